@@ -1,0 +1,66 @@
+//! Every cap on what input from outside may cost: its unit, its default, and what it guards.
+
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+
+/// Caps on size, depth, states and memory. Exceeding one is an error of kind
+/// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one source text: grammar, schema or spec. Default 16 MiB.
+    pub source_bytes: usize,
+    /// Nesting depth of a source text (groups, arrays, sub-schemas). Default 200,000.
+    pub source_depth: usize,
+    /// Expressions in one grammar. Default 4,000,000; some 40 bytes each.
+    pub grammar_nodes: usize,
+    /// States of the lowered automaton. Default 8,000,000; some 20 bytes each.
+    pub automaton_states: usize,
+    /// Bytes of lazily made tables and masks kept for one compiled grammar. Default 256 MiB. When it is
+    /// reached the tables are dropped and made again as needed; a step that cannot be done within it is an
+    /// error.
+    pub cache_bytes: usize,
+    /// Configurations looked at to show that a lockstep (an intersection or complement) can still be
+    /// completed. Default 200,000.
+    pub lockstep_search: usize,
+    /// Bytes of a tokenizer file. Default 256 MiB.
+    pub tokenizer_bytes: usize,
+    /// Tokens in a vocabulary. Default 4,194,304.
+    pub vocabulary_tokens: usize,
+    /// Bytes of one token. Default 65,536.
+    pub token_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            source_bytes: 16 << 20,
+            source_depth: 200_000,
+            grammar_nodes: 4_000_000,
+            automaton_states: 8_000_000,
+            cache_bytes: 256 << 20,
+            lockstep_search: 200_000,
+            tokenizer_bytes: 256 << 20,
+            vocabulary_tokens: 1 << 22,
+            token_bytes: 1 << 16,
+        }
+    }
+}
+
+impl Limits {
+    /// The error that says that the cap `name` (a field of this struct) of `limit` was exceeded.
+    pub fn exceeded(name: &'static str, limit: usize, found: impl std::fmt::Display) -> Error {
+        let diagnostic = Diagnostic::new("limit/exceeded", format!("the limit `{name}` is exceeded"))
+            .found(found.to_string())
+            .allowed(format!("at most {limit}"))
+            .help(format!("make the input smaller, or raise `Limits::{name}`"));
+        Error::new(ErrorKind::Limit, diagnostic)
+    }
+
+    /// Refuses a source text of more than `source_bytes`.
+    pub fn check_source(&self, text: &str) -> Result<(), Error> {
+        if text.len() > self.source_bytes {
+            return Err(Limits::exceeded("source_bytes", self.source_bytes, format!("{} bytes", text.len())));
+        }
+        Ok(())
+    }
+}
