@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod error;
+pub mod grammar;
 pub mod limits;
 
 pub use diagnostic::{Diagnostic, Place};

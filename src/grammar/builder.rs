@@ -1,0 +1,340 @@
+//! The builder: the only way to make a [`Grammar`].
+
+use super::class::{ByteSet, CharClass};
+use super::errors;
+use super::expression::{ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+use super::{Grammar, Rule};
+use crate::error::Result;
+use crate::limits::Limits;
+use rustc_hash::FxHashMap;
+
+/// Builds a [`Grammar`] bottom-up. Equal expressions get equal ids. Methods never fail: what is wrong (a
+/// limit exceeded, a rule without a body, a repeat whose bounds are crossed) is kept and reported by
+/// [`build`](GrammarBuilder::build), so that front ends read like the grammar they make.
+///
+/// ```
+/// use grammata::grammar::GrammarBuilder;
+///
+/// let mut g = GrammarBuilder::new();
+/// let digit = g.class([('0', '9')]);
+/// let year = g.repeat(digit, 4, Some(4));
+/// let root = g.declare("root");
+/// g.define(root, year);
+/// assert_eq!(g.build(root)?.to_string(), "root ::= [0-9]{4}\n");
+/// # Ok::<(), grammata::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct GrammarBuilder {
+    expressions: Vec<Expression>,
+    ids: FxHashMap<Expression, ExprId>,
+    rules: Vec<(Box<str>, Option<ExprId>)>,
+    labels: Vec<Box<str>>,
+    limits: Limits,
+    error: Option<crate::Error>,
+}
+
+impl Default for GrammarBuilder {
+    fn default() -> GrammarBuilder {
+        GrammarBuilder::new()
+    }
+}
+
+impl GrammarBuilder {
+    /// A builder with the default [`Limits`].
+    pub fn new() -> GrammarBuilder {
+        GrammarBuilder::with_limits(Limits::default())
+    }
+
+    /// A builder with limits of one's own: `grammar_nodes` counts expressions, rules, labels and members.
+    pub fn with_limits(limits: Limits) -> GrammarBuilder {
+        let mut builder = GrammarBuilder {
+            expressions: Vec::new(),
+            ids: FxHashMap::default(),
+            rules: Vec::new(),
+            labels: Vec::new(),
+            limits,
+            error: None,
+        };
+        builder.intern(Expression::Empty);
+        builder.intern(Expression::Never);
+        builder
+    }
+
+    /// The limits that this builder keeps.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The first error so far, if any: front ends that loop over big inputs can stop early.
+    pub fn error(&self) -> Option<&crate::Error> {
+        self.error.as_ref()
+    }
+
+    /// How many expressions there are so far.
+    pub fn len(&self) -> usize {
+        self.expressions.len()
+    }
+
+    /// Whether nothing has been added.
+    pub fn is_empty(&self) -> bool {
+        self.expressions.len() <= 2 && self.rules.is_empty()
+    }
+
+    /// The expression of an id of this builder.
+    pub fn expression(&self, id: ExprId) -> &Expression {
+        &self.expressions[id.index()]
+    }
+
+    fn fail(&mut self, error: crate::Error) {
+        self.error.get_or_insert(error);
+    }
+
+    fn intern(&mut self, expression: Expression) -> ExprId {
+        if let Some(&id) = self.ids.get(&expression) {
+            return id;
+        }
+        let used = self.expressions.len() + self.rules.len() + self.labels.len();
+        match ExprId::new(self.expressions.len()) {
+            Some(id) if used < self.limits.grammar_nodes => {
+                self.ids.insert(expression.clone(), id);
+                self.expressions.push(expression);
+                id
+            }
+            _ => {
+                let limit = self.limits.grammar_nodes;
+                self.fail(Limits::exceeded("grammar_nodes", limit, "more expressions"));
+                self.never()
+            }
+        }
+    }
+
+    /// The empty string.
+    pub fn empty(&mut self) -> ExprId {
+        self.intern(Expression::Empty)
+    }
+
+    /// No string.
+    pub fn never(&mut self) -> ExprId {
+        self.intern(Expression::Never)
+    }
+
+    /// One byte string.
+    pub fn bytes(&mut self, bytes: impl AsRef<[u8]>) -> ExprId {
+        match bytes.as_ref() {
+            [] => self.empty(),
+            bytes => self.intern(Expression::Bytes(bytes.into())),
+        }
+    }
+
+    /// One text, in UTF-8.
+    pub fn text(&mut self, text: impl AsRef<str>) -> ExprId {
+        self.bytes(text.as_ref().as_bytes())
+    }
+
+    /// One byte of a set.
+    pub fn byte_set(&mut self, set: ByteSet) -> ExprId {
+        if set.is_empty() { self.never() } else { self.intern(Expression::ByteSet(set)) }
+    }
+
+    /// One character in any of the ranges (ends included).
+    pub fn class(&mut self, ranges: impl IntoIterator<Item = (char, char)>) -> ExprId {
+        self.char_class(CharClass::new(ranges))
+    }
+
+    /// One character of a set.
+    pub fn char_class(&mut self, class: CharClass) -> ExprId {
+        match class.ranges() {
+            [] => self.never(),
+            &[(low, high)] if low == high => self.text(low.encode_utf8(&mut [0; 4])),
+            _ => self.intern(Expression::Class(class)),
+        }
+    }
+
+    /// One after the other. Adjacent byte strings are joined.
+    pub fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let mut list: Vec<ExprId> = Vec::new();
+        // a run of byte strings, joined once at its end: joining pair by pair would be quadratic
+        let mut run: Vec<u8> = Vec::new();
+        for part in parts {
+            match &self.expressions[part.index()] {
+                Expression::Never => return part,
+                Expression::Empty => {}
+                Expression::Bytes(bytes) => run.extend_from_slice(bytes),
+                _ => {
+                    if !run.is_empty() {
+                        list.push(self.bytes(&run));
+                        run.clear();
+                    }
+                    list.push(part);
+                }
+            }
+        }
+        if !run.is_empty() {
+            list.push(self.bytes(&run));
+        }
+        match list[..] {
+            [] => self.empty(),
+            [one] => one,
+            _ => self.intern(Expression::Sequence(list.into())),
+        }
+    }
+
+    /// Any one of them; none of none.
+    pub fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let never = self.never();
+        let list: Vec<ExprId> =
+            alternatives.into_iter().filter(|&id| id != never && seen.insert(id)).collect();
+        match list[..] {
+            [] => never,
+            [one] => one,
+            _ => self.intern(Expression::Choice(list.into())),
+        }
+    }
+
+    /// `body` between `min` and `max` times; `None` is without bound.
+    pub fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>) -> ExprId {
+        if max.is_some_and(|max| max < min) {
+            self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
+            return self.never();
+        }
+        match (&self.expressions[body.index()], min, max) {
+            (Expression::Empty, _, _) | (_, _, Some(0)) | (Expression::Never, 0, _) => self.empty(),
+            (_, 1, Some(1)) | (Expression::Never, _, _) => body,
+            _ => self.intern(Expression::Repeat { body, min, max }),
+        }
+    }
+
+    /// `body` or nothing.
+    pub fn optional(&mut self, body: ExprId) -> ExprId {
+        self.repeat(body, 0, Some(1))
+    }
+
+    /// `body` any number of times.
+    pub fn star(&mut self, body: ExprId) -> ExprId {
+        self.repeat(body, 0, None)
+    }
+
+    /// `body` once or more.
+    pub fn plus(&mut self, body: ExprId) -> ExprId {
+        self.repeat(body, 1, None)
+    }
+
+    /// `body`, `separator body` … between `min` and `max` bodies. `None` is without bound.
+    pub fn separated(&mut self, body: ExprId, separator: ExprId, min: u32, max: Option<u32>) -> ExprId {
+        if max.is_some_and(|max| max < min) {
+            self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
+            return self.never();
+        }
+        if max == Some(0) {
+            return self.empty();
+        }
+        let next = self.sequence([separator, body]);
+        let more = self.repeat(next, min.saturating_sub(1), max.map(|max| max - 1));
+        let list = self.sequence([body, more]);
+        if min == 0 { self.optional(list) } else { list }
+    }
+
+    /// Keyed members, each at most once; see [`Members`].
+    pub fn members(
+        &mut self,
+        order: Order,
+        members: impl IntoIterator<Item = Member>,
+        rest: Option<ExprId>,
+        separator: ExprId,
+    ) -> ExprId {
+        let members: Box<[Member]> = members.into_iter().collect();
+        if members.len() > self.limits.grammar_nodes {
+            let limit = self.limits.grammar_nodes;
+            self.fail(Limits::exceeded("grammar_nodes", limit, format!("{} members", members.len())));
+            return self.never();
+        }
+        let never = self.never();
+        let rest = rest.filter(|&rest| rest != never);
+        self.intern(Expression::Members(Box::new(Members { order, members, rest, separator })))
+    }
+
+    /// The strings in all of them.
+    pub fn intersection(&mut self, operands: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let mut list: Vec<ExprId> = operands.into_iter().collect();
+        list.sort_unstable();
+        list.dedup();
+        match list[..] {
+            [] => {
+                let never = self.never();
+                self.intern(Expression::Complement(never))
+            }
+            [one] => one,
+            _ => self.intern(Expression::Intersection(list.into())),
+        }
+    }
+
+    /// All byte strings that are not in `operand`. Intersect it with what should contain it, for instance
+    /// with valid UTF-8 text.
+    pub fn complement(&mut self, operand: ExprId) -> ExprId {
+        self.intern(Expression::Complement(operand))
+    }
+
+    /// The same language, reported under `label` in errors.
+    pub fn label(&mut self, label: impl Into<Box<str>>, body: ExprId) -> ExprId {
+        let Some(id) = LabelId::new(self.labels.len()) else { return body };
+        self.labels.push(label.into());
+        self.intern(Expression::Label(id, body))
+    }
+
+    /// A new rule that is still to be [defined](GrammarBuilder::define).
+    pub fn declare(&mut self, name: impl Into<Box<str>>) -> RuleId {
+        let used = self.expressions.len() + self.rules.len() + self.labels.len();
+        match RuleId::new(self.rules.len()) {
+            Some(id) if used < self.limits.grammar_nodes => {
+                self.rules.push((name.into(), None));
+                id
+            }
+            _ => {
+                let limit = self.limits.grammar_nodes;
+                self.fail(Limits::exceeded("grammar_nodes", limit, "more rules"));
+                if self.rules.is_empty() {
+                    self.rules.push((name.into(), None));
+                }
+                RuleId::new(0).unwrap_or_else(|| unreachable!("zero fits"))
+            }
+        }
+    }
+
+    /// Gives a rule its body. A second definition replaces the first.
+    pub fn define(&mut self, rule: RuleId, body: ExprId) {
+        self.rules[rule.index()].1 = Some(body);
+    }
+
+    /// Whether the rule has a body.
+    pub fn is_defined(&self, rule: RuleId) -> bool {
+        self.rules[rule.index()].1.is_some()
+    }
+
+    /// What a rule describes.
+    pub fn rule(&mut self, rule: RuleId) -> ExprId {
+        self.intern(Expression::Rule(rule))
+    }
+
+    /// The verified grammar of `root`.
+    ///
+    /// # Errors
+    /// `grammar/undefined-rule`, `grammar/crossed-bounds`, `limit/exceeded`, or the invariant that does not
+    /// hold.
+    pub fn build(self, root: RuleId) -> Result<Grammar> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let rules = self
+            .rules
+            .into_iter()
+            .map(|(name, body)| match body {
+                Some(body) => Ok(Rule { name, body }),
+                None => Err(errors::undefined_rule(&name)),
+            })
+            .collect::<Result<Vec<Rule>>>()?;
+        let grammar = Grammar { expressions: self.expressions, rules, labels: self.labels, root };
+        grammar.verify()?;
+        Ok(grammar)
+    }
+}

@@ -1,0 +1,196 @@
+//! `Display` for grammars: one rule a line, in a notation close to EBNF. Made for people and tests; no
+//! front end reads it back.
+//!
+//! `"text"` with `\xNN` for bytes that are not printable, `[a-z]` characters, `<00-1F>` bytes, `{m,n}`
+//! repeats, `a & b` intersection, `!a` complement, `members(...)`.
+
+use super::expression::{ExprId, Expression, Order};
+use super::{ByteSet, CharClass, Grammar};
+use std::fmt::{self, Write};
+
+/// A step of the explicit stack that replaces recursion: grammars nest as deep as their authors like.
+enum Step<'g> {
+    Show(ExprId, Level),
+    Text(&'g str),
+    Owned(String),
+}
+
+/// How tightly the place binds: what binds less tightly needs parentheses there.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Level {
+    Choice,
+    Intersection,
+    Sequence,
+    Unit,
+}
+
+impl fmt::Display for Grammar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for rule in &self.rules {
+            write!(f, "{} ::= ", rule.name)?;
+            self.show(rule.body, f)?;
+            f.write_char('\n')?;
+        }
+        Ok(())
+    }
+}
+
+impl Grammar {
+    fn show(&self, id: ExprId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut stack = vec![Step::Show(id, Level::Choice)];
+        while let Some(step) = stack.pop() {
+            match step {
+                Step::Text(text) => f.write_str(text)?,
+                Step::Owned(text) => f.write_str(&text)?,
+                Step::Show(id, level) => self.show_one(id, level, f, &mut stack)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn show_one<'g>(
+        &'g self,
+        id: ExprId,
+        level: Level,
+        f: &mut fmt::Formatter<'_>,
+        stack: &mut Vec<Step<'g>>,
+    ) -> fmt::Result {
+        match self.expression(id) {
+            Expression::Empty => f.write_str("\"\""),
+            Expression::Never => f.write_str("never"),
+            Expression::Bytes(bytes) => show_bytes(bytes, f),
+            Expression::ByteSet(set) => show_set(set, f),
+            Expression::Class(class) => show_class(class, f),
+            Expression::Rule(rule) => f.write_str(&self.rule(*rule).name),
+            Expression::Sequence(list) => infix(list, " ", Level::Sequence, level, f, stack),
+            Expression::Choice(list) => infix(list, " | ", Level::Choice, level, f, stack),
+            Expression::Intersection(list) => infix(list, " & ", Level::Intersection, level, f, stack),
+            Expression::Complement(body) => {
+                stack.push(Step::Show(*body, Level::Unit));
+                f.write_char('!')
+            }
+            Expression::Label(_, body) => {
+                stack.push(Step::Show(*body, level));
+                Ok(())
+            }
+            Expression::Repeat { body, min, max } => {
+                let times = match (min, max) {
+                    (0, None) => "*".into(),
+                    (1, None) => "+".into(),
+                    (0, Some(1)) => "?".into(),
+                    (min, None) => format!("{{{min},}}"),
+                    (min, Some(max)) if min == max => format!("{{{min}}}"),
+                    (min, Some(max)) => format!("{{{min},{max}}}"),
+                };
+                stack.push(Step::Owned(times));
+                stack.push(Step::Show(*body, Level::Unit));
+                Ok(())
+            }
+            Expression::Members(members) => {
+                stack.push(Step::Text(")"));
+                stack.push(Step::Show(members.separator, Level::Choice));
+                stack.push(Step::Text("; separator "));
+                if let Some(rest) = members.rest {
+                    stack.push(Step::Show(rest, Level::Choice));
+                    stack.push(Step::Text("; rest "));
+                }
+                for (i, member) in members.members.iter().enumerate().rev() {
+                    stack.push(Step::Show(member.value, Level::Choice));
+                    let key = KeyText(&member.key).to_string();
+                    let (comma, mark) =
+                        (if i > 0 { ", " } else { "" }, if member.required { "" } else { "?" });
+                    stack.push(Step::Owned(format!("{comma}{key}{mark}: ")));
+                }
+                f.write_str(match members.order {
+                    Order::Declared => "members(",
+                    Order::Any => "members in any order(",
+                })
+            }
+        }
+    }
+}
+
+struct KeyText<'a>(&'a [u8]);
+
+impl fmt::Display for KeyText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_bytes(self.0, f)
+    }
+}
+
+fn infix<'g>(
+    list: &[ExprId],
+    between: &'static str,
+    own: Level,
+    outer: Level,
+    f: &mut fmt::Formatter<'_>,
+    stack: &mut Vec<Step<'g>>,
+) -> fmt::Result {
+    // operands bind one level tighter than the operator, so that the text is read one way only
+    let inner = match own {
+        Level::Choice => Level::Intersection,
+        Level::Intersection => Level::Sequence,
+        Level::Sequence | Level::Unit => Level::Unit,
+    };
+    let parenthesised = own < outer;
+    if parenthesised {
+        stack.push(Step::Text(")"));
+    }
+    for (i, &operand) in list.iter().enumerate().rev() {
+        stack.push(Step::Show(operand, inner));
+        if i > 0 {
+            stack.push(Step::Text(between));
+        }
+    }
+    if parenthesised { f.write_char('(') } else { Ok(()) }
+}
+
+fn show_bytes(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_char('"')?;
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                c if c.is_control() => write!(f, "{}", c.escape_default())?,
+                c => f.write_char(c)?,
+            }
+        }
+        for byte in chunk.invalid() {
+            write!(f, "\\x{byte:02X}")?;
+        }
+    }
+    f.write_char('"')
+}
+
+fn show_set(set: &ByteSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_char('<')?;
+    for (i, (low, high)) in set.ranges().into_iter().enumerate() {
+        let comma = if i > 0 { "," } else { "" };
+        if low == high { write!(f, "{comma}{low:02X}")? } else { write!(f, "{comma}{low:02X}-{high:02X}")? }
+    }
+    f.write_char('>')
+}
+
+fn show_class(class: &CharClass, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_char('[')?;
+    for &(low, high) in class.ranges() {
+        show_char(low, f)?;
+        if low != high {
+            if u32::from(high) - u32::from(low) > 1 {
+                f.write_char('-')?;
+            }
+            show_char(high, f)?;
+        }
+    }
+    f.write_char(']')
+}
+
+fn show_char(c: char, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match c {
+        '\\' | ']' | '[' | '-' | '^' => write!(f, "\\{c}"),
+        ' '..='~' => f.write_char(c),
+        c if c.is_alphanumeric() => f.write_char(c),
+        c => write!(f, "\\u{{{:X}}}", u32::from(c)),
+    }
+}

@@ -1,0 +1,137 @@
+//! The kinds of expressions, and their ids.
+
+use super::class::{ByteSet, CharClass};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The id of table place `index`, if it fits.
+            pub fn new(index: usize) -> Option<$name> {
+                u32::try_from(index).ok().map($name)
+            }
+
+            /// The place in the table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// The id of an expression in its grammar.
+    ExprId
+}
+id! {
+    /// The id of a rule in its grammar.
+    RuleId
+}
+id! {
+    /// The id of a label in its grammar.
+    LabelId
+}
+
+/// One expression: a language of byte strings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expression {
+    /// The empty string alone.
+    Empty,
+    /// No string at all.
+    Never,
+    /// One byte string, not empty.
+    Bytes(Box<[u8]>),
+    /// One byte of a set.
+    ByteSet(ByteSet),
+    /// One character of a set, in UTF-8.
+    Class(CharClass),
+    /// One after the other; at least two.
+    Sequence(Box<[ExprId]>),
+    /// Any one of them; at least two.
+    Choice(Box<[ExprId]>),
+    /// `body` at least `min` and at most `max` times (`None`: without bound). Never unrolled.
+    Repeat {
+        /// What is repeated.
+        body: ExprId,
+        /// At least so often.
+        min: u32,
+        /// At most so often.
+        max: Option<u32>,
+    },
+    /// What a rule describes.
+    Rule(RuleId),
+    /// Keyed members, each at most once, with separators; see [`Members`].
+    Members(Box<Members>),
+    /// The strings in all of them; at least two.
+    Intersection(Box<[ExprId]>),
+    /// All byte strings that are *not* in the operand (also those that are not UTF-8).
+    Complement(ExprId),
+    /// The same language as the body; errors inside it are reported with the label.
+    Label(LabelId, ExprId),
+}
+
+impl Expression {
+    /// The operands, in order; for [`Members`]: the separator, the rest if any, then the values.
+    pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
+        let (list, one, members): (&[ExprId], Option<ExprId>, Option<&Members>) = match self {
+            Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
+                (list, None, None)
+            }
+            Expression::Repeat { body, .. } | Expression::Complement(body) | Expression::Label(_, body) => {
+                (&[], Some(*body), None)
+            }
+            Expression::Members(members) => (&[], None, Some(members)),
+            Expression::Empty
+            | Expression::Never
+            | Expression::Bytes(_)
+            | Expression::ByteSet(_)
+            | Expression::Class(_)
+            | Expression::Rule(_) => (&[], None, None),
+        };
+        let members = members.into_iter().flat_map(|m| {
+            [Some(m.separator), m.rest].into_iter().flatten().chain(m.members.iter().map(|k| k.value))
+        });
+        list.iter().copied().chain(one).chain(members)
+    }
+}
+
+/// The order in which [`Members`] may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// In the order of the list; the rest after them.
+    Declared,
+    /// In every order; the rest anywhere between.
+    Any,
+}
+
+/// A list of members `key value`, separated by `separator`: each member at most once, the required ones
+/// exactly once; and, if there is a `rest`, any number of further members that it describes. With no member
+/// required, the empty string is in the language.
+///
+/// This is what JSON objects, use-once tools and sets are made of. It is a register in the automaton (which
+/// members were seen), never an expansion into orders or subsets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Members {
+    /// The order.
+    pub order: Order,
+    /// The members; their keys are distinct and not empty.
+    pub members: Box<[Member]>,
+    /// Describes one further member, never the empty string; any number of such may come.
+    pub rest: Option<ExprId>,
+    /// What stands between two members.
+    pub separator: ExprId,
+}
+
+/// One member of [`Members`]: the key's bytes, then the value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Member {
+    /// What the member starts with; not empty.
+    pub key: Box<[u8]>,
+    /// What follows the key; may be [`Expression::Empty`].
+    pub value: ExprId,
+    /// Whether the member must be there.
+    pub required: bool,
+}

@@ -1,0 +1,90 @@
+//! The verifier. What it has passed, lowering relies on:
+//!
+//! - **G1** operands precede their expression in the table, so every pass is a loop and no pass recurses;
+//! - **G2** every rule that is named exists, and so does the root;
+//! - **G3** every label that is named exists;
+//! - **G4** repeats have `min <= max` and are neither `{0}` nor `{1}`;
+//! - **G5** sequences, choices and intersections have at least two operands;
+//! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not
+//!   adjacent;
+//! - **G7** member keys are not empty and distinct within their list;
+//! - **G8** equal expressions have equal ids.
+
+use super::Grammar;
+use super::errors::invariant;
+use super::expression::Expression;
+use crate::diagnostic::Place;
+use crate::error::Result;
+use rustc_hash::FxHashSet;
+
+pub(super) fn verify(grammar: &Grammar) -> Result<()> {
+    let mut seen = FxHashSet::default();
+    for (index, expression) in grammar.expressions.iter().enumerate() {
+        if let Err((name, what)) = check(grammar, index, expression) {
+            return Err(invariant(name, what, Place::Whole));
+        }
+        if !seen.insert(expression) {
+            return Err(invariant("G8", "an expression stands twice in the table", Place::Whole));
+        }
+    }
+    for rule in &grammar.rules {
+        if rule.body.index() >= grammar.expressions.len() {
+            return Err(invariant("G2", "the body is not in the table", Place::Rule(rule.name.to_string())));
+        }
+    }
+    if grammar.root.index() >= grammar.rules.len() {
+        return Err(invariant("G2", "the root is not a rule", Place::Whole));
+    }
+    Ok(())
+}
+
+fn check(
+    grammar: &Grammar,
+    index: usize,
+    expression: &Expression,
+) -> Result<(), (&'static str, &'static str)> {
+    if expression.children().any(|child| child.index() >= index) {
+        return Err(("G1", "an operand follows its expression"));
+    }
+    match expression {
+        Expression::Empty | Expression::Never | Expression::Complement(_) => Ok(()),
+        Expression::Bytes(bytes) if bytes.is_empty() => Err(("G6", "an empty byte string")),
+        Expression::ByteSet(set) if set.is_empty() => Err(("G6", "an empty byte set")),
+        Expression::Class(class) if class.is_empty() => Err(("G6", "an empty class")),
+        Expression::Class(class) => {
+            let apart = |pair: &[(char, char)]| u32::from(pair[0].1) + 1 < u32::from(pair[1].0);
+            let ranges = class.ranges();
+            if ranges.iter().all(|(low, high)| low <= high) && ranges.windows(2).all(apart) {
+                Ok(())
+            } else {
+                Err(("G6", "class ranges that are not sorted, disjoint and apart"))
+            }
+        }
+        Expression::Bytes(_) | Expression::ByteSet(_) => Ok(()),
+        Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
+            if list.len() < 2 { Err(("G5", "fewer than two operands")) } else { Ok(()) }
+        }
+        Expression::Repeat { min, max, .. } => match max {
+            Some(max) if max < min => Err(("G4", "a repeat with crossed bounds")),
+            Some(0) => Err(("G4", "a repeat of zero times")),
+            Some(1) if *min == 1 => Err(("G4", "a repeat of exactly once")),
+            _ => Ok(()),
+        },
+        Expression::Rule(rule) if rule.index() >= grammar.rules.len() => Err(("G2", "no such rule")),
+        Expression::Rule(_) => Ok(()),
+        Expression::Label(label, _) if label.index() >= grammar.labels.len() => Err(("G3", "no such label")),
+        Expression::Label(..) => Ok(()),
+        Expression::Members(members) => {
+            let mut keys = FxHashSet::default();
+            for member in &members.members {
+                if member.key.is_empty() {
+                    return Err(("G7", "an empty member key"));
+                }
+                if !keys.insert(&member.key) {
+                    return Err(("G7", "a member key that stands twice"));
+                }
+            }
+            Ok(())
+        }
+    }
+}
