@@ -30,7 +30,7 @@ pub use state::StateId;
 pub use table::{ConfigurationId, Tables};
 
 use crate::error::Result;
-use crate::grammar::{Grammar, LabelId, RuleId};
+use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
 use crate::limits::Limits;
 use classes::ByteClasses;
 use rustc_hash::FxHashMap;
@@ -120,6 +120,30 @@ impl Automaton {
             + self.loops.capacity() * size_of::<Loop>()
             + self.members.iter().map(members).sum::<usize>()
             + self.ranks.capacity() * 9
+    }
+
+    /// The bytes that a state waits for; none for states that do not.
+    fn wanted_bytes(&self, state: StateId) -> ByteSet {
+        match self.state(state) {
+            State::Byte { byte, .. } => ByteSet::range(byte, byte),
+            State::Bytes { first, len } => {
+                let ranges = self.edges(first, len).iter().map(|edge| ByteSet::range(edge.low, edge.high));
+                ranges.fold(ByteSet::EMPTY, |all, range| all.union(&range))
+            }
+            State::Key { members, node } => {
+                let key = &self.members[members as usize].keys[node as usize];
+                key.edges.iter().map(|edge| edge.0).collect()
+            }
+            State::Lockstep(_) => ByteSet::FULL,
+            _ => ByteSet::EMPTY,
+        }
+    }
+
+    /// All bytes that some state outside of locksteps reads.
+    pub fn bytes_read(&self) -> ByteSet {
+        let states = (0..self.states.len() as u32).map(StateId);
+        let plain = states.filter(|&state| !matches!(self.state(state), State::Lockstep(_)));
+        plain.fold(ByteSet::EMPTY, |all, state| all.union(&self.wanted_bytes(state)))
     }
 
     pub(crate) fn state(&self, id: StateId) -> State {

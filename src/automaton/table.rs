@@ -7,6 +7,7 @@ use super::members::SeenSets;
 use super::stack::Stacks;
 use super::state::{State, StateId};
 use crate::error::Result;
+use crate::grammar::ByteSet;
 use crate::limits::Limits;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -156,26 +157,19 @@ impl Tables {
         Ok(next)
     }
 
-    /// The bytes that may come next, as a superset that only key registers and locksteps make smaller: each
-    /// needs a [`step`](Tables::step) to be sure.
-    pub fn candidate_bytes(&self, automaton: &Automaton, id: ConfigurationId) -> crate::grammar::ByteSet {
-        let mut set = crate::grammar::ByteSet::EMPTY;
-        for item in self.items(id) {
-            match automaton.state(item.state) {
-                State::Byte { byte, .. } => set.insert(byte),
-                State::Bytes { first, len } => {
-                    for edge in automaton.edges(first, len) {
-                        set = set.union(&crate::grammar::ByteSet::range(edge.low, edge.high));
-                    }
-                }
-                State::Key { members, node } => {
-                    let key = &automaton.members[members as usize].keys[node as usize];
-                    key.edges.iter().for_each(|edge| set.insert(edge.0));
-                }
-                _ => return crate::grammar::ByteSet::FULL,
-            }
-        }
-        set
+    /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
+    /// locksteps make smaller; a [`step`](Tables::step) tells.
+    pub fn wanted_bytes<'a>(
+        &'a self,
+        automaton: &'a Automaton,
+        id: ConfigurationId,
+    ) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
+        self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
+    }
+
+    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Tables::wanted_bytes).
+    pub fn candidate_bytes(&self, automaton: &Automaton, id: ConfigurationId) -> ByteSet {
+        self.wanted_bytes(automaton, id).fold(ByteSet::EMPTY, |all, (_, bytes)| all.union(&bytes))
     }
 
     fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
