@@ -3,7 +3,9 @@
 pub mod diagnostic;
 pub mod error;
 pub mod limits;
+pub mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
+pub use vocabulary::{TokenId, Vocabulary};
