@@ -1,12 +1,12 @@
 //! Names by which end-of-sequence tokens are known.
-//!
-//! Tokenizer files do not say which tokens end a sequence; that stands in a model's generation settings.
-//! Where the caller does not say, every special token with one of the names below counts as one. The
-//! list holds names that end a sequence in every model family that uses them. `<|end|>` is left out: it
-//! ends a turn in one family and only a part of a turn in another.
 
-/// The well-known names, each with a family that uses it.
-pub(crate) const EOS_NAMES: &[&str] = &[
+/// The names of special tokens that end a sequence.
+///
+/// Tokenizer files do not say which tokens end a sequence; that stands in a model's generation settings.
+/// Where the caller does not say, every special token with one of the names below counts as one. The
+/// list holds names that end a sequence in every model family that uses them. `<|end|>` is left out: it
+/// ends a turn in one family and only a part of a turn in another.
+pub const EOS_NAMES: &[&str] = &[
     "</s>",                  // Llama 1 and 2, Mistral, T5
     "<eos>",                 // Gemma
     "<end_of_turn>",         // Gemma, instruction-tuned

@@ -6,9 +6,7 @@
 //! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].
 //!
 //! None of them says which tokens end a sequence. [`LoadOptions::eos`] does; without it, every special
-//! token with a well-known name counts as one: `</s>`, `<eos>`, `<end_of_turn>`, `<|endoftext|>`,
-//! `<|im_end|>`, `<|end_of_text|>`, `<|eot_id|>`, `<|eom_id|>`, `<|eot|>`, `<|eom|>`, `<|return|>`,
-//! `<|call|>`, `<|eos|>`, `<|END_OF_TURN_TOKEN|>`, `<｜end▁of▁sentence｜>`, `<|endofsequence|>`, `[EOS]`.
+//! token with a well-known name counts as one; [`EOS_NAMES`] lists them.
 //! If there is none of these either, loading fails and says so.
 //!
 //! Files are not trusted: their size, the number of tokens and each token's length are capped by
@@ -17,6 +15,8 @@
 pub mod huggingface;
 pub mod list;
 pub mod tiktoken;
+
+pub use super::eos::EOS_NAMES;
 
 use super::{TokenId, Vocabulary, VocabularyBuilder, errors};
 use crate::error::{Error, Result};
