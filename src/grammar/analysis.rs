@@ -4,7 +4,7 @@
 //! its users (the counting algorithm for Horn clauses, Dowling and Gallier 1984).
 
 use super::Grammar;
-use super::expression::{ExprId, Expression, RuleId};
+use super::expression::{ExprId, Expression};
 
 /// What is asked of each expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,11 +153,24 @@ fn needs(
     }
 }
 
-/// The rules that the root reaches, in order of their ids.
-pub fn reachable_rules(grammar: &Grammar) -> Vec<RuleId> {
-    let mut seen_rules = vec![false; grammar.rules().len()];
+/// Which expressions have words if all intersections and complements do: exact for grammars without them.
+pub fn productive(grammar: &Grammar) -> Analysis {
+    let mut analysis = Analysis::new(grammar, Property::Productive);
+    for (index, expression) in grammar.expressions().iter().enumerate() {
+        if let (Expression::Intersection(_) | Expression::Complement(_), Some(id)) =
+            (expression, ExprId::new(index))
+        {
+            analysis.set(id);
+        }
+    }
+    analysis
+}
+
+/// Which rules the root uses, directly or through others; by rule id.
+pub fn reachable(grammar: &Grammar) -> Vec<bool> {
+    let mut rules = vec![false; grammar.rules().len()];
     let mut seen = vec![false; grammar.expressions().len()];
-    seen_rules[grammar.root().index()] = true;
+    rules[grammar.root().index()] = true;
     let mut stack = vec![grammar.rule(grammar.root()).body];
     while let Some(id) = stack.pop() {
         if std::mem::replace(&mut seen[id.index()], true) {
@@ -165,10 +178,10 @@ pub fn reachable_rules(grammar: &Grammar) -> Vec<RuleId> {
         }
         stack.extend(grammar.expression(id).children());
         if let Expression::Rule(rule) = grammar.expression(id)
-            && !std::mem::replace(&mut seen_rules[rule.index()], true)
+            && !std::mem::replace(&mut rules[rule.index()], true)
         {
             stack.push(grammar.rule(*rule).body);
         }
     }
-    (0..seen_rules.len()).filter(|&r| seen_rules[r]).filter_map(RuleId::new).collect()
+    rules
 }
