@@ -1,5 +1,10 @@
-//! The test suite: one module a topic.
+//! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
+mod diagnostics;
+mod gbnf;
+mod grammar_analysis;
+mod naive;
+mod regex;
 mod texts;
 mod vocabulary;
 mod vocabulary_load;
