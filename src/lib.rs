@@ -4,6 +4,9 @@ pub mod diagnostic;
 pub mod error;
 pub mod grammar;
 pub mod limits;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};

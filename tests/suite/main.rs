@@ -1,0 +1,3 @@
+//! The one test binary: one module a topic.
+
+mod earley;
