@@ -180,8 +180,7 @@ impl Closure<'_, '_, '_> {
     }
 
     fn add(&mut self, item: Item) {
-        let productive =
-            item.rest.iter().all(|p| self.recogniser.productive.piece(self.recogniser.grammar, p));
+        let productive = item.rest.iter().all(|p| self.recogniser.least_piece(p).is_some());
         if productive && self.seen.insert(item.clone()) {
             self.work.push(item);
         }

@@ -10,17 +10,18 @@
 //! it is answered by a search within a [budget](Recogniser::BUDGET), and `None` says that the budget ran out.
 
 mod chart;
-mod productive;
+mod least;
 mod search;
 mod text;
 
 use crate::grammar::{ExprId, Grammar};
 use chart::{Chart, Head, Piece};
-use productive::Productive;
+use least::Least;
 use rustc_hash::{FxHashMap, FxHashSet};
 use search::Key;
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Why there is no recogniser for a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub enum Refusal {
 #[derive(Debug)]
 pub struct Recogniser<'g> {
     grammar: &'g Grammar,
-    productive: Productive,
+    least: Least,
     /// One byte of each class of bytes that the grammar cannot tell apart.
     alphabet: Vec<u8>,
     completable: RefCell<FxHashMap<(ExprId, Vec<Key>), Option<bool>>>,
@@ -56,15 +57,15 @@ impl<'g> Recogniser<'g> {
     pub fn new(grammar: &'g Grammar) -> Result<Recogniser<'g>, Refusal> {
         let mut recogniser = Recogniser {
             grammar,
-            productive: Productive::of(grammar, FxHashMap::default()),
+            least: Least::of(grammar, FxHashMap::default()),
             alphabet: text::alphabet(grammar),
             completable: RefCell::default(),
         };
         // an intersection or complement is decided after those inside it
         let mut locks: Vec<(ExprId, FxHashSet<ExprId>)> = Vec::new();
         let root = grammar.rule(grammar.root()).body;
-        for lock in productive::locks_within(grammar, [root]) {
-            let inside = productive::locks_within(grammar, grammar.expression(lock).children());
+        for lock in least::locks_within(grammar, [root]) {
+            let inside = least::locks_within(grammar, grammar.expression(lock).children());
             if inside.contains(&lock) {
                 return Err(Refusal::Cyclic);
             }
@@ -78,7 +79,7 @@ impl<'g> Recogniser<'g> {
                 return Err(Refusal::Undecided);
             };
             decided.insert(lock, productive);
-            recogniser.productive = Productive::of(grammar, decided.clone());
+            recogniser.least = Least::of(grammar, decided.clone());
         }
         Ok(recogniser)
     }
@@ -143,12 +144,16 @@ impl<'g> Recogniser<'g> {
         Some(bytes)
     }
 
-    /// A shortest completion: bytes after which the state accepts. `None` if none was found within the
-    /// budget, `Some(None)` if there is none.
-    pub fn shortest_completion(&self, state: &State) -> Option<Option<Vec<u8>>> {
+    /// A completion: bytes after which the state accepts; a shortest one. `None` if none was found within
+    /// the budget, `Some(None)` if there is none.
+    pub fn completion(&self, state: &State) -> Option<Option<Vec<u8>>> {
+        // A*: at the front is the state whose word can be the shortest, and of these the one read furthest
         let mut seen = FxHashSet::default();
-        let mut queue = VecDeque::from([(state.clone(), Vec::new())]);
-        while let Some((state, word)) = queue.pop_front() {
+        let mut queue = BTreeMap::new();
+        if let Some(least) = self.least_completion(&state.0) {
+            queue.insert((least, Reverse(0usize), 0usize), (state.clone(), Vec::new()));
+        }
+        while let Some((_, (state, word))) = queue.pop_first() {
             if self.is_accepting(&state) {
                 return Some(Some(word));
             }
@@ -158,10 +163,11 @@ impl<'g> Recogniser<'g> {
             for &byte in &self.alphabet {
                 let mut next = state.clone();
                 self.advance(&mut next, byte);
-                if !next.0.is_dead() && seen.insert(next.0.key()) {
-                    let mut longer = word.clone();
-                    longer.push(byte);
-                    queue.push_back((next, longer));
+                let Some(least) = self.least_completion(&next.0) else { continue };
+                if seen.insert(next.0.key()) {
+                    let longer = [&word[..], &[byte]].concat();
+                    let length = longer.len();
+                    queue.insert((least + length as u64, Reverse(length), seen.len()), (next, longer));
                 }
             }
         }

@@ -68,7 +68,7 @@ impl Recogniser<'_> {
         let mut undecided = false;
         for (id, start, lock) in &column.locks {
             let begun_here = *start + 1 == chart.columns.len();
-            let known = begun_here && self.productive.piece(self.grammar, &Piece::Call(Head::Lock(*id)));
+            let known = begun_here && self.least_piece(&Piece::Call(Head::Lock(*id))).is_some();
             match if known { Some(true) } else { self.completable(*id, lock) } {
                 Some(true) => return Some(true),
                 Some(false) => {}
@@ -114,5 +114,43 @@ impl Recogniser<'_> {
             }
         }
         Some(false)
+    }
+
+    pub(super) fn least_piece(&self, piece: &Piece) -> Option<u64> {
+        self.least.piece(self.grammar, piece)
+    }
+
+    /// No completion has fewer bytes. `None` if there is plainly none.
+    pub(super) fn least_completion(&self, chart: &Chart) -> Option<u64> {
+        if chart.is_accepting() {
+            return Some(0);
+        }
+        // from the ends of heads outwards, cheapest first
+        let column = chart.last();
+        let mut queue: BTreeSet<(u64, usize, Head)> = BTreeSet::new();
+        let left = |item: &Item| item.rest.iter().map(|p| self.least_piece(p).unwrap_or(0)).sum::<u64>();
+        queue.extend(column.readers.iter().map(|item| (left(item), item.origin, item.head)));
+        for (id, start, lock) in &column.locks {
+            let least = match lock {
+                Lock::All(charts) => charts
+                    .iter()
+                    .try_fold(0, |most: u64, chart| Some(most.max(self.least_completion(chart)?))),
+                Lock::Not(_) => Some(0),
+            };
+            queue.extend(least.map(|least| (least, *start, Head::Lock(*id))));
+        }
+        let mut done: FxHashSet<(usize, Head)> = FxHashSet::default();
+        while let Some((cost, origin, head)) = queue.pop_first() {
+            if head == Head::Root {
+                return Some(cost);
+            }
+            if done.insert((origin, head)) {
+                queue.extend(chart.waiting((origin, head)).map(|item| {
+                    let after = left(item) - self.least_piece(&Piece::Call(head)).unwrap_or(0);
+                    (cost + after, item.origin, item.head)
+                }));
+            }
+        }
+        None
     }
 }

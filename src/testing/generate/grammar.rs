@@ -8,6 +8,8 @@ use crate::grammar::{ByteSet, CharClass, ExprId, Grammar, GrammarBuilder, Member
 pub struct GrammarShape {
     /// The texts that literals, keys and classes are made of; the first is the simplest. Not empty.
     pub letters: Vec<&'static str>,
+    /// Literals have at most so many letters; at least 1.
+    pub literal: usize,
     /// At most so many rules.
     pub rules: usize,
     /// Expressions nest at most so deep within a rule.
@@ -26,6 +28,7 @@ impl Default for GrammarShape {
     fn default() -> GrammarShape {
         GrammarShape {
             letters: vec!["a", "b", "c", "é", "ê", "😀"],
+            literal: 3,
             rules: 5,
             depth: 4,
             count: 6,
@@ -114,7 +117,9 @@ impl Generator<'_, '_, '_> {
     }
 
     fn literal(&mut self) -> String {
-        (0..self.choices.below(3) + 1).map(|_| *self.choices.pick(&self.shape.letters)).collect()
+        (0..self.choices.below(self.shape.literal) + 1)
+            .map(|_| *self.choices.pick(&self.shape.letters))
+            .collect()
     }
 
     fn leaf(&mut self) -> ExprId {

@@ -20,7 +20,7 @@ pub fn random_word(choices: &mut Choices<'_>, recogniser: &Recogniser<'_>, lengt
         recogniser.advance(&mut state, byte);
         word.push(byte);
     }
-    word.extend(recogniser.shortest_completion(&state)??);
+    word.extend(recogniser.completion(&state)??);
     Some(word)
 }
 
