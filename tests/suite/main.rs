@@ -1,3 +1,7 @@
-//! The one test binary: one module a topic.
+//! The test suite: one module a topic.
 
 mod earley;
+mod engine_properties;
+mod texts;
+mod vocabulary;
+mod vocabulary_load;

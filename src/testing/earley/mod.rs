@@ -14,7 +14,7 @@ mod least;
 mod search;
 mod text;
 
-use crate::grammar::{ExprId, Grammar};
+use crate::grammar::{ByteSet, ExprId, Grammar};
 use chart::{Chart, Head, Piece};
 use least::Least;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -89,7 +89,7 @@ impl<'g> Recogniser<'g> {
         self.grammar
     }
 
-    /// One byte for each class of bytes that the grammar does not tell apart, in increasing order.
+    /// One byte for each class of bytes that the grammar does not tell apart, the least, in increasing order.
     pub fn alphabet(&self) -> &[u8] {
         &self.alphabet
     }
@@ -131,14 +131,15 @@ impl<'g> Recogniser<'g> {
         state
     }
 
-    /// The bytes of `among` that may come next, or `None` if that could not be decided.
-    pub fn viable_bytes(&self, state: &State, among: &[u8]) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        for &byte in among {
+    /// The bytes that may come next, or `None` if that could not be decided.
+    pub fn viable_bytes(&self, state: &State) -> Option<ByteSet> {
+        let mut bytes = ByteSet::EMPTY;
+        for (i, &first) in self.alphabet.iter().enumerate() {
             let mut next = state.clone();
-            self.advance(&mut next, byte);
+            self.advance(&mut next, first);
             if self.is_viable(&next)? {
-                bytes.push(byte);
+                let last = self.alphabet.get(i + 1).map_or(255, |after| after - 1);
+                bytes = bytes.union(&ByteSet::range(first, last));
             }
         }
         Some(bytes)

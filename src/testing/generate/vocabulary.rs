@@ -1,6 +1,7 @@
 //! Random vocabularies.
 
 use super::Choices;
+use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 
 /// The tokens of a random vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,12 +10,24 @@ pub struct RandomVocabulary {
     pub tokens: Vec<Option<Vec<u8>>>,
     /// The end-of-sequence ids, in increasing order. At least one; their tokens are `None`.
     pub eos: Vec<u32>,
+    /// The length of the logits: the tokens and some padding.
+    pub width: usize,
 }
 
 impl RandomVocabulary {
     /// How many 32-bit words a mask has.
-    pub fn width(&self) -> usize {
-        self.tokens.len().div_ceil(32)
+    pub fn mask_words(&self) -> usize {
+        self.width.div_ceil(32)
+    }
+
+    /// The vocabulary itself.
+    ///
+    /// # Errors
+    /// There is not one token with bytes.
+    pub fn build(&self) -> crate::Result<Vocabulary> {
+        let tokens = self.tokens.iter().map(|token| token.as_deref().unwrap_or_default());
+        let eos = self.eos.iter().map(|&id| TokenId::new(id));
+        VocabularyBuilder::from_tokens(tokens).eos(eos).width(self.width).build()
     }
 }
 
@@ -47,7 +60,8 @@ pub fn random_vocabulary(choices: &mut Choices<'_>, alphabet: &[u8], words: &[Ve
         // padding between the ends
         tokens.extend(std::iter::repeat_n(None, choices.below(3)));
     }
-    RandomVocabulary { tokens, eos: ends.into_iter().collect() }
+    let width = tokens.len() + choices.below(40);
+    RandomVocabulary { tokens, eos: ends.into_iter().collect(), width }
 }
 
 /// A piece of one of `words`.

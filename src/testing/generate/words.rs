@@ -12,7 +12,8 @@ pub fn random_word(choices: &mut Choices<'_>, recogniser: &Recogniser<'_>, lengt
         return None;
     }
     for _ in 0..length {
-        let bytes = recogniser.viable_bytes(&state, recogniser.alphabet())?;
+        let viable = recogniser.viable_bytes(&state)?;
+        let bytes: Vec<u8> = recogniser.alphabet().iter().copied().filter(|&b| viable.contains(b)).collect();
         if bytes.is_empty() || (recogniser.is_accepting(&state) && choices.chance(15)) {
             break;
         }

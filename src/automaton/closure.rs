@@ -1,0 +1,173 @@
+//! Closing a configuration: from the states that a byte leads to, to the leaf states that wait for the next.
+//!
+//! Two phases. *Returns* pop frames until no more can be popped; then *calls* push frames in the order of
+//! the (acyclic) left-call graph, so that all callers of a rule have been seen, and their stacks united,
+//! before the rule is entered: each rule is entered once, however many ways lead to it.
+
+use super::Automaton;
+use super::stack::{Frame, StackId};
+use super::state::{State, StateId};
+use super::table::Tables;
+use crate::error::Result;
+use rustc_hash::FxHashMap;
+
+/// A state with the stacks it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Item {
+    pub(crate) state: StateId,
+    pub(crate) stack: StackId,
+}
+
+/// Beyond so many states a hash index takes the place of a linear look.
+const LINEAR: usize = 24;
+
+/// The work list of one closure.
+#[derive(Debug, Default)]
+pub(super) struct Closure {
+    visited: Vec<Item>,
+    index: FxHashMap<StateId, usize>,
+    work: Vec<Item>,
+    /// Starts to enter in the second phase, by rank.
+    calls: Vec<(u32, Item)>,
+    pub(super) accepting: bool,
+}
+
+impl Closure {
+    pub(super) fn clear(&mut self) {
+        self.visited.clear();
+        self.index.clear();
+        self.work.clear();
+        self.calls.clear();
+        self.accepting = false;
+    }
+
+    /// The leaf states reached.
+    pub(super) fn leaves<'a>(&'a self, automaton: &'a Automaton) -> impl Iterator<Item = Item> + 'a {
+        self.visited.iter().copied().filter(|item| automaton.state(item.state).is_leaf())
+    }
+}
+
+impl Tables {
+    /// Adds a state with stacks to a closure.
+    pub(super) fn add(&mut self, closure: &mut Closure, state: StateId, stack: StackId) {
+        let item = Item { state, stack };
+        let place = if closure.visited.len() <= LINEAR {
+            closure.visited.iter().position(|v| v.state == state)
+        } else {
+            if closure.index.is_empty() {
+                closure.index.extend(closure.visited.iter().enumerate().map(|(i, v)| (v.state, i)));
+            }
+            closure.index.get(&state).copied()
+        };
+        match place {
+            Some(place) => {
+                let known = closure.visited[place].stack;
+                let united = self.stacks.union(known, stack);
+                if united == known {
+                    return;
+                }
+                closure.visited[place].stack = united;
+            }
+            None => {
+                if !closure.index.is_empty() {
+                    closure.index.insert(state, closure.visited.len());
+                }
+                closure.visited.push(item);
+            }
+        }
+        // what follows distributes over union: only what is new needs to be followed
+        closure.work.push(item);
+    }
+
+    fn call(&mut self, automaton: &Automaton, closure: &mut Closure, start: StateId, stack: StackId) {
+        let rank = automaton.ranks.get(&start).copied().unwrap_or(0);
+        if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
+            item.stack = self.stacks.union(item.stack, stack);
+        } else {
+            closure.calls.push((rank, Item { state: start, stack }));
+        }
+    }
+
+    /// Follows everything that can be followed without a byte.
+    pub(super) fn close(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<()> {
+        loop {
+            while let Some(item) = closure.work.pop() {
+                self.follow(automaton, closure, item)?;
+            }
+            let next = (0..closure.calls.len()).min_by_key(|&i| closure.calls[i].0);
+            let Some(next) = next else { return Ok(()) };
+            let (_, item) = closure.calls.swap_remove(next);
+            self.add(closure, item.state, item.stack);
+        }
+    }
+
+    fn follow(&mut self, automaton: &Automaton, closure: &mut Closure, item: Item) -> Result<()> {
+        let Item { state, stack } = item;
+        match automaton.state(state) {
+            State::Byte { .. } | State::Bytes { .. } | State::Key { .. } | State::Lockstep(_) => {}
+            // return addresses are never entered without their frame
+            State::LoopReturn(_) | State::MembersReturn(_) => {}
+            State::Accept => {
+                for place in 0..self.stacks.frame_count(stack) {
+                    let frame = self.stacks.frame(stack, place);
+                    self.return_to(automaton, closure, frame);
+                }
+            }
+            State::Split { first, len } => {
+                for &next in automaton.splits(first, len) {
+                    self.add(closure, next, stack);
+                }
+            }
+            State::Call { start, to_return } => {
+                let stack = match to_return {
+                    StateId::ACCEPT => stack,
+                    _ => self.stacks.push(to_return, 0, stack),
+                };
+                self.call(automaton, closure, start, stack);
+            }
+            State::LoopAgain(l) => self.go_round(automaton, closure, l, 1, stack),
+            State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
+            State::MembersNext(m) => self.next_member(automaton, closure, m, stack),
+            State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
+        }
+        Ok(())
+    }
+
+    fn return_to(&mut self, automaton: &Automaton, closure: &mut Closure, frame: Frame) {
+        if frame.to_return == Frame::BOTTOM {
+            closure.accepting = true;
+            return;
+        }
+        match automaton.state(frame.to_return) {
+            State::LoopReturn(l) => {
+                let count = frame.value.saturating_add(1);
+                if count >= automaton.loops[l as usize].min {
+                    self.add(closure, automaton.loops[l as usize].exit, frame.below);
+                }
+                self.go_round(automaton, closure, l, count, frame.below);
+            }
+            State::MembersReturn(m) => self.end_member(automaton, closure, m, frame),
+            _ => self.add(closure, frame.to_return, frame.below),
+        }
+    }
+
+    /// Begins another round of a counted loop after `count` rounds, if one is allowed.
+    fn go_round(&mut self, automaton: &Automaton, closure: &mut Closure, l: u32, count: u32, stack: StackId) {
+        let counted = &automaton.loops[l as usize];
+        if counted.may_repeat(count) {
+            let stack = self.stacks.push(counted.to_return, counted.kept(count), stack);
+            self.call(automaton, closure, counted.body, stack);
+        }
+    }
+
+    /// Enters a start that a runtime register leads to.
+    pub(super) fn call_start(
+        &mut self,
+        a: &Automaton,
+        closure: &mut Closure,
+        start: StateId,
+        stack: StackId,
+    ) {
+        self.call(a, closure, start, stack);
+    }
+}

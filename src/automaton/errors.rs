@@ -1,0 +1,47 @@
+//! The errors of the automaton room.
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+
+pub(super) fn empty_language(root: &str) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/empty-language",
+            "the grammar has no words: nothing could ever be generated",
+        )
+        .at(Place::Rule(root.into()))
+        .help(
+            "give each recursive rule an alternative that ends, and check that constraints do not contradict",
+        ),
+    )
+}
+
+pub(super) fn cyclic_lockstep(rule: &str) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("automaton/cyclic-lockstep", "an intersection or complement contains itself")
+            .at(Place::Rule(rule.into()))
+            .allowed("operands that do not lead back to the intersection or complement")
+            .help("move the recursion outside of the intersection"),
+    )
+}
+
+pub(super) fn left_recursive_rest() -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/left-recursive-rest",
+            "the rest of a member list begins with the list itself",
+        )
+        .help("let each further member begin with at least one byte"),
+    )
+}
+
+pub(super) fn left_calls_remain() -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("automaton/left-recursion", "left recursion was left over after lowering")
+            .help("this is a defect of this library; please report the grammar"),
+    )
+}

@@ -1,0 +1,234 @@
+//! Left recursion is removed where rules call themselves before reading a byte.
+//!
+//! For a group of rules that left-call each other, the left-corner transform (Rosenkrantz and Lewis 1970;
+//! Moore, "Removing left recursion from context-free grammars", 2000) restricted to the group: to read `A`,
+//! read some beginning `B` of the group that starts otherwise; having read `C`, go on with any `B -> C rest`
+//! until `A` itself was read. What was called becomes a loop, so stacks do not grow with the length of
+//! left-recursive lists.
+//!
+//! As nothing that is called is ever empty, left calls show in the states reached without a byte, hidden
+//! left recursion too.
+
+use super::errors;
+use super::lower::Lowering;
+use super::state::{State, StateId};
+use crate::error::Result;
+use crate::grammar::{ExprId, Expression, Grammar};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Strongly connected components, callees first (Tarjan 1972, without recursion).
+fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let mut order = vec![NEW; edges.len()];
+    let mut low = vec![0; edges.len()];
+    let mut on_stack = vec![false; edges.len()];
+    let (mut stack, mut found, mut counter) = (Vec::new(), Vec::new(), 0);
+    for root in 0..edges.len() {
+        if order[root] != NEW {
+            continue;
+        }
+        let mut path = vec![(root, 0)];
+        while let Some(&mut (node, ref mut place)) = path.last_mut() {
+            if *place == 0 {
+                order[node] = counter;
+                low[node] = counter;
+                counter += 1;
+                stack.push(node);
+                on_stack[node] = true;
+            }
+            if let Some(&next) = edges[node].get(*place) {
+                *place += 1;
+                if order[next] == NEW {
+                    path.push((next, 0));
+                } else if on_stack[next] {
+                    low[node] = low[node].min(order[next]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                low[parent] = low[parent].min(low[node]);
+            }
+            if low[node] == order[node] {
+                let start = stack.iter().rposition(|&n| n == node).unwrap_or(0);
+                let component = stack.split_off(start);
+                component.iter().for_each(|&n| on_stack[n] = false);
+                found.push(component);
+            }
+        }
+    }
+    found
+}
+
+/// The intersections and complements that the root reaches, those inside others first.
+pub(super) fn lockstep_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<ExprId>> {
+    let is_lockstep = |e: &Expression| matches!(e, Expression::Intersection(_) | Expression::Complement(_));
+    if !grammar.expressions().iter().any(is_lockstep) {
+        return Ok(Vec::new());
+    }
+    let below = |expression: &Expression| -> Vec<usize> {
+        let rule = match expression {
+            Expression::Rule(rule) => Some(grammar.rule(*rule).body.index()),
+            _ => None,
+        };
+        expression.children().map(ExprId::index).chain(rule).collect()
+    };
+    let edges: Vec<Vec<usize>> = grammar.expressions().iter().map(below).collect();
+    let mut reached = vec![false; edges.len()];
+    let mut stack = vec![grammar.rule(grammar.root()).body.index()];
+    while let Some(node) = stack.pop() {
+        if !std::mem::replace(&mut reached[node], true) {
+            stack.extend(&edges[node]);
+        }
+    }
+    let mut depth = vec![0usize; edges.len()];
+    let mut order = Vec::new();
+    for component in components(&edges) {
+        let cyclic = component.len() > 1;
+        let inner = component.iter().flat_map(|&n| &edges[n]).map(|&n| depth[n]).max().unwrap_or(0);
+        for &node in &component {
+            let expression = &grammar.expressions()[node];
+            depth[node] = inner;
+            if !is_lockstep(expression) || !reached[node] {
+                continue;
+            }
+            if cyclic {
+                return Err(errors::cyclic_lockstep(&grammar.rule(grammar.root()).name));
+            }
+            depth[node] += 1;
+            if depth[node] > max_depth {
+                let found = "intersections and complements nested deeper";
+                return Err(crate::Limits::exceeded("source_depth", max_depth, found));
+            }
+            order.extend(ExprId::new(node));
+        }
+    }
+    Ok(order)
+}
+
+impl Lowering<'_> {
+    /// The states that a start reaches without a byte, other than splits; and whether it may be empty.
+    fn entries(&self, start: StateId) -> (Vec<StateId>, bool) {
+        let (mut found, mut empty) = (Vec::new(), false);
+        let mut seen = FxHashSet::default();
+        let mut stack = vec![start];
+        while let Some(state) = stack.pop() {
+            if !seen.insert(state) {
+                continue;
+            }
+            match self.automaton.state(state) {
+                State::Split { first, len } => {
+                    stack.extend(self.automaton.splits(first, len).iter().rev());
+                }
+                State::Accept => empty = true,
+                _ => found.push(state),
+            }
+        }
+        (found, empty)
+    }
+
+    /// The start that a state calls without a byte, if it does.
+    fn left_callee(&self, state: StateId) -> Option<StateId> {
+        match self.automaton.state(state) {
+            State::Call { start, .. } => Some(start),
+            State::LoopAgain(l) => Some(self.automaton.loops[l as usize].body),
+            State::MembersEnter(m) => self.automaton.members[m as usize].rest,
+            _ => None,
+        }
+    }
+
+    /// Per callable from place `from` on: its entries, and the callables (places) that it left-calls.
+    fn left_calls(&self, from: usize) -> (Vec<Vec<StateId>>, Vec<Vec<usize>>) {
+        let places: FxHashMap<StateId, usize> =
+            self.callables[from..].iter().enumerate().map(|(place, &start)| (start, place)).collect();
+        let entries: Vec<Vec<StateId>> =
+            self.callables[from..].iter().map(|&start| self.entries(start).0).collect();
+        let callees = |entries: &Vec<StateId>| {
+            let callees = entries.iter().filter_map(|&state| self.left_callee(state));
+            callees.filter_map(|start| places.get(&start).copied()).collect()
+        };
+        let edges = entries.iter().map(callees).collect();
+        (entries, edges)
+    }
+
+    /// Transforms all groups of new callables that left-call each other.
+    pub(super) fn remove_left_recursion(&mut self) -> Result<()> {
+        let from = self.settled;
+        let (entries, edges) = self.left_calls(from);
+        for group in components(&edges) {
+            if group.len() > 1 || edges[group[0]].contains(&group[0]) {
+                let starts: Vec<StateId> = group.iter().map(|&place| self.callables[from + place]).collect();
+                let group: Vec<&[StateId]> = group.iter().map(|&place| entries[place].as_slice()).collect();
+                self.left_corner(&starts, &group)?;
+            }
+        }
+        self.settled = self.callables.len();
+        Ok(())
+    }
+
+    fn left_corner(&mut self, starts: &[StateId], entries: &[&[StateId]]) -> Result<()> {
+        let place_of: FxHashMap<StateId, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
+        // how each member begins outside of the group, and how it goes on after a beginning inside it
+        let mut beginnings: Vec<Option<StateId>> = Vec::new();
+        let mut continuations: Vec<Vec<(usize, Option<StateId>, bool)>> = vec![Vec::new(); starts.len()];
+        for (member, &states) in entries.iter().enumerate() {
+            let mut outside = Vec::new();
+            for &state in states {
+                let inside = self.left_callee(state).and_then(|start| place_of.get(&start).copied());
+                match (inside, self.automaton.state(state)) {
+                    (None, _) => outside.push(state),
+                    (Some(callee), State::Call { to_return, .. }) => {
+                        let (rest, may_be_empty) = self.entries(to_return);
+                        let rest = (!rest.is_empty()).then(|| self.callable_of(&rest));
+                        continuations[callee].push((member, rest, may_be_empty));
+                    }
+                    (Some(_), _) => return Err(errors::left_recursive_rest()),
+                }
+            }
+            beginnings.push((!outside.is_empty()).then(|| self.callable_of(&outside)));
+        }
+        for (goal, &start) in starts.iter().enumerate() {
+            let done: Vec<StateId> = starts.iter().map(|_| self.open_split()).collect();
+            let mut first = Vec::new();
+            for (member, beginning) in beginnings.iter().enumerate() {
+                if let Some(beginning) = *beginning {
+                    first.push(self.add_state(State::Call { start: beginning, to_return: done[member] }));
+                }
+            }
+            self.fill_split(start, &first);
+            for (read, continuations) in continuations.iter().enumerate() {
+                let mut targets = if read == goal { vec![StateId::ACCEPT] } else { Vec::new() };
+                for &(member, rest, may_be_empty) in continuations {
+                    if may_be_empty {
+                        targets.push(done[member]);
+                    }
+                    if let Some(rest) = rest {
+                        targets.push(self.add_state(State::Call { start: rest, to_return: done[member] }));
+                    }
+                }
+                self.fill_split(done[read], &targets);
+            }
+        }
+        Ok(())
+    }
+
+    fn callable_of(&mut self, entries: &[StateId]) -> StateId {
+        let start = self.open_callable();
+        self.fill_split(start, entries);
+        start
+    }
+
+    /// Orders all callables so that callers come before what they left-call.
+    pub(super) fn rank_callables(&mut self) -> Result<()> {
+        let (_, edges) = self.left_calls(0);
+        let components = components(&edges);
+        let count = components.len() as u32;
+        for (place, component) in components.into_iter().enumerate() {
+            if component.len() > 1 || edges[component[0]].contains(&component[0]) {
+                return Err(errors::left_calls_remain());
+            }
+            self.automaton.ranks.insert(self.callables[component[0]], count - place as u32);
+        }
+        Ok(())
+    }
+}

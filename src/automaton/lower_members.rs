@@ -1,0 +1,105 @@
+//! Lowering of member lists: a trie over the keys, a start per value, a register in the list's frame.
+
+use super::lower::{Lowering, Task};
+use super::state::{KeyNode, Members, State, StateId};
+use crate::grammar::{ExprId, Expression, Members as Source, Order};
+
+impl<'g> Lowering<'g> {
+    /// Members whose value has words; the others can never come.
+    fn possible(&self, source: &'g Source) -> Vec<&'g crate::grammar::Member> {
+        source.members.iter().filter(|member| self.productive.holds(member.value)).collect()
+    }
+
+    pub(super) fn begin_members(&mut self, id: ExprId, source: &'g Source, next: StateId, scope: u32) {
+        let index = self.automaton.members.len() as u32;
+        let to_return = self.add_state(State::MembersReturn(index));
+        let between = self.add_state(State::MembersNext(index));
+        self.automaton.members.push(Members {
+            any_order: source.order == Order::Any,
+            keys: Vec::new(),
+            values: Vec::new(),
+            required: Vec::new(),
+            required_count: 0,
+            next_required: Vec::new(),
+            rest: None,
+            separator: StateId::ACCEPT,
+            exit: next,
+            to_return,
+            root: StateId::ACCEPT,
+        });
+        self.push_task(Task::MembersEnd { expression: id, index, next, scope });
+        if self.productive.holds(source.separator) {
+            self.push_task(Task::OrEmpty { expression: source.separator, next: between });
+            self.push_task(Task::Build { expression: source.separator, next: between, scope });
+        }
+        if let Some(rest) = source.rest.filter(|&rest| self.productive.holds(rest)) {
+            let start = self.open_callable();
+            self.automaton.members[index as usize].rest = Some(start);
+            self.push_task(Task::CallableEnd { start, result: start });
+            self.push_task(Task::Build { expression: rest, next: StateId::ACCEPT, scope });
+        }
+        for member in self.possible(source).into_iter().rev() {
+            self.push_task(Task::OrEmpty { expression: member.value, next: StateId::ACCEPT });
+            self.push_task(Task::Build { expression: member.value, next: StateId::ACCEPT, scope });
+        }
+    }
+
+    pub(super) fn end_members(&mut self, id: ExprId, index: u32, next: StateId) {
+        let Expression::Members(source) = self.grammar.expression(id) else { return };
+        let separator = match self.productive.holds(source.separator) {
+            true => self.results_of(1)[0],
+            false => self.split(&[]),
+        };
+        let rest = self.automaton.members[index as usize].rest;
+        if rest.is_some() {
+            self.results_of(1);
+        }
+        let members = self.possible(source);
+        let values = self.results_of(members.len());
+        let required: Vec<bool> = members.iter().map(|member| member.required).collect();
+        let mut next_required = vec![members.len() as u32; members.len() + 1];
+        for place in (0..members.len()).rev() {
+            next_required[place] = if required[place] { place as u32 } else { next_required[place + 1] };
+        }
+        let keys = key_trie(members.iter().map(|member| &*member.key));
+        let mut root = StateId::ACCEPT;
+        for node in 0..keys.len() {
+            for &(byte, _) in &keys[node].edges {
+                self.tell_apart(byte);
+            }
+            let state = self.add_state(State::Key { members: index, node: node as u32 });
+            if node == 0 {
+                root = state;
+            }
+        }
+        let list = &mut self.automaton.members[index as usize];
+        list.required_count = required.iter().filter(|&&r| r).count() as u32;
+        *list =
+            Members { keys, values, required, next_required, separator, exit: next, root, ..list.clone() };
+        let enter = self.add_state(State::MembersEnter(index));
+        self.push_result(enter);
+    }
+}
+
+fn key_trie<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<KeyNode> {
+    let mut nodes = vec![KeyNode::default()];
+    for (member, key) in keys.enumerate() {
+        let member = member as u32;
+        let mut at = 0;
+        nodes[at].members.push(member);
+        for &byte in key {
+            at = match nodes[at].edges.binary_search_by_key(&byte, |edge| edge.0) {
+                Ok(found) => nodes[at].edges[found].1 as usize,
+                Err(place) => {
+                    let child = nodes.len();
+                    nodes[at].edges.insert(place, (byte, child as u32));
+                    nodes.push(KeyNode::default());
+                    child
+                }
+            };
+            nodes[at].members.push(member);
+        }
+        nodes[at].terminal = Some(member);
+    }
+    nodes
+}

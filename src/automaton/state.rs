@@ -1,0 +1,157 @@
+//! The states of the byte-level pushdown automaton, and the tables they point into.
+
+use std::fmt;
+
+/// The id of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StateId(pub(super) u32);
+
+impl StateId {
+    /// The one accepting state: what runs into it returns to the frame on top of the stack.
+    pub const ACCEPT: StateId = StateId(0);
+
+    /// The place in the state table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// One state. *Leaf* states (`Byte`, `Bytes`, `Key`, `Lockstep`) wait for a byte and are what
+/// configurations consist of; the others are passed through when a configuration is closed.
+///
+/// Every `Call` is of something that cannot be empty: what may be empty is skipped by a `Split` where it
+/// is called. So closing a configuration first only returns (the stack gets shorter) and then only calls
+/// (along the acyclic left-call graph), and always ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Return to the top frame.
+    Accept,
+    /// One byte.
+    Byte { byte: u8, next: StateId },
+    /// One byte in any of `edges[first..first + len]`: sorted, disjoint ranges.
+    Bytes { first: u32, len: u32 },
+    /// All of `splits[first..first + len]` without a byte.
+    Split { first: u32, len: u32 },
+    /// Push `to_return` and go to `start`; nothing is pushed where `to_return` is the accepting state.
+    Call { start: StateId, to_return: StateId },
+    /// The first round of a counted loop is done: go round again, if that is allowed.
+    LoopAgain(u32),
+    /// Return address of a round of a counted loop; the frame's value counts the rounds done before it.
+    LoopReturn(u32),
+    /// Begin a list of members.
+    MembersEnter(u32),
+    /// Return address of a member; the frame's value says which members were seen.
+    MembersReturn(u32),
+    /// Between the separator and the next member.
+    MembersNext(u32),
+    /// Inside a member's key: a node of the key trie.
+    Key { members: u32, node: u32 },
+    /// Begin a lockstep.
+    LockstepEnter(u32),
+    /// Inside a lockstep; the top frame's value is the tuple of configurations.
+    Lockstep(u32),
+}
+
+impl State {
+    /// Whether the state waits for a byte.
+    pub(crate) fn is_leaf(self) -> bool {
+        matches!(self, State::Byte { .. } | State::Bytes { .. } | State::Key { .. } | State::Lockstep(_))
+    }
+}
+
+/// A range of bytes and where it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) low: u8,
+    pub(crate) high: u8,
+    pub(crate) next: StateId,
+}
+
+/// A counted loop: its body runs `min` to `max` times, counted in the frame's value.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    /// Start of the body; the body is never empty and ends in the accepting state.
+    pub(crate) body: StateId,
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+    /// Where to go on afterwards.
+    pub(crate) exit: StateId,
+    /// The `LoopReturn` state.
+    pub(crate) to_return: StateId,
+}
+
+impl Loop {
+    /// Whether another round may begin after `count` rounds.
+    pub(crate) fn may_repeat(&self, count: u32) -> bool {
+        self.max.is_none_or(|max| count < max)
+    }
+
+    /// `count` as kept in a frame: without an upper bound, counting ends at the lower one.
+    pub(crate) fn kept(&self, count: u32) -> u32 {
+        if self.max.is_none() { count.min(self.min) } else { count }
+    }
+}
+
+/// The lowered form of [`crate::grammar::Members`].
+#[derive(Clone, Debug)]
+pub(crate) struct Members {
+    pub(crate) any_order: bool,
+    /// The key trie; node 0 is its root.
+    pub(crate) keys: Vec<KeyNode>,
+    /// Per member: where its value starts (it ends in the accepting state).
+    pub(crate) values: Vec<StateId>,
+    /// Per member: whether it is required.
+    pub(crate) required: Vec<bool>,
+    /// How many members are required.
+    pub(crate) required_count: u32,
+    /// Per member position `i` (and one past the end): the first required member at or after `i`.
+    pub(crate) next_required: Vec<u32>,
+    /// Start of a further member.
+    pub(crate) rest: Option<StateId>,
+    /// Start of the separator, which leads to the `MembersNext` state.
+    pub(crate) separator: StateId,
+    /// Where to go on afterwards.
+    pub(crate) exit: StateId,
+    /// The `MembersReturn` state.
+    pub(crate) to_return: StateId,
+    /// State id of the key trie's root; node `n` has the id `root + n`.
+    pub(crate) root: StateId,
+}
+
+/// A node of a key trie.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyNode {
+    /// Children by byte, sorted.
+    pub(crate) edges: Vec<(u8, u32)>,
+    /// The member whose key ends here.
+    pub(crate) terminal: Option<u32>,
+    /// The members whose keys pass through here or end here are `order[first..last]`, sorted.
+    pub(crate) members: Vec<u32>,
+}
+
+/// Sub-automata that run side by side over the same bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Lockstep {
+    pub(crate) operands: Vec<Operand>,
+    /// Accept where the (single) operand does not.
+    pub(crate) complement: bool,
+    /// Where to go on afterwards.
+    pub(crate) exit: StateId,
+    /// The `Lockstep` state itself, also the return address in frames.
+    pub(crate) state: StateId,
+}
+
+/// One side of a lockstep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand {
+    /// Start of the operand's words other than the empty one; `None` if it has none.
+    pub(crate) start: Option<StateId>,
+    /// Whether the empty word is one of its words.
+    pub(crate) nullable: bool,
+}

@@ -1,0 +1,187 @@
+//! Which expressions have words, and which have the empty word: least fixpoints, in linear time.
+//!
+//! An expression becomes true when enough of what it depends on is true; a work list carries the news to
+//! its users (the counting algorithm for Horn clauses, Dowling and Gallier 1984).
+
+use super::Grammar;
+use super::expression::{ExprId, Expression};
+
+/// What is asked of each expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// Some byte string is in its language.
+    Productive,
+    /// The empty string is in its language.
+    Nullable,
+}
+
+/// A property of every expression of a grammar.
+///
+/// Intersections and complements are false until [`set`](Analysis::set): whether they have words does not
+/// follow from their operands.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    holds: Vec<bool>,
+    /// How many operands are still to become true; [`NEVER`] if nothing but `set` makes it true.
+    missing: Vec<u32>,
+    /// Users of expression `e`: `users[first[e]..first[e + 1]]`.
+    first: Vec<u32>,
+    users: Vec<ExprId>,
+    queue: Vec<ExprId>,
+}
+
+const NEVER: u32 = u32::MAX;
+
+impl Analysis {
+    /// Computes `property`.
+    pub fn new(grammar: &Grammar, property: Property) -> Analysis {
+        let count = grammar.expressions().len();
+        let mut missing = Vec::with_capacity(count);
+        let mut depends: Vec<(ExprId, ExprId)> = Vec::new();
+        for (index, expression) in grammar.expressions().iter().enumerate() {
+            let Some(user) = ExprId::new(index) else { break };
+            let before = depends.len();
+            let needs = needs(grammar, expression, property, |on| depends.push((on, user)));
+            missing.push(match needs {
+                Needs::All => (depends.len() - before) as u32,
+                Needs::One => 1,
+                Needs::Never => NEVER,
+            });
+        }
+        let mut first = vec![0u32; count + 1];
+        for (on, _) in &depends {
+            first[on.index() + 1] += 1;
+        }
+        for i in 0..count {
+            first[i + 1] += first[i];
+        }
+        let mut next = first.clone();
+        let mut users = vec![ExprId::new(0).unwrap_or_else(|| unreachable!()); depends.len()];
+        for (on, user) in depends {
+            let place = &mut next[on.index()];
+            users[*place as usize] = user;
+            *place += 1;
+        }
+        let mut analysis = Analysis { holds: vec![false; count], missing, first, users, queue: Vec::new() };
+        for index in 0..count {
+            if analysis.missing[index] == 0 {
+                analysis.holds[index] = true;
+                analysis.queue.extend(ExprId::new(index));
+            }
+        }
+        analysis.propagate();
+        analysis
+    }
+
+    /// Whether the property holds of an expression.
+    pub fn holds(&self, id: ExprId) -> bool {
+        self.holds[id.index()]
+    }
+
+    /// Makes the property true of an expression, and of all that follow from it.
+    pub fn set(&mut self, id: ExprId) {
+        if !self.holds[id.index()] {
+            self.holds[id.index()] = true;
+            self.queue.push(id);
+            self.propagate();
+        }
+    }
+
+    fn propagate(&mut self) {
+        while let Some(id) = self.queue.pop() {
+            for place in self.first[id.index()]..self.first[id.index() + 1] {
+                let user = self.users[place as usize];
+                let missing = &mut self.missing[user.index()];
+                if *missing != NEVER && *missing > 0 {
+                    *missing -= 1;
+                    if *missing == 0 && !self.holds[user.index()] {
+                        self.holds[user.index()] = true;
+                        self.queue.push(user);
+                    }
+                }
+            }
+        }
+    }
+}
+
+enum Needs {
+    All,
+    One,
+    Never,
+}
+
+fn needs(
+    grammar: &Grammar,
+    expression: &Expression,
+    property: Property,
+    mut on: impl FnMut(ExprId),
+) -> Needs {
+    let productive = property == Property::Productive;
+    match expression {
+        Expression::Empty => Needs::All,
+        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_) if productive => Needs::All,
+        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_) | Expression::Never => {
+            Needs::Never
+        }
+        Expression::Intersection(_) | Expression::Complement(_) => Needs::Never,
+        Expression::Repeat { min: 0, .. } => Needs::All,
+        Expression::Rule(rule) => {
+            on(grammar.rule(*rule).body);
+            Needs::All
+        }
+        Expression::Choice(list) => {
+            list.iter().for_each(|&id| on(id));
+            Needs::One
+        }
+        Expression::Sequence(_) | Expression::Repeat { .. } | Expression::Label(..) => {
+            expression.children().for_each(on);
+            Needs::All
+        }
+        Expression::Members(members) => {
+            let required = members.members.iter().filter(|m| m.required);
+            if productive {
+                let values: Vec<ExprId> = required.map(|m| m.value).collect();
+                let separators = values.len().saturating_sub(1).min(1);
+                values.into_iter().chain([members.separator; 1].into_iter().take(separators)).for_each(on);
+                Needs::All
+            } else if required.count() == 0 {
+                Needs::All
+            } else {
+                Needs::Never
+            }
+        }
+    }
+}
+
+/// Which expressions have words if all intersections and complements do: exact for grammars without them.
+pub fn productive(grammar: &Grammar) -> Analysis {
+    let mut analysis = Analysis::new(grammar, Property::Productive);
+    for (index, expression) in grammar.expressions().iter().enumerate() {
+        if let (Expression::Intersection(_) | Expression::Complement(_), Some(id)) =
+            (expression, ExprId::new(index))
+        {
+            analysis.set(id);
+        }
+    }
+    analysis
+}
+
+/// Which rules the root uses, directly or through others; by rule id.
+pub fn reachable(grammar: &Grammar) -> Vec<bool> {
+    let mut rules = vec![false; grammar.rules().len()];
+    let mut seen = vec![false; grammar.expressions().len()];
+    rules[grammar.root().index()] = true;
+    let mut stack = vec![grammar.rule(grammar.root()).body];
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        stack.extend(grammar.expression(id).children());
+        if let Expression::Rule(rule) = grammar.expression(id)
+            && !std::mem::replace(&mut rules[rule.index()], true)
+        {
+            stack.push(grammar.rule(*rule).body);
+        }
+    }
+    rules
+}

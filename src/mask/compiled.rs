@@ -1,0 +1,161 @@
+//! A grammar compiled for a vocabulary.
+
+use super::engine::Engine;
+use crate::automaton::Automaton;
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::grammar::Grammar;
+use crate::limits::Limits;
+use crate::matcher::Matcher;
+use crate::vocabulary::Vocabulary;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Compiles grammars for one vocabulary.
+///
+/// ```
+/// use grammata::{Compiler, grammar::GrammarBuilder, vocabulary::{TokenId, VocabularyBuilder}};
+/// use std::sync::Arc;
+///
+/// let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab", "ba"])
+///     .special(TokenId::new(4), "<end>").eos([TokenId::new(4)]).build()?;
+/// let mut g = GrammarBuilder::new();
+/// let pair = g.text("ab");
+/// let pairs = g.plus(pair);
+/// let root = g.declare("root");
+/// g.define(root, pairs);
+/// let compiled = Compiler::new(Arc::new(vocabulary)).compile(&g.build(root)?)?;
+/// let mut matcher = compiled.matcher();
+/// let mut mask = [0u32; 1];
+/// matcher.fill_mask(&mut mask)?;
+/// assert_eq!(mask, [0b00101]); // "a", "ab"
+/// matcher.accept_token(TokenId::new(2))?;
+/// matcher.fill_mask(&mut mask)?;
+/// assert_eq!(mask, [0b10101]); // "a", "ab", the end
+/// # Ok::<(), grammata::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    vocabulary: Arc<Vocabulary>,
+    limits: Limits,
+}
+
+impl Compiler {
+    /// A compiler for a vocabulary, with the default [`Limits`].
+    pub fn new(vocabulary: Arc<Vocabulary>) -> Compiler {
+        Compiler { vocabulary, limits: Limits::default() }
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: Limits) -> Compiler {
+        self.limits = limits;
+        self
+    }
+
+    /// Compiles a grammar: lowers it to an automaton. Tables and masks are made as they are needed.
+    ///
+    /// # Errors
+    /// Those of [`Automaton::new`]: an empty language, or a limit.
+    pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
+        let automaton = Automaton::new(grammar, &self.limits)?;
+        Ok(CompiledGrammar(Arc::new(Inner {
+            grammar: grammar.clone(),
+            automaton,
+            vocabulary: Arc::clone(&self.vocabulary),
+            engine: Mutex::new(Engine::new()),
+        })))
+    }
+}
+
+/// A grammar compiled for a vocabulary. Cloning shares it; any number of [`Matcher`]s on any number of
+/// threads may use it at once.
+#[derive(Clone, Debug)]
+pub struct CompiledGrammar(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    grammar: Grammar,
+    automaton: Automaton,
+    vocabulary: Arc<Vocabulary>,
+    engine: Mutex<Engine>,
+}
+
+/// What a compiled grammar holds at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// States of the automaton.
+    pub states: usize,
+    /// Configurations made so far, since the tables were last dropped.
+    pub configurations: usize,
+    /// Masks computed so far.
+    pub masks_computed: u64,
+    /// Times the tables were dropped to make room.
+    pub resets: u64,
+    /// Bytes of the automaton.
+    pub automaton_bytes: usize,
+    /// Bytes of tables and masks.
+    pub cache_bytes: usize,
+}
+
+impl CompiledGrammar {
+    /// A matcher at the beginning of a text.
+    pub fn matcher(&self) -> Matcher {
+        Matcher::new(self.clone())
+    }
+
+    /// The grammar it was compiled from.
+    pub fn grammar(&self) -> &Grammar {
+        &self.0.grammar
+    }
+
+    /// The vocabulary it was compiled for.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.0.vocabulary
+    }
+
+    /// The automaton.
+    pub fn automaton(&self) -> &Automaton {
+        &self.0.automaton
+    }
+
+    /// Sizes and counts.
+    pub fn statistics(&self) -> Statistics {
+        let engine = self.engine();
+        Statistics {
+            states: self.0.automaton.state_count(),
+            configurations: engine.tables.configuration_count(),
+            masks_computed: engine.masks_computed,
+            resets: engine.generation,
+            automaton_bytes: self.0.automaton.memory_usage(),
+            cache_bytes: engine.memory_usage(),
+        }
+    }
+
+    /// What the caller should know: bytes that the grammar may ask for and no single token spells, so that
+    /// a text could come to a point where no token continues it.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let missing = self.0.vocabulary.missing_bytes();
+        let wanted = self.0.automaton.bytes_read();
+        let bytes: Vec<String> =
+            wanted.iter().filter(|&b| missing[usize::from(b)]).map(|b| format!("{b:02X}")).collect();
+        if bytes.is_empty() {
+            return Vec::new();
+        }
+        let message =
+            "some bytes that the grammar may need have no token of their own: a text could get stuck";
+        vec![
+            Diagnostic::new("mask/missing-bytes", message)
+                .found(format!("no token for the bytes {}", bytes.join(" ")))
+                .help("use a tokenizer with byte fallback, or keep such characters out of the grammar"),
+        ]
+    }
+
+    pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.0.engine.lock().unwrap_or_else(|poisoned| {
+            // whoever panicked may have left the tables half made: make them anew
+            self.0.engine.clear_poison();
+            let mut engine = poisoned.into_inner();
+            engine.reset();
+            engine
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! The errors of the matcher.
+
+use super::{Explanation, Matcher};
+use crate::diagnostic::{Diagnostic, Place, excerpt_bytes};
+use crate::error::{Error, ErrorKind, Result};
+use crate::vocabulary::{TokenId, Vocabulary};
+
+pub(super) fn rejected(explanation: &Explanation) -> Error {
+    let found = match explanation.found() {
+        Some(byte) => format!("{} after {:?}", show_byte(byte), excerpt_bytes(explanation.accepted_tail())),
+        None => "the end of the text".into(),
+    };
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("matcher/rejected", "the text leaves the grammar")
+            .at(Place::Byte(explanation.position()))
+            .found(found)
+            .allowed(explanation.expected_text())
+            .help("offer only tokens that the mask allows"),
+    )
+}
+
+pub(super) fn rejected_end(matcher: &mut Matcher) -> Result<Error> {
+    if matcher.has_ended() {
+        return Ok(after_end());
+    }
+    let explanation = matcher.explain(b"")?;
+    Ok(rejected(&explanation))
+}
+
+pub(super) fn after_end() -> Error {
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("matcher/ended", "the sequence has ended: nothing may follow")
+            .help("start a new matcher, or roll back the end-of-sequence token"),
+    )
+}
+
+pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId) -> Error {
+    let found = match vocabulary.special(token) {
+        Some(name) => format!("token {token}, the special token `{name}`"),
+        None => format!("token {token}, which the tokenizer does not use"),
+    };
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("matcher/not-text", "the token has no bytes: it cannot be part of a text")
+            .found(found)
+            .allowed("ordinary tokens, and end-of-sequence tokens where the text may end")
+            .help("offer only tokens that the mask allows"),
+    )
+}
+
+pub(super) fn rollback_too_far(wanted: usize, steps: usize) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("matcher/rollback-too-far", "there are not so many steps to take back")
+            .found(format!("{wanted} steps"))
+            .allowed(format!("at most {steps}"))
+            .help("count one step for each accepted token or byte string"),
+    )
+}
+
+/// A byte as a person reads it.
+pub(super) fn show_byte(byte: u8) -> String {
+    match byte {
+        b'`' => "\"`\"".into(),
+        b'!'..=b'~' => format!("`{}`", char::from(byte)),
+        b' ' => "a space".into(),
+        b'\n' => "a newline".into(),
+        b'\t' => "a tab".into(),
+        b'\r' => "a carriage return".into(),
+        _ => format!("byte {byte:02X}"),
+    }
+}

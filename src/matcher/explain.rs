@@ -1,0 +1,165 @@
+//! Why a text is rejected: where, and what was expected there, by rule and by label.
+
+use super::Matcher;
+use super::errors::show_byte;
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use crate::vocabulary::TokenId;
+use std::fmt;
+
+/// How the grammar takes a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    position: usize,
+    found: Option<u8>,
+    tail: Vec<u8>,
+    viable: bool,
+    may_end: bool,
+    expected: Vec<Expectation>,
+}
+
+/// What one part of the grammar waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// The rule.
+    pub rule: String,
+    /// The label within the rule, for instance the JSON Pointer of a sub-schema.
+    pub label: Option<String>,
+    /// The bytes that may come next for its sake.
+    pub bytes: ByteSet,
+}
+
+impl Explanation {
+    /// How many bytes from the beginning of the sequence are fine.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// The byte at which the text leaves the grammar; `None` if it does not.
+    pub fn found(&self) -> Option<u8> {
+        self.found
+    }
+
+    /// Whether the text can be completed to a word.
+    pub fn is_viable(&self) -> bool {
+        self.viable
+    }
+
+    /// Whether the text might have ended at the position.
+    pub fn may_end(&self) -> bool {
+        self.may_end
+    }
+
+    /// What was expected at the position.
+    pub fn expected(&self) -> &[Expectation] {
+        &self.expected
+    }
+
+    /// The last bytes (32 at most) before the position.
+    pub fn accepted_tail(&self) -> &[u8] {
+        &self.tail
+    }
+
+    /// What was expected, in one line.
+    pub fn expected_text(&self) -> String {
+        let mut parts: Vec<String> = self.expected.iter().take(8).map(Expectation::to_string).collect();
+        if self.expected.len() > 8 {
+            parts.push(format!("{} more", self.expected.len() - 8));
+        }
+        if self.may_end {
+            parts.push("the end".into());
+        }
+        if parts.is_empty() { "nothing".into() } else { parts.join("; or ") }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.found {
+            Some(byte) => write!(f, "rejected at byte {}: found {}", self.position, show_byte(byte))?,
+            None if self.may_end => write!(f, "a word of the grammar ({} bytes)", self.position)?,
+            None => write!(f, "a prefix of a word ({} bytes)", self.position)?,
+        }
+        write!(f, "; expected {}", self.expected_text())
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranges = self.bytes.ranges();
+        for (i, &(low, high)) in ranges.iter().take(6).enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            match high - low {
+                0 => write!(f, "{comma}{}", show_byte(low))?,
+                _ => write!(f, "{comma}{} to {}", show_byte(low), show_byte(high))?,
+            }
+        }
+        if ranges.len() > 6 {
+            f.write_str(", …")?;
+        }
+        write!(f, " (rule `{}`", self.rule)?;
+        if let Some(label) = &self.label {
+            write!(f, ", at {label}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Matcher {
+    /// Explains how the grammar takes `bytes` after what was accepted so far. The matcher does not move.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn explain(&mut self, bytes: &[u8]) -> Result<Explanation> {
+        let accepted = self.bytes.clone();
+        self.with_engine(|compiled, engine, mut at| {
+            let automaton = compiled.automaton();
+            let mut fine = 0;
+            for &byte in bytes {
+                let next = engine.tables.step(automaton, at, byte)?;
+                if next == ConfigurationId::DEAD {
+                    break;
+                }
+                (at, fine) = (next, fine + 1);
+            }
+            let mut open = ByteSet::EMPTY;
+            for byte in 0..=255 {
+                if engine.tables.step(automaton, at, byte)? != ConfigurationId::DEAD {
+                    open.insert(byte);
+                }
+            }
+            let mut expected: Vec<Expectation> = Vec::new();
+            for (state, wanted) in engine.tables.wanted_bytes(automaton, at) {
+                let scope = automaton.scope(state);
+                let rule = compiled.grammar().rule(scope.rule).name.to_string();
+                let label = scope.label.map(|label| compiled.grammar().label(label).to_string());
+                let wanted: ByteSet = wanted.iter().filter(|&b| open.contains(b)).collect();
+                match expected.iter_mut().find(|e| e.rule == rule && e.label == label) {
+                    Some(known) => known.bytes = known.bytes.union(&wanted),
+                    None if wanted.is_empty() => {}
+                    None => expected.push(Expectation { rule, label, bytes: wanted }),
+                }
+            }
+            let before: Vec<u8> = accepted.iter().chain(&bytes[..fine]).copied().collect();
+            Ok(Explanation {
+                position: before.len(),
+                found: bytes.get(fine).copied(),
+                tail: before[before.len().saturating_sub(32)..].to_vec(),
+                viable: fine == bytes.len(),
+                may_end: engine.tables.is_accepting(at),
+                expected,
+            })
+        })
+    }
+
+    /// Explains how the grammar takes a token; see [`explain`](Matcher::explain). A token without bytes is
+    /// explained as the end of the text.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn explain_token(&mut self, token: TokenId) -> Result<Explanation> {
+        let vocabulary = std::sync::Arc::clone(self.compiled.vocabulary());
+        self.explain(vocabulary.bytes(token).unwrap_or_default())
+    }
+}

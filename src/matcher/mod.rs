@@ -1,0 +1,222 @@
+//! The matcher: one sequence's walk through the automaton.
+//!
+//! A matcher is a list of configuration ids, one a step, and the bytes that led to them. So rollback drops
+//! from the end of the list and fork copies it. The bytes are kept so that the walk can be found again when
+//! the shared tables had to make room.
+
+mod errors;
+mod explain;
+mod forced;
+
+pub use explain::{Expectation, Explanation};
+
+use crate::automaton::ConfigurationId;
+use crate::error::{ErrorKind, Result};
+use crate::mask::{CompiledGrammar, Engine, TokenMask};
+use crate::vocabulary::TokenId;
+use std::sync::Arc;
+
+/// One sequence under a [`CompiledGrammar`].
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    compiled: CompiledGrammar,
+    /// The generation of tables that the ids in `steps` belong to.
+    generation: u64,
+    /// The configuration after each step; the first is the start. Empty before the first use.
+    steps: Vec<Step>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// How many bytes were accepted by then.
+    end: usize,
+    configuration: ConfigurationId,
+    /// Whether an end-of-sequence token has been accepted.
+    ended: bool,
+}
+
+impl Matcher {
+    pub(crate) fn new(compiled: CompiledGrammar) -> Matcher {
+        Matcher { compiled, generation: 0, steps: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// The compiled grammar.
+    pub fn compiled(&self) -> &CompiledGrammar {
+        &self.compiled
+    }
+
+    /// The bytes accepted so far.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many steps (tokens or byte strings) were accepted so far and can be rolled back.
+    pub fn steps(&self) -> usize {
+        self.steps.len().saturating_sub(1)
+    }
+
+    /// Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. Words
+    /// past the vocabulary's are cleared. After an end-of-sequence token nothing may come.
+    ///
+    /// # Errors
+    /// `mask/buffer-too-short`; limits `cache_bytes` and `lockstep_search`.
+    pub fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        self.mask()?.write_to(words)
+    }
+
+    /// The mask of the tokens that may come next, shared, not copied.
+    ///
+    /// # Errors
+    /// Limits `cache_bytes` and `lockstep_search`.
+    pub fn mask(&mut self) -> Result<Arc<TokenMask>> {
+        if self.has_ended() {
+            let width = self.compiled.vocabulary().width();
+            return Ok(Arc::new(TokenMask::from_ids(Vec::new(), width)));
+        }
+        self.with_engine(|compiled, engine, configuration| {
+            engine.mask(compiled.automaton(), compiled.vocabulary(), configuration)
+        })
+    }
+
+    /// Accepts a token: ordinary ones by their bytes, end-of-sequence ones where the text is a word.
+    ///
+    /// # Errors
+    /// `matcher/rejected` with what was expected, if the mask does not allow it (the matcher stays where it
+    /// was); limits.
+    pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        if vocabulary.is_eos(token) {
+            if self.has_ended() || !self.is_accepting()? {
+                return Err(errors::rejected_end(self)?);
+            }
+            if let Some(&last) = self.steps.last() {
+                self.steps.push(Step { ended: true, ..last });
+            }
+            return Ok(());
+        }
+        match vocabulary.bytes(token) {
+            Some(bytes) => self.accept_bytes(bytes),
+            None => Err(errors::not_text(&vocabulary, token)),
+        }
+    }
+
+    /// Accepts bytes, as one step.
+    ///
+    /// # Errors
+    /// `matcher/rejected` with the place and what was expected there, if no word goes on so (the matcher
+    /// stays where it was); limits.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.has_ended() {
+            return Err(errors::after_end());
+        }
+        let end = self.with_engine(|compiled, engine, mut configuration| {
+            for &byte in bytes {
+                configuration = engine.tables.step(compiled.automaton(), configuration, byte)?;
+                if configuration == ConfigurationId::DEAD {
+                    break;
+                }
+            }
+            Ok(configuration)
+        })?;
+        if end == ConfigurationId::DEAD {
+            let explanation = self.explain(bytes)?;
+            return Err(errors::rejected(&explanation));
+        }
+        self.bytes.extend_from_slice(bytes);
+        self.steps.push(Step { end: self.bytes.len(), configuration: end, ended: false });
+        Ok(())
+    }
+
+    /// Takes back the last `steps` steps.
+    ///
+    /// # Errors
+    /// `matcher/rollback-too-far` if there were fewer.
+    pub fn rollback(&mut self, steps: usize) -> Result<()> {
+        if steps > self.steps() {
+            return Err(errors::rollback_too_far(steps, self.steps()));
+        }
+        self.steps.truncate(self.steps.len() - steps);
+        self.bytes.truncate(self.steps.last().map_or(0, |step| step.end));
+        Ok(())
+    }
+
+    /// A matcher of its own at the same place.
+    pub fn fork(&self) -> Matcher {
+        self.clone()
+    }
+
+    /// Back to the beginning.
+    pub fn reset(&mut self) {
+        self.steps.clear();
+        self.bytes.clear();
+    }
+
+    /// Whether the text so far is a word of the language, so that it may end here.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn is_accepting(&mut self) -> Result<bool> {
+        self.with_engine(|_, engine, configuration| Ok(engine.tables.is_accepting(configuration)))
+    }
+
+    /// Whether the text has ended, or is a word that nothing can be added to.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn is_finished(&mut self) -> Result<bool> {
+        Ok(self.has_ended()
+            || self.with_engine(|_, engine, configuration| Ok(engine.tables.is_final(configuration)))?)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.steps.last().is_some_and(|step| step.ended)
+    }
+
+    /// Runs `work` on the current configuration. Where the tables are full they are dropped, the walk is
+    /// found again, and the work is done once more with all the room there is.
+    fn with_engine<R>(
+        &mut self,
+        work: impl Fn(&CompiledGrammar, &mut Engine, ConfigurationId) -> Result<R>,
+    ) -> Result<R> {
+        let compiled = self.compiled.clone();
+        let mut engine = compiled.engine();
+        if engine.memory_usage() > compiled.automaton().limits().cache_bytes {
+            engine.reset();
+        }
+        let generation = engine.generation;
+        let fresh = engine.tables.configuration_count() <= 1;
+        let attempt = self.find(&mut engine).and_then(|at| work(&compiled, &mut engine, at));
+        match attempt {
+            Err(error) if error.kind() == ErrorKind::Limit && !fresh => {
+                if engine.generation == generation {
+                    engine.reset();
+                }
+                let at = self.find(&mut engine)?;
+                work(&compiled, &mut engine, at)
+            }
+            result => result,
+        }
+    }
+
+    /// The current configuration in the engine's tables.
+    fn find(&mut self, engine: &mut Engine) -> Result<ConfigurationId> {
+        let automaton = self.compiled.automaton();
+        if self.steps.is_empty() || self.generation != engine.generation {
+            let mut at = engine.tables.start(automaton)?;
+            let mut from = 0;
+            let mut found = Vec::with_capacity(self.steps.len().max(1));
+            found.push(Step { end: 0, configuration: at, ended: false });
+            for step in self.steps.iter().skip(1) {
+                for &byte in &self.bytes[from..step.end] {
+                    at = engine.tables.step(automaton, at, byte)?;
+                }
+                from = step.end;
+                found.push(Step { configuration: at, ..*step });
+            }
+            self.steps = found;
+            self.generation = engine.generation;
+        }
+        Ok(self.steps.last().map_or(ConfigurationId::DEAD, |step| step.configuration))
+    }
+}

@@ -1,0 +1,235 @@
+//! The builder: the one way to make a vocabulary, with every check.
+
+use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Collects tokens, special tokens, end-of-sequence ids and the width, and makes a [`Vocabulary`] of them.
+///
+/// Tokens get the ids 0, 1, 2 and so on in the order they are pushed; an empty one is an id without bytes.
+/// What breaks a limit is not stored, and [`build`](VocabularyBuilder::build) reports the first such thing.
+#[derive(Clone, Debug)]
+pub struct VocabularyBuilder {
+    limits: Limits,
+    arena: Vec<u8>,
+    offsets: Vec<u32>,
+    specials: Vec<(TokenId, String)>,
+    eos: Vec<TokenId>,
+    width: Option<usize>,
+    failure: Option<Error>,
+}
+
+impl Default for VocabularyBuilder {
+    fn default() -> VocabularyBuilder {
+        VocabularyBuilder::new(&Limits::default())
+    }
+}
+
+impl VocabularyBuilder {
+    /// A builder without tokens that keeps to `limits`: `vocabulary_tokens` also caps the width,
+    /// `tokenizer_bytes` the sum of all tokens' bytes.
+    pub fn new(limits: &Limits) -> VocabularyBuilder {
+        VocabularyBuilder {
+            limits: limits.clone(),
+            arena: Vec::new(),
+            offsets: vec![0],
+            specials: Vec::new(),
+            eos: Vec::new(),
+            width: None,
+            failure: None,
+        }
+    }
+
+    /// A builder with the default limits and these tokens, with ids from 0.
+    pub fn from_tokens<I>(tokens: I) -> VocabularyBuilder
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        let mut builder = VocabularyBuilder::default();
+        for token in tokens {
+            builder.push(token.as_ref());
+        }
+        builder
+    }
+
+    /// Adds the token with the next id.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.failure.is_none() {
+            match self.check_push(bytes) {
+                Ok(end) => {
+                    self.arena.extend_from_slice(bytes);
+                    self.offsets.push(end);
+                }
+                Err(error) => self.failure = Some(error),
+            }
+        }
+    }
+
+    /// The offset where `bytes` would end.
+    fn check_push(&self, bytes: &[u8]) -> Result<u32> {
+        let limits = &self.limits;
+        if bytes.len() > limits.token_bytes {
+            let found = format!("{} bytes in token {}", bytes.len(), self.len());
+            return Err(Limits::exceeded("token_bytes", limits.token_bytes, found));
+        }
+        if self.len() >= limits.vocabulary_tokens {
+            return Err(Limits::exceeded("vocabulary_tokens", limits.vocabulary_tokens, "more tokens"));
+        }
+        let total = self.arena.len() + bytes.len();
+        match u32::try_from(total) {
+            Ok(end) if total <= limits.tokenizer_bytes => Ok(end),
+            _ => Err(Limits::exceeded(
+                "tokenizer_bytes",
+                limits.tokenizer_bytes.min(u32::MAX as usize),
+                format!("{total} bytes of tokens"),
+            )),
+        }
+    }
+
+    /// The number of tokens so far: the id of the next one.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether something broke a limit, so that to push more is in vain.
+    pub(crate) fn failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Makes `id` the special token `name`; if it had bytes, it loses them.
+    pub fn special(mut self, id: TokenId, name: impl Into<String>) -> VocabularyBuilder {
+        self.specials.push((id, name.into()));
+        self
+    }
+
+    /// Adds end-of-sequence ids. An id that is not special yet becomes so, under the name that its bytes
+    /// spell, or `<|ID|>` if they are empty or not UTF-8.
+    pub fn eos(mut self, ids: impl IntoIterator<Item = TokenId>) -> VocabularyBuilder {
+        self.eos.extend(ids);
+        self
+    }
+
+    /// Adds the special tokens whose names are known to end a sequence (in any model family) as
+    /// end-of-sequence ids.
+    pub(crate) fn eos_by_name(mut self) -> Result<VocabularyBuilder> {
+        let known = self.specials.iter().filter(|(_, name)| super::eos::EOS_NAMES.contains(&name.as_str()));
+        self.eos = known.map(|(id, _)| *id).collect();
+        // what broke a limit, or that there are no tokens at all, says more; `build` reports it
+        let whole = self.failure.is_none() && !self.arena.is_empty();
+        if self.eos.is_empty() && whole { Err(errors::no_eos()) } else { Ok(self) }
+    }
+
+    /// The length of the model's logits, in tokens. Default: just enough for all tokens and special ones.
+    pub fn width(mut self, width: usize) -> VocabularyBuilder {
+        self.width = Some(width);
+        self
+    }
+
+    /// Checks everything, and builds the token trie.
+    ///
+    /// # Errors
+    ///
+    /// A limit was exceeded; there are no tokens; the width is less than the number of tokens; a special
+    /// or end-of-sequence id lies outside the width; two special tokens share a name or an id.
+    pub fn build(self) -> Result<Vocabulary> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let highest = self.specials.iter().map(|(id, _)| id.index() + 1).max().unwrap_or(0);
+        let width = self.width.unwrap_or((self.offsets.len() - 1).max(highest));
+        self.check_width(width)?;
+        let specials = self.all_specials(width)?;
+        let (arena, offsets) = without_bytes(&self.arena, &self.offsets, &specials);
+        if arena.is_empty() {
+            return Err(errors::empty());
+        }
+        let mut eos = self.eos;
+        eos.sort_unstable();
+        eos.dedup();
+        let trie = TokenTrie::from_arena(&arena, &offsets);
+        let mut vocabulary = Vocabulary {
+            arena: arena.into(),
+            offsets: offsets.into(),
+            specials: specials.into_iter().map(|(id, name)| (id, name.into())).collect(),
+            eos: eos.into(),
+            width,
+            trie,
+            fingerprint: [0; 32],
+        };
+        vocabulary.fingerprint = fingerprint::fingerprint(&vocabulary);
+        Ok(vocabulary)
+    }
+
+    fn check_width(&self, width: usize) -> Result<()> {
+        let cap = self.limits.vocabulary_tokens.min(u32::MAX as usize);
+        if width > cap {
+            return Err(Limits::exceeded("vocabulary_tokens", cap, format!("width {width}")));
+        }
+        if width < self.len() {
+            return Err(errors::width(width, self.len()));
+        }
+        if let Some(&id) = self.eos.iter().find(|id| id.index() >= width) {
+            return Err(errors::eos_range(id, width));
+        }
+        if let Some((id, name)) = self.specials.iter().find(|(id, _)| id.index() >= width) {
+            return Err(errors::special_range(name, *id, width));
+        }
+        Ok(())
+    }
+
+    /// The special tokens by id, with those that are special only because they end a sequence.
+    fn all_specials(&self, width: usize) -> Result<BTreeMap<TokenId, String>> {
+        let mut by_id: BTreeMap<TokenId, String> = BTreeMap::new();
+        let mut by_name: BTreeMap<&str, TokenId> = BTreeMap::new();
+        for (id, name) in &self.specials {
+            if name.is_empty() {
+                return Err(errors::special_name());
+            }
+            if let Some(first) = by_name.insert(name, *id).filter(|first| first != id) {
+                return Err(errors::special_twice(name, first, *id));
+            }
+            match by_id.entry(*id) {
+                Entry::Occupied(entry) if entry.get() != name => {
+                    return Err(errors::special_twice(name, *id, *id));
+                }
+                Entry::Occupied(_) => {}
+                Entry::Vacant(entry) => {
+                    entry.insert(name.clone());
+                }
+            }
+        }
+        for &id in &self.eos {
+            let text = (id.index() < width.min(self.len())).then(|| self.text(id)).flatten();
+            by_id.entry(id).or_insert_with(|| match text {
+                Some(text) if !by_name.contains_key(text) => text.to_owned(),
+                _ => format!("<|{id}|>"),
+            });
+        }
+        Ok(by_id)
+    }
+
+    /// The bytes of a token so far, if they are text.
+    fn text(&self, id: TokenId) -> Option<&str> {
+        let start = *self.offsets.get(id.index())? as usize;
+        let end = *self.offsets.get(id.index() + 1)? as usize;
+        std::str::from_utf8(self.arena.get(start..end)?).ok().filter(|text| !text.is_empty())
+    }
+}
+
+/// The arena and its offsets with the special tokens' bytes left out.
+fn without_bytes(arena: &[u8], offsets: &[u32], specials: &BTreeMap<TokenId, String>) -> (Vec<u8>, Vec<u32>) {
+    let mut kept = Vec::with_capacity(arena.len());
+    let mut kept_offsets = Vec::with_capacity(offsets.len());
+    kept_offsets.push(0);
+    for (id, bounds) in offsets.windows(2).enumerate() {
+        if !specials.contains_key(&TokenId::new(id as u32)) {
+            kept.extend_from_slice(&arena[bounds[0] as usize..bounds[1] as usize]);
+        }
+        kept_offsets.push(kept.len() as u32);
+    }
+    (kept, kept_offsets)
+}

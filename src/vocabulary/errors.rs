@@ -1,0 +1,168 @@
+//! The errors of this room.
+
+use super::TokenId;
+use crate::diagnostic::{Diagnostic, Place, excerpt, excerpt_bytes};
+use crate::error::{Error, ErrorKind};
+
+fn vocabulary(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Vocabulary, diagnostic)
+}
+
+pub(crate) fn empty() -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/empty", "the vocabulary has no tokens")
+            .allowed("one token or more")
+            .help("check that this is the tokenizer's own file"),
+    )
+}
+
+pub(crate) fn width(width: usize, tokens: usize) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/width", "the width is less than the number of tokens")
+            .found(format!("width {width}, {tokens} tokens"))
+            .allowed(format!("a width of {tokens} or more"))
+            .help("the width is the length of the model's logits; models pad it, never shorten it"),
+    )
+}
+
+pub(crate) fn eos_range(id: TokenId, width: usize) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/eos-range", "an end-of-sequence id lies outside the vocabulary")
+            .found(id.to_string())
+            .allowed(format!("ids less than {width}"))
+            .help("take the ids from the model's `generation_config.json` (`eos_token_id`)"),
+    )
+}
+
+pub(crate) fn special_range(name: &str, id: TokenId, width: usize) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/special-range", "a special token's id lies outside the vocabulary")
+            .found(format!("`{}` with id {id}", excerpt(name)))
+            .allowed(format!("ids less than {width}"))
+            .help("correct the id, or give the model's width if it is larger than the tokenizer's"),
+    )
+}
+
+pub(crate) fn special_twice(name: &str, first: TokenId, second: TokenId) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/special-twice", "two special tokens have one name or one id")
+            .found(format!("`{}` with ids {first} and {second}", excerpt(name)))
+            .allowed("names and ids that differ")
+            .help("give each special token once"),
+    )
+}
+
+pub(crate) fn special_name() -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/special-name", "a special token has an empty name")
+            .allowed("a name of one character or more")
+            .help("grammars refer to special tokens by name"),
+    )
+}
+
+pub(crate) fn no_eos() -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/no-eos", "no end-of-sequence token is known by name in this tokenizer")
+            .allowed("one end-of-sequence id or more")
+            .help(
+                "pass the model's end-of-sequence ids (`LoadOptions::eos`); see its `generation_config.json`",
+            ),
+    )
+}
+
+pub(crate) fn json(content: &[u8], cause: &serde_json::Error) -> Error {
+    let text = cause.to_string();
+    // serde_json adds the place to its message; here the place has a field of its own
+    let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+    let (what, help) = if cause.is_eof() {
+        ("the tokenizer file ends too early", "the file is cut off: fetch or copy it again")
+    } else {
+        (
+            "the tokenizer file cannot be read as what it seems to be",
+            "check that the file is whole and unedited",
+        )
+    };
+    vocabulary(
+        Diagnostic::new("vocabulary/json", what)
+            .at(json_place(content, cause.line(), cause.column()))
+            .found(message)
+            .help(help),
+    )
+}
+
+/// serde_json counts columns in bytes; places count them in characters.
+fn json_place(content: &[u8], line: usize, column: usize) -> Place {
+    if line == 0 {
+        return Place::Whole;
+    }
+    let text = content.split(|&b| b == b'\n').nth(line - 1).unwrap_or_default();
+    let before = text.get(..column.saturating_sub(1)).unwrap_or(text);
+    Place::LineColumn { line, column: String::from_utf8_lossy(before).chars().count() + 1 }
+}
+
+pub(crate) fn not_a_tokenizer(content: &[u8]) -> Error {
+    let content = content.trim_ascii();
+    let found = if content.is_empty() { "an empty file".to_owned() } else { excerpt_bytes(content) };
+    vocabulary(
+        Diagnostic::new("vocabulary/format", "this is not a tokenizer file of a known format")
+            .found(found)
+            .allowed("a Hugging Face `tokenizer.json`, a tiktoken rank file, or a JSON array of tokens")
+            .help("for a SentencePiece `.model` file, use the `tokenizer.json` that comes with the model"),
+    )
+}
+
+pub(crate) fn missing_model() -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/format", "this JSON object is not a Hugging Face `tokenizer.json`")
+            .at(Place::Pointer(String::new()))
+            .found("no `model` with a `vocab`")
+            .allowed("an object with `model`, `added_tokens` and `decoder`")
+            .help("pass `tokenizer.json`, not `tokenizer_config.json`, `vocab.json` or `config.json`"),
+    )
+}
+
+pub(crate) fn unsupported_model(found: &str) -> Error {
+    vocabulary(
+        Diagnostic::new(
+            "vocabulary/model",
+            "this kind of tokenizer does not give exact bytes for each token",
+        )
+        .at(Place::Pointer("/model".into()))
+        .found(found)
+        .allowed("BPE or Unigram, byte-level or with Metaspace and byte fallback")
+        .help("masks need each token's exact bytes; use a model whose tokenizer has them"),
+    )
+}
+
+pub(crate) fn unsupported_decoder(pointer: impl Into<String>, found: &str) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/decoder", "this decoder does not map each token to bytes by itself")
+            .at(Place::Pointer(pointer.into()))
+            .found(found)
+            .allowed(
+                "ByteLevel; Metaspace; or a Sequence of Replace (of a string), ByteFallback, Metaspace or \
+                 ByteLevel, then Fuse, then Strip of one leading space",
+            )
+            .help("masks need each token's exact bytes; use a model whose tokenizer has them"),
+    )
+}
+
+pub(crate) fn id_twice(pointer: &str, id: u32, first: &str, second: &str) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/id-twice", format!("two tokens have the id {id}"))
+            .at(Place::Pointer(pointer.into()))
+            .found(format!("`{}` and `{}`", excerpt(first), excerpt(second)))
+            .allowed("each id once")
+            .help("the file is damaged, or was edited by hand"),
+    )
+}
+
+pub(crate) fn tiktoken_line(line: usize, column: usize, found: &[u8], what: &'static str) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/tiktoken", what)
+            .at(Place::LineColumn { line, column })
+            .found(excerpt_bytes(found))
+            .allowed("`<token in base64> <rank>` on each line, each rank once")
+            .help("check that the file is whole and unedited"),
+    )
+}

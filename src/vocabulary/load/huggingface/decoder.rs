@@ -1,0 +1,199 @@
+//! What a decoder makes of one token: its bytes.
+
+use super::file::{File, Pattern, Pipeline, Step};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::vocabulary::errors;
+use std::sync::LazyLock;
+
+/// Sentencepiece's stand-in for a space.
+const METASPACE: &str = "▁";
+
+/// A decoder that maps each token to bytes by itself.
+pub(super) struct ByteMap {
+    steps: Vec<Mapping>,
+    token_bytes: usize,
+}
+
+enum Mapping {
+    Replace { pattern: String, content: String },
+    ByteFallback,
+    ByteLevel,
+}
+
+impl ByteMap {
+    /// The byte map of a file's decoder; without one, that of its pre-tokenizer. Tokens of more than
+    /// `token_bytes` bytes are refused.
+    pub(super) fn new(file: &File, byte_fallback: bool, token_bytes: usize) -> Result<ByteMap> {
+        let mut steps = match (&file.decoder, &file.pre_tokenizer) {
+            (Some(decoder), _) => from_decoder(decoder)?,
+            (None, Some(pre_tokenizer)) => from_pre_tokenizer(pre_tokenizer)?,
+            (None, None) => return Err(no_decoder()),
+        };
+        if byte_fallback && !steps.iter().any(|step| matches!(step, Mapping::ByteFallback)) {
+            // the model encodes to `<0xNN>`, so these are bytes whatever the decoder says
+            steps.insert(0, Mapping::ByteFallback);
+        }
+        Ok(ByteMap { steps, token_bytes })
+    }
+
+    /// Puts the bytes of the token with this text into `bytes`, which is empty.
+    pub(super) fn apply(&self, text: &str, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.extend_from_slice(text.as_bytes());
+        for step in &self.steps {
+            match step {
+                Mapping::Replace { pattern, content } => {
+                    replace(bytes, pattern.as_bytes(), content.as_bytes(), self.token_bytes)?;
+                }
+                Mapping::ByteFallback => {
+                    if let Some(byte) = fallback_byte(bytes) {
+                        bytes.clear();
+                        bytes.push(byte);
+                    }
+                }
+                Mapping::ByteLevel => undo_byte_level(bytes),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_decoder() -> crate::Error {
+    errors::unsupported_decoder("/decoder", "no decoder, and no ByteLevel or Metaspace pre-tokenizer")
+}
+
+fn from_decoder(decoder: &Pipeline) -> Result<Vec<Mapping>> {
+    let mut reading = Reading { mappings: Vec::new(), fused: false };
+    match (&decoder.steps, decoder.kind.as_str()) {
+        (Some(steps), "Sequence") => {
+            for (index, step) in steps.0.iter().enumerate() {
+                reading.step(step, &format!("/decoder/decoders/{index}"))?;
+            }
+        }
+        _ => reading.step(decoder, "/decoder")?,
+    }
+    Ok(reading.mappings)
+}
+
+/// Files without a decoder cannot be decoded exactly by their own library (it puts spaces between tokens), but
+/// what these pre-tokenizers do to a text can be undone.
+fn from_pre_tokenizer(pre_tokenizer: &Pipeline) -> Result<Vec<Mapping>> {
+    let steps = pre_tokenizer.steps.iter().flat_map(|steps| &steps.0);
+    let known =
+        steps.rev().find_map(mapping_of_pre_tokenizer).or_else(|| mapping_of_pre_tokenizer(pre_tokenizer));
+    known.map(|mapping| vec![mapping]).ok_or_else(no_decoder)
+}
+
+fn mapping_of_pre_tokenizer<S>(step: &Step<S>) -> Option<Mapping> {
+    match step.kind.as_str() {
+        "ByteLevel" => Some(Mapping::ByteLevel),
+        "Metaspace" => Some(metaspace(step)),
+        _ => None,
+    }
+}
+
+fn metaspace<S>(step: &Step<S>) -> Mapping {
+    let pattern = step.replacement.as_deref().filter(|text| !text.is_empty()).unwrap_or(METASPACE);
+    Mapping::Replace { pattern: pattern.to_owned(), content: " ".to_owned() }
+}
+
+/// A decoder's steps while they are read.
+struct Reading {
+    mappings: Vec<Mapping>,
+    /// Whether the tokens are one text by now, so that a step no longer sees single tokens.
+    fused: bool,
+}
+
+impl Reading {
+    fn step<S>(&mut self, step: &Step<S>, pointer: &str) -> Result<()> {
+        let refuse = |found: &str| Err(errors::unsupported_decoder(pointer, found));
+        match (step.kind.as_str(), self.fused) {
+            ("ByteLevel", false) => {
+                self.mappings.push(Mapping::ByteLevel);
+                self.fused = true;
+            }
+            ("ByteFallback", false) => self.mappings.push(Mapping::ByteFallback),
+            ("Metaspace", false) => self.mappings.push(metaspace(step)),
+            ("Replace", false) => match &step.pattern {
+                Some(Pattern::String(pattern)) if !pattern.is_empty() => {
+                    let content = step.content.clone().unwrap_or_default();
+                    self.mappings.push(Mapping::Replace { pattern: pattern.clone(), content });
+                }
+                Some(Pattern::String(_)) | None => return refuse("Replace without a pattern"),
+                Some(Pattern::Regex(regex)) => {
+                    return refuse(&format!("Replace of the regular expression `{regex}`"));
+                }
+            },
+            ("Fuse", _) => self.fused = true,
+            ("Strip", true) => {
+                // it strips the text as a whole; that is not a matter of tokens
+                let space = step.content.as_deref() == Some(" ");
+                if !space || step.start.unwrap_or(0) > 1 || step.stop.unwrap_or(0) > 0 {
+                    return refuse("Strip of more than one leading space");
+                }
+            }
+            ("Strip", false) => return refuse("Strip before Fuse"),
+            (kind, true) => return refuse(&format!("{kind} after Fuse or ByteLevel")),
+            (kind, false) => return refuse(kind),
+        }
+        Ok(())
+    }
+}
+
+/// Replaces each `pattern` (not empty) by `content`, if what comes out has at most `limit` bytes.
+fn replace(bytes: &mut Vec<u8>, pattern: &[u8], content: &[u8], limit: usize) -> Result<()> {
+    let found = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(pattern));
+    if !(0..bytes.len()).any(found) {
+        return Ok(());
+    }
+    let mut replaced = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if found(at) {
+            replaced.extend_from_slice(content);
+            at += pattern.len();
+        } else {
+            replaced.push(byte);
+            at += 1;
+        }
+        if replaced.len() > limit {
+            return Err(Limits::exceeded("token_bytes", limit, "a longer token"));
+        }
+    }
+    *bytes = replaced;
+    Ok(())
+}
+
+/// `NN` of `<0xNN>`.
+fn fallback_byte(text: &[u8]) -> Option<u8> {
+    let &[b'<', b'0', b'x', high, low, b'>'] = text else { return None };
+    let digit = |c: u8| (c as char).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}
+
+/// Turns GPT-2's printable stand-ins back into bytes. A token with any other character stays as it is, as
+/// it does in the tokenizers crate: it is an added token, which the byte level has not seen.
+fn undo_byte_level(text: &mut Vec<u8>) {
+    let Ok(chars) = std::str::from_utf8(text) else { return };
+    let byte_of = |c: char| BYTE_OF.get(c as usize).copied().flatten();
+    let bytes: Option<Vec<u8>> = chars.chars().map(byte_of).collect();
+    if let Some(bytes) = bytes {
+        *text = bytes;
+    }
+}
+
+/// The byte that a character stands for. Bytes that are printable in Latin-1 stand for themselves; the
+/// others, in rising order, have the characters from U+0100 on.
+static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
+    let mut table = [None; 0x144];
+    let mut stand_in = 0x100;
+    for byte in 0..=255u8 {
+        let printable = matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF);
+        let at = if printable { byte as usize } else { stand_in };
+        stand_in += usize::from(!printable);
+        if let Some(entry) = table.get_mut(at) {
+            *entry = Some(byte);
+        }
+    }
+    table
+});

@@ -1,0 +1,131 @@
+//! Hugging Face `tokenizer.json` files.
+//!
+//! # What is supported
+//!
+//! Masks need each token's exact bytes, so the file's decoder has to map each token to bytes by itself:
+//! - byte-level BPE (GPT-2 and its heirs; Llama 3, Qwen, DeepSeek, SmolLM, GPT-4o): the printable stand-ins
+//!   of GPT-2's byte-to-character table become bytes again;
+//! - BPE or Unigram with Metaspace (Llama 2, Mistral, Gemma, T5): `▁` becomes a space, and with byte
+//!   fallback `<0xNN>` becomes a byte.
+//!
+//! WordPiece, WordLevel, BPE with `##` or `</w>` marks, and decoders that look at more than one token are
+//! errors that name what was found. Normalizers are not read: they change what a text is encoded to, not
+//! what a token decodes to.
+//!
+//! # Where bytes and decoded text differ
+//!
+//! - Llama 2, T5 and others put a space in front of a text when they encode it and drop one when they decode
+//!   (a `Strip` after `Fuse`, or Metaspace with a prepend scheme). That concerns a text's start, not a
+//!   token: `▁the` is ` the` here, wherever it stands. A grammar whose words begin without a space does
+//!   therefore not allow `▁the` as its first token.
+//! - Added tokens with `"special": true`, and the model's unknown token, are special tokens: never bytes.
+//!   Other added tokens are the bytes of their content. Where one is part of the model's own vocabulary, too,
+//!   its content is decoded like every other token's, because text that only the model sees yields it.
+//! - A token that decodes to nothing is padding.
+//!
+//! # Why not through the `tokenizers` crate
+//!
+//! The crate (0.23.2) builds its merge tables when it loads a file: 0.30 s for Llama 3.1 and 1.2 s for Gemma 3,
+//! where the parts needed here take 0.04 s and 0.1 s; and it panics on some damaged files. So this module reads `model.vocab`,
+//! `added_tokens`, `decoder` and `pre_tokenizer` itself and skips the rest without keeping it. Tests compare
+//! the outcome with the crate's encoding.
+
+mod decoder;
+mod file;
+
+use super::{LoadOptions, finish};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
+use decoder::ByteMap;
+use file::{File, Model};
+
+/// Reads the content of a `tokenizer.json`.
+///
+/// # Errors
+///
+/// The file is damaged or is another kind of JSON file; the tokenizer is of a kind without exact bytes for
+/// each token; two tokens have one id; and as for [`Vocabulary::from_file`].
+pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
+    super::check_size(content.len(), &options.limits)?;
+    let file: File = serde_json::from_slice(content).map_err(|cause| errors::json(content, &cause))?;
+    let model = file.model.as_ref().ok_or_else(errors::missing_model)?;
+    check_model(model)?;
+    let map = ByteMap::new(&file, model.byte_fallback.unwrap_or(false), options.limits.token_bytes)?;
+    let mut builder = push_tokens(&file, model, &map, &options.limits)?;
+    for (id, name) in specials(&file, model) {
+        builder = builder.special(TokenId::new(id), name);
+    }
+    finish(builder, options)
+}
+
+/// Refuses the kinds of models whose tokens are not exact.
+fn check_model(model: &Model) -> Result<()> {
+    if model.vocab.is_none() {
+        return Err(errors::missing_model());
+    }
+    match model.kind() {
+        Some("BPE" | "Unigram") => {}
+        Some(kind) => return Err(errors::unsupported_model(kind)),
+        None => return Err(errors::unsupported_model("a model without a `type` that has no merges")),
+    }
+    let marks = [
+        ("continuing_subword_prefix", &model.continuing_subword_prefix),
+        ("end_of_word_suffix", &model.end_of_word_suffix),
+    ];
+    for (name, mark) in marks {
+        if let Some(mark) = mark.as_deref().filter(|mark| !mark.is_empty()) {
+            return Err(errors::unsupported_model(&format!("BPE with the {name} `{mark}`")));
+        }
+    }
+    Ok(())
+}
+
+/// Pushes the model's tokens and the added ones in the order of their ids, with empty ones for the gaps.
+fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Result<VocabularyBuilder> {
+    // the model's own come first among equal ids
+    let own = model.vocab.iter().flat_map(|vocab| vocab.iter()).map(|(id, text)| (id, false, text));
+    let added = file.added().map(|token| (token.id, true, token.content.as_str()));
+    let mut all: Vec<(u32, bool, &str)> = own.chain(added).collect();
+    all.sort_by_key(|&(id, is_added, _)| (id, is_added));
+    if let Some(&(id, ..)) = all.last().filter(|last| last.0 as usize >= limits.vocabulary_tokens) {
+        return Err(Limits::exceeded("vocabulary_tokens", limits.vocabulary_tokens, format!("id {id}")));
+    }
+    let mut builder = VocabularyBuilder::new(limits);
+    let mut bytes = Vec::new();
+    let mut last = "";
+    for (id, is_added, text) in all {
+        if (id as usize) < builder.len() {
+            if text != last {
+                let pointer = if is_added { "/added_tokens" } else { "/model/vocab" };
+                return Err(errors::id_twice(pointer, id, last, text));
+            }
+            continue;
+        }
+        while builder.len() < id as usize {
+            builder.push(b"");
+        }
+        bytes.clear();
+        if is_added {
+            bytes.extend_from_slice(text.as_bytes());
+        } else {
+            map.apply(text, &mut bytes)?;
+        }
+        builder.push(&bytes);
+        if builder.failed() {
+            break;
+        }
+        last = text;
+    }
+    Ok(builder)
+}
+
+/// The special added tokens, and the model's unknown token.
+fn specials<'a>(file: &'a File, model: &'a Model) -> impl Iterator<Item = (u32, &'a str)> {
+    let added = file.added().filter(|token| token.special).map(|token| (token.id, token.content.as_str()));
+    let unknown = model.vocab.as_ref().and_then(|vocab| {
+        let name = model.unk_token.as_deref();
+        vocab.iter().find(|&(id, text)| name == Some(text) || model.unk_id == Some(id))
+    });
+    added.chain(unknown).filter(|(_, name)| !name.is_empty())
+}

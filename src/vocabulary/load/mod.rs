@@ -1,0 +1,104 @@
+//! Reading tokenizer files.
+//!
+//! Three formats, told apart by their first character that is not white space:
+//! - `{`: a Hugging Face `tokenizer.json`; see [`huggingface`];
+//! - `[`: a JSON array of tokens; see [`list`];
+//! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].
+//!
+//! None of them says which tokens end a sequence. [`LoadOptions::eos`] does; without it, every special
+//! token with a well-known name counts as one; [`EOS_NAMES`] lists them.
+//! If there is none of these either, loading fails and says so.
+//!
+//! Files are not trusted: their size, the number of tokens and each token's length are capped by
+//! [`Limits`], and whatever is wrong with them is an error, never a panic.
+
+pub mod huggingface;
+pub mod list;
+pub mod tiktoken;
+
+pub use super::eos::EOS_NAMES;
+
+use super::{TokenId, Vocabulary, VocabularyBuilder, errors};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// What a tokenizer file does not say, and the limits to read it under.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// The end-of-sequence ids. Default: none, which means the special tokens with well-known names.
+    pub eos: Vec<TokenId>,
+    /// Special tokens besides those the file names: a tiktoken file names none. Default: none.
+    pub specials: Vec<(String, TokenId)>,
+    /// The length of the model's logits, in tokens. Default: one more than the highest id.
+    pub width: Option<usize>,
+    /// Caps on the file's size and content.
+    pub limits: Limits,
+}
+
+impl Vocabulary {
+    /// Reads a tokenizer file of any known format.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, has no known format, is damaged, breaks a limit, or is of a tokenizer whose
+    /// tokens do not have exact bytes; no end-of-sequence ids are given or known; or the options do not fit
+    /// the tokens (see [`VocabularyBuilder::build`]).
+    pub fn from_file(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Vocabulary> {
+        Vocabulary::from_file_bytes(&read(path.as_ref(), &options.limits)?, options)
+    }
+
+    /// Reads the content of a tokenizer file of any known format.
+    ///
+    /// # Errors
+    ///
+    /// As for [`from_file`](Vocabulary::from_file).
+    pub fn from_file_bytes(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
+        check_size(content.len(), &options.limits)?;
+        let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
+        match content.trim_ascii_start().first() {
+            Some(b'{') => huggingface::load(content, options),
+            Some(b'[') => list::load(content, options),
+            Some(b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/') => tiktoken::load(content, options),
+            _ => Err(errors::not_a_tokenizer(content)),
+        }
+    }
+}
+
+/// A whole file, if it is small enough; a file that never ends is cut off at the limit.
+fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
+    let io = |cause| Error::io(path, &cause);
+    let file = File::open(path).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    check_size(usize::try_from(size).unwrap_or(usize::MAX), limits)?;
+    let mut content = Vec::with_capacity(size as usize);
+    file.take(limits.tokenizer_bytes as u64 + 1).read_to_end(&mut content).map_err(io)?;
+    check_size(content.len(), limits)?;
+    Ok(content)
+}
+
+fn check_size(size: usize, limits: &Limits) -> Result<()> {
+    if size > limits.tokenizer_bytes {
+        let found = format!("{size} bytes or more");
+        return Err(Limits::exceeded("tokenizer_bytes", limits.tokenizer_bytes, found));
+    }
+    Ok(())
+}
+
+/// Adds what the options say to what the file says.
+fn finish(mut builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
+    for (name, id) in &options.specials {
+        builder = builder.special(*id, name);
+    }
+    builder = if options.eos.is_empty() {
+        builder.eos_by_name()?
+    } else {
+        builder.eos(options.eos.iter().copied())
+    };
+    if let Some(width) = options.width {
+        builder = builder.width(width);
+    }
+    builder.build()
+}

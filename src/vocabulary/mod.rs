@@ -1,0 +1,189 @@
+//! The vocabulary: token id -> byte string, special tokens, end-of-sequence ids, and the token trie.
+//!
+//! A mask allows or forbids *tokens*, an automaton runs over *bytes*; this room is where the two meet. It
+//! knows nothing of grammars.
+//!
+//! - [`Vocabulary`] holds the tokens; [`VocabularyBuilder`] is its only constructor, and checks it.
+//! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, tiktoken rank files and plain
+//!   lists; see [`load`].
+//! - [`TokenTrie`] is the prefix tree of all tokens' bytes; a vocabulary owns its own.
+//!
+//! # What a token is
+//!
+//! Each id below [`Vocabulary::width`] is one of three things:
+//! - an *ordinary* token: one byte or more, not necessarily valid UTF-8. Two ids may have the same bytes.
+//! - a *special* token: it has a name and never bytes, so no text that a grammar allows can spell it.
+//! - *padding*: an id that the model's logits have but the tokenizer does not use. No mask allows it.
+//!
+//! End-of-sequence tokens are special tokens; a vocabulary may have several.
+//!
+//! # Example
+//!
+//! ```
+//! use grammata::vocabulary::{TokenId, VocabularyBuilder};
+//!
+//! let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab", ""])
+//!     .special(TokenId::new(3), "<|end|>")
+//!     .eos([TokenId::new(3)])
+//!     .width(8)
+//!     .build()?;
+//! assert_eq!(vocabulary.bytes(TokenId::new(2)), Some(&b"ab"[..]));
+//! assert_eq!(vocabulary.bytes(TokenId::new(3)), None);
+//! assert_eq!(vocabulary.special(TokenId::new(3)), Some("<|end|>"));
+//! assert_eq!(vocabulary.encode_greedy(b"abb"), Some(vec![TokenId::new(2), TokenId::new(1)]));
+//! # Ok::<(), grammata::Error>(())
+//! ```
+
+mod builder;
+mod eos;
+mod errors;
+mod fingerprint;
+pub mod load;
+mod token_id;
+mod trie;
+
+pub use builder::VocabularyBuilder;
+pub use load::LoadOptions;
+pub use token_id::TokenId;
+pub use trie::TokenTrie;
+
+use std::fmt;
+
+/// The tokens of one tokenizer, as one model uses them. Immutable; share it behind an `Arc`.
+#[derive(Clone)]
+pub struct Vocabulary {
+    /// All tokens' bytes, in the order of their ids.
+    arena: Box<[u8]>,
+    /// `offsets[id]..offsets[id + 1]` are the bytes of token `id` in `arena`.
+    offsets: Box<[u32]>,
+    /// Special tokens, sorted by id.
+    specials: Box<[(TokenId, Box<str>)]>,
+    /// End-of-sequence ids, sorted, each once.
+    eos: Box<[TokenId]>,
+    width: usize,
+    trie: TokenTrie,
+    fingerprint: [u8; 32],
+}
+
+impl Vocabulary {
+    /// The bytes of an ordinary token; `None` for special tokens, padding, and ids past the width.
+    pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {
+        let start = *self.offsets.get(id.index())? as usize;
+        let end = *self.offsets.get(id.index() + 1)? as usize;
+        self.arena.get(start..end).filter(|bytes| !bytes.is_empty())
+    }
+
+    /// The name of a special token; `None` for every other id.
+    pub fn special(&self, id: TokenId) -> Option<&str> {
+        let at = self.specials.binary_search_by_key(&id, |entry| entry.0).ok()?;
+        self.specials.get(at).map(|entry| &*entry.1)
+    }
+
+    /// The id of the special token named `name`.
+    pub fn special_id(&self, name: &str) -> Option<TokenId> {
+        self.specials.iter().find(|entry| &*entry.1 == name).map(|entry| entry.0)
+    }
+
+    /// All special tokens with their names, by id.
+    pub fn specials(&self) -> impl ExactSizeIterator<Item = (TokenId, &str)> {
+        self.specials.iter().map(|(id, name)| (*id, &**name))
+    }
+
+    /// All ordinary tokens with their bytes, by id.
+    pub fn tokens(&self) -> impl Iterator<Item = (TokenId, &[u8])> {
+        (0..self.len() as u32).map(TokenId::new).filter_map(|id| Some((id, self.bytes(id)?)))
+    }
+
+    /// The end-of-sequence ids, sorted. Empty only if the builder was given none.
+    pub fn eos(&self) -> &[TokenId] {
+        &self.eos
+    }
+
+    /// Whether `id` is an end-of-sequence id.
+    pub fn is_eos(&self, id: TokenId) -> bool {
+        self.eos.binary_search(&id).is_ok()
+    }
+
+    /// The length of the model's logits, in tokens; a mask has one bit for each.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The number of 32-bit words of a mask.
+    pub fn mask_words(&self) -> usize {
+        self.width.div_ceil(32)
+    }
+
+    /// One more than the tokenizer's highest id. Ids from here up to the width are padding.
+    #[allow(clippy::len_without_is_empty)] // the builder refuses an empty vocabulary
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The prefix tree of all ordinary tokens' bytes.
+    pub fn trie(&self) -> &TokenTrie {
+        &self.trie
+    }
+
+    /// SHA-256 over everything a mask depends on: the width, each id's bytes or name, and the
+    /// end-of-sequence ids. Equal vocabularies have equal fingerprints on every machine and in every
+    /// version of this crate that writes the same serialisation version.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    /// For each byte value, whether no token is that byte alone. Text with such bytes can be made only
+    /// by longer tokens, if at all; the tokenizer itself may drop such bytes when it encodes.
+    pub fn missing_bytes(&self) -> [bool; 256] {
+        std::array::from_fn(|byte| {
+            let node = self.trie.child(self.trie.root(), byte as u8);
+            node.is_none_or(|node| self.trie.tokens(node).is_empty())
+        })
+    }
+
+    /// Splits `bytes` into tokens by taking the longest one at each place, the lowest id among equal
+    /// ones. `None` where no token fits; if each single byte has a token of its own, that cannot be.
+    ///
+    /// This is not the tokenizer's own encoding (that needs its merges and its pre-tokenizer), but its
+    /// tokens' bytes are always `bytes`.
+    pub fn encode_greedy(&self, bytes: &[u8]) -> Option<Vec<TokenId>> {
+        let mut tokens = Vec::with_capacity(bytes.len() / 4 + 1);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (token, length) = self.trie.longest_prefix(rest)?;
+            tokens.push(token);
+            rest = rest.get(length..)?;
+        }
+        Some(tokens)
+    }
+
+    /// Memory held, in bytes, with the trie.
+    pub fn memory_usage(&self) -> usize {
+        let names: usize = self.specials.iter().map(|entry| size_of_val(entry) + entry.1.len()).sum();
+        size_of::<Self>()
+            + self.arena.len()
+            + size_of_val(&*self.offsets)
+            + size_of_val(&*self.eos)
+            + names
+            + self.trie.memory_usage()
+    }
+}
+
+impl PartialEq for Vocabulary {
+    fn eq(&self, other: &Vocabulary) -> bool {
+        self.fingerprint == other.fingerprint
+    }
+}
+
+impl Eq for Vocabulary {}
+
+impl fmt::Debug for Vocabulary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vocabulary")
+            .field("tokens", &self.len())
+            .field("width", &self.width)
+            .field("specials", &self.specials.len())
+            .field("eos", &self.eos)
+            .finish_non_exhaustive()
+    }
+}

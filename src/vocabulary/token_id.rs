@@ -1,0 +1,31 @@
+//! Token ids.
+
+use std::fmt;
+
+/// The id of a token: its index in the model's logits and in a mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct TokenId(u32);
+
+impl TokenId {
+    /// The token with this id. Whether a vocabulary has it is for [`Vocabulary`](super::Vocabulary) to say.
+    pub const fn new(id: u32) -> TokenId {
+        TokenId(id)
+    }
+
+    /// The id as a number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The id as an index into an array of `width` entries.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for TokenId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

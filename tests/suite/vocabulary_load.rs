@@ -1,0 +1,354 @@
+//! Reading tokenizer files: what the tokens' bytes are, against the tokenizers crate; damaged and hostile
+//! files.
+
+use grammata::vocabulary::load::EOS_NAMES;
+use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
+use grammata::{ErrorKind, Limits, TokenId, Vocabulary};
+use rand::prelude::*;
+use rand::rngs::StdRng;
+use serde::Deserialize;
+use std::path::Path;
+
+const SMOLLM2: &str = "tests/data/smollm2/tokenizer.json";
+const CASES: &str = "tests/cases/vocabulary";
+
+fn id(id: u32) -> TokenId {
+    TokenId::new(id)
+}
+
+fn options() -> LoadOptions {
+    LoadOptions::default()
+}
+
+fn load(content: impl AsRef<[u8]>) -> grammata::Result<Vocabulary> {
+    Vocabulary::from_file_bytes(content.as_ref(), &options())
+}
+
+fn load_fixture(name: &str) -> Vocabulary {
+    Vocabulary::from_file(Path::new(CASES).join(name), &options()).unwrap()
+}
+
+/// A `tokenizer.json` with these parts.
+fn tokenizer(model: &str, decoder: &str, added: &str) -> String {
+    format!(r#"{{"added_tokens": [{added}], "decoder": {decoder}, "model": {model}}}"#)
+}
+
+#[cfg(feature = "huggingface")]
+mod against_the_tokenizers_crate {
+    use super::*;
+    use crate::texts::texts;
+    use std::collections::HashSet;
+    use tokenizers::{NormalizedString, Normalizer, Tokenizer};
+
+    /// What the tokenizer makes of the text before it splits it; spaces are spaces. Bytes without a token of
+    /// their own are dropped: BPE without an unknown token does that, and no text has them in longer ones.
+    fn normalized(vocabulary: &Vocabulary, tokenizer: &Tokenizer, metaspace: bool, text: &str) -> Vec<u8> {
+        let mut normalized = NormalizedString::from(text);
+        if let Some(normalizer) = tokenizer.get_normalizer() {
+            normalizer.normalize(&mut normalized).unwrap();
+        }
+        let text = if metaspace { normalized.get().replace('▁', " ") } else { normalized.get().to_owned() };
+        let missing = vocabulary.missing_bytes();
+        text.bytes().filter(|&b| !missing[b as usize]).collect()
+    }
+
+    fn spelt(vocabulary: &Vocabulary, tokenizer: &Tokenizer, text: &str) -> Vec<u8> {
+        let encoding = tokenizer.encode(text, false).unwrap();
+        let bytes = encoding.get_ids().iter().flat_map(|&token| {
+            vocabulary.bytes(id(token)).unwrap_or_else(|| panic!("token {token} in {text:?} has no bytes"))
+        });
+        bytes.copied().collect()
+    }
+
+    /// The encoding of each text spells it; each token's bytes are what the crate decodes it to.
+    fn check(path: &Path) {
+        let vocabulary = Vocabulary::from_file(path, &options()).unwrap();
+        let tokenizer = Tokenizer::from_file(path).unwrap();
+        let decoder = serde_json::to_string(&tokenizer.get_decoder().unwrap()).unwrap();
+        let metaspace = decoder.contains('▁');
+        for text in texts(11, 1000) {
+            let spelt = spelt(&vocabulary, &tokenizer, &text);
+            let wanted = normalized(&vocabulary, &tokenizer, metaspace, &text);
+            assert_eq!(spelt, wanted, "{} {text:?}", path.display());
+        }
+        // a token in front keeps the decoder from stripping a leading space; added tokens are literal, and the
+        // crate cannot show a byte that is no character
+        let front = vocabulary.encode_greedy(b"x").unwrap()[0];
+        let added: HashSet<u32> = tokenizer.get_added_vocabulary().get_vocab().values().copied().collect();
+        let shown = |bytes: &[u8]| bytes.len() > 1 || bytes[0] < 0x80;
+        for (token, bytes) in vocabulary.tokens().filter(|&(_, bytes)| shown(bytes)) {
+            if !added.contains(&token.get()) {
+                let decoded = tokenizer.decode(&[front.get(), token.get()], false).unwrap();
+                assert_eq!(decoded, format!("x{}", String::from_utf8_lossy(bytes)), "token {token}");
+            }
+        }
+    }
+
+    #[test]
+    fn smollm2() {
+        check(Path::new(SMOLLM2));
+        // no normalizer, no prefix: the tokens spell the text itself
+        let mut whole = 0;
+        let vocabulary = Vocabulary::from_file(SMOLLM2, &options()).unwrap();
+        let tokenizer = Tokenizer::from_file(SMOLLM2).unwrap();
+        let missing = vocabulary.missing_bytes();
+        for text in texts(12, 2000).iter().filter(|text| text.bytes().all(|b| !missing[b as usize])) {
+            assert_eq!(spelt(&vocabulary, &tokenizer, text), text.as_bytes());
+            whole += 1;
+        }
+        assert!(whole > 1000, "{whole}");
+    }
+
+    #[test]
+    fn byte_fallback() {
+        let path = Path::new(CASES).join("byte_fallback.json");
+        check(&path);
+        let vocabulary = Vocabulary::from_file(&path, &options()).unwrap();
+        let tokenizer = Tokenizer::from_file(&path).unwrap();
+        for text in texts(13, 1000) {
+            assert_eq!(spelt(&vocabulary, &tokenizer, &text), format!(" {text}").into_bytes());
+        }
+    }
+
+    #[test]
+    fn unigram() {
+        let path = Path::new(CASES).join("unigram.json");
+        let vocabulary = Vocabulary::from_file(&path, &options()).unwrap();
+        let tokenizer = Tokenizer::from_file(&path).unwrap();
+        for text in texts(14, 1000) {
+            // Metaspace puts a space in front of a text that does not begin with one
+            let wanted = if text.starts_with(' ') { text.clone() } else { format!(" {text}") };
+            assert_eq!(spelt(&vocabulary, &tokenizer, &text), wanted.into_bytes());
+        }
+    }
+
+    /// Real tokenizers that cannot be kept here: `GRAMMATA_TOKENIZERS=DIR`, with `DIR/*/tokenizer.json`.
+    #[test]
+    fn real_tokenizers() {
+        let default = Path::new(SMOLLM2).parent().and_then(Path::parent).unwrap().to_owned();
+        let folder = std::env::var_os("GRAMMATA_TOKENIZERS").map_or(default, Into::into);
+        let mut checked = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path().join("tokenizer.json");
+            if path.exists() {
+                check(&path);
+                checked += 1;
+            }
+        }
+        assert!(checked > 0);
+    }
+}
+
+#[test]
+fn smollm2_is_what_its_card_says() {
+    let vocabulary = Vocabulary::from_file(SMOLLM2, &options()).unwrap();
+    assert_eq!((vocabulary.width(), vocabulary.len(), vocabulary.mask_words()), (49152, 49152, 1536));
+    assert_eq!(vocabulary.specials().len(), 17);
+    assert_eq!(vocabulary.eos(), [id(0), id(2)], "<|endoftext|> and <|im_end|>");
+    let given = LoadOptions { eos: vec![id(2)], width: Some(49280), ..options() };
+    let vocabulary = Vocabulary::from_file(SMOLLM2, &given).unwrap();
+    assert_eq!((vocabulary.eos(), vocabulary.width()), (&[id(2)][..], 49280));
+    assert_eq!(vocabulary.bytes(id(49279)), None);
+}
+
+#[test]
+fn well_known_names_end_a_sequence() {
+    for name in EOS_NAMES {
+        let list = format!(r#"["a", {{"special": "<s>"}}, {{"special": "{name}"}}, "{name}"]"#);
+        assert_eq!(load(list).unwrap().eos(), [id(2)], "{name}: the special token, not the text");
+    }
+    let all: Vec<String> = EOS_NAMES.iter().map(|name| format!(r#"{{"special": "{name}"}}"#)).collect();
+    let vocabulary = load(format!(r#"["a", {}]"#, all.join(","))).unwrap();
+    assert_eq!(vocabulary.eos().len(), EOS_NAMES.len());
+    // GPT-OSS ends a part of a turn with it
+    assert_eq!(load(r#"["a", {"special": "<|end|>"}]"#).unwrap_err().code(), "vocabulary/no-eos");
+}
+
+#[test]
+fn specials_are_never_bytes() {
+    let vocabulary = load_fixture("byte_fallback.json");
+    let names: Vec<_> = vocabulary.specials().map(|(token, name)| (token.get(), name)).collect();
+    assert_eq!(names, [(0, "<unk>"), (1, "<s>"), (2, "</s>")]);
+    assert!(names.iter().all(|&(token, _)| vocabulary.bytes(id(token)).is_none()));
+    assert_eq!(vocabulary.bytes(id(3)), Some(&[0][..]));
+    assert_eq!(vocabulary.bytes(id(3 + 255)), Some(&[255][..]));
+    // an added token that is not special is the bytes of its content
+    let tool = vocabulary.tokens().find(|(_, bytes)| bytes == b"<tool>");
+    assert!(tool.is_some());
+    // a Unigram model's unknown token is special though it is no added token
+    assert_eq!(load_fixture("unigram.json").special(id(0)), Some("<unk>"));
+}
+
+#[test]
+fn added_tokens() {
+    let model = r#"{"type": "BPE", "vocab": {"a": 0, "▁▁": 1}, "merges": []}"#;
+    let decoder = r#"{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}"#;
+    let added = r#"{"id": 1, "content": "▁▁"}, {"id": 2, "content": "▁x", "special": false},
+                   {"id": 5, "content": "</s>", "special": true}"#;
+    let vocabulary = load(tokenizer(model, decoder, added)).unwrap();
+    assert_eq!(vocabulary.bytes(id(1)), Some(&b"  "[..]), "the model makes it from two spaces");
+    assert_eq!(vocabulary.bytes(id(2)), Some("▁x".as_bytes()), "only this text makes it");
+    assert_eq!([3, 4, 5].map(|i| vocabulary.bytes(id(i))), [None; 3]);
+    assert_eq!((vocabulary.width(), vocabulary.eos()), (6, &[id(5)][..]));
+}
+
+#[test]
+fn without_a_decoder_the_pre_tokenizer_decides() {
+    let file = |pre_tokenizer: &str, token: &str| {
+        let added = r#"{"id": 9, "content": "</s>", "special": true}"#;
+        let model = format!(r#"{{"type": "BPE", "vocab": {{"{token}": 0}}, "merges": []}}"#);
+        let parts = tokenizer(&model, "null", added);
+        parts.replacen('{', &format!(r#"{{"pre_tokenizer": {pre_tokenizer}, "#), 1)
+    };
+    let byte_level = r#"{"type": "Sequence", "pretokenizers": [{"type": "Digits"}, {"type": "ByteLevel"}]}"#;
+    assert_eq!(load(file(byte_level, "Ġa")).unwrap().bytes(id(0)), Some(&b" a"[..]));
+    let metaspace = r#"{"type": "Metaspace", "replacement": "_"}"#;
+    assert_eq!(load(file(metaspace, "_a")).unwrap().bytes(id(0)), Some(&b" a"[..]));
+    assert_eq!(load(file(r#"{"type": "Whitespace"}"#, "a")).unwrap_err().code(), "vocabulary/decoder");
+}
+
+#[test]
+fn tiktoken_round_trip() {
+    use base64::Engine;
+    let mut rng = StdRng::seed_from_u64(21);
+    let tokens: Vec<Vec<u8>> =
+        (0..2000).map(|_| (0..rng.random_range(1..12)).map(|_| rng.random()).collect()).collect();
+    let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
+    let mut lines: Vec<String> =
+        tokens.iter().enumerate().map(|(rank, token)| format!("{} {rank}", encode(token))).collect();
+    lines.shuffle(&mut rng);
+    for newline in ["\n", "\r\n", "\n\n"] {
+        let options = LoadOptions { specials: vec![("<|endoftext|>".into(), id(2005))], ..options() };
+        let vocabulary = Vocabulary::from_file_bytes(lines.join(newline).as_bytes(), &options).unwrap();
+        assert_eq!((vocabulary.width(), vocabulary.eos()), (2006, &[id(2005)][..]));
+        let read: Vec<_> = vocabulary.tokens().map(|(_, bytes)| bytes.to_vec()).collect();
+        assert_eq!(read, tokens);
+    }
+}
+
+#[test]
+fn list_round_trip() {
+    let tokens: [&[u8]; 6] = [b"a", b"\"\\\n", "é👍🏽".as_bytes(), b"\xFF\x00", b"", b"b"];
+    let wanted = VocabularyBuilder::from_tokens(tokens).special(id(6), "</s>").eos([id(6)]).build().unwrap();
+    let elements: Vec<String> = (0..7)
+        .map(|i| match (wanted.bytes(id(i)).map(std::str::from_utf8), wanted.special(id(i))) {
+            (Some(Ok(text)), _) => serde_json::to_string(text).unwrap(),
+            (Some(Err(_)), _) => serde_json::to_string(wanted.bytes(id(i)).unwrap()).unwrap(),
+            (None, Some(name)) => format!(r#"{{"special": "{name}"}}"#),
+            (None, None) => "null".into(),
+        })
+        .collect();
+    assert_eq!(load(format!("\u{FEFF} [{}]\n", elements.join(", "))).unwrap(), wanted);
+}
+
+/// A file, and the whole error that it must lead to.
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    content: String,
+    error: String,
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+#[test]
+fn damaged_and_unsupported_files() {
+    let text = std::fs::read_to_string(Path::new(CASES).join("refused.toml")).unwrap();
+    let cases: Cases = toml::from_str(&text).unwrap();
+    let mut wrong = String::new();
+    for case in &cases.case {
+        let error = match load(&case.content) {
+            Ok(vocabulary) => format!("{vocabulary:?}"),
+            Err(error) => error.to_string(),
+        };
+        if error != case.error.trim_end() {
+            wrong.push_str(&format!("== {}\n{error}\n", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(cases.case.len() > 30);
+}
+
+#[test]
+fn truncated_files_are_errors() {
+    let content = std::fs::read(SMOLLM2).unwrap();
+    let mut rng = StdRng::seed_from_u64(31);
+    for step in 0..60 {
+        let end = if step < 30 { rng.random_range(0..2000) } else { rng.random_range(0..content.len()) };
+        let error = load(&content[..end]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Vocabulary, "cut off at {end}: {error}");
+    }
+    for name in ["byte_fallback.json", "unigram.json"] {
+        let content = std::fs::read(Path::new(CASES).join(name)).unwrap();
+        for end in 0..content.len() {
+            assert!(load(&content[..end]).is_err(), "{name} cut off at {end}");
+        }
+    }
+}
+
+#[test]
+fn changed_bytes_never_panic() {
+    let mut rng = StdRng::seed_from_u64(32);
+    let mut errors = 0;
+    for name in ["byte_fallback.json", "unigram.json"] {
+        let content = std::fs::read(Path::new(CASES).join(name)).unwrap();
+        for _ in 0..2000 {
+            let mut content = content.clone();
+            for _ in 0..rng.random_range(1..4) {
+                let at = rng.random_range(0..content.len());
+                content[at] = *[rng.random(), b'"', b'{', b'[', b'9', b'}', 0xFF].choose(&mut rng).unwrap();
+            }
+            errors += usize::from(load(content).is_err());
+        }
+    }
+    assert!(errors > 1000, "{errors}");
+}
+
+#[test]
+fn hostile_files_are_errors() {
+    let deep = 1_000_000;
+    let nested = [
+        "[".repeat(deep),
+        r#"{"model":"#.repeat(deep),
+        format!(r#"{{"decoder": {}"#, r#"{"type":"Sequence","decoders":["#.repeat(deep)),
+        format!(r#"{{"model": {{"vocab": {}"#, "[".repeat(deep)),
+        format!(r#"{{"unknown": {}{}}}"#, "[".repeat(deep), "]".repeat(deep)),
+        r#"[{"special":"#.repeat(deep),
+    ];
+    for content in nested {
+        assert_eq!(load(&content).unwrap_err().kind(), ErrorKind::Vocabulary, "{:.40}", content);
+    }
+    let many = format!(r#"[{}"a"]"#, r#""a","#.repeat(5_000_000));
+    let long = format!(r#"["{}"]"#, "a".repeat(70_000));
+    let growing = tokenizer(
+        &format!(r#"{{"type": "BPE", "merges": [], "vocab": {{"{}": 0}}}}"#, "a".repeat(60_000)),
+        &format!(
+            r#"{{"type": "Replace", "pattern": {{"String": "a"}}, "content": "{}"}}"#,
+            "b".repeat(1_000_000)
+        ),
+        "",
+    );
+    let far =
+        tokenizer(r#"{"type":"BPE","merges":[],"vocab":{"a":4294967295}}"#, r#"{"type":"ByteLevel"}"#, "");
+    for content in [many, long, growing, far, "YQ== 4294967295".to_owned()] {
+        let error = load(&content).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+    }
+}
+
+#[test]
+fn the_size_of_a_file_is_limited() {
+    let limits = Limits { tokenizer_bytes: 1000, ..Limits::default() };
+    let small = LoadOptions { limits, ..options() };
+    for path in [SMOLLM2, "/dev/zero"] {
+        if Path::new(path).exists() {
+            let error = Vocabulary::from_file(path, &small).unwrap_err();
+            assert!(error.to_string().contains("`Limits::tokenizer_bytes`"), "{error}");
+        }
+    }
+    assert_eq!(Vocabulary::from_file_bytes(&[b'['; 1001], &small).unwrap_err().kind(), ErrorKind::Limit);
+    assert_eq!(Vocabulary::from_file("tests/no-such-file", &small).unwrap_err().kind(), ErrorKind::Io);
+}
