@@ -143,8 +143,11 @@ impl<'g> Case<'g> {
             Err(Refusal::Undecided) => return Err(Stop::Undecided),
             Err(Refusal::Cyclic) => unreachable!("the generator makes no cycles through locks"),
         };
-        let words: Vec<Vec<u8>> =
-            (0..3).filter_map(|n| random_word(choices, &recogniser, 4 * n + choices.below(4))).collect();
+        let mut words = Vec::new();
+        for wanted in [0, 4, 8] {
+            let length = wanted + choices.below(4);
+            words.extend(random_word(choices, &recogniser, length));
+        }
         let vocabulary = random_vocabulary(choices, recogniser.alphabet(), &words);
         let built = Arc::new(vocabulary.build()?);
         let compiled = Compiler::new(built).limits(small_limits()).compile(grammar);
