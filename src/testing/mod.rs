@@ -10,4 +10,5 @@
 pub mod agreement;
 pub mod brute_mask;
 pub mod earley;
+pub mod fuzz;
 pub mod generate;

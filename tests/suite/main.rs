@@ -2,6 +2,7 @@
 
 mod earley;
 mod engine_properties;
+mod fuzz_regressions;
 mod texts;
 mod vocabulary;
 mod vocabulary_load;

@@ -6,11 +6,13 @@
 
 mod choices;
 mod grammar;
+mod schema;
 
 mod vocabulary;
 mod words;
 
 pub use choices::Choices;
 pub use grammar::{GrammarShape, random_grammar};
+pub use schema::{random_document, random_schema};
 pub use vocabulary::{RandomVocabulary, random_vocabulary};
 pub use words::{random_tokenisation, random_word};
