@@ -1,9 +1,14 @@
 //! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
+mod automaton_spec;
 mod diagnostics;
+mod earley;
+mod engine_properties;
+mod fuzz_regressions;
 mod gbnf;
 mod grammar_analysis;
-mod naive;
+mod grammars;
+mod language;
 mod regex;
 mod texts;
 mod vocabulary;
