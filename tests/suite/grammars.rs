@@ -1,0 +1,1 @@
+//! The shipped grammars: placeholder until the specs are written.
