@@ -78,7 +78,7 @@ fn machines() -> impl Strategy<Value = Machine> {
     ]);
     (
         prop::collection::vec(edge, 1..8),
-        prop::collection::btree_set(0..STATES, 0..3),
+        prop::collection::btree_set(0..STATES, 1..3),
         prop::option::of(0..2_usize),
         prop::sample::select(vec!["final-state", "empty-stack", "both", "either"]),
         prop::sample::select(vec!["", "-"]),
@@ -198,7 +198,7 @@ proptest! {
                     prop_assert!(!matches(&compiled.grammar, with_end.as_bytes()));
                 }
             }
-            Err(error) if ["empty-language", "no-accepting-state"].iter().any(|c| error.code().ends_with(c)) => {
+            Err(error) if error.code() == "automaton-spec/empty-language" => {
                 for word in symbol_words(4) {
                     prop_assert_ne!(machine.accepts(&word), Some(true), "{:?} of\n{}", word, spec);
                 }
@@ -432,6 +432,9 @@ fn templates_cannot_cost_much() {
             "{% for x in range(2) recursive %}{{ loop('a') }}{% endfor %}".to_owned(),
             "automaton-spec/template",
         ),
+        (format!("{}{{{{ x ~ '' }}}}", "{% for x in [[x, x]] %}".repeat(60)), "automaton-spec/template"),
+        (format!("{}{{{{ x ~ '' }}}}", "{% for x in (x, x), 1 %}".repeat(60)), "automaton-spec/template"),
+        (format!("{}{{{{ x ~ '' }}}}", "{% for x in x, x %}".repeat(60)), "automaton-spec/template"),
         ("{{ range(1000000) }}".to_owned(), "automaton-spec/template"),
         ("{{ range(9223372036854775807, -9223372036854775807, -1) }}".to_owned(), "automaton-spec/template"),
         ("{% for a in range(1000) %}".repeat(9) + "x" + &"{% endfor %}".repeat(9), "automaton-spec/template"),

@@ -399,13 +399,11 @@ pub(super) fn statement(source: &str, start: usize, word: &str, allowed: &[&str]
     )
 }
 
-pub(super) fn sum_in_for(source: &str, start: usize) -> Error {
+pub(super) fn computed_for(source: &str, start: usize) -> Error {
     error(
         Diagnostic::new("automaton-spec/template", "a `for` goes over something computed")
             .at(Place::in_text(source, start))
-            .allowed(
-                "`+` and `~` in a `for` only inside the arguments of `range`: `for x in range(a, b + 1)`",
-            )
-            .help("the cost of rendering must be bounded: go over a parameter, a list or a `range`"),
+            .allowed("a name, a list of texts and numbers, or `range(…)` with any arguments")
+            .help("the cost of rendering must be bounded: go over one of these"),
     )
 }

@@ -2,10 +2,10 @@
 //!
 //! Fuel bounds how many instructions are run and the writer bounds what is put out, but neither bounds the
 //! values in between: a template that doubles a text forty times would need a terabyte. So tags are checked
-//! first. A variable can only be bound by `for`; what is iterated over there may not be computed (`+` and `~`
-//! are only allowed inside the arguments of `range`), so no value that was made larger is ever bound, and one
-//! tag of at most [`TAG_BYTES`] can join at most as many values of bounded size. `*` repeats texts, and
-//! `recursive` loops bind what they are called with; neither is allowed.
+//! first. A variable can only be bound by `for`, which may go over a name, a list of texts and numbers, or a
+//! `range`; so what is bound is never larger than a parameter or a tag, and one tag of at most [`TAG_BYTES`]
+//! can join only so many values of bounded size. `*` repeats texts, and `recursive` loops bind what they are
+//! called with; neither is allowed.
 
 use super::errors;
 use super::parameters::{Parameter, ParameterValue};
@@ -18,7 +18,7 @@ use std::io;
 
 const TAG_BYTES: usize = 1_000;
 const RANGE_NUMBERS: i64 = 1_000;
-const FUEL: u64 = 10_000_000;
+const FUEL: u64 = 1_000_000;
 const STATEMENTS: [&str; 8] = ["if", "elif", "else", "endif", "for", "endfor", "break", "continue"];
 
 /// Renders the template that begins at byte `body` of `source`.
@@ -209,26 +209,30 @@ fn check_tag(source: &str, start: usize, close: &[u8; 2]) -> Result<usize> {
     Ok(at)
 }
 
+/// Checks what a `for` goes over; see the [module](self).
 fn check_for(source: &str, start: usize, code: &str, deep: &[isize]) -> Result<()> {
-    if code.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "recursive") {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if code.split(|c: char| !word(c)).any(|name| name == "recursive") {
         return Err(errors::forbidden(source, start, "recursive"));
     }
-    let inner = code.trim_start_matches(['-', '+']);
-    let sum = |c: char| c == '+' || c == '~';
-    if !inner.contains(sum) {
-        return Ok(());
-    }
-    // with sums, only `for x in range(…)` alone: the bracket opened by `range` closes at the tag's end
-    let head = inner.split_once('(').map(|(head, _)| head.trim_end()).unwrap_or_default();
-    let words: Vec<&str> = head.split_whitespace().collect();
-    let trimmed = code.trim_end().trim_end_matches(['-', '+']).trim_end();
-    let opens = code.find('(').unwrap_or(0);
-    let closes = trimmed.len().saturating_sub(1);
-    let alone = trimmed.ends_with(')')
-        && deep.get(opens..closes).is_some_and(|between| between.iter().all(|&depth| depth > 0));
-    if matches!(words[..], ["for", _, "in", "range"]) && alone {
-        Ok(())
-    } else {
-        Err(errors::sum_in_for(source, start))
-    }
+    let code = code.trim_end().trim_end_matches(['-', '+']).trim_end();
+    let whole = |&(at, _): &(usize, &str)| {
+        let around = [code[..at].chars().next_back(), code[at + 2..].chars().next()];
+        !around.iter().any(|c| c.is_some_and(word))
+    };
+    let Some((at, _)) = code.match_indices("in").find(whole) else { return Ok(()) };
+    let over = code[at + 2..].trim_start();
+    let bracketed = over.contains(['(', '[', '{']);
+    let allowed = match over.strip_prefix("range").map(str::trim_start) {
+        // the bracket that `range` opens is closed at the tag's end, so its arguments are all there is
+        Some(arguments) if arguments.starts_with('(') => {
+            let opens = code.len() - arguments.len();
+            let between = deep.get(opens..code.len().saturating_sub(1)).unwrap_or_default();
+            code.ends_with(')') && between.iter().all(|&depth| depth > 0) && !arguments.contains(['[', '{'])
+        }
+        _ if over.contains(['+', '~']) => false,
+        _ if bracketed => !over.contains(|c: char| c.is_ascii_alphabetic() || c == '_'),
+        _ => !over.contains(','),
+    };
+    if allowed { Ok(()) } else { Err(errors::computed_for(source, start)) }
 }
