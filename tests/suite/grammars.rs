@@ -11,8 +11,11 @@ const MAIN_FILES: [&str; 4] = ["spec.toml", "grammar.gbnf", "schema.json", "patt
 /// The main files that [`language`] reads.
 const READ: [&str; 1] = ["spec.toml"];
 
-/// Whether a text is in the language of the grammar in a folder, with its parameters' defaults.
-fn language(folder: &Path) -> Box<dyn Fn(&[u8]) -> bool> {
+/// Says whether a text is in a language.
+type Language = Box<dyn Fn(&[u8]) -> bool>;
+
+/// The language of the grammar in a folder, with its parameters' defaults.
+fn language(folder: &Path) -> Language {
     let compiled = spec(folder, &[]);
     Box::new(move |text| matches(&compiled.grammar, text))
 }
@@ -164,13 +167,12 @@ fn a_day_is_planned_as_its_rules_say() {
     for _ in 0..DAY.len() {
         let longer = |order: &Vec<usize>| {
             let order = order.clone();
-            (0..DAY.len()).filter_map(move |next| {
-                (!order.contains(&next)).then(|| order.iter().copied().chain([next]).collect())
-            })
+            let free: Vec<usize> = (0..DAY.len()).filter(|next| !order.contains(next)).collect();
+            free.into_iter().map(move |next| order.iter().copied().chain([next]).collect())
         };
         orders = orders.iter().flat_map(longer).collect();
     }
-    let mut plans = 0;
+    let (mut plans, mut tried) = (0, 0_u32);
     for order in orders {
         let (mut hour, mut lines, mut basketball) = (10, Vec::new(), 0);
         for &activity in &order {
@@ -184,16 +186,18 @@ fn a_day_is_planned_as_its_rules_say() {
             lines.push(format!("{hour}:00 - {}:00 {text}", hour + hours));
             hour += hours;
         }
-        // orders with basketball at another time are sampled: there are many, and each costs milliseconds
-        if basketball != 13 && order[..3] != [0, 4, 1] {
-            continue;
-        }
         lines.reverse();
         let place = |activity: usize| order.iter().position(|&a| a == activity).unwrap();
         let meals = place(0) < place(1) && place(1) < place(2);
         let rested = place(3) > 0 && order[place(3) - 1] > 2;
         let expected = basketball == 13 && meals && rested;
         plans += u32::from(expected);
+        // all plans, but of the orders that are none only some, and only such as come near: each costs milliseconds
+        if !expected && (basketball != 13 || tried % 5 != 0) {
+            tried += u32::from(basketball == 13);
+            continue;
+        }
+        tried += 1;
         let plan = lines.join("\n");
         assert_eq!(matches(&compiled.grammar, plan.as_bytes()), expected, "{plan}");
     }

@@ -53,6 +53,9 @@ pub(super) fn productions(
     }
     let reached = out.reachable();
     let unreached = out.names.iter().zip(&reached).filter(|(_, reached)| !**reached);
-    warnings.extend(unreached.map(|(name, _)| errors::unreachable_rule(name)));
+    let mut unreached = unreached.map(|(name, _)| name.as_str()).peekable();
+    if unreached.peek().is_some() {
+        warnings.push(errors::unreachable_rules(unreached));
+    }
     Ok(out)
 }

@@ -214,18 +214,18 @@ pub(super) fn empty_language() -> Error {
     )
 }
 
-pub(super) fn unreachable_state(name: &str) -> Diagnostic {
-    let message = format!("no transitions lead from the start to the state `{}`", excerpt(name));
-    Diagnostic::new("automaton-spec/unreachable", message)
+pub(super) fn unreachable_states<'a>(names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    Diagnostic::new("automaton-spec/unreachable", "no transitions lead from the start to some of the states")
         .at(Place::Pointer("/transitions".to_owned()))
-        .help("it is left out; add a transition to it, or take it away")
+        .found(list(names))
+        .help("they are left out; add transitions to them, or take them away")
 }
 
-pub(super) fn unreachable_rule(head: &str) -> Diagnostic {
-    let message = format!("no derivation from the start comes to `{}`", excerpt(head));
-    Diagnostic::new("automaton-spec/unreachable", message)
-        .at(Place::Rule(head.to_owned()))
-        .help("it is left out; name it in a body, or take it away")
+pub(super) fn unreachable_rules<'a>(heads: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    Diagnostic::new("automaton-spec/unreachable", "no derivation from the start comes to some of the heads")
+        .at(Place::Pointer("/rules".to_owned()))
+        .found(list(heads))
+        .help("their rules are left out; name them in a body, or take them away")
 }
 
 pub(super) fn limited_twice(name: &str, place: String) -> Error {

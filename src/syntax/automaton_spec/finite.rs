@@ -95,7 +95,7 @@ impl<'d> States<'d> {
         number.ok_or_else(|| errors::undefined("state", name, place(), self.names.iter().copied()))
     }
 
-    /// Warnings about states to which no transitions lead from the start.
+    /// Warns of states to which no transitions lead from the start.
     pub(super) fn warn_unreachable(&self, steps: &[Step<'_>], warnings: &mut Vec<Diagnostic>) {
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.names.len()];
         for step in steps {
@@ -109,7 +109,10 @@ impl<'d> States<'d> {
             }
         }
         let unreached = self.names.iter().zip(&reached).filter(|(_, reached)| !**reached);
-        warnings.extend(unreached.map(|(name, _)| errors::unreachable_state(name)));
+        let mut unreached = unreached.map(|(name, _)| *name).peekable();
+        if unreached.peek().is_some() {
+            warnings.push(errors::unreachable_states(unreached));
+        }
     }
 }
 

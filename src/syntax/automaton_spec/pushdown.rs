@@ -298,11 +298,11 @@ impl Saturation<'_, '_> {
     fn fact(&mut self, demand: usize, end: usize) -> Result<()> {
         if self.triples.known.insert((demand, end)) {
             self.facts.push((demand, end));
-            self.count()?;
         }
-        Ok(())
+        self.count()
     }
 
+    /// Counts what has been done, which bounds both memory and time.
     fn count(&mut self) -> Result<()> {
         self.work += 1;
         if self.work > self.limit {
