@@ -12,9 +12,6 @@ const MAIN_FILES: [&str; 4] = ["spec.toml", "grammar.gbnf", "schema.json", "patt
 /// The main files that [`language`] reads.
 const READ: [&str; 3] = ["spec.toml", "grammar.gbnf", "pattern.regex"];
 
-/// Says whether a text is in a language.
-type Language = Box<dyn Fn(&[u8]) -> bool>;
-
 /// The language of the grammar in a folder, with its parameters' defaults.
 fn language(folder: &Path) -> Language {
     let path = folder.join(main_file(folder));
@@ -25,8 +22,7 @@ fn language(folder: &Path) -> Language {
         "pattern.regex" => regex::compile(source.trim_end_matches('\n'), &regex::Options::default()).unwrap(),
         other => panic!("nothing reads {other}"),
     };
-    let language = Language::new(&grammar);
-    Box::new(move |text| language.accepts(text))
+    Language::new(&grammar)
 }
 
 fn spec(folder: &Path, parameters: &[(&str, &str)]) -> Compiled {
@@ -75,7 +71,7 @@ fn words_are_accepted_and_other_texts_are_not() {
         let language = language(&folder);
         for (which, expected) in [("accept", true), ("reject", false)] {
             for (path, text) in texts(&folder, which) {
-                if language(&text) != expected {
+                if language.accepts(&text) != expected {
                     wrong.push(path);
                 }
             }
