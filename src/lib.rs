@@ -1,5 +1,6 @@
 //! Grammata compiles grammars to token-level masks.
 
+pub mod decode;
 pub mod diagnostic;
 pub mod error;
 pub mod limits;
