@@ -145,8 +145,11 @@ impl ChatTemplate {
             bos_token => self.bos_token.as_str(),
             eos_token => self.eos_token.as_str(),
         };
-        let variables: BTreeMap<_, _> =
-            self.variables.iter().map(|(name, json)| (name.as_str(), chat_functions::from_json(json))).collect();
+        let variables: BTreeMap<_, _> = self
+            .variables
+            .iter()
+            .map(|(name, json)| (name.as_str(), chat_functions::from_json(json)))
+            .collect();
         let mut out = Capped { bytes: Vec::new(), limit: self.output_limit, exceeded: false };
         let rendered = template.render_captured_to(context! { ..base, ..Value::from(variables) }, &mut out);
         if out.exceeded {

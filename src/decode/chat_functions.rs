@@ -40,11 +40,19 @@ fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
 struct Spaced;
 
 impl serde_json::ser::Formatter for Spaced {
-    fn begin_array_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+    fn begin_array_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
         out.write_all(if first { b"" } else { b", " })
     }
 
-    fn begin_object_key<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+    fn begin_object_key<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
         out.write_all(if first { b"" } else { b", " })
     }
 
@@ -67,7 +75,7 @@ pub(super) fn from_json(json: &serde_json::Value) -> Value {
         },
         serde_json::Value::String(s) => Value::from(s.as_str()),
         serde_json::Value::Array(items) => items.iter().map(from_json).collect(),
-        serde_json::Value::Object(map) => map.iter().map(|(k, v)| (k.as_str(), from_json(v))).collect(),
+        serde_json::Value::Object(map) => Value::from_pairs(map.iter().map(|(k, v)| (k.as_str(), from_json(v)))),
     }
 }
 
@@ -114,7 +122,8 @@ fn strftime(format: &str, time: SystemTime) -> Result<String, Error> {
             Some('S') => format!("{:02}", second % 60),
             Some('%') => "%".to_owned(),
             other => {
-                let text = format!("strftime_now does not know `%{}`", other.map(String::from).unwrap_or_default());
+                let text =
+                    format!("strftime_now does not know `%{}`", other.map(String::from).unwrap_or_default());
                 return Err(Error::new(ErrorKind::InvalidOperation, text));
             }
         };

@@ -69,10 +69,13 @@ pub(super) fn empty_stop() -> Error {
 /// A model that gave another number of logits than it announced.
 pub(super) fn logits_length(found: usize, expected: usize) -> Error {
     model(
-        Diagnostic::new("decode/logits", "the model gave another number of logits than its vocabulary has tokens")
-            .found(found.to_string())
-            .allowed(expected.to_string())
-            .help("the implementation of LanguageModel is wrong"),
+        Diagnostic::new(
+            "decode/logits",
+            "the model gave another number of logits than its vocabulary has tokens",
+        )
+        .found(found.to_string())
+        .allowed(expected.to_string())
+        .help("the implementation of LanguageModel is wrong"),
     )
 }
 

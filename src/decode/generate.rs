@@ -34,7 +34,12 @@ pub struct GenerationOptions {
 
 impl Default for GenerationOptions {
     fn default() -> GenerationOptions {
-        GenerationOptions { max_tokens: 512, sampling: Sampling::default(), end_tokens: Vec::new(), stop: Vec::new() }
+        GenerationOptions {
+            max_tokens: 512,
+            sampling: Sampling::default(),
+            end_tokens: Vec::new(),
+            stop: Vec::new(),
+        }
     }
 }
 
@@ -94,7 +99,9 @@ impl Finish {
     pub fn is_whole(&self) -> bool {
         match self {
             Finish::Complete | Finish::EndOfSequence => true,
-            Finish::TokenLimit { standing, .. } | Finish::ContextLimit { standing, .. } => *standing == Standing::Word,
+            Finish::TokenLimit { standing, .. } | Finish::ContextLimit { standing, .. } => {
+                *standing == Standing::Word
+            }
             Finish::StopString { standing, .. } => *standing == Standing::Unconstrained,
         }
     }
@@ -111,7 +118,9 @@ impl fmt::Display for Finish {
             Finish::ContextLimit { limit, standing } => {
                 write!(f, "stopped because the model's context of {limit} tokens is full: {standing}")
             }
-            Finish::StopString { stop, standing } => write!(f, "stopped at the stop string {stop:?}: {standing}"),
+            Finish::StopString { stop, standing } => {
+                write!(f, "stopped at the stop string {stop:?}: {standing}")
+            }
         }
     }
 }
@@ -172,7 +181,7 @@ pub fn generate(
         tokens: Vec::new(),
         timings: Timings::default(),
     };
-    run.to_end()
+    run.finish()
 }
 
 /// The state of one generation.
@@ -194,7 +203,7 @@ struct Run<'a, 'c> {
 }
 
 impl Run<'_, '_> {
-    fn to_end(mut self) -> Result<Generation> {
+    fn finish(mut self) -> Result<Generation> {
         let mut decoding = None;
         let finish = loop {
             if let Some(finish) = self.limit_reached()? {
@@ -217,10 +226,10 @@ impl Run<'_, '_> {
 
     /// Reasons to end before another token is chosen.
     fn limit_reached(&mut self) -> Result<Option<Finish>> {
-        if let Some(constraint) = self.constraint.as_deref_mut() {
-            if constraint.is_finished()? {
-                return Ok(Some(Finish::Complete));
-            }
+        if let Some(constraint) = self.constraint.as_deref_mut()
+            && constraint.is_finished()?
+        {
+            return Ok(Some(Finish::Complete));
         }
         if self.tokens.len() >= self.options.max_tokens {
             let standing = self.standing()?;
@@ -229,7 +238,9 @@ impl Run<'_, '_> {
         let length = self.model.length() + self.pending.len();
         match self.model.context_length() {
             // the token to come must have a place as well
-            Some(limit) if length >= limit => Ok(Some(Finish::ContextLimit { limit, standing: self.standing()? })),
+            Some(limit) if length >= limit => {
+                Ok(Some(Finish::ContextLimit { limit, standing: self.standing()? }))
+            }
             _ => Ok(None),
         }
     }

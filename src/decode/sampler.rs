@@ -56,7 +56,12 @@ impl Sampling {
     fn check(&self) -> Result<()> {
         // written so that NaN fails
         let checks = [
-            ("temperature", self.temperature, self.temperature >= 0.0 && self.temperature.is_finite(), "0 or more"),
+            (
+                "temperature",
+                self.temperature,
+                self.temperature >= 0.0 && self.temperature.is_finite(),
+                "0 or more",
+            ),
             ("top_p", self.top_p, self.top_p > 0.0 && self.top_p <= 1.0, "more than 0, at most 1"),
             ("min_p", self.min_p, self.min_p >= 0.0 && self.min_p <= 1.0, "from 0 to 1"),
             (
@@ -106,7 +111,13 @@ impl Sampler {
     pub fn new(settings: Sampling) -> Result<Sampler> {
         settings.check()?;
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
-        Ok(Sampler { settings, random, recent: VecDeque::new(), penalised: Vec::new(), candidates: Vec::new() })
+        Ok(Sampler {
+            settings,
+            random,
+            recent: VecDeque::new(),
+            penalised: Vec::new(),
+            candidates: Vec::new(),
+        })
     }
 
     /// The settings.
@@ -163,7 +174,8 @@ impl Sampler {
             }
             // + 0.0 makes minus zero zero, so that they are equals;
             // plus infinity, and finite values that the penalty pushed there, mean "certainly this one"
-            let candidate = Candidate { logit: logit.clamp(f32::MIN, f32::MAX) + 0.0, token: token as u32, weight: 1.0 };
+            let candidate =
+                Candidate { logit: logit.clamp(f32::MIN, f32::MAX) + 0.0, token: token as u32, weight: 1.0 };
             match candidates.first_mut() {
                 Some(first) if best => {
                     // tokens come in rising order, so equals keep the lowest

@@ -53,7 +53,8 @@ impl TextStream {
     }
 
     fn release(&mut self, out: &mut String) -> Option<&str> {
-        let found = self.stops.iter().enumerate().filter_map(|(i, stop)| Some((self.held.find(stop)?, i))).min();
+        let found =
+            self.stops.iter().enumerate().filter_map(|(i, stop)| Some((self.held.find(stop)?, i))).min();
         if let Some((at, index)) = found {
             out.push_str(&self.held[..at]);
             self.held.clear();
@@ -72,11 +73,15 @@ fn overlap(text: &str, stop: &str) -> usize {
     let most = text.len().min(stop.len() - 1);
     (1..=most)
         .rev()
-        .find(|&n| text.is_char_boundary(text.len() - n) && stop.as_bytes().starts_with(&text.as_bytes()[text.len() - n..]))
+        .find(|&n| {
+            text.is_char_boundary(text.len() - n)
+                && stop.as_bytes().starts_with(&text.as_bytes()[text.len() - n..])
+        })
         .unwrap_or(0)
 }
 
 /// More bytes could make these, the invalid end of a text, a character. `str::from_utf8` says so by giving no length.
 fn is_beginning(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && std::str::from_utf8(bytes).is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())
+    !bytes.is_empty()
+        && std::str::from_utf8(bytes).is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())
 }

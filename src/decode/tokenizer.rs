@@ -24,7 +24,9 @@ impl PromptTokenizer {
             .map_err(|e| errors::tokenizer(format!("`{}` is no tokenizer", path.display()), e))?;
         // a prompt must not be cut or filled up silently
         tokenizer.with_padding(None);
-        tokenizer.with_truncation(None).map_err(|e| errors::tokenizer("the tokenizer cannot be set up", e))?;
+        tokenizer
+            .with_truncation(None)
+            .map_err(|e| errors::tokenizer("the tokenizer cannot be set up", e))?;
         Ok(PromptTokenizer(tokenizer))
     }
 

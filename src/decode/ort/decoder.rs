@@ -58,7 +58,8 @@ impl OrtDecoder {
     pub fn load(path: &Path, options: &DecoderOptions) -> Result<OrtDecoder> {
         let Loaded { session, memory, device, notices } = load(path, options.device, options.threads)?;
         let interface = Interface::of(&session)?;
-        let logits_memory = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput);
+        let logits_memory =
+            MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput);
         let mut decoder = OrtDecoder {
             binding: session.create_binding().map_err(errors::run)?,
             past_names: interface.past_names(),
@@ -153,7 +154,10 @@ impl OrtDecoder {
         for ((value, expected), name) in present.iter().zip(&self.interface.past).zip(&self.present_names) {
             let shape = shape_of(value);
             if shape != [1, expected.heads as i64, length as i64, expected.size as i64] {
-                return Err(errors::interface(format!("the model gave `{name}` of another shape"), format!("{shape:?}")));
+                return Err(errors::interface(
+                    format!("the model gave `{name}` of another shape"),
+                    format!("{shape:?}"),
+                ));
             }
         }
         Ok(())
@@ -219,7 +223,8 @@ impl LanguageModel for OrtDecoder {
             self.clear_cache()?;
         } else {
             let shapes = self.interface.past.iter();
-            let cut: ort::Result<Vec<_>> = self.past.iter().zip(shapes).map(|(v, s)| cut_past(v, s, length)).collect();
+            let cut: ort::Result<Vec<_>> =
+                self.past.iter().zip(shapes).map(|(v, s)| cut_past(v, s, length)).collect();
             self.past = cut.map_err(errors::run)?;
             self.cached = length;
         }

@@ -8,7 +8,8 @@ fn model(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-const SETUP: &str = "run `cargo xtask setup`, or set ORT_DYLIB_PATH to ONNX Runtime's library (1.24 or newer)";
+const SETUP: &str =
+    "run `cargo xtask setup`, or set ORT_DYLIB_PATH to ONNX Runtime's library (1.24 or newer)";
 
 /// No library was found in any place.
 pub(super) fn library_missing(searched: &str, reason: &str) -> Error {
@@ -75,7 +76,8 @@ pub(super) fn run(reason: impl std::fmt::Display) -> Error {
 
 /// A step without tokens.
 pub(super) fn no_tokens() -> Error {
-    let diagnostic = Diagnostic::new("decode/no-tokens", "a step of the model needs a token").allowed("at least one");
+    let diagnostic =
+        Diagnostic::new("decode/no-tokens", "a step of the model needs a token").allowed("at least one");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 

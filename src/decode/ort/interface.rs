@@ -80,7 +80,10 @@ impl Interface {
                 }
                 name if past_names.iter().any(|n| n == name) => {}
                 name => {
-                    return Err(errors::interface(format!("the model has an unknown input `{name}`"), listed()));
+                    return Err(errors::interface(
+                        format!("the model has an unknown input `{name}`"),
+                        listed(),
+                    ));
                 }
             }
         }
@@ -124,13 +127,18 @@ fn past_shape(input: &Outlet) -> Result<PastShape> {
         },
         _ => None,
     }
-    .ok_or_else(|| errors::interface(format!("the input `{}` has another shape", input.name()), describe(input)))
+    .ok_or_else(|| {
+        errors::interface(format!("the input `{}` has another shape", input.name()), describe(input))
+    })
 }
 
 fn integers(input: &Outlet) -> Result<()> {
     match input.dtype() {
         ValueType::Tensor { ty: TensorElementType::Int64, shape, .. } if shape.len() == 2 => Ok(()),
-        _ => Err(errors::interface(format!("the input `{}` is of another type", input.name()), describe(input))),
+        _ => Err(errors::interface(
+            format!("the input `{}` is of another type", input.name()),
+            describe(input),
+        )),
     }
 }
 

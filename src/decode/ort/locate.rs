@@ -25,15 +25,18 @@ pub fn locate() -> Result<Option<PathBuf>> {
     }
     let current = std::env::current_dir().unwrap_or_default();
     let executable = std::env::current_exe().unwrap_or_default();
-    let places = current.ancestors().map(|folder| folder.join(".ort")).chain(executable.parent().map(Path::to_path_buf));
+    let places = current
+        .ancestors()
+        .map(|folder| folder.join(".ort"))
+        .chain(executable.parent().map(Path::to_path_buf));
     Ok(places.map(|folder| folder.join(library_name())).find(|path| path.is_file()))
 }
 
-/// The name and version of the library, as it tells them. Loads it.
+/// What the library says of its build. Loads it.
 ///
 /// # Errors
 /// The library is missing or cannot be used.
-pub fn library_version() -> Result<&'static str> {
+pub fn library_info() -> Result<&'static str> {
     environment()?;
     Ok(ort::info())
 }
@@ -50,8 +53,11 @@ pub(super) fn environment() -> Result<Environment> {
         Some(_) => errors::library_unusable(&path, e),
         None => errors::library_missing("ORT_DYLIB_PATH, .ort/ and the executable's folder", &e.to_string()),
     })?;
-    let environment =
-        builder.with_name("grammata").with_telemetry(false).build().map_err(|e| errors::library_unusable(&path, e))?;
+    let environment = builder
+        .with_name("grammata")
+        .with_telemetry(false)
+        .build()
+        .map_err(|e| errors::library_unusable(&path, e))?;
     *slot = Some(environment.clone());
     Ok(environment)
 }

@@ -11,5 +11,5 @@ mod session;
 
 pub use decoder::{DecoderOptions, OrtDecoder};
 pub use interface::{Interface, PastShape};
-pub use locate::{library_version, locate};
+pub use locate::{library_info, locate};
 pub use session::Device;

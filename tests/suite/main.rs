@@ -1,0 +1,7 @@
+//! The crate's tests, through its public API.
+
+mod chat_template;
+mod decode_ort;
+mod generation;
+mod sampler;
+mod text_stream;
