@@ -75,7 +75,9 @@ pub(super) fn from_json(json: &serde_json::Value) -> Value {
         },
         serde_json::Value::String(s) => Value::from(s.as_str()),
         serde_json::Value::Array(items) => items.iter().map(from_json).collect(),
-        serde_json::Value::Object(map) => Value::from_pairs(map.iter().map(|(k, v)| (k.as_str(), from_json(v)))),
+        serde_json::Value::Object(map) => {
+            Value::from_pairs(map.iter().map(|(k, v)| (k.as_str(), from_json(v))))
+        }
     }
 }
 

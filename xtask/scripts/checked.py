@@ -1,4 +1,7 @@
-"""Downloads one wheel through pip and checks its SHA-256; shared by the fetch scripts. Standard library only."""
+"""Files with checksums: wheels from PyPI, and folders with a SHA256SUMS. Standard library only.
+
+usage: checked.py FOLDER   (exits with 0 if FOLDER/SHA256SUMS is there and every file in it is as it says)
+"""
 
 import glob
 import hashlib
@@ -27,3 +30,19 @@ def download(requirement, expected, folder, options=()):
     if found != expected:
         sys.exit(f"{os.path.basename(path)} has the SHA-256 {found}, expected {expected}: not used")
     return path
+
+
+def whole(folder):
+    """Whether `folder` has a SHA256SUMS, and every file in it is as it says."""
+    try:
+        with open(os.path.join(folder, "SHA256SUMS"), encoding="ascii") as file:
+            sums = [line.split() for line in file]
+        return bool(sums) and all(sha256(os.path.join(folder, name)) == digest for digest, name in sums)
+    except (OSError, ValueError):
+        return False
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(0 if whole(sys.argv[1]) else 1)
