@@ -9,9 +9,11 @@ mod chat;
 mod chat_functions;
 mod constraint;
 mod errors;
+mod folder;
 mod generate;
 mod model;
 mod sampler;
+mod settings;
 mod text;
 mod timings;
 #[cfg(feature = "huggingface")]
@@ -22,6 +24,7 @@ pub mod ort;
 
 pub use chat::{ChatTemplate, Message};
 pub use constraint::Constraint;
+pub use folder::ModelFolder;
 pub use generate::{Detokenizer, Finish, Generation, GenerationOptions, Standing, generate};
 pub use model::LanguageModel;
 pub use sampler::{Sampler, Sampling};

@@ -3,5 +3,6 @@
 mod chat_template;
 mod decode_ort;
 mod generation;
+mod model_folder;
 mod sampler;
 mod text_stream;
