@@ -1,8 +1,8 @@
 //! The language of a grammar, by the engine, which the properties hold to the naive oracles.
 
-use grammata::{ErrorKind, Limits};
 use grammata::automaton::{Automaton, ConfigurationId, Tables};
 use grammata::grammar::Grammar;
+use grammata::{ErrorKind, Limits};
 use std::cell::RefCell;
 
 /// A language that many texts are tried against.

@@ -11,6 +11,7 @@ mod gbnf;
 mod generation;
 mod grammar_analysis;
 mod grammars;
+mod hostile;
 mod language;
 mod model_folder;
 mod regex;
