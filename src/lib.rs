@@ -4,6 +4,7 @@ pub mod diagnostic;
 pub mod error;
 pub mod grammar;
 pub mod limits;
+pub mod syntax;
 
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};
