@@ -11,6 +11,8 @@ pub struct Limits {
     pub source_bytes: usize,
     /// Nesting depth of a source text (groups, arrays, sub-schemas). Default 200,000.
     pub source_depth: usize,
+    /// Bytes of one regular expression; its syntax tree takes some hundred times that. Default 1 MiB.
+    pub pattern_bytes: usize,
     /// Expressions in one grammar. Default 4,000,000; some 40 bytes each.
     pub grammar_nodes: usize,
     /// States of the lowered automaton. Default 8,000,000; some 20 bytes each.
@@ -35,6 +37,7 @@ impl Default for Limits {
         Limits {
             source_bytes: 16 << 20,
             source_depth: 200_000,
+            pattern_bytes: 1 << 20,
             grammar_nodes: 4_000_000,
             automaton_states: 8_000_000,
             cache_bytes: 256 << 20,

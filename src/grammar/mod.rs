@@ -21,6 +21,7 @@
 //! # Ok::<(), grammata::Error>(())
 //! ```
 
+pub mod analysis;
 mod builder;
 mod class;
 mod display;

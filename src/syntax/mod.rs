@@ -1,4 +1,7 @@
-//! Front ends: text in some notation to a [`Grammar`](crate::grammar::Grammar). Siblings do not import each
-//! other, with one exception: `json_schema` lowers `pattern` with `regex`.
+//! The front ends: each turns the text of one language into a [`Grammar`](crate::grammar::Grammar). They
+//! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
+//! with `regex`.
 
+pub mod gbnf;
 pub mod json_schema;
+pub mod regex;

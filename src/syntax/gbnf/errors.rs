@@ -1,0 +1,247 @@
+//! The errors and warnings of the GBNF front end.
+
+use crate::diagnostic::{Diagnostic, Place, excerpt, excerpt_bytes};
+use crate::error::{Error, ErrorKind};
+
+fn at(source: &str, offset: usize, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(code, message).at(Place::in_text(source, offset))
+}
+
+fn error(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+fn written(source: &str, start: usize, end: usize) -> &str {
+    source.get(start..end).unwrap_or("")
+}
+
+/// The rest of the line, or a name for the end.
+fn next(source: &str, offset: usize) -> String {
+    let rest = source.get(offset..).unwrap_or("");
+    match rest.lines().next() {
+        None => "the end of the grammar".to_owned(),
+        Some("") => "the end of the line".to_owned(),
+        Some(line) => line.to_owned(),
+    }
+}
+
+fn line_column(source: &str, offset: usize) -> String {
+    Place::in_text(source, offset).to_string()
+}
+
+fn did_you_mean(similar: &[&str], otherwise: String) -> String {
+    match similar {
+        [] => otherwise,
+        names => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{}`", excerpt(name))).collect();
+            format!("did you mean {}?", names.join(" or "))
+        }
+    }
+}
+
+pub(super) fn not_utf8(source: &[u8], offset: usize) -> Error {
+    let (before, rest) = source.split_at(offset.min(source.len()));
+    let text = String::from_utf8_lossy(before);
+    error(
+        at(&text, text.len(), "gbnf/not-utf8", "the grammar is not UTF-8")
+            .found(excerpt_bytes(&rest[..rest.len().min(4)]))
+            .help("save the file as UTF-8; write other bytes' characters as `\\xNN`"),
+    )
+}
+
+pub(super) fn no_root(source: &str, name: &str, similar: &[&str]) -> Error {
+    let help =
+        did_you_mean(similar, format!("add a rule `{} ::= …` that describes the whole text", excerpt(name)));
+    error(
+        at(source, source.len(), "gbnf/no-root", format!("there is no rule `{}`", excerpt(name))).help(help),
+    )
+}
+
+pub(super) fn undefined_rule(source: &str, offset: usize, name: &str, similar: &[&str]) -> Error {
+    let name = excerpt(name);
+    let help = did_you_mean(similar, format!("add a rule `{name} ::= …`"));
+    error(at(source, offset, "gbnf/undefined-rule", format!("the rule `{name}` is not defined")).help(help))
+}
+
+pub(super) fn duplicate_rule(source: &str, offset: usize, name: &str, first: usize) -> Error {
+    let name = excerpt(name);
+    let first = line_column(source, first);
+    error(
+        at(source, offset, "gbnf/duplicate-rule", format!("the rule `{name}` is defined twice"))
+            .found(format!("the first definition is at {first}"))
+            .help("llama.cpp takes the last definition; remove the other, or join them with `|`"),
+    )
+}
+
+pub(super) fn unproductive_rule(source: &str, offset: usize, name: &str) -> Error {
+    let name = excerpt(name);
+    error(
+        at(source, offset, "gbnf/unproductive-rule", format!("the rule `{name}` describes no text"))
+            .found("every alternative leads back to a rule that never ends")
+            .help("add an alternative that does not lead back to the rule"),
+    )
+}
+
+pub(super) fn unreachable_rule(source: &str, offset: usize, name: &str) -> Diagnostic {
+    let name = excerpt(name);
+    at(source, offset, "gbnf/unreachable-rule", format!("the rule `{name}` is not used"))
+        .help("use it in a rule that the root leads to, or remove it")
+}
+
+pub(super) fn more_unreachable_rules(count: usize) -> Diagnostic {
+    Diagnostic::new("gbnf/unreachable-rule", format!("{count} more rules are not used"))
+        .help("use them in rules that the root leads to, or remove them")
+}
+
+pub(super) fn expected_rule(source: &str, offset: usize) -> Error {
+    let mut help = "a rule is `name ::= …`; names are made of ASCII letters, digits, `-` and `_`";
+    if source.get(offset..).is_some_and(|rest| rest.starts_with('|')) {
+        help = "put the `|` at the end of the line before, or the alternatives in parentheses";
+    }
+    error(
+        at(source, offset, "gbnf/expected-rule", "a rule should begin here")
+            .found(next(source, offset))
+            .help(help),
+    )
+}
+
+pub(super) fn expected_definition(source: &str, offset: usize, name: &str) -> Error {
+    error(
+        at(source, offset, "gbnf/expected-rule", format!("`::=` should follow the name `{}`", excerpt(name)))
+            .found(next(source, offset))
+            .help("a rule is `name ::= …`; to go on with a rule on a new line, use parentheses or end the line in `|`"),
+    )
+}
+
+pub(super) fn unexpected(source: &str, offset: usize) -> Error {
+    let mut help = "separate rules by line ends; write text in double quotes";
+    if source.get(offset..).is_some_and(|rest| rest.starts_with("::=")) {
+        help =
+            "every rule begins on a new line, and none may have an empty body over a line end: write `\"\"`";
+    }
+    error(
+        at(source, offset, "gbnf/unexpected", "this cannot stand in a rule")
+            .found(next(source, offset))
+            .allowed("a literal, a class, `.`, a rule name, a group, `|` or a repeat")
+            .help(help),
+    )
+}
+
+pub(super) fn unclosed_group(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/unclosed-group", "a group is not closed")
+            .found(next(source, offset))
+            .help("close it with `)`; to mean the character, write `\"(\"`"),
+    )
+}
+
+pub(super) fn unopened_group(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/unopened-group", "a group is closed that was not opened")
+            .found(next(source, offset))
+            .help("open it with `(`; to mean the character, write `\")\"`"),
+    )
+}
+
+pub(super) fn unclosed_literal(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/unclosed-literal", "a literal is not closed")
+            .found(next(source, offset))
+            .help("close it with `\"`; to mean the character, write `\\\"`"),
+    )
+}
+
+pub(super) fn unclosed_class(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/unclosed-class", "a class is not closed")
+            .found(next(source, offset))
+            .help("close it with `]`; to mean the character, write `\\]`"),
+    )
+}
+
+pub(super) fn empty_class(source: &str, start: usize, end: usize) -> Error {
+    error(
+        at(source, start, "gbnf/empty-class", "a class has no characters")
+            .found(written(source, start, end))
+            .help("put characters in it; for the empty text, write `\"\"`"),
+    )
+}
+
+pub(super) fn crossed_range(source: &str, start: usize, end: usize) -> Error {
+    error(
+        at(source, start, "gbnf/crossed-range", "the ends of a range are crossed")
+            .found(written(source, start, end))
+            .help("swap them; to mean the character `-`, write `\\-`"),
+    )
+}
+
+pub(super) fn crossed_bounds(source: &str, start: usize, end: usize) -> Error {
+    error(
+        at(source, start, "gbnf/crossed-bounds", "the bounds of a repeat are crossed")
+            .found(written(source, start, end))
+            .allowed("a minimum that is not above the maximum")
+            .help("swap them"),
+    )
+}
+
+pub(super) fn bad_bounds(source: &str, start: usize, end: usize) -> Error {
+    let end = source.get(end..).and_then(|rest| rest.chars().next()).map_or(end, |c| end + c.len_utf8());
+    error(
+        at(source, start, "gbnf/bad-repeat", "the bounds of a repeat cannot be read")
+            .found(written(source, start, end))
+            .allowed("`{n}`, `{n,}` or `{n,m}`")
+            .help("for at most n times write `{0,n}`; to mean the character, write `\"{\"`"),
+    )
+}
+
+pub(super) fn big_number(source: &str, offset: usize, digits: &str) -> Error {
+    error(
+        at(source, offset, "gbnf/bad-repeat", "a bound of a repeat is too big")
+            .found(digits)
+            .allowed("at most 4294967295")
+            .help("leave the maximum out for no bound: `{n,}`"),
+    )
+}
+
+pub(super) fn nothing_to_repeat(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/nothing-to-repeat", "there is nothing before this to repeat")
+            .found(next(source, offset))
+            .help("put it after what it repeats; to mean the character, write it in double quotes"),
+    )
+}
+
+pub(super) fn bad_escape(source: &str, start: usize, end: usize) -> Error {
+    error(
+        at(source, start, "gbnf/bad-escape", "there is no such escape")
+            .found(written(source, start, end))
+            .allowed("\\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xNN \\uNNNN \\UNNNNNNNN")
+            .help("write `\\\\` for a backslash; other characters need none before them"),
+    )
+}
+
+pub(super) fn short_escape(source: &str, start: usize, end: usize, digits: usize) -> Error {
+    error(
+        at(source, start, "gbnf/bad-escape", "an escape has too few hexadecimal digits")
+            .found(written(source, start, end))
+            .allowed(format!("{digits} digits"))
+            .help("fill up with zeros in front"),
+    )
+}
+
+pub(super) fn no_character(source: &str, start: usize, end: usize) -> Error {
+    error(
+        at(source, start, "gbnf/bad-escape", "there is no character of this number")
+            .found(written(source, start, end))
+            .allowed("0 to 10FFFF without D800 to DFFF, the surrogates")
+            .help("write a character beyond FFFF as one `\\UNNNNNNNN`, not as two halves"),
+    )
+}
+
+pub(super) fn token(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/token", "tokens are not supported").found(next(source, offset)).help(
+            "write the text of the token as a literal, `\"<think>\"`: any tokenisation of it is allowed",
+        ),
+    )
+}

@@ -1,0 +1,86 @@
+//! GBNF, the grammar notation of llama.cpp -> grammar.
+//!
+//! The whole notation of its guide: rules, literals with escapes, classes, `.`, groups, `* + ? {m,n}`,
+//! comments. Where this front end differs:
+//!
+//! - left recursion is allowed, and bounded repeats are kept exact at any bound;
+//! - a rule defined twice, a class of no characters, a range or a repeat with crossed bounds are errors;
+//! - a rule that can be reached but describes no text is an error; one that cannot be reached is a warning;
+//! - tokens (`<think>`, `<[1000]>`) are an error: grammars describe text, whatever the vocabulary.
+//!
+//! ```
+//! use grammata::syntax::gbnf;
+//!
+//! let source = "root ::= item (\", \" item)*\nitem ::= [a-z]+ | \"(\" root \")\"\n";
+//! let compiled = gbnf::compile(source, &gbnf::Options::default())?;
+//! assert!(compiled.warnings.is_empty());
+//! assert_eq!(
+//!     compiled.grammar.to_string(),
+//!     "root ::= item (\", \" item)*\nitem ::= [a-z]+ | \"(\" root \")\"\n"
+//! );
+//! # Ok::<(), grammata::Error>(())
+//! ```
+
+mod check;
+mod errors;
+mod names;
+mod parser;
+mod scanner;
+
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::grammar::{Grammar, GrammarBuilder};
+use crate::limits::Limits;
+
+/// How to read a grammar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The rule to start from. Default: `root`.
+    pub root: String,
+    /// Limits on the source and the grammar.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { root: "root".to_owned(), limits: Limits::default() }
+    }
+}
+
+/// A grammar, and what its author may want to know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The grammar.
+    pub grammar: Grammar,
+    /// What is allowed but hardly meant, such as rules that cannot be reached.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The grammar that `source` describes.
+///
+/// # Errors
+/// `gbnf/…` with the line and column; `limit/exceeded`.
+pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
+    options.limits.check_source(source)?;
+    let builder = GrammarBuilder::with_limits(options.limits.clone());
+    let parsed = parser::parse(source, builder)?;
+    let root = parsed.names.root(source, &options.root)?;
+    let grammar = parsed.builder.build(root)?;
+    let warnings = check::check(source, &grammar, &parsed.names)?;
+    Ok(Compiled { grammar, warnings })
+}
+
+/// Like [`compile`], for bytes that should be UTF-8.
+///
+/// # Errors
+/// Those of [`compile`], and `gbnf/not-utf8`.
+pub fn compile_bytes(source: &[u8], options: &Options) -> Result<Compiled> {
+    if source.len() > options.limits.source_bytes {
+        let limit = options.limits.source_bytes;
+        return Err(Limits::exceeded("source_bytes", limit, format!("{} bytes", source.len())));
+    }
+    match str::from_utf8(source) {
+        Ok(source) => compile(source, options),
+        Err(error) => Err(errors::not_utf8(source, error.valid_up_to())),
+    }
+}

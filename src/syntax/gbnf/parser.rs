@@ -1,0 +1,175 @@
+//! The parser: one pass over the source that builds expressions as it goes, with open groups on a stack.
+
+use super::errors;
+use super::names::Names;
+use super::scanner::Scanner;
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, GrammarBuilder};
+use crate::limits::Limits;
+
+/// What the source came to. All rules are defined.
+pub(super) struct Parsed<'s> {
+    pub(super) builder: GrammarBuilder,
+    pub(super) names: Names<'s>,
+}
+
+pub(super) fn parse(source: &str, builder: GrammarBuilder) -> Result<Parsed<'_>> {
+    let mut parser = Parser { scanner: Scanner::new(source), builder, names: Names::default() };
+    parser.scanner.space(true);
+    while parser.scanner.byte().is_some() {
+        parser.rule()?;
+        if let Some(error) = parser.builder.error() {
+            return Err(error.clone());
+        }
+    }
+    parser.names.check(source)?;
+    Ok(Parsed { builder: parser.builder, names: parser.names })
+}
+
+struct Parser<'s> {
+    scanner: Scanner<'s>,
+    builder: GrammarBuilder,
+    names: Names<'s>,
+}
+
+/// Alternatives whose end has not been reached.
+struct Open {
+    /// Where the group begins.
+    offset: usize,
+    alternatives: Vec<ExprId>,
+    sequence: Vec<ExprId>,
+}
+
+impl Open {
+    fn new(offset: usize) -> Open {
+        Open { offset, alternatives: Vec::new(), sequence: Vec::new() }
+    }
+
+    fn end_alternative(&mut self, builder: &mut GrammarBuilder) {
+        let alternative = builder.sequence(self.sequence.drain(..));
+        self.alternatives.push(alternative);
+    }
+
+    fn finish(mut self, builder: &mut GrammarBuilder) -> ExprId {
+        self.end_alternative(builder);
+        builder.choice(self.alternatives)
+    }
+}
+
+impl Parser<'_> {
+    /// A rule and the space after it.
+    fn rule(&mut self) -> Result<()> {
+        let start = self.scanner.offset;
+        let name = self.scanner.name();
+        if name.is_empty() {
+            return Err(errors::expected_rule(self.scanner.source, start));
+        }
+        self.scanner.space(false);
+        if !self.scanner.eat("::=") {
+            return Err(errors::expected_definition(self.scanner.source, self.scanner.offset, name));
+        }
+        self.scanner.space(true);
+        let rule = self.names.defined(self.scanner.source, name, start, &mut self.builder)?;
+        let body = self.alternatives(start)?;
+        self.builder.define(rule, body);
+        match self.scanner.byte() {
+            None | Some(b'\r' | b'\n') => {
+                self.scanner.space(true);
+                Ok(())
+            }
+            Some(_) => Err(errors::unexpected(self.scanner.source, self.scanner.offset)),
+        }
+    }
+
+    /// The body of a rule.
+    fn alternatives(&mut self, start: usize) -> Result<ExprId> {
+        let mut outer: Vec<Open> = Vec::new();
+        let mut open = Open::new(start);
+        loop {
+            let nested = !outer.is_empty();
+            let Some(byte) = self.scanner.byte() else {
+                if nested {
+                    return Err(errors::unclosed_group(self.scanner.source, open.offset));
+                }
+                return Ok(open.finish(&mut self.builder));
+            };
+            let offset = self.scanner.offset;
+            match byte {
+                b'(' => {
+                    let limit = self.builder.limits().source_depth;
+                    if outer.len() >= limit {
+                        return Err(Limits::exceeded("source_depth", limit, "groups nested deeper"));
+                    }
+                    self.scanner.offset += 1;
+                    outer.push(std::mem::replace(&mut open, Open::new(offset)));
+                    self.scanner.space(true);
+                }
+                b')' => {
+                    let Some(parent) = outer.pop() else {
+                        return Err(errors::unopened_group(self.scanner.source, offset));
+                    };
+                    self.scanner.offset += 1;
+                    let group = std::mem::replace(&mut open, parent).finish(&mut self.builder);
+                    open.sequence.push(group);
+                    self.scanner.space(!outer.is_empty());
+                }
+                b'|' => {
+                    self.scanner.offset += 1;
+                    open.end_alternative(&mut self.builder);
+                    self.scanner.space(true);
+                }
+                b'*' | b'+' | b'?' | b'{' => {
+                    let Some(body) = open.sequence.pop() else {
+                        return Err(errors::nothing_to_repeat(self.scanner.source, offset));
+                    };
+                    self.scanner.offset += 1;
+                    let (min, max) = match byte {
+                        b'*' => (0, None),
+                        b'+' => (1, None),
+                        b'?' => (0, Some(1)),
+                        _ => self.scanner.bounds(nested)?,
+                    };
+                    open.sequence.push(self.builder.repeat(body, min, max));
+                    self.scanner.space(nested);
+                }
+                _ => match self.element(byte)? {
+                    Some(element) => {
+                        open.sequence.push(element);
+                        self.scanner.space(nested);
+                    }
+                    None if nested => return Err(errors::unexpected(self.scanner.source, offset)),
+                    None => return Ok(open.finish(&mut self.builder)),
+                },
+            }
+        }
+    }
+
+    /// A literal, class, `.` or the name of a rule; none if something else comes next.
+    fn element(&mut self, byte: u8) -> Result<Option<ExprId>> {
+        let offset = self.scanner.offset;
+        Ok(Some(match byte {
+            b'"' => {
+                self.scanner.offset += 1;
+                let text = self.scanner.literal()?;
+                self.builder.text(text)
+            }
+            b'[' => {
+                self.scanner.offset += 1;
+                let class = self.scanner.class()?;
+                self.builder.char_class(class)
+            }
+            b'.' => {
+                self.scanner.offset += 1;
+                self.builder.char_class(CharClass::any())
+            }
+            b'<' | b'!' => return Err(errors::token(self.scanner.source, offset)),
+            _ => match self.scanner.name() {
+                "" => return Ok(None),
+                name => {
+                    let rule = self.names.used(name, offset, &mut self.builder);
+                    self.builder.rule(rule)
+                }
+            },
+        }))
+    }
+}

@@ -1,0 +1,173 @@
+//! The words of the notation: spaces, names, numbers, characters with escapes, literals, classes.
+
+use super::errors;
+use crate::error::Result;
+use crate::grammar::CharClass;
+
+pub(super) struct Scanner<'s> {
+    pub(super) source: &'s str,
+    /// The byte offset of what comes next; always between two characters.
+    pub(super) offset: usize,
+}
+
+fn is_name(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'-' || b == b'_'
+}
+
+impl<'s> Scanner<'s> {
+    pub(super) fn new(source: &'s str) -> Scanner<'s> {
+        Scanner { source, offset: 0 }
+    }
+
+    pub(super) fn rest(&self) -> &'s str {
+        self.source.get(self.offset..).unwrap_or("")
+    }
+
+    /// The next byte; none at the end.
+    pub(super) fn byte(&self) -> Option<u8> {
+        self.source.as_bytes().get(self.offset).copied()
+    }
+
+    /// Goes past `text` if that comes next.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        if found {
+            self.offset += text.len();
+        }
+        found
+    }
+
+    fn skip_while(&mut self, wanted: impl Fn(u8) -> bool) {
+        self.offset += self.rest().bytes().take_while(|&b| wanted(b)).count();
+    }
+
+    /// Goes past spaces and comments, and past line ends if `lines`.
+    pub(super) fn space(&mut self, lines: bool) {
+        loop {
+            self.skip_while(|b| matches!(b, b' ' | b'\t') || lines && matches!(b, b'\r' | b'\n'));
+            if self.byte() != Some(b'#') {
+                return;
+            }
+            self.skip_while(|b| !matches!(b, b'\r' | b'\n'));
+        }
+    }
+
+    /// A rule name; empty if none comes next.
+    pub(super) fn name(&mut self) -> &'s str {
+        let start = self.offset;
+        self.skip_while(is_name);
+        self.source.get(start..self.offset).unwrap_or("")
+    }
+
+    /// A number; none if no digit comes next.
+    fn number(&mut self) -> Result<Option<u32>> {
+        let start = self.offset;
+        self.skip_while(|b| b.is_ascii_digit());
+        match self.source.get(start..self.offset).unwrap_or("") {
+            "" => Ok(None),
+            digits => match digits.parse() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(errors::big_number(self.source, start, digits)),
+            },
+        }
+    }
+
+    /// The bounds after `{`, up to and with `}`.
+    pub(super) fn bounds(&mut self, lines: bool) -> Result<(u32, Option<u32>)> {
+        let start = self.offset.saturating_sub(1);
+        self.space(lines);
+        let min = self.number()?.ok_or_else(|| errors::bad_bounds(self.source, start, self.offset))?;
+        self.space(lines);
+        let mut max = Some(min);
+        if self.eat(",") {
+            self.space(lines);
+            max = self.number()?;
+            self.space(lines);
+        }
+        if !self.eat("}") {
+            return Err(errors::bad_bounds(self.source, start, self.offset));
+        }
+        match max {
+            Some(max) if max < min => Err(errors::crossed_bounds(self.source, start, self.offset)),
+            max => Ok((min, max)),
+        }
+    }
+
+    /// A literal, after its opening quote.
+    pub(super) fn literal(&mut self) -> Result<String> {
+        let start = self.offset.saturating_sub(1);
+        let mut text = String::new();
+        while !self.eat("\"") {
+            match self.character()? {
+                Some(c) => text.push(c),
+                None => return Err(errors::unclosed_literal(self.source, start)),
+            }
+        }
+        Ok(text)
+    }
+
+    /// A class, after its opening bracket.
+    pub(super) fn class(&mut self) -> Result<CharClass> {
+        let start = self.offset.saturating_sub(1);
+        let negated = self.eat("^");
+        let mut ranges = Vec::new();
+        while !self.eat("]") {
+            let from = self.offset;
+            let low = self.character()?.ok_or_else(|| errors::unclosed_class(self.source, start))?;
+            let mut high = low;
+            if self.rest().starts_with('-') && !self.rest().starts_with("-]") {
+                self.offset += 1;
+                high = self.character()?.ok_or_else(|| errors::unclosed_class(self.source, start))?;
+            }
+            if high < low {
+                return Err(errors::crossed_range(self.source, from, self.offset));
+            }
+            ranges.push((low, high));
+        }
+        if ranges.is_empty() {
+            return Err(errors::empty_class(self.source, start, self.offset));
+        }
+        let class = CharClass::new(ranges);
+        let class = if negated { class.complement() } else { class };
+        if class.is_empty() {
+            return Err(errors::empty_class(self.source, start, self.offset));
+        }
+        Ok(class)
+    }
+
+    /// One character or escape; none at the end of the source.
+    fn character(&mut self) -> Result<Option<char>> {
+        let start = self.offset;
+        let Some(c) = self.rest().chars().next() else { return Ok(None) };
+        self.offset += c.len_utf8();
+        if c != '\\' {
+            return Ok(Some(c));
+        }
+        let Some(kind) = self.rest().chars().next() else { return Ok(None) };
+        self.offset += kind.len_utf8();
+        match kind {
+            'n' => Ok(Some('\n')),
+            'r' => Ok(Some('\r')),
+            't' => Ok(Some('\t')),
+            '\\' | '"' | '[' | ']' | '-' => Ok(Some(kind)),
+            'x' => self.hex(start, 2),
+            'u' => self.hex(start, 4),
+            'U' => self.hex(start, 8),
+            _ => Err(errors::bad_escape(self.source, start, self.offset)),
+        }
+    }
+
+    /// The character whose number is given in `count` hexadecimal digits.
+    fn hex(&mut self, start: usize, count: usize) -> Result<Option<char>> {
+        let length = self.rest().bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
+        let digits = self.rest().get(..length).unwrap_or("");
+        self.offset += length;
+        if length < count {
+            return Err(errors::short_escape(self.source, start, self.offset, count));
+        }
+        match u32::from_str_radix(digits, 16).ok().and_then(char::from_u32) {
+            Some(c) => Ok(Some(c)),
+            None => Err(errors::no_character(self.source, start, self.offset)),
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! ECMA-262 patterns -> the syntax that regex-syntax reads.
+//!
+//! One pass over the characters. Every construct is written out in a form that means the same there, and
+//! the places of constructs are kept, so that errors point into the pattern as it was written. Group names
+//! are dropped: nothing here can refer to them.
+
+use super::ecma_class;
+use super::errors;
+use super::source::Source;
+use crate::error::{Error, Result};
+use std::fmt::Write;
+
+/// `\s` of ECMA-262: white space and line terminators.
+pub(super) const SPACE: &str =
+    r"\t\n\x0B\x0C\r \xA0\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
+pub(super) const WORD: &str = "0-9A-Za-z_";
+pub(super) const DIGIT: &str = "0-9";
+
+/// The pattern for regex-syntax, with places. `dot_all` is the flag `s`.
+pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
+    let mut translator = Translator {
+        pattern,
+        offset: 0,
+        out: String::with_capacity(pattern.len() + 16),
+        map: Vec::new(),
+        dot_all: vec![dot_all],
+        repeatable: Repeatable::Nothing,
+    };
+    while let Some(c) = translator.peek() {
+        translator.construct(c)?;
+    }
+    let (end, original_end) = (translator.out.len(), pattern.len());
+    translator.map.push((end, original_end));
+    Ok(Source::rewritten(pattern, translator.out, translator.map))
+}
+
+/// What a quantifier would apply to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeatable {
+    Nothing,
+    Atom,
+    /// A quantifier stands before it already.
+    Repeat,
+}
+
+/// An escape outside or inside a class.
+pub(super) enum Escape {
+    Char(char),
+    /// Half of a surrogate pair.
+    Surrogate(u16),
+    /// The inside of a class, and whether it is negated.
+    Class(&'static str, bool),
+    /// `\p{…}` or `\P{…}`, whole.
+    Property,
+    /// `\b` or `\B`.
+    Boundary(char),
+}
+
+pub(super) struct Translator<'p> {
+    pub(super) pattern: &'p str,
+    pub(super) offset: usize,
+    pub(super) out: String,
+    map: Vec<(usize, usize)>,
+    /// The flag `s` in each group that is open.
+    dot_all: Vec<bool>,
+    repeatable: Repeatable,
+}
+
+impl<'p> Translator<'p> {
+    pub(super) fn rest(&self) -> &'p str {
+        self.pattern.get(self.offset..).unwrap_or("")
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.offset += bytes;
+    }
+
+    pub(super) fn error(&self, from: usize, code: &'static str, message: &str, help: &str) -> Error {
+        let length = self.offset.saturating_sub(from).max(1);
+        errors::at_offset(self.pattern, from, length, code, message, help)
+    }
+
+    /// Marks that what is written next stands for what is read next.
+    pub(super) fn mark(&mut self) {
+        self.map.push((self.out.len(), self.offset));
+    }
+
+    /// Writes a character that stands for itself.
+    pub(super) fn literal(&mut self, c: char) {
+        if c.is_alphanumeric() {
+            self.out.push(c);
+        } else {
+            self.hex(c);
+        }
+    }
+
+    pub(super) fn hex(&mut self, c: char) {
+        // writing to a string does not fail
+        let _ = write!(self.out, "\\x{{{:X}}}", u32::from(c));
+    }
+
+    fn construct(&mut self, c: char) -> Result<()> {
+        self.mark();
+        let start = self.offset;
+        match c {
+            '\\' => {
+                self.repeatable = Repeatable::Atom;
+                return self.escape_outside(start);
+            }
+            '[' => {
+                self.repeatable = Repeatable::Atom;
+                return ecma_class::translate(self);
+            }
+            '(' => return self.open(start),
+            ')' => {
+                if self.dot_all.len() == 1 {
+                    self.advance(1);
+                    let help = "open a group with `(`, or write `\\)` for the character";
+                    return Err(self.error(start, "regex/unopened-group", "unopened group", help));
+                }
+                self.dot_all.pop();
+                self.out.push(')');
+                self.repeatable = Repeatable::Atom;
+            }
+            '|' | '^' | '$' => {
+                self.out.push(c);
+                self.repeatable = Repeatable::Nothing;
+            }
+            '.' => {
+                let all = self.dot_all.last().copied().unwrap_or(false);
+                self.out.push_str(if all { r"[\x00-\x{10FFFF}]" } else { r"[^\n\r\x{2028}\x{2029}]" });
+                self.repeatable = Repeatable::Atom;
+            }
+            '*' | '+' | '?' => return self.quantifier(start, 1),
+            '{' => match bounds(self.rest()) {
+                Some(length) => return self.quantifier(start, length),
+                None => {
+                    self.literal(c);
+                    self.repeatable = Repeatable::Atom;
+                }
+            },
+            c => {
+                self.literal(c);
+                self.repeatable = Repeatable::Atom;
+            }
+        }
+        self.advance(c.len_utf8());
+        Ok(())
+    }
+
+    fn quantifier(&mut self, start: usize, length: usize) -> Result<()> {
+        self.advance(length);
+        if self.repeatable != Repeatable::Atom {
+            let message = "repetition operator missing expression";
+            let help = if self.repeatable == Repeatable::Repeat {
+                "put the repeat before it in a group, or drop one of them"
+            } else {
+                "put something before it, or write a backslash before it for the character"
+            };
+            return Err(self.error(start, "regex/nothing-to-repeat", message, help));
+        }
+        self.out.push_str(&self.pattern[start..self.offset]);
+        if self.peek() == Some('?') {
+            self.out.push('?');
+            self.advance(1);
+        }
+        self.repeatable = Repeatable::Repeat;
+        Ok(())
+    }
+
+    fn open(&mut self, start: usize) -> Result<()> {
+        self.repeatable = Repeatable::Nothing;
+        let rest = self.rest();
+        let mut dot_all = self.dot_all.last().copied().unwrap_or(false);
+        if let Some(prefix) = ["(?=", "(?!", "(?<=", "(?<!"].into_iter().find(|p| rest.starts_with(p)) {
+            return Err(errors::look_around(self.pattern, start, prefix.len()));
+        }
+        if let Some(named) = rest.strip_prefix("(?<").or_else(|| rest.strip_prefix("(?P<")) {
+            let name = named.split_once('>').map_or("", |(name, _)| name);
+            let good = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '\u{200C}' | '\u{200D}');
+            if name.is_empty() || name.starts_with(char::is_numeric) || !name.chars().all(good) {
+                self.advance(3);
+                let help = "write `(?<name>…)` with a name of letters, digits, `$` and `_`";
+                return Err(self.error(start, "regex/bad-group-name", "a group has no proper name", help));
+            }
+            self.advance(rest.len() - named.len() + name.len() + 1);
+            self.out.push('(');
+        } else if let Some(flags) = rest.strip_prefix("(?") {
+            let length = flags.find([':', ')']).unwrap_or(flags.len());
+            let (flags, after) = flags.split_at(length);
+            if after.is_empty() || !flags.bytes().all(|b| b"ims-".contains(&b)) {
+                self.advance(2);
+                let help =
+                    "groups are `(…)`, `(?:…)`, `(?<name>…)` and `(?flags:…)` with the flags i, m and s";
+                return Err(self.error(start, "regex/bad-flag", "this kind of group is not known", help));
+            }
+            let off = flags.find('-').unwrap_or(flags.len());
+            if let Some(at) = flags.find('s') {
+                dot_all = at < off;
+            }
+            self.advance(2 + length + 1);
+            self.out.push_str(&self.pattern[start..self.offset]);
+            if after.starts_with(')') {
+                // until the group around it ends
+                if let Some(last) = self.dot_all.last_mut() {
+                    *last = dot_all;
+                }
+                return Ok(());
+            }
+        } else {
+            self.advance(1);
+            self.out.push('(');
+        }
+        self.dot_all.push(dot_all);
+        Ok(())
+    }
+
+    fn escape_outside(&mut self, start: usize) -> Result<()> {
+        match self.rest().as_bytes().get(1) {
+            Some(b'1'..=b'9') => {
+                let digits = self.rest()[1..].bytes().take_while(u8::is_ascii_digit).count();
+                return Err(errors::backreference(self.pattern, start, 1 + digits));
+            }
+            Some(b'k') => return Err(errors::backreference(self.pattern, start, 2)),
+            _ => {}
+        }
+        match self.escape()? {
+            Escape::Char(c) => self.literal(c),
+            Escape::Surrogate(_) => return Err(self.lone_surrogate(start)),
+            Escape::Class(inside, negated) => {
+                self.out.push_str(if negated { "[^" } else { "[" });
+                self.out.push_str(inside);
+                self.out.push(']');
+            }
+            Escape::Property => self.out.push_str(&self.pattern[start..self.offset]),
+            Escape::Boundary(c) => {
+                self.out.push('\\');
+                self.out.push(c);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn lone_surrogate(&self, start: usize) -> Error {
+        let help = "half of a surrogate pair is no character; write `\\u{…}` with the character's number";
+        self.error(start, "regex/lone-surrogate", "a surrogate stands alone", help)
+    }
+
+    /// Reads one escape.
+    pub(super) fn escape(&mut self) -> Result<Escape> {
+        let start = self.offset;
+        self.advance(1);
+        let Some(c) = self.peek() else {
+            let help = "write `\\\\` for a backslash";
+            return Err(self.error(start, "regex/bad-escape", "the pattern ends in a backslash", help));
+        };
+        self.advance(c.len_utf8());
+        Ok(match c {
+            'd' => Escape::Class(DIGIT, false),
+            'D' => Escape::Class(DIGIT, true),
+            'w' => Escape::Class(WORD, false),
+            'W' => Escape::Class(WORD, true),
+            's' => Escape::Class(SPACE, false),
+            'S' => Escape::Class(SPACE, true),
+            'b' | 'B' => Escape::Boundary(c),
+            't' => Escape::Char('\t'),
+            'n' => Escape::Char('\n'),
+            'v' => Escape::Char('\u{B}'),
+            'f' => Escape::Char('\u{C}'),
+            'r' => Escape::Char('\r'),
+            '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => Escape::Char('\0'),
+            'c' => match self.peek() {
+                Some(letter) if letter.is_ascii_alphabetic() => {
+                    self.advance(1);
+                    Escape::Char(char::from(letter as u8 % 32))
+                }
+                _ => return Err(self.bad_escape(start)),
+            },
+            'x' => match self.hex_digits(2) {
+                Some(code) => Escape::Char(char::from(code as u8)),
+                None => return Err(self.bad_escape(start)),
+            },
+            'u' => self.unicode_escape(start)?,
+            'p' | 'P' => match self.rest().strip_prefix('{').and_then(|rest| rest.find('}')) {
+                Some(length) => {
+                    self.advance(length + 2);
+                    Escape::Property
+                }
+                None => return Err(self.bad_escape(start)),
+            },
+            // `\z`, `\A` and their like are anchors elsewhere and letters in old browsers
+            c if c.is_ascii_alphanumeric() => return Err(self.bad_escape(start)),
+            c => Escape::Char(c),
+        })
+    }
+
+    fn unicode_escape(&mut self, start: usize) -> Result<Escape> {
+        if let Some(rest) = self.rest().strip_prefix('{') {
+            let digits = rest.find('}').unwrap_or(0);
+            let hex = rest.get(..digits).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+            let code = hex.and_then(|hex| {
+                u32::from_str_radix(hex.trim_start_matches('0'), 16).ok().or(
+                    // zero has no digits left
+                    (!hex.is_empty() && hex.bytes().all(|b| b == b'0')).then_some(0),
+                )
+            });
+            self.advance(digits + 2);
+            return match code.map(|code| (code, char::from_u32(code))) {
+                Some((_, Some(c))) => Ok(Escape::Char(c)),
+                Some((code @ 0xD800..=0xDFFF, None)) => Ok(Escape::Surrogate(code as u16)),
+                _ => Err(self.bad_escape(start)),
+            };
+        }
+        let Some(code) = self.hex_digits(4) else { return Err(self.bad_escape(start)) };
+        if let Some(c) = char::from_u32(code) {
+            return Ok(Escape::Char(c));
+        }
+        let after = self.offset;
+        if (0xD800..0xDC00).contains(&code) && self.rest().starts_with("\\u") {
+            self.advance(2);
+            if let Some(low @ 0xDC00..=0xDFFF) = self.hex_digits(4) {
+                let pair = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+                return char::from_u32(pair).map(Escape::Char).ok_or_else(|| self.bad_escape(start));
+            }
+            self.offset = after;
+        }
+        Ok(Escape::Surrogate(code as u16))
+    }
+
+    fn hex_digits(&mut self, count: usize) -> Option<u32> {
+        let digits = self.rest().get(..count)?;
+        if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        self.advance(count);
+        u32::from_str_radix(digits, 16).ok()
+    }
+
+    fn bad_escape(&self, start: usize) -> Error {
+        let help =
+            "write `\\\\` for a backslash, `\\xHH`, `\\uHHHH` or `\\u{…}` for a character by its number";
+        self.error(start, "regex/bad-escape", "ECMA-262 has no such escape", help)
+    }
+}
+
+/// The length of `{n}`, `{n,}` or `{n,m}` at the start of `text`.
+fn bounds(text: &str) -> Option<usize> {
+    let digits = |from: usize| text.as_bytes()[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut end = 1 + digits(1);
+    if end == 1 {
+        return None;
+    }
+    if text.as_bytes().get(end) == Some(&b',') {
+        end += 1;
+        end += digits(end);
+    }
+    (text.as_bytes().get(end) == Some(&b'}')).then_some(end + 1)
+}

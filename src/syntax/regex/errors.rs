@@ -1,0 +1,189 @@
+//! The errors of the regex front end.
+
+use super::source::Source;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+use regex_syntax::ast::{self, Span};
+use regex_syntax::hir;
+
+fn error(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+fn at_span(source: &Source<'_>, span: &Span, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    let found = source.written(span);
+    let diagnostic = Diagnostic::new(code, message).at(source.place(span.start.offset));
+    if found.is_empty() { diagnostic } else { diagnostic.found(found) }
+}
+
+/// An error at a byte offset of the pattern as it was written.
+pub(super) fn at_offset(
+    pattern: &str,
+    offset: usize,
+    length: usize,
+    code: &'static str,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Error {
+    let end = pattern.ceil_char_boundary((offset + length).min(pattern.len()));
+    let found = pattern.get(offset..end).unwrap_or("");
+    let mut diagnostic = Diagnostic::new(code, message).at(Place::in_text(pattern, offset)).help(help);
+    if !found.is_empty() {
+        diagnostic = diagnostic.found(found);
+    }
+    error(diagnostic)
+}
+
+const LOOK_AROUND: &str = "look-ahead and look-behind are not supported";
+const LOOK_AROUND_HELP: &str = "say what the text is, not what it is next to: spell out the alternatives, or use JSON Schema's `allOf` and `not`";
+const BACKREFERENCE: &str = "backreferences are not supported";
+const BACKREFERENCE_HELP: &str =
+    "a group cannot be repeated verbatim; list the possible texts, or repeat the group's pattern";
+
+pub(super) fn look_around(pattern: &str, offset: usize, length: usize) -> Error {
+    at_offset(pattern, offset, length, "regex/look-around", LOOK_AROUND, LOOK_AROUND_HELP)
+}
+
+pub(super) fn backreference(pattern: &str, offset: usize, length: usize) -> Error {
+    at_offset(pattern, offset, length, "regex/backreference", BACKREFERENCE, BACKREFERENCE_HELP)
+}
+
+pub(super) fn word_boundary(source: &Source<'_>, span: &Span) -> Error {
+    error(
+        at_span(source, span, "regex/word-boundary", "word boundaries are not supported")
+            .allowed("`^`, `$`, `\\A` and `\\z`")
+            .help("spell out the characters that may stand on both sides"),
+    )
+}
+
+pub(super) fn line_anchor(source: &Source<'_>, span: &Span) -> Error {
+    error(
+        at_span(source, span, "regex/line-anchor", "anchors to lines (the flag `m`) are not supported")
+            .allowed("`^` and `$` without the flag `m`, for the ends of the whole text")
+            .help("spell out the line breaks, for instance `(^|\\n)`"),
+    )
+}
+
+pub(super) fn empty_language(pattern: &str) -> Error {
+    error(
+        Diagnostic::new("regex/empty-language", "no text matches the pattern")
+            .found(pattern)
+            .help("look for an anchor in the middle (`a^b`) or a class of no characters"),
+    )
+}
+
+pub(super) fn not_utf8(source: &Source<'_>, span: &Span) -> Error {
+    error(
+        at_span(source, span, "regex/not-utf8", "the pattern matches bytes that are not characters")
+            .allowed("characters: this text is UTF-8")
+            .help("turn Unicode on again with `(?u)`"),
+    )
+}
+
+pub(super) fn unknown_leaf(source: &Source<'_>, span: &Span) -> Error {
+    error(
+        at_span(source, span, "regex/syntax", "this part of the pattern has no known meaning")
+            .help("this is a defect of the front end; please report the pattern"),
+    )
+}
+
+fn too_big(diagnostic: Diagnostic, allowed: usize, what: &str, help: &str) -> Error {
+    Error::new(ErrorKind::Limit, diagnostic.allowed(format!("at most {allowed} {what}")).help(help))
+}
+
+pub(super) fn too_many_names(found: usize, allowed: usize) -> Error {
+    let diagnostic = Diagnostic::new("limit/exceeded", "the pattern has too many named groups")
+        .found(format!("{found} named groups"));
+    too_big(diagnostic, allowed, "named groups", "use groups without a name, `(?:…)`")
+}
+
+pub(super) fn nested_class_too_big(source: &Source<'_>, span: &Span, found: usize, allowed: usize) -> Error {
+    let diagnostic = Diagnostic::new("limit/exceeded", "a class with classes inside it is too big")
+        .at(source.place(span.start.offset))
+        .found(format!("{found} bytes"));
+    too_big(diagnostic, allowed, "bytes", "write the class as one list of characters and ranges")
+}
+
+pub(super) fn from_ast(source: &Source<'_>, cause: &ast::Error, limits: &Limits) -> Error {
+    use ast::ErrorKind as Kind;
+    let (code, help) = match cause.kind() {
+        Kind::NestLimitExceeded(_) => {
+            let exceeded = Limits::exceeded("source_depth", limits.source_depth, "groups nested deeper");
+            let diagnostic = exceeded.diagnostic().clone().at(source.place(cause.span().start.offset));
+            return Error::new(ErrorKind::Limit, diagnostic);
+        }
+        Kind::CaptureLimitExceeded => ("limit/exceeded", "use groups without capture, `(?:…)`"),
+        Kind::UnsupportedBackreference => {
+            return error(
+                at_span(source, cause.span(), "regex/backreference", BACKREFERENCE).help(BACKREFERENCE_HELP),
+            );
+        }
+        Kind::UnsupportedLookAround => {
+            return error(
+                at_span(source, cause.span(), "regex/look-around", LOOK_AROUND).help(LOOK_AROUND_HELP),
+            );
+        }
+        Kind::ClassUnclosed => {
+            ("regex/unclosed-class", "close the class with `]`, or write `\\[` for the character")
+        }
+        Kind::GroupUnclosed => {
+            ("regex/unclosed-group", "close the group with `)`, or write `\\(` for the character")
+        }
+        Kind::GroupUnopened => {
+            ("regex/unopened-group", "open a group with `(`, or write `\\)` for the character")
+        }
+        Kind::ClassRangeInvalid => ("regex/crossed-range", "swap the ends of the range"),
+        Kind::ClassRangeLiteral | Kind::ClassEscapeInvalid => (
+            "regex/bad-class",
+            "put single characters at both ends of a range; write `\\-` for the character",
+        ),
+        Kind::RepetitionCountInvalid => ("regex/crossed-bounds", "swap the bounds of the repeat"),
+        Kind::RepetitionMissing => (
+            "regex/nothing-to-repeat",
+            "put something before it, or write a backslash before it for the character",
+        ),
+        Kind::DecimalEmpty
+        | Kind::DecimalInvalid
+        | Kind::RepetitionCountDecimalEmpty
+        | Kind::RepetitionCountUnclosed => {
+            ("regex/bad-repeat", "write `{n}`, `{n,}` or `{n,m}` with numbers up to 4294967295")
+        }
+        Kind::EscapeHexEmpty
+        | Kind::EscapeHexInvalid
+        | Kind::EscapeHexInvalidDigit
+        | Kind::EscapeUnexpectedEof
+        | Kind::EscapeUnrecognized => {
+            ("regex/bad-escape", "write `\\\\` for a backslash, `\\x{…}` for a character by its number")
+        }
+        Kind::UnicodeClassInvalid => ("regex/unknown-property", "write `\\p{Name}` or `\\p{Name=Value}`"),
+        Kind::FlagDanglingNegation
+        | Kind::FlagDuplicate { .. }
+        | Kind::FlagRepeatedNegation { .. }
+        | Kind::FlagUnexpectedEof
+        | Kind::FlagUnrecognized => ("regex/bad-flag", "the flags are i, m, s, R, U, u and x"),
+        Kind::GroupNameDuplicate { .. }
+        | Kind::GroupNameEmpty
+        | Kind::GroupNameInvalid
+        | Kind::GroupNameUnexpectedEof => {
+            ("regex/bad-group-name", "give every group a name of its own, of letters, digits and `_`")
+        }
+        _ => ("regex/syntax", "see the syntax of Rust's regex crate"),
+    };
+    error(at_span(source, cause.span(), code, cause.kind().to_string()).help(help))
+}
+
+pub(super) fn from_hir(source: &Source<'_>, cause: &hir::Error) -> Error {
+    use hir::ErrorKind as Kind;
+    let span = cause.span();
+    match cause.kind() {
+        Kind::InvalidUtf8 => not_utf8(source, span),
+        Kind::UnicodePropertyNotFound | Kind::UnicodePropertyValueNotFound => error(
+            at_span(source, span, "regex/unknown-property", "there is no such Unicode property")
+                .help("the properties are general categories (`\\p{L}`), scripts (`\\p{Script=Greek}`) and binary properties (`\\p{Alphabetic}`)"),
+        ),
+        kind => error(
+            at_span(source, span, "regex/syntax", kind.to_string()).help("turn Unicode on again with `(?u)`"),
+        ),
+    }
+}

@@ -1,0 +1,137 @@
+//! Regular expressions -> grammar.
+//!
+//! The pattern is parsed by the regex-syntax crate (patterns in ECMA-262's dialect are rewritten for it
+//! first) and its syntax tree is lowered by [`lower`] with an explicit stack. The language is exact:
+//!
+//! - a pattern describes whole strings ([`Options::search`] makes it a search);
+//! - `^`, `$`, `\A` and `\z` mean the ends of the whole string, wherever they stand: every part is lowered
+//!   for each of the contexts "at the start or not" and "at the end or not" in which it differs
+//!   (see [`context`]);
+//! - bounded repeats stay repeats, greedy and lazy ones have the same language;
+//! - what is not regular or not supported (look-around, backreferences, word boundaries, line anchors) is an
+//!   error that names the construct and its place.
+//!
+//! ```
+//! use grammata::syntax::regex;
+//!
+//! let grammar = regex::compile(r"[a-z]{2,8}(-\d+)?", &regex::Options { ascii_classes: true, ..Default::default() })?;
+//! assert_eq!(grammar.to_string(), "root ::= [a-z]{2,8} (\"-\" [0-9]+)?\n");
+//! # Ok::<(), grammata::Error>(())
+//! ```
+
+mod ascii;
+mod context;
+mod ecma;
+mod ecma_class;
+mod errors;
+mod leaf;
+mod lower;
+mod source;
+
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
+use crate::limits::Limits;
+use leaf::Hook;
+use source::Source;
+
+/// The language that a pattern is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// The syntax of Rust's regex crate.
+    #[default]
+    Rust,
+    /// The syntax of ECMA-262 (JavaScript) with its flag `u`, as JSON Schema asks for; escapes and braces
+    /// that only browsers allow (its Annex B) are read where they have one meaning, and refused elsewhere.
+    Ecma262,
+}
+
+/// How to read a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The dialect. Default: Rust.
+    pub dialect: Dialect,
+    /// Whether classes and `.` are over characters; otherwise over bytes (Rust's `(?-u)`). Default: true.
+    pub unicode: bool,
+    /// Whether letters match in either case (`(?i)`). Default: false.
+    pub case_insensitive: bool,
+    /// Whether `.` matches line breaks too (`(?s)`). Default: false.
+    pub dot_matches_newline: bool,
+    /// Whether `\d`, `\w` and `\s` are ASCII (in ECMA-262 they always are what that standard says).
+    /// Default: false.
+    pub ascii_classes: bool,
+    /// Whether any text may stand before and after the match. Default: false.
+    pub search: bool,
+    /// Limits on the pattern and the grammar. [`lower_into`] keeps to those of its builder.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            dialect: Dialect::default(),
+            unicode: true,
+            case_insensitive: false,
+            dot_matches_newline: false,
+            ascii_classes: false,
+            search: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// The grammar of the strings that `pattern` matches as a whole.
+///
+/// # Errors
+/// `regex/…` with the line and column in the pattern; `regex/empty-language` if no string matches;
+/// `limit/exceeded`.
+pub fn compile(pattern: &str, options: &Options) -> Result<Grammar> {
+    let mut builder = GrammarBuilder::with_limits(options.limits.clone());
+    let body = lower_with(&mut builder, pattern, options, None)?;
+    if let Some(error) = builder.error() {
+        return Err(error.clone());
+    }
+    if matches!(builder.expression(body), Expression::Never) {
+        return Err(errors::empty_language(pattern));
+    }
+    let root = builder.declare("root");
+    builder.define(root, body);
+    builder.build(root)
+}
+
+/// Lowers `pattern` into `builder`, with the expression of every set of characters made by `classes`: for
+/// languages that write some characters in another way, such as the escapes in JSON strings. Literals go
+/// through `classes` character by character; it must not make nullable expressions. The result may be the
+/// builder's [`never`](GrammarBuilder::never).
+///
+/// # Errors
+/// `regex/…` with the line and column in the pattern, `limit/exceeded`. Classes of bytes that are not
+/// characters are `regex/not-utf8`.
+pub fn lower_into(
+    builder: &mut GrammarBuilder,
+    pattern: &str,
+    options: &Options,
+    classes: &mut dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId,
+) -> Result<ExprId> {
+    lower_with(builder, pattern, options, Some(classes))
+}
+
+fn lower_with(
+    builder: &mut GrammarBuilder,
+    pattern: &str,
+    options: &Options,
+    hook: Option<&mut Hook<'_>>,
+) -> Result<ExprId> {
+    let limit = builder.limits().pattern_bytes;
+    if pattern.len() > limit {
+        return Err(Limits::exceeded("pattern_bytes", limit, format!("{} bytes", pattern.len())));
+    }
+    let source = match options.dialect {
+        Dialect::Rust => Source::verbatim(pattern)?,
+        Dialect::Ecma262 => ecma::translate(pattern, options.dot_matches_newline)?,
+    };
+    let mut ast = source.parse(builder.limits())?;
+    if options.ascii_classes {
+        ascii::narrow(&mut ast);
+    }
+    lower::lower(builder, &source, &ast, options, hook)
+}

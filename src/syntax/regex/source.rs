@@ -1,0 +1,64 @@
+//! A pattern: as it was written, as regex-syntax reads it, and how places in the one map to the other.
+
+use super::errors;
+use crate::diagnostic::Place;
+use crate::error::Result;
+use crate::limits::Limits;
+use regex_syntax::ast::{Ast, Span, parse};
+use std::borrow::Cow;
+
+/// regex-syntax keeps group names in a sorted list, into which the nth insertion takes time n.
+const MAX_NAMED_GROUPS: usize = 10_000;
+
+pub(super) struct Source<'p> {
+    pub(super) original: &'p str,
+    pub(super) text: Cow<'p, str>,
+    /// Pairs of byte offsets (rewritten, original), in increasing order; between two of them the offsets
+    /// belong to the construct that begins at the first.
+    map: Vec<(usize, usize)>,
+}
+
+impl<'p> Source<'p> {
+    pub(super) fn verbatim(pattern: &'p str) -> Result<Source<'p>> {
+        let names = pattern.matches("(?P<").count() + pattern.matches("(?<").count();
+        if names > MAX_NAMED_GROUPS {
+            return Err(errors::too_many_names(names, MAX_NAMED_GROUPS));
+        }
+        Ok(Source { original: pattern, text: Cow::Borrowed(pattern), map: Vec::new() })
+    }
+
+    pub(super) fn rewritten(original: &'p str, text: String, map: Vec<(usize, usize)>) -> Source<'p> {
+        Source { original, text: Cow::Owned(text), map }
+    }
+
+    /// Reads the text; deeper nesting than `source_depth` is refused.
+    pub(super) fn parse(&self, limits: &Limits) -> Result<Ast> {
+        let depth = u32::try_from(limits.source_depth).unwrap_or(u32::MAX);
+        let mut parser = parse::ParserBuilder::new().nest_limit(depth).build();
+        parser.parse(&self.text).map_err(|e| errors::from_ast(self, &e, limits))
+    }
+
+    /// The place in the original of a byte offset of the rewritten text.
+    pub(super) fn place(&self, offset: usize) -> Place {
+        Place::in_text(self.original, self.original_offset(offset))
+    }
+
+    /// What stands at a span, as it was written.
+    pub(super) fn written(&self, span: &Span) -> &'p str {
+        if let Cow::Borrowed(text) = self.text {
+            return text.get(span.start.offset..span.end.offset).unwrap_or("");
+        }
+        let start = self.original_offset(span.start.offset);
+        let after = self.map.partition_point(|&(rewritten, _)| rewritten < span.end.offset);
+        let end = self.map.get(after).map_or(self.original.len(), |&(_, original)| original);
+        self.original.get(start..end.max(start)).unwrap_or("")
+    }
+
+    fn original_offset(&self, offset: usize) -> usize {
+        if matches!(self.text, Cow::Borrowed(_)) {
+            return offset;
+        }
+        let after = self.map.partition_point(|&(rewritten, _)| rewritten <= offset);
+        after.checked_sub(1).and_then(|i| self.map.get(i)).map_or(0, |&(_, original)| original)
+    }
+}
