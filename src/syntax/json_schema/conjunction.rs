@@ -109,7 +109,7 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
     ///
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions.
-    pub(super) fn of(schemas: &'s Schemas<'a>, limits: &Limits) -> Result<Self> {
+    pub(super) fn of(schemas: &'s Schemas<'a>, limits: &'s Limits) -> Result<Self> {
         let mut all =
             Conjunctions { schemas, parts: Vec::new(), ids: FxHashMap::default(), shapes: Vec::new() };
         let mut validator = Validator::new(schemas, limits);

@@ -220,7 +220,7 @@ impl<'a> Emitter<'_, '_, 'a> {
         if max.is_some_and(|max| max < min) {
             return self.g.never();
         }
-        let mut item = |emitter: &mut Self, id| {
+        let item = |emitter: &mut Self, id| {
             let item = emitter.inner(id);
             emitter.g.sequence([item, space])
         };
