@@ -8,7 +8,7 @@ use std::rc::Rc;
 type Ends = Rc<BTreeSet<usize>>;
 
 /// Whether the grammar describes the text.
-pub fn accepts(grammar: &Grammar, text: &str) -> bool {
+pub(crate) fn accepts(grammar: &Grammar, text: &str) -> bool {
     let mut matcher = Naive { grammar, text: text.as_bytes(), memo: HashMap::new() };
     let body = grammar.rule(grammar.root()).body;
     matcher.ends(body, 0).contains(&text.len())
@@ -87,20 +87,26 @@ impl<'g> Naive<'g> {
     }
 
     fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, start: usize) -> BTreeSet<usize> {
-        // bodies that take nothing do not occur in repeats here, so counts stay below the text's length
         let mut at = BTreeSet::from([start]);
-        let mut all = BTreeSet::new();
-        let mut count = 0;
-        loop {
-            if count >= min {
-                all.extend(&at);
+        for _ in 0..min {
+            let next = self.after_all(&at, body);
+            if next == at {
+                break;
             }
-            if at.is_empty() || max.is_some_and(|max| count >= max) {
-                return all;
-            }
+            at = next;
+        }
+        // ends that were there before lead to nothing new
+        let mut all = at.clone();
+        let mut count = min;
+        while max.is_none_or(|max| count < max) {
             at = self.after_all(&at, body);
+            if at.is_subset(&all) {
+                break;
+            }
+            all.extend(&at);
             count += 1;
         }
+        all
     }
 
     fn members(&mut self, members: &Members, start: usize) -> BTreeSet<usize> {
@@ -117,8 +123,7 @@ impl<'g> Naive<'g> {
             if list.iter().zip(&had).all(|(member, had)| *had || !member.required) {
                 ends.insert(at);
             }
-            let starts =
-                if any { (*self.ends(members.separator, at)).clone() } else { BTreeSet::from([at]) };
+            let starts = if any { (*self.ends(members.separator, at)).clone() } else { BTreeSet::from([at]) };
             for &at in &starts {
                 for (index, member) in list.iter().enumerate() {
                     let out_of_order = members.order == Order::Declared && index < next;
