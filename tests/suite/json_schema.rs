@@ -144,6 +144,7 @@ fn long_chains_of_references_do_not_recurse() {
     assert!(!naive::accepts(&chain.grammar, "1"));
 
     // each inside the items of the one before
+    let length = 20_000;
     let mut defs: serde_json::Map<String, Value> =
         (0..length).map(|i| (i.to_string(), json!({"type": "array", "items": link(i + 1)}))).collect();
     defs.insert(length.to_string(), json!({"type": "null"}));
@@ -180,6 +181,21 @@ fn too_many_combinations_are_refused() {
     let all_of: Vec<Value> = (0..10).map(|_| json!({"anyOf": any_of})).collect();
     let error = compile_value(&json!({"allOf": all_of}), &Default::default()).expect_err("too many");
     assert_eq!(error.code(), "json-schema/unsupported-combination");
+}
+
+#[test]
+fn combinations_stay_within_the_limit() {
+    // which schemas hold of a member depends on each of the last 40 names on the way to it
+    let link = |to: usize| json!({"$ref": format!("#/$defs/{to}")});
+    let both = |a: Value, b: Value| json!({"properties": {"a": a, "b": b}});
+    let mut defs: serde_json::Map<String, Value> =
+        (1..40).map(|i| (i.to_string(), both(link(i + 1), link(i + 1)))).collect();
+    defs.insert("0".into(), both(link(0), json!({"allOf": [link(0), link(1)]})));
+    defs.insert("40".into(), json!({"type": "object"}));
+    let limits = grammata::Limits { grammar_nodes: 20_000, ..Default::default() };
+    let options = JsonSchemaOptions { limits, ..Default::default() };
+    let error = compile_value(&json!({"$ref": "#/$defs/0", "$defs": defs}), &options).expect_err("too many");
+    assert_eq!(error.code(), "limit/exceeded");
 }
 
 #[test]
@@ -377,4 +393,65 @@ proptest! {
             prop_assert_eq!(error.code(), "json-schema/unsatisfiable");
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever keywords are given, the result is a grammar or an error, never a panic.
+    #[test]
+    fn arbitrary_keyword_values_do_not_panic(
+        keywords in proptest::collection::vec((proptest::sample::select(KEYWORDS.to_vec()), odd_value()), 1..5),
+    ) {
+        let schema: serde_json::Map<String, Value> =
+            keywords.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect();
+        let text = Value::Object(schema).to_string();
+        if let Ok(compiled) = compile(&text, &JsonSchemaOptions::default()) {
+            prop_assert!(compiled.grammar.verify().is_ok());
+        }
+    }
+}
+
+const KEYWORDS: &[&str] = &[
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "enum",
+    "const",
+    "anyOf",
+    "allOf",
+    "$ref",
+    "$id",
+    "$schema",
+    "$defs",
+    "other",
+];
+
+/// Values that keywords may trip over.
+fn odd_value() -> impl Strategy<Value = Value> {
+    let numbers =
+        ["0", "-0.0", "1e999999999999999999999", "-1e-400", "4294967295", "4294967296", "0.5", "1e3"];
+    let texts =
+        ["", "#", "#/", "#/items", "%", "#%", "#/%e9", "integer", "string", "(", "^a$", "[^\\d]", "~"];
+    prop_oneof![
+        proptest::sample::select(numbers.to_vec()).prop_map(|n| serde_json::from_str(n).expect("a number")),
+        proptest::sample::select(texts.to_vec()).prop_map(Value::from),
+        proptest::collection::vec(value(), 0..3).prop_map(Value::from),
+        proptest::collection::vec(schema(), 0..3).prop_map(Value::from),
+        schema(),
+        value(),
+    ]
 }
