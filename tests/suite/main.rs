@@ -12,6 +12,7 @@ mod generation;
 mod grammar_analysis;
 mod grammars;
 mod hostile;
+mod json_schema;
 mod language;
 mod model_folder;
 mod regex;
