@@ -1,5 +1,7 @@
 //! The front ends: each turns the text of one language into a [`Grammar`](crate::grammar::Grammar). They
-//! know nothing of each other and nothing of tokens.
+//! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
+//! with `regex`.
 
 pub mod gbnf;
+pub mod json_schema;
 pub mod regex;
