@@ -10,6 +10,7 @@ mod chat_functions;
 mod constraint;
 mod errors;
 mod generate;
+mod matcher;
 mod model;
 mod sampler;
 mod text;
