@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     source: SourceArgs,
     /// Files to check, `-` for standard input
-    #[arg(value_name = "FILE", help_heading = "Arguments")]
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     tokenizer: TokenizerArgs,

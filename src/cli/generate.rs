@@ -63,26 +63,25 @@ pub(super) struct Arguments {
 
 /// How tokens are chosen.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Sampling")]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
 pub(super) struct SamplingArgs {
     /// 0 takes the most probable token; higher values are more varied
-    #[arg(long, value_name = "T", default_value_t = 0.0)]
+    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Sampling")]
     pub(super) temperature: f32,
     /// Only the K most probable tokens; 0 keeps all
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Sampling")]
     pub(super) top_k: usize,
     /// Only the most probable tokens that together reach P
-    #[arg(long, value_name = "P", default_value_t = 1.0)]
+    #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Sampling")]
     pub(super) top_p: f32,
     /// Only tokens at least P times as probable as the most probable
-    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = "Sampling")]
     pub(super) min_p: f32,
     /// More than 1 makes recent tokens less probable
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Sampling")]
     pub(super) repetition_penalty: f32,
     /// Equal seeds give equal texts
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Sampling")]
     pub(super) seed: u64,
 }
 

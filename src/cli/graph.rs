@@ -21,9 +21,9 @@ pub(super) struct Arguments {
     /// The file to write; standard output by default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The most configurations to draw
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    limit: usize,
+    /// The most configurations to draw [default: 200; 40 as SVG]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -34,12 +34,20 @@ enum Format {
     Svg,
 }
 
+fn at_least_one(argument: &str) -> Result<usize, String> {
+    argument.parse().ok().filter(|&n| n > 0).ok_or_else(|| "it must be a number, 1 or more".to_owned())
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = Limits::default();
     let loaded = source::load(&arguments.source, &limits)?;
     loaded.warn();
     let automaton = Automaton::new(&loaded.grammar, &limits)?;
-    let graph = graph::dot(&automaton, &loaded.grammar, arguments.limit)?;
+    let limit = arguments.limit.unwrap_or(match arguments.format {
+        Format::Dot => 200,
+        Format::Svg => 40,
+    });
+    let graph = graph::dot(&automaton, &loaded.grammar, limit)?;
     let drawing = match arguments.format {
         Format::Dot => graph.dot,
         Format::Svg => svg::render(graph.dot)?,
@@ -50,7 +58,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     if graph.truncated {
         output.flush()?;
-        let limit = arguments.limit;
         messages::note(&format!("only the first {limit} configurations are drawn (--limit N draws more)"));
     }
     Ok(Exit::Done)

@@ -16,31 +16,30 @@ use std::path::{Path, PathBuf};
 
 /// Which grammar, and how to read it.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Grammar")]
 pub(super) struct SourceArgs {
     /// The grammar: a file, a folder of a grammar, or `-` for standard input (with --kind)
-    #[arg(value_name = "GRAMMAR", help_heading = "Arguments")]
+    #[arg(value_name = "GRAMMAR")]
     pub(super) grammar: PathBuf,
     /// What the grammar is; by default its name says it
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Grammar")]
     kind: Option<Kind>,
     /// Sets a parameter of an automaton spec; may be repeated
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
     parameters: Vec<(String, String)>,
     /// Whitespace between the tokens of JSON under a schema [default: free]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Grammar")]
     whitespace: Option<Whitespace>,
     /// Order of the members of JSON objects under a schema [default: declared]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Grammar")]
     property_order: Option<PropertyOrder>,
     /// The rule of a GBNF grammar to start from [default: root]
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", help_heading = "Grammar")]
     root: Option<String>,
     /// The dialect of a regular expression [default: rust]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Grammar")]
     dialect: Option<Dialect>,
     /// Any text may stand before and after a regular expression's match
-    #[arg(long)]
+    #[arg(long, help_heading = "Grammar")]
     search: bool,
 }
 

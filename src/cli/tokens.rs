@@ -11,10 +11,9 @@ use std::time::Duration;
 
 /// A tokenizer, for commands that can do without.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Tokenizer")]
 pub(super) struct TokenizerArgs {
     /// A tokenizer.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
     pub(super) tokenizer: Option<PathBuf>,
     #[command(flatten)]
     pub(super) settings: TokenizerSettings,
@@ -22,16 +21,15 @@ pub(super) struct TokenizerArgs {
 
 /// What a tokenizer file does not say.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Tokenizer")]
 pub(super) struct TokenizerSettings {
     /// A token that ends a text; may be repeated; by default those with well-known names
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Tokenizer")]
     eos: Vec<u32>,
     /// Names a special token that the file does not name; may be repeated
-    #[arg(long, value_name = "NAME=ID", value_parser = name_and_id)]
+    #[arg(long, value_name = "NAME=ID", value_parser = name_and_id, help_heading = "Tokenizer")]
     special: Vec<(String, u32)>,
     /// The length of the model's logits, if it is more than the tokenizer's tokens
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Tokenizer")]
     width: Option<usize>,
 }
 
