@@ -11,6 +11,9 @@ pub mod limits;
 pub mod mask;
 pub mod matcher;
 pub mod syntax;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 pub mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Place};

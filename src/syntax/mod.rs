@@ -2,6 +2,7 @@
 //! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
 //! with `regex`.
 
+pub mod automaton_spec;
 pub mod gbnf;
 pub mod json_schema;
 pub mod regex;

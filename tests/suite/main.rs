@@ -1,8 +1,18 @@
-//! The test suite, through the public API: one module a topic.
+//! The test suite, through the public API: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
+mod automaton_spec;
 mod chat_template;
 mod decode_ort;
+mod diagnostics;
+mod earley;
+mod engine_properties;
+mod fuzz_regressions;
+mod gbnf;
 mod generation;
+mod grammar_analysis;
+mod grammars;
+mod language;
+mod regex;
 mod sampler;
 mod text_stream;
 mod texts;

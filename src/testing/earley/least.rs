@@ -1,0 +1,124 @@
+//! The least length of a word of each expression, rule and piece, if it has a word at all.
+
+use super::chart::{Head, Piece};
+use crate::grammar::{ExprId, Expression, Grammar, Members};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Least lengths in bytes; `None` where there is no word. Of an intersection or complement only whether it
+/// has a word is known; its length is taken to be 0, so that least lengths are never too great.
+#[derive(Debug)]
+pub(super) struct Least {
+    expressions: Vec<Option<u64>>,
+    rules: Vec<Option<u64>>,
+    /// Those decided so far; the others are taken to have no word.
+    locks: FxHashMap<ExprId, bool>,
+}
+
+impl Least {
+    pub(super) fn of(grammar: &Grammar, locks: FxHashMap<ExprId, bool>) -> Least {
+        let mut least = Least {
+            expressions: vec![None; grammar.expressions().len()],
+            rules: vec![None; grammar.rules().len()],
+            locks,
+        };
+        loop {
+            for (i, expression) in grammar.expressions().iter().enumerate() {
+                least.expressions[i] = least.judge(ExprId::new(i), expression);
+            }
+            let rules: Vec<Option<u64>> =
+                grammar.rules().iter().map(|rule| least.expression(rule.body)).collect();
+            if rules == least.rules {
+                return least;
+            }
+            least.rules = rules;
+        }
+    }
+
+    fn judge(&self, id: Option<ExprId>, expression: &Expression) -> Option<u64> {
+        match expression {
+            Expression::Never => None,
+            Expression::Empty => Some(0),
+            Expression::Bytes(bytes) => Some(bytes.len() as u64),
+            Expression::ByteSet(_) => Some(1),
+            Expression::Class(class) => class.ranges().first().map(|(low, _)| low.len_utf8() as u64),
+            Expression::Sequence(list) => self.sum(list.iter().copied()),
+            Expression::Choice(list) => list.iter().filter_map(|&id| self.expression(id)).min(),
+            Expression::Repeat { body, min, .. } => self.times(*body, u64::from(*min)),
+            Expression::Rule(rule) => self.rules[rule.index()],
+            Expression::Label(_, body) => self.expression(*body),
+            Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
+            Expression::Members(members) => self.members(members, 0..members.members.len(), false),
+        }
+    }
+
+    pub(super) fn expression(&self, id: ExprId) -> Option<u64> {
+        self.expressions[id.index()]
+    }
+
+    fn lock(&self, id: ExprId) -> Option<u64> {
+        self.locks.get(&id).copied().unwrap_or(false).then_some(0)
+    }
+
+    fn sum(&self, list: impl IntoIterator<Item = ExprId>) -> Option<u64> {
+        list.into_iter().try_fold(0u64, |sum, id| Some(sum.saturating_add(self.expression(id)?)))
+    }
+
+    fn times(&self, body: ExprId, count: u64) -> Option<u64> {
+        if count == 0 { Some(0) } else { Some(self.expression(body)?.saturating_mul(count)) }
+    }
+
+    /// To finish members with those of `left` left.
+    fn members(&self, members: &Members, left: impl Iterator<Item = usize>, started: bool) -> Option<u64> {
+        let mut separators = u64::from(started);
+        let mut sum = 0u64;
+        for member in left.map(|i| &members.members[i]).filter(|member| member.required) {
+            sum = sum.saturating_add(member.key.len() as u64).saturating_add(self.expression(member.value)?);
+            sum = sum.saturating_add(self.times(members.separator, separators)?);
+            separators = 1;
+        }
+        Some(sum)
+    }
+
+    pub(super) fn piece(&self, grammar: &Grammar, piece: &Piece) -> Option<u64> {
+        let members = |id: ExprId| match grammar.expression(id) {
+            Expression::Members(members) => members,
+            other => unreachable!("no members in {other:?}"),
+        };
+        match piece {
+            Piece::Expr(id) => self.expression(*id),
+            Piece::Call(Head::Root) => Some(0),
+            Piece::Call(Head::Rule(rule)) => self.rules[rule.index()],
+            Piece::Call(Head::Lock(id)) => self.lock(*id),
+            // not exact for what has been begun, but never too great
+            Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. } => Some(1),
+            Piece::Repeat { body, min, .. } => self.times(*body, u64::from(*min)),
+            Piece::Declared { of, next, started } => {
+                let members = members(*of);
+                self.members(members, *next..members.members.len(), *started)
+            }
+            Piece::AnyOrder { of, left, started } => {
+                self.members(members(*of), left.iter().copied(), *started)
+            }
+        }
+    }
+}
+
+/// The intersections and complements that can be reached from `roots`, these included.
+pub(super) fn locks_within(grammar: &Grammar, roots: impl IntoIterator<Item = ExprId>) -> FxHashSet<ExprId> {
+    let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+    let mut work: Vec<ExprId> = roots.into_iter().collect();
+    while let Some(id) = work.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let expression = grammar.expression(id);
+        work.extend(expression.children());
+        if let Expression::Rule(rule) = expression {
+            work.push(grammar.rule(*rule).body);
+        }
+    }
+    seen.retain(|&id| {
+        matches!(grammar.expression(id), Expression::Intersection(_) | Expression::Complement(_))
+    });
+    seen
+}

@@ -1,0 +1,177 @@
+//! A recogniser for every grammar of the IR, after Earley: "An efficient context-free parsing algorithm"
+//! (1970).
+//!
+//! An item is a head (what is being read), what is left to read of it as a plain list of [pieces](chart),
+//! and the place where the head began. Rules, intersections and complements are heads; everything else is
+//! expanded in place. An intersection or complement runs charts of its own, one per operand.
+//!
+//! Every piece of every item can produce some word (items with a piece that cannot are dropped), so a state
+//! with an item left is viable. With intersections and complements that question is undecidable in general:
+//! it is answered by a search within a [budget](Recogniser::BUDGET), and `None` says that the budget ran out.
+
+mod chart;
+mod least;
+mod search;
+mod text;
+
+use crate::grammar::{ByteSet, ExprId, Grammar};
+use chart::{Chart, Head, Piece};
+use least::Least;
+use rustc_hash::{FxHashMap, FxHashSet};
+use search::Key;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Why there is no recogniser for a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// An intersection or complement contains itself.
+    Cyclic,
+    /// It could not be decided within the budget whether an intersection or complement is empty.
+    Undecided,
+}
+
+/// The recogniser of one grammar. See the [module](self).
+#[derive(Debug)]
+pub struct Recogniser<'g> {
+    grammar: &'g Grammar,
+    least: Least,
+    /// One byte of each class of bytes that the grammar cannot tell apart.
+    alphabet: Vec<u8>,
+    completable: RefCell<FxHashMap<(ExprId, Vec<Key>), Option<bool>>>,
+}
+
+/// What a [`Recogniser`] has read so far.
+#[derive(Clone, Debug)]
+pub struct State(Chart);
+
+impl<'g> Recogniser<'g> {
+    /// How many states a search looks at before it gives up.
+    pub const BUDGET: usize = 2_000;
+
+    /// The recogniser of a grammar.
+    ///
+    /// # Errors
+    /// [`Refusal`] says why there is none.
+    pub fn new(grammar: &'g Grammar) -> Result<Recogniser<'g>, Refusal> {
+        let mut recogniser = Recogniser {
+            grammar,
+            least: Least::of(grammar, FxHashMap::default()),
+            alphabet: text::alphabet(grammar),
+            completable: RefCell::default(),
+        };
+        // an intersection or complement is decided after those inside it
+        let mut locks: Vec<(ExprId, FxHashSet<ExprId>)> = Vec::new();
+        let root = grammar.rule(grammar.root()).body;
+        for lock in least::locks_within(grammar, [root]) {
+            let inside = least::locks_within(grammar, grammar.expression(lock).children());
+            if inside.contains(&lock) {
+                return Err(Refusal::Cyclic);
+            }
+            locks.push((lock, inside));
+        }
+        locks.sort_by_key(|(lock, inside)| (inside.len(), *lock));
+        let mut decided = FxHashMap::default();
+        for (lock, _) in locks {
+            let start = recogniser.start_lock(lock);
+            let Some(productive) = recogniser.completable(lock, &start) else {
+                return Err(Refusal::Undecided);
+            };
+            decided.insert(lock, productive);
+            recogniser.least = Least::of(grammar, decided.clone());
+        }
+        Ok(recogniser)
+    }
+
+    /// The grammar.
+    pub fn grammar(&self) -> &'g Grammar {
+        self.grammar
+    }
+
+    /// One byte for each class of bytes that the grammar does not tell apart, the least, in increasing order.
+    pub fn alphabet(&self) -> &[u8] {
+        &self.alphabet
+    }
+
+    /// Nothing read yet.
+    pub fn start(&self) -> State {
+        State(self.start_chart(Piece::Call(Head::Rule(self.grammar.root()))))
+    }
+
+    /// Reads one byte.
+    pub fn advance(&self, state: &mut State, byte: u8) {
+        self.advance_chart(&mut state.0, byte);
+    }
+
+    /// Whether what was read is a word of the language.
+    pub fn is_accepting(&self, state: &State) -> bool {
+        state.0.is_accepting()
+    }
+
+    /// Whether some completion makes what was read a word; `None` if the search gave up.
+    pub fn is_viable(&self, state: &State) -> Option<bool> {
+        self.is_chart_viable(&state.0)
+    }
+
+    /// Whether `word` is in the language.
+    pub fn accepts(&self, word: &[u8]) -> bool {
+        self.is_accepting(&self.after(word))
+    }
+
+    /// Whether `prefix` is a prefix of a word; `None` if the search gave up.
+    pub fn viable_prefix(&self, prefix: &[u8]) -> Option<bool> {
+        self.is_viable(&self.after(prefix))
+    }
+
+    /// The state after `bytes`.
+    pub fn after(&self, bytes: &[u8]) -> State {
+        let mut state = self.start();
+        bytes.iter().for_each(|&byte| self.advance(&mut state, byte));
+        state
+    }
+
+    /// The bytes that may come next, or `None` if that could not be decided.
+    pub fn viable_bytes(&self, state: &State) -> Option<ByteSet> {
+        let mut bytes = ByteSet::EMPTY;
+        for (i, &first) in self.alphabet.iter().enumerate() {
+            let mut next = state.clone();
+            self.advance(&mut next, first);
+            if self.is_viable(&next)? {
+                let last = self.alphabet.get(i + 1).map_or(255, |after| after - 1);
+                bytes = bytes.union(&ByteSet::range(first, last));
+            }
+        }
+        Some(bytes)
+    }
+
+    /// A completion: bytes after which the state accepts; a shortest one. `None` if none was found within
+    /// the budget, `Some(None)` if there is none.
+    pub fn completion(&self, state: &State) -> Option<Option<Vec<u8>>> {
+        // A*: at the front is the state whose word can be the shortest, and of these the one read furthest
+        let mut seen = FxHashSet::default();
+        let mut queue = BTreeMap::new();
+        if let Some(least) = self.least_completion(&state.0) {
+            queue.insert((least, Reverse(0usize), 0usize), (state.clone(), Vec::new()));
+        }
+        while let Some((_, (state, word))) = queue.pop_first() {
+            if self.is_accepting(&state) {
+                return Some(Some(word));
+            }
+            if seen.len() > Recogniser::BUDGET {
+                return None;
+            }
+            for &byte in &self.alphabet {
+                let mut next = state.clone();
+                self.advance(&mut next, byte);
+                let Some(least) = self.least_completion(&next.0) else { continue };
+                if seen.insert(next.0.key()) {
+                    let longer = [&word[..], &[byte]].concat();
+                    let length = longer.len();
+                    queue.insert((least + length as u64, Reverse(length), seen.len()), (next, longer));
+                }
+            }
+        }
+        Some(None)
+    }
+}

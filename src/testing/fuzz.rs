@@ -1,0 +1,121 @@
+//! The bodies of the fuzz targets: bytes in; a panic is a find. The targets themselves (in `fuzz/`) only
+//! call these, so that what was once found is replayed by the tests.
+
+use super::agreement::operations_agree;
+use super::generate::{Choices, GrammarShape};
+use crate::grammar::Grammar;
+use crate::syntax::{gbnf, regex};
+use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
+use crate::{Compiler, ErrorKind, Limits, Result, TokenId};
+use std::sync::{Arc, LazyLock};
+
+/// The body of a fuzz target.
+pub type Target = fn(&[u8]);
+
+/// All targets, by name.
+pub const TARGETS: [(&str, Target); 4] = [
+    ("regex", regex),
+    ("gbnf", gbnf),
+    ("vocabulary", vocabulary),
+    ("matcher_operations", matcher_operations),
+];
+
+/// Limits that an input of some kilobytes can reach, so that reaching them is tried too.
+fn limits() -> Limits {
+    Limits {
+        source_bytes: 1 << 16,
+        source_depth: 500,
+        pattern_bytes: 1 << 12,
+        grammar_nodes: 20_000,
+        automaton_states: 50_000,
+        cache_bytes: 4 << 20,
+        lockstep_search: 200,
+        tokenizer_bytes: 1 << 16,
+        vocabulary_tokens: 1 << 12,
+        token_bytes: 1 << 8,
+    }
+}
+
+/// All bytes as tokens, some longer ones, and an end.
+static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
+    let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true"];
+    let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
+    let built = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(300), "<end>");
+    Arc::new(
+        built.eos([TokenId::new(300)]).build().unwrap_or_else(|e| unreachable!("a good vocabulary: {e}")),
+    )
+});
+
+/// Walks a little through a grammar that a front end made, as `choices` say. With a token for every byte
+/// there must be a way on from everywhere.
+fn walk(grammar: Result<Grammar>, choices: &mut Choices<'_>) {
+    let Ok(grammar) = grammar else { return };
+    let Ok(compiled) = Compiler::new(Arc::clone(&BYTES)).limits(limits()).compile(&grammar) else { return };
+    let mut matcher = compiled.matcher();
+    for _ in 0..12 {
+        let mask = match matcher.mask() {
+            Ok(mask) => mask,
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}"),
+        };
+        assert!(!mask.is_empty(), "a dead end after {:?} in\n{grammar}", matcher.bytes());
+        let Some(token) = mask.iter().nth(choices.below(mask.len())) else { return };
+        match matcher.accept_token(token) {
+            Ok(()) if token == TokenId::new(300) => return,
+            Ok(()) => {}
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}"),
+        }
+    }
+}
+
+/// The text of an input, and choices off its end.
+fn text(bytes: &[u8]) -> (&str, Choices<'_>) {
+    let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    (text, Choices::new(&bytes[text.len().min(bytes.len().saturating_sub(16))..]))
+}
+
+/// A pattern, in either dialect.
+pub fn regex(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let (text, mut choices) = text(rest);
+    let bit = |place: u8| first >> place & 1 == 1;
+    let options = regex::Options {
+        dialect: if bit(0) { regex::Dialect::Ecma262 } else { regex::Dialect::Rust },
+        unicode: !bit(1),
+        case_insensitive: bit(2),
+        dot_matches_newline: bit(3),
+        ascii_classes: bit(4),
+        search: bit(5),
+        limits: limits(),
+    };
+    walk(regex::compile(text, &options), &mut choices);
+}
+
+/// A GBNF grammar.
+pub fn gbnf(bytes: &[u8]) {
+    let (_, mut choices) = text(bytes);
+    let options = gbnf::Options { limits: limits(), ..gbnf::Options::default() };
+    walk(gbnf::compile_bytes(bytes, &options).map(|compiled| compiled.grammar), &mut choices);
+}
+
+/// A tokenizer file of any format.
+pub fn vocabulary(bytes: &[u8]) {
+    for eos in [Vec::new(), vec![TokenId::new(0)]] {
+        let options = LoadOptions { eos, limits: limits(), ..LoadOptions::default() };
+        if let Ok(vocabulary) = Vocabulary::from_file_bytes(bytes, &options) {
+            // ids and the trie agree
+            for (id, token) in vocabulary.tokens() {
+                let found = vocabulary.trie().longest_prefix(token);
+                assert_eq!(found.map(|(_, length)| length), Some(token.len()), "token {id}");
+            }
+        }
+    }
+}
+
+/// A grammar, a vocabulary and operations of a matcher, compared with the oracle.
+pub fn matcher_operations(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let shape = GrammarShape { locks: first % 2 == 1, members: first % 4 < 2, ..GrammarShape::default() };
+    if let Err(disagreement) = operations_agree(rest, &shape) {
+        panic!("{disagreement}");
+    }
+}

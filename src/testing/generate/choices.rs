@@ -1,0 +1,48 @@
+//! The source of all choices.
+
+/// Choices read off a string of bytes. See the [module](super).
+#[derive(Clone, Debug)]
+pub struct Choices<'a>(&'a [u8]);
+
+impl<'a> Choices<'a> {
+    /// The choices that `bytes` stand for.
+    pub fn new(bytes: &'a [u8]) -> Choices<'a> {
+        Choices(bytes)
+    }
+
+    /// Whether the bytes have run out: from here on every choice is the simplest.
+    pub fn is_exhausted(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The next byte.
+    pub fn byte(&mut self) -> u8 {
+        let (&first, rest) = self.0.split_first().unwrap_or((&0, &[]));
+        self.0 = rest;
+        first
+    }
+
+    /// A number below `n` (at most 65,536), or 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        match n {
+            0 | 1 => 0,
+            2..=256 => usize::from(self.byte()) % n,
+            _ => usize::from(u16::from_le_bytes([self.byte(), self.byte()])) % n,
+        }
+    }
+
+    /// True in about `percent` of 100 cases; false if the bytes have run out.
+    pub fn chance(&mut self, percent: u8) -> bool {
+        self.byte() % 100 >= 100 - percent.min(100)
+    }
+
+    /// One of a list, the first being the simplest; the list must not be empty.
+    pub fn pick<'t, T>(&mut self, list: &'t [T]) -> &'t T {
+        &list[self.below(list.len())]
+    }
+
+    /// The rest of the bytes.
+    pub fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+}

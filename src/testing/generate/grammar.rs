@@ -1,0 +1,244 @@
+//! Random grammars.
+
+use super::Choices;
+use crate::grammar::{ByteSet, CharClass, ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
+
+/// What random grammars may contain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrammarShape {
+    /// The texts that literals, keys and classes are made of; the first is the simplest. Not empty.
+    pub letters: Vec<&'static str>,
+    /// Literals have at most so many letters; at least 1.
+    pub literal: usize,
+    /// At most so many rules.
+    pub rules: usize,
+    /// Expressions nest at most so deep within a rule.
+    pub depth: usize,
+    /// Repeats count at most so far.
+    pub count: u32,
+    /// Whether there may be [`Members`](crate::grammar::Members).
+    pub members: bool,
+    /// Whether there may be intersections and complements.
+    pub locks: bool,
+    /// Whether there may be byte sets and literals that are not UTF-8, and classes of many characters.
+    pub bytes: bool,
+}
+
+impl Default for GrammarShape {
+    fn default() -> GrammarShape {
+        GrammarShape {
+            letters: vec!["a", "b", "c", "é", "ê", "😀"],
+            literal: 3,
+            rules: 5,
+            depth: 4,
+            count: 6,
+            members: true,
+            locks: false,
+            bytes: true,
+        }
+    }
+}
+
+/// A random grammar. Recursion of all kinds is likely. What is within an intersection or complement never
+/// leads back to it.
+pub fn random_grammar(choices: &mut Choices<'_>, shape: &GrammarShape) -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let rules: Vec<RuleId> =
+        (0..=choices.below(shape.rules.max(1))).map(|i| builder.declare(format!("r{i}"))).collect();
+    // rules from `inner` on refer to none before it, so that an intersection in a rule before may name them
+    let inner = choices.below(rules.len()) + 1;
+    for (i, &rule) in rules.iter().enumerate() {
+        let (own, operands) = if i < inner { (0, inner) } else { (inner, rules.len()) };
+        let mut generator = Generator {
+            builder: &mut builder,
+            choices,
+            shape,
+            rules: &rules[own..],
+            inner: &rules[operands..],
+            budget: 40,
+        };
+        let body = generator.expression(shape.depth);
+        builder.define(rule, body);
+    }
+    builder.build(rules[0]).unwrap_or_else(|e| unreachable!("the generator makes good grammars: {e}"))
+}
+
+struct Generator<'s, 'c, 'b> {
+    builder: &'s mut GrammarBuilder,
+    choices: &'s mut Choices<'c>,
+    shape: &'b GrammarShape,
+    /// The rules that may be named here.
+    rules: &'b [RuleId],
+    /// The rules that may be named within an intersection or complement here.
+    inner: &'b [RuleId],
+    /// How many more expressions with operands there may be.
+    budget: usize,
+}
+
+impl Generator<'_, '_, '_> {
+    fn expression(&mut self, depth: usize) -> ExprId {
+        if depth == 0 || self.budget == 0 || self.choices.is_exhausted() {
+            return self.leaf();
+        }
+        self.budget -= 1;
+        match self.choices.below(20) {
+            0..=3 => self.leaf(),
+            4..=8 => {
+                let parts = self.list(depth, 4);
+                self.builder.sequence(parts)
+            }
+            9..=12 => {
+                let parts = self.list(depth, 4);
+                self.builder.choice(parts)
+            }
+            13..=15 => self.repeat(depth),
+            16 | 17 if self.shape.members => self.members(depth),
+            18 if self.shape.locks => self.lock(depth),
+            19 => {
+                let body = self.expression(depth - 1);
+                self.builder.label("label", body)
+            }
+            _ => self.reference(),
+        }
+    }
+
+    fn list(&mut self, depth: usize, most: usize) -> Vec<ExprId> {
+        (0..self.choices.below(most) + 1).map(|_| self.expression(depth - 1)).collect()
+    }
+
+    fn reference(&mut self) -> ExprId {
+        match self.rules {
+            [] => self.leaf(),
+            rules => {
+                let rule = *self.choices.pick(rules);
+                self.builder.rule(rule)
+            }
+        }
+    }
+
+    fn literal(&mut self) -> String {
+        (0..self.choices.below(self.shape.literal) + 1)
+            .map(|_| *self.choices.pick(&self.shape.letters))
+            .collect()
+    }
+
+    fn leaf(&mut self) -> ExprId {
+        match self.choices.below(16) {
+            7..=9 => self.class(),
+            10..=12 if !self.choices.is_exhausted() => self.reference(),
+            13 => self.builder.empty(),
+            14 if self.choices.chance(15) => self.builder.never(),
+            15 if self.shape.bytes => self.raw_bytes(),
+            _ => {
+                let literal = self.literal();
+                self.builder.text(literal)
+            }
+        }
+    }
+
+    fn class(&mut self) -> ExprId {
+        let letters: CharClass = self.literal().chars().collect();
+        let class = match self.choices.below(if self.shape.bytes { 8 } else { 1 }) {
+            0..=3 => letters,
+            4 => CharClass::any(),
+            5 => letters.complement(),
+            6 => CharClass::new([('a', 'ê')]),
+            _ => CharClass::new([('b', '\u{7FF}'), ('\u{FFFF}', '\u{10FFFF}')]),
+        };
+        self.builder.char_class(class)
+    }
+
+    fn raw_bytes(&mut self) -> ExprId {
+        let text = self.literal();
+        let set: ByteSet = text.bytes().collect();
+        match self.choices.below(5) {
+            0 | 1 => self.builder.byte_set(set),
+            2 => self.builder.byte_set(set.complement()),
+            3 => self.builder.byte_set(ByteSet::range(0x80, 0xC3)),
+            _ => self.builder.bytes(&text.as_bytes()[..1]),
+        }
+    }
+
+    fn repeat(&mut self, depth: usize) -> ExprId {
+        let body = self.expression(depth - 1);
+        let least = self.choices.below(4) as u32;
+        match self.choices.below(4) {
+            0 => self.builder.optional(body),
+            1 => self.builder.star(body),
+            2 => self.builder.repeat(body, least, None),
+            _ => {
+                let more = self.choices.below(self.shape.count as usize + 1) as u32;
+                self.builder.repeat(
+                    body,
+                    least.min(self.shape.count),
+                    Some(self.shape.count.min(least + more)),
+                )
+            }
+        }
+    }
+
+    fn members(&mut self, depth: usize) -> ExprId {
+        let order = *self.choices.pick(&[Order::Declared, Order::Any]);
+        let mut members: Vec<Member> = Vec::new();
+        for _ in 0..self.choices.below(5) {
+            // short keys over few letters: often one is a prefix of another
+            let key: Box<[u8]> = self.literal().as_bytes().into();
+            if members.iter().all(|member| member.key != key) {
+                let value =
+                    if self.choices.chance(60) { self.expression(depth - 1) } else { self.builder.empty() };
+                members.push(Member { key, value, required: self.choices.chance(40) });
+            }
+        }
+        let rest = self.choices.chance(40).then(|| {
+            // never the empty string, as `Members` asks
+            let (first, more) = (self.literal(), self.expression(depth - 1));
+            let first = self.builder.text(first);
+            self.builder.sequence([first, more])
+        });
+        let separator = match self.choices.below(4) {
+            0 | 1 => self.builder.text(self.shape.letters[0]),
+            2 => self.leaf(),
+            _ => self.builder.empty(),
+        };
+        self.builder.members(order, members, rest, separator)
+    }
+
+    fn lock(&mut self, depth: usize) -> ExprId {
+        let outer = std::mem::replace(&mut self.rules, self.inner);
+        let outer_inner = std::mem::replace(&mut self.inner, &[]);
+        let lock = match self.choices.below(4) {
+            0 => {
+                let operand = self.expression(depth - 1);
+                self.builder.complement(operand)
+            }
+            1 => {
+                // the usual use: some text, but not that
+                let (wide, narrow) = (self.wide(), self.expression(depth - 1));
+                let not = self.builder.complement(narrow);
+                self.builder.intersection([wide, not])
+            }
+            2 => {
+                let (wide, narrow) = (self.wide(), self.expression(depth - 1));
+                self.builder.intersection([wide, narrow])
+            }
+            _ => {
+                let operands = self.list(depth, 3);
+                self.builder.intersection(operands)
+            }
+        };
+        (self.rules, self.inner) = (outer, outer_inner);
+        lock
+    }
+
+    /// A language with many words.
+    fn wide(&mut self) -> ExprId {
+        let letters: CharClass = self.shape.letters.concat().chars().collect();
+        let class = self.builder.char_class(letters);
+        let most = self.choices.below(6) as u32 + 1;
+        match self.choices.below(3) {
+            0 => self.builder.star(class),
+            1 => self.builder.repeat(class, 1, Some(most)),
+            _ => self.builder.plus(class),
+        }
+    }
+}

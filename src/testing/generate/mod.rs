@@ -1,0 +1,18 @@
+//! Random grammars, vocabularies, words, schemas and documents, all drawn from a string of bytes.
+//!
+//! Property tests make the bytes with proptest (and shrink them); fuzzing is given them. Bytes that have run
+//! out read as zero, and zero stands for the simplest choice everywhere, so every string of bytes is good,
+//! generation ends, and a shorter string makes a simpler case.
+
+mod choices;
+mod grammar;
+mod schema;
+
+mod vocabulary;
+mod words;
+
+pub use choices::Choices;
+pub use grammar::{GrammarShape, random_grammar};
+pub use schema::{random_document, random_schema};
+pub use vocabulary::{RandomVocabulary, random_vocabulary};
+pub use words::{random_tokenisation, random_word};

@@ -1,0 +1,76 @@
+//! Random vocabularies.
+
+use super::Choices;
+use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
+
+/// The tokens of a random vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RandomVocabulary {
+    /// The bytes of each token; `None` is a special token or padding. No token is empty.
+    pub tokens: Vec<Option<Vec<u8>>>,
+    /// The end-of-sequence ids, in increasing order. At least one; their tokens are `None`.
+    pub eos: Vec<u32>,
+    /// The length of the logits: the tokens and some padding.
+    pub width: usize,
+}
+
+impl RandomVocabulary {
+    /// How many 32-bit words a mask has.
+    pub fn mask_words(&self) -> usize {
+        self.width.div_ceil(32)
+    }
+
+    /// The vocabulary itself.
+    ///
+    /// # Errors
+    /// There is not one token with bytes.
+    pub fn build(&self) -> crate::Result<Vocabulary> {
+        let tokens = self.tokens.iter().map(|token| token.as_deref().unwrap_or_default());
+        let eos = self.eos.iter().map(|&id| TokenId::new(id));
+        VocabularyBuilder::from_tokens(tokens).eos(eos).width(self.width).build()
+    }
+}
+
+/// A vocabulary with each byte of `alphabet` as a token and more tokens made of pieces of `words` and of
+/// bytes of the alphabet; some stand there twice. Special tokens, ends of sequence and padding lie between.
+pub fn random_vocabulary(choices: &mut Choices<'_>, alphabet: &[u8], words: &[Vec<u8>]) -> RandomVocabulary {
+    let mut tokens: Vec<Option<Vec<u8>>> = alphabet.iter().map(|&byte| Some(vec![byte])).collect();
+    for _ in 0..choices.below(60) {
+        let token = match choices.below(8) {
+            0..=3 => piece(choices, words),
+            4 => [piece(choices, words), piece(choices, words)].concat(),
+            5 | 6 if !alphabet.is_empty() => {
+                (0..choices.below(4) + 1).map(|_| *choices.pick(alphabet)).collect()
+            }
+            _ if !tokens.is_empty() => choices.pick(&tokens).clone().unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let token = Some(token).filter(|bytes| !bytes.is_empty() || choices.chance(20));
+        if token.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
+            let place = choices.below(tokens.len() + 1);
+            tokens.insert(place, token);
+        } else {
+            tokens.push(None);
+        }
+    }
+    let mut ends = std::collections::BTreeSet::new();
+    for _ in 0..=choices.below(3) {
+        ends.insert(tokens.len() as u32);
+        tokens.push(None);
+        // padding between the ends
+        tokens.extend(std::iter::repeat_n(None, choices.below(3)));
+    }
+    let width = tokens.len() + choices.below(40);
+    RandomVocabulary { tokens, eos: ends.into_iter().collect(), width }
+}
+
+/// A piece of one of `words`.
+fn piece(choices: &mut Choices<'_>, words: &[Vec<u8>]) -> Vec<u8> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let word = choices.pick(words);
+    let from = choices.below(word.len());
+    let rest = word.get(from..).unwrap_or_default();
+    rest[..rest.len().min(choices.below(7) + 1)].to_vec()
+}

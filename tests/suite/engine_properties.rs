@@ -1,0 +1,67 @@
+//! The engine against the naive oracles, on random grammars and vocabularies.
+//!
+//! `GRAMMATA_CASES` sets how many cases each property is tried on (default 500).
+
+use grammata::testing::agreement::{Outcome, operations_agree, words_are_accepted};
+use grammata::testing::generate::GrammarShape;
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestError, TestRunner};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+type Property = fn(&[u8], &GrammarShape) -> Result<Outcome, String>;
+
+/// Tries a property on random cases. At most `undecided` percent of them may stay undecided.
+fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
+    let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let counts: RefCell<BTreeMap<Outcome, usize>> = RefCell::default();
+    let outcome = TestRunner::new(config).run(&prop::collection::vec(any::<u8>(), 0..800), |bytes| {
+        let outcome = property(&bytes, shape).map_err(TestCaseError::fail)?;
+        *counts.borrow_mut().entry(outcome).or_default() += 1;
+        Ok(())
+    });
+    match outcome {
+        Err(TestError::Fail(reason, bytes)) => panic!("{reason}\nthe bytes: {bytes:?}"),
+        Err(other) => panic!("{other}"),
+        Ok(()) => {}
+    }
+    let counts = counts.into_inner();
+    let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
+    assert!(count(Outcome::Undecided) * 100 <= undecided * cases as usize, "too many undecided: {counts:?}");
+    assert!(count(Outcome::Agreed) * 2 > cases as usize, "too few cases say something: {counts:?}");
+    println!("{counts:?}");
+}
+
+fn with_locks() -> GrammarShape {
+    GrammarShape { locks: true, depth: 3, count: 3, literal: 2, ..GrammarShape::default() }
+}
+
+fn few_letters() -> GrammarShape {
+    GrammarShape { letters: vec!["a", "b"], literal: 2, bytes: false, ..GrammarShape::default() }
+}
+
+#[test]
+fn operations_agree_with_the_oracle() {
+    hold(operations_agree, &GrammarShape::default(), 0);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_on_few_letters() {
+    hold(operations_agree, &few_letters(), 0);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_locksteps() {
+    hold(operations_agree, &with_locks(), 10);
+}
+
+#[test]
+fn words_are_accepted_in_any_tokenisation() {
+    hold(words_are_accepted, &GrammarShape::default(), 0);
+}
+
+#[test]
+fn words_are_accepted_in_any_tokenisation_with_locksteps() {
+    hold(words_are_accepted, &with_locks(), 10);
+}

@@ -1,0 +1,92 @@
+//! The fuzz targets as tests: on what fuzzing has found before (`tests/fuzz-regressions/<target>/*`), and
+//! on some random inputs.
+
+use grammata::testing::fuzz::TARGETS;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::path::Path;
+
+#[test]
+fn what_was_found_stays_fixed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz-regressions");
+    let mut replayed = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name() == "README.md" {
+            continue;
+        }
+        let name = entry.file_name().into_string().unwrap();
+        let target = TARGETS.iter().find(|(target, _)| *target == name);
+        let (_, target) = target.unwrap_or_else(|| panic!("there is no fuzz target {name}"));
+        for file in std::fs::read_dir(entry.path()).unwrap() {
+            let file = file.unwrap().path();
+            println!("{}", file.display());
+            target(&std::fs::read(file).unwrap());
+            replayed += 1;
+        }
+    }
+    assert!(replayed > 0, "the folder of regressions is empty");
+}
+
+#[test]
+fn each_target_has_a_binary() {
+    let manifest = include_str!("../../fuzz/Cargo.toml");
+    for (target, _) in TARGETS {
+        assert!(manifest.contains(&format!("name = \"{target}\"")), "{target}");
+    }
+    assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+}
+
+/// Pieces of the languages that the front ends read, so that random inputs get past the first byte.
+const PIECES: [&str; 32] = [
+    "a",
+    "b*",
+    "(",
+    ")",
+    "[a-z]",
+    "|",
+    "{2,3}",
+    "\\d",
+    "^",
+    "$",
+    "?",
+    "root ::= ",
+    "\n",
+    " x ",
+    "\"ab\"",
+    "x ::= ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"type\"",
+    "\"string\"",
+    "\"$ref\"",
+    "\"#\"",
+    "1",
+    "null",
+    "[",
+    "=",
+    "YQ== 0\n",
+    "\\u",
+];
+
+#[test]
+fn random_inputs_are_taken_without_panic() {
+    for (name, target) in TARGETS {
+        let mut random = StdRng::seed_from_u64(7);
+        for case in 0..300 {
+            let mut input = Vec::new();
+            for _ in 0..random.random_range(0..40) {
+                match random.random_range(0..8) {
+                    0 => input.push(random.random()),
+                    _ => input.extend_from_slice(PIECES[random.random_range(0..PIECES.len())].as_bytes()),
+                }
+            }
+            println!("{name} {case}: {:?}", input.escape_ascii().to_string());
+            target(&input);
+        }
+    }
+}
