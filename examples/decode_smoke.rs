@@ -5,7 +5,7 @@
 use grammata::Limits;
 use grammata::decode::ort::{DecoderOptions, OrtDecoder, library_info};
 use grammata::decode::{
-    ChatTemplate, Detokenizer, GenerationOptions, LanguageModel, Message, PromptTokenizer, Sampling, generate,
+    Detokenizer, GenerationOptions, LanguageModel, Message, ModelFolder, PromptTokenizer, Sampling, generate,
 };
 use std::io::Write;
 use std::path::Path;
@@ -54,24 +54,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits::default();
     println!("{}", library_info()?);
     let start = std::time::Instant::now();
-    let mut model = OrtDecoder::load(&folder.join("model.onnx"), &DecoderOptions::default())?;
+    let files = ModelFolder::open(folder, &limits)?;
+    let options = DecoderOptions { context_length: files.context_length, ..DecoderOptions::default() };
+    let mut model = OrtDecoder::load(&files.model, &options)?;
     println!(
         "loaded in {:.2?}: {} layers, context {:?}",
         start.elapsed(),
         model.interface().layers(),
         model.context_length()
     );
-    let tokenizer = PromptTokenizer::from_file(&folder.join("tokenizer.json"), &limits)?;
-    let template = ChatTemplate::from_folder(folder, &limits)?.ok_or("the model has no chat template")?;
+    let tokenizer = PromptTokenizer::from_file(&files.tokenizer, &limits)?;
+    let template = files.template.ok_or("the model has no chat template")?;
     let prompt = template.render(&[Message::user(question)], true)?;
     let tokens = tokenizer.encode(&prompt, false)?;
     let options = GenerationOptions {
         max_tokens: 120,
         sampling: Sampling { temperature: 0.7, top_p: 0.95, seed: 1, ..Sampling::default() },
-        end_tokens: tokenizer.token_id("<|im_end|>").into_iter().collect(),
+        end_tokens: files.end_tokens,
         ..GenerationOptions::default()
     };
-    let words = ByteLevel::read(&folder.join("tokenizer.json"))?;
+    let words = ByteLevel::read(&files.tokenizer)?;
     let mut show = |text: &str| {
         print!("{text}");
         // showing is best effort

@@ -5,8 +5,9 @@
 //! `strftime_now`, and a `tojson` that writes what `json.dumps` writes. A template comes with a model and is not
 //! trusted: its steps, its source and its output are limited.
 
+use super::settings::{read_settings, read_text, token_text};
 use super::{chat_functions, errors};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limits::Limits;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
@@ -196,31 +197,6 @@ impl std::io::Write for Capped {
     }
 }
 
-/// The text of a file; None if there is no such file.
-fn read_text(path: &Path, limits: &Limits) -> Result<Option<String>> {
-    let file_error = |e: std::io::Error| Error::io(path, &e);
-    let size = match std::fs::metadata(path) {
-        Ok(metadata) => metadata.len(),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(file_error(e)),
-    };
-    if size > limits.source_bytes as u64 {
-        return Err(Limits::exceeded("source_bytes", limits.source_bytes, format!("{size} bytes")));
-    }
-    std::fs::read_to_string(path).map(Some).map_err(file_error)
-}
-
-type Settings = serde_json::Map<String, serde_json::Value>;
-
-fn read_settings(path: &Path, limits: &Limits) -> Result<Settings> {
-    let Some(text) = read_text(path, limits)? else { return Ok(Settings::new()) };
-    match serde_json::from_str(&text) {
-        Ok(serde_json::Value::Object(settings)) => Ok(settings),
-        Ok(_) => Err(errors::settings(path, "JSON that is no object")),
-        Err(e) => Err(errors::settings(path, e.to_string())),
-    }
-}
-
 /// A template is a string, or a list of named ones of which `default` is for chat.
 fn template_of(value: &serde_json::Value) -> Option<String> {
     match value {
@@ -231,9 +207,4 @@ fn template_of(value: &serde_json::Value) -> Option<String> {
             .and_then(|entry| Some(entry.get("template")?.as_str()?.to_owned())),
         _ => None,
     }
-}
-
-/// A token is a string, or an object with its `content`.
-fn token_text(value: &serde_json::Value) -> Option<String> {
-    value.as_str().or_else(|| value.get("content")?.as_str()).map(str::to_owned)
 }

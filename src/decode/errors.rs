@@ -116,6 +116,15 @@ pub(super) fn settings(path: &std::path::Path, found: impl AsRef<str>) -> Error 
     )
 }
 
+/// A folder without a file that a model needs.
+pub(super) fn folder(folder: &std::path::Path, missing: &str) -> Error {
+    model(
+        Diagnostic::new("decode/model-folder", format!("`{}` holds no `{missing}`", folder.display()))
+            .allowed("a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json")
+            .help("give the folder that holds the model, or run `cargo xtask setup` for .models/smollm2"),
+    )
+}
+
 /// A tokenizer file that cannot be loaded, or a text that it cannot cut.
 #[cfg(feature = "huggingface")]
 pub(super) fn tokenizer(what: impl Into<String>, found: impl std::fmt::Display) -> Error {

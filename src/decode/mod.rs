@@ -9,10 +9,12 @@ mod chat;
 mod chat_functions;
 mod constraint;
 mod errors;
+mod folder;
 mod generate;
 mod matcher;
 mod model;
 mod sampler;
+mod settings;
 mod text;
 mod timings;
 #[cfg(feature = "huggingface")]
@@ -23,6 +25,7 @@ pub mod ort;
 
 pub use chat::{ChatTemplate, Message};
 pub use constraint::Constraint;
+pub use folder::ModelFolder;
 pub use generate::{Detokenizer, Finish, Generation, GenerationOptions, Standing, generate};
 pub use model::LanguageModel;
 pub use sampler::{Sampler, Sampling};

@@ -145,67 +145,80 @@ impl Sampler {
     pub fn sample(&mut self, logits: &[f32], mask: Option<&[u32]>) -> Result<u32> {
         self.mark(logits.len());
         let greedy = self.settings.temperature == 0.0;
-        let allowed = self.gather(logits, mask, greedy);
+        let (allowed, best) =
+            if greedy { self.best(logits, mask) } else { (self.gather(logits, mask), None) };
         self.unmark();
-        if self.candidates.is_empty() {
-            return Err(if allowed { errors::no_candidate() } else { errors::empty_mask() });
+        if !allowed {
+            return Err(errors::empty_mask());
         }
-        if !greedy && self.candidates.len() > 1 {
-            self.warp();
-            return Ok(self.draw());
+        if greedy {
+            return best.ok_or_else(errors::no_candidate);
         }
-        self.candidates.first().map(|c| c.token).ok_or_else(errors::no_candidate)
+        match self.candidates.as_slice() {
+            [] => Err(errors::no_candidate()),
+            [only] => Ok(only.token),
+            _ => {
+                self.warp();
+                Ok(self.draw())
+            }
+        }
     }
 
-    /// Collects the allowed candidates in one pass, or with `best` only the first of their order. True if any bit that
-    /// has a logit was set.
-    fn gather(&mut self, logits: &[f32], mask: Option<&[u32]>, best: bool) -> bool {
-        self.candidates.clear();
-        let penalty = self.settings.repetition_penalty;
-        let penalised = &self.penalised;
-        let candidates = &mut self.candidates;
-        let mut add = |token: usize, raw: f32| {
-            let mut logit = raw;
-            if penalised.get(token / 32).is_some_and(|word| word >> (token % 32) & 1 != 0) {
-                logit = if logit > 0.0 { logit / penalty } else { logit * penalty };
-            }
-            if logit.is_nan() || logit == f32::NEG_INFINITY {
-                return;
-            }
-            // + 0.0 makes minus zero zero, so that they are equals;
-            // plus infinity, and finite values that the penalty pushed there, mean "certainly this one"
-            let candidate =
-                Candidate { logit: logit.clamp(f32::MIN, f32::MAX) + 0.0, token: token as u32, weight: 1.0 };
-            match candidates.first_mut() {
-                Some(first) if best => {
-                    // tokens come in rising order, so equals keep the lowest
-                    if candidate.logit > first.logit {
-                        *first = candidate;
-                    }
+    /// Whether any token that has a logit is allowed, and the first of the most probable ones.
+    fn best(&self, logits: &[f32], mask: Option<&[u32]>) -> (bool, Option<u32>) {
+        let (mut any, mut best, mut greatest) = (false, None, f32::NEG_INFINITY);
+        let penalised = !self.recent.is_empty();
+        for (index, word, chunk) in allowed_chunks(logits, mask) {
+            any = true;
+            if word == u32::MAX && !penalised {
+                // without branches, so that it runs in vectors; max skips NaN
+                let top = chunk.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                if top > greatest {
+                    greatest = top;
+                    best = chunk.iter().position(|&logit| logit == top).map(|bit| (index * 32 + bit) as u32);
                 }
-                _ => candidates.push(candidate),
-            }
-        };
-        let mut any = false;
-        for (index, chunk) in logits.chunks(32).enumerate() {
-            let word = match mask {
-                None => u32::MAX,
-                Some(mask) => match mask.get(index) {
-                    Some(&word) => word,
-                    None => break,
-                },
-            };
-            if word == 0 {
                 continue;
             }
-            for (bit, &logit) in chunk.iter().enumerate() {
-                if word >> bit & 1 != 0 {
-                    any = true;
-                    add(index * 32 + bit, logit);
+            for bit in bits(word) {
+                let token = index * 32 + bit;
+                let logit = chunk.get(bit).map_or(f32::NAN, |&logit| self.penalise(token, logit));
+                if logit > greatest {
+                    greatest = logit;
+                    best = Some(token as u32);
                 }
             }
         }
+        (any, best)
+    }
+
+    /// Collects the allowed candidates in one pass. True if any token that has a logit is allowed.
+    fn gather(&mut self, logits: &[f32], mask: Option<&[u32]>) -> bool {
+        let mut any = false;
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        for (index, word, chunk) in allowed_chunks(logits, mask) {
+            any = true;
+            for bit in bits(word) {
+                let token = index * 32 + bit;
+                let logit = chunk.get(bit).map_or(f32::NAN, |&logit| self.penalise(token, logit));
+                if logit > f32::NEG_INFINITY {
+                    // plus infinity means "certainly this one"; + 0.0 makes minus zero zero, so that they are equals
+                    let logit = logit.clamp(f32::MIN, f32::MAX) + 0.0;
+                    candidates.push(Candidate { logit, token: token as u32, weight: 1.0 });
+                }
+            }
+        }
+        self.candidates = candidates;
         any
+    }
+
+    fn penalise(&self, token: usize, logit: f32) -> f32 {
+        if self.penalised.get(token / 32).is_some_and(|word| word >> (token % 32) & 1 != 0) {
+            let penalty = self.settings.repetition_penalty;
+            if logit > 0.0 { logit / penalty } else { logit * penalty }
+        } else {
+            logit
+        }
     }
 
     /// Temperature, top-k, top-p, min-p. Leaves at least one candidate, each with its weight.
@@ -226,6 +239,10 @@ impl Sampler {
             total += candidate.weight;
         }
         if top_p < 1.0 {
+            // All tokens as improbable as one of weight w weigh at most n * w together. Where that is less than what
+            // top-p leaves out, none of them is in; half of it, so that rounding does not matter.
+            let least = (1.0 - f64::from(top_p)) * total / candidates.len() as f64 / 2.0;
+            candidates.retain(|c| c.weight >= least);
             let kept = nucleus(candidates, f64::from(top_p) * total);
             candidates.truncate(kept);
         }
@@ -273,6 +290,27 @@ impl Sampler {
             }
         }
     }
+}
+
+/// Logits by 32, each with its number and its word of the mask: only those that allow a token which has a logit.
+fn allowed_chunks<'a>(
+    logits: &'a [f32],
+    mask: Option<&'a [u32]>,
+) -> impl Iterator<Item = (usize, u32, &'a [f32])> + 'a {
+    logits.chunks(32).enumerate().filter_map(move |(index, chunk)| {
+        let word = mask.map_or(u32::MAX, |mask| mask.get(index).copied().unwrap_or(0));
+        let exist = u32::MAX >> (32 - chunk.len());
+        (word & exist != 0).then_some((index, word & exist, chunk))
+    })
+}
+
+/// The numbers of the bits that are set, rising.
+fn bits(mut word: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
 }
 
 /// Sorts the beginning of `candidates` far enough that the weights of the first n reach `goal`; gives the least such n.

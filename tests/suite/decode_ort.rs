@@ -3,14 +3,15 @@
 
 use grammata::Limits;
 use grammata::decode::ort::{DecoderOptions, Device, OrtDecoder, PastShape};
-use grammata::decode::{ChatTemplate, LanguageModel, Message, PromptTokenizer};
+use grammata::decode::{LanguageModel, Message, ModelFolder, PromptTokenizer};
 use std::path::PathBuf;
 
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-decoder").join(name)
 }
 
-const ONE_THREAD: DecoderOptions = DecoderOptions { threads: 1, device: Device::Cpu, context_length: None };
+const ONE_THREAD: DecoderOptions =
+    DecoderOptions { threads: 1, device: Device::Cpu, context_length: Some(128) };
 
 /// The tests need ONNX Runtime: without it they fail, and the error says what to run.
 fn load(name: &str) -> OrtDecoder {
@@ -117,6 +118,9 @@ fn wrong_steps_leave_the_sequence_as_it_was() {
     assert_eq!(model.step(&[5, 320]).unwrap_err().code(), "decode/token-range");
     assert_eq!(model.step(&[u32::MAX]).unwrap_err().code(), "decode/token-range");
     assert_eq!(model.step(&[1; 126]).unwrap_err().code(), "decode/context");
+    // a session is its thread's own, but may move
+    fn may_move(_: &impl Send) {}
+    may_move(&model);
     // a context beyond the model's tables: ONNX Runtime itself fails
     let options = DecoderOptions { context_length: Some(500), ..ONE_THREAD };
     let mut long = OrtDecoder::load(&data("model.onnx"), &options).unwrap();
@@ -176,9 +180,10 @@ fn without_cuda_the_processor_is_used_and_a_notice_says_so() {
 #[test]
 fn the_folder_holds_a_tokenizer_and_a_template() {
     let limits = Limits::default();
-    let tokenizer = PromptTokenizer::from_file(&data("tokenizer.json"), &limits).unwrap();
-    let template = ChatTemplate::from_folder(&data(""), &limits).unwrap().unwrap();
-    let prompt = template.render(&[Message::user("the é")], true).unwrap();
+    let folder = ModelFolder::open(&data(""), &limits).unwrap();
+    assert_eq!((folder.end_tokens, folder.context_length), (vec![2], Some(128)));
+    let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &limits).unwrap();
+    let prompt = folder.template.unwrap().render(&[Message::user("the é")], true).unwrap();
     assert_eq!(prompt, "<|im_start|>user\nthe é<|im_end|>\n<|im_start|>assistant\n");
     let tokens = tokenizer.encode(&prompt, false).unwrap();
     let special: Vec<u32> = tokens.iter().copied().filter(|&t| t < 3).collect();

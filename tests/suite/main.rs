@@ -12,6 +12,7 @@ mod generation;
 mod grammar_analysis;
 mod grammars;
 mod language;
+mod model_folder;
 mod regex;
 mod sampler;
 mod text_stream;

@@ -90,8 +90,10 @@ fn plus_infinity_is_certain() {
 #[test]
 fn settings_cut_the_right_tokens() {
     let base = warm(5);
-    // (settings, mask, tokens that may come up); by falling probability the tokens are 1 3 4 0 2
-    let table: &[(Sampling, Option<&[u32]>, &[u32])] = &[
+    /// Settings, mask, tokens that may come up.
+    type Row<'a> = (Sampling, Option<&'a [u32]>, &'a [u32]);
+    // by falling probability the tokens are 1 3 4 0 2
+    let table: &[Row<'_>] = &[
         (base.clone(), None, &[0, 1, 2, 3, 4]),
         (Sampling { top_k: 1, ..base.clone() }, None, &[1]),
         (Sampling { top_k: 3, ..base.clone() }, None, &[1, 3, 4]),

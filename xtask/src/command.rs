@@ -39,10 +39,13 @@ pub fn succeeds(command: &mut Command) -> bool {
 
 fn show(command: &Command) -> String {
     let root = root();
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program());
+    // inside the root by its path, elsewhere by its name
+    let program =
+        program.strip_prefix(&root).ok().or_else(|| program.file_name().map(Path::new)).unwrap_or(program);
+    let words = std::iter::once(program.as_os_str()).chain(command.get_args());
     let words = words.map(|word| {
-        let word = Path::new(word);
-        let word = word.strip_prefix(&root).unwrap_or(word).to_string_lossy().into_owned();
+        let word = word.to_string_lossy().into_owned();
         if word.is_empty() || word.contains([' ', '"']) { format!("'{word}'") } else { word }
     });
     words.collect::<Vec<_>>().join(" ")

@@ -19,8 +19,8 @@ pub struct DecoderOptions {
     pub threads: usize,
     /// Where it runs; the processor by default.
     pub device: Device,
-    /// The model's context in tokens. By default what `max_position_embeddings` in a `config.json` beside the model
-    /// says, else unknown.
+    /// The model's context in tokens, as [`ModelFolder`](crate::decode::ModelFolder) reads it. Unknown by default: a
+    /// sequence that is too long is then an error of the model.
     pub context_length: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ impl OrtDecoder {
             device,
             cache_memory: memory,
             logits_memory: logits_memory.map_err(errors::run)?,
-            context_length: options.context_length.or_else(|| context_beside(path)),
+            context_length: options.context_length,
             notices,
             tokens: Vec::new(),
             cached: 0,
@@ -261,17 +261,4 @@ fn cut_rows<T: PrimitiveTensorElementType + Copy + std::fmt::Debug + 'static>(
         kept.extend(head.iter().take(length * shape.size));
     }
     Ok(Tensor::from_array(([1, shape.heads, length, shape.size], kept))?.into_dyn())
-}
-
-/// `max_position_embeddings` of a `config.json` beside the model, or one folder up (exporters put models into `onnx/`).
-fn context_beside(model: &Path) -> Option<usize> {
-    let folder = model.parent()?;
-    [Some(folder), folder.parent()].into_iter().flatten().find_map(|folder| {
-        let path = folder.join("config.json");
-        // a settings file of more than a megabyte is something else
-        let small = std::fs::metadata(&path).is_ok_and(|m| m.len() < 1 << 20);
-        let text = small.then(|| std::fs::read_to_string(&path).ok()).flatten()?;
-        let config: serde_json::Value = serde_json::from_str(&text).ok()?;
-        config.get("max_position_embeddings")?.as_u64().and_then(|n| usize::try_from(n).ok())
-    })
 }
