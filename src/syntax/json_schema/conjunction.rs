@@ -86,10 +86,8 @@ impl Shape<'_> {
             Shape::Union(list) => list.clone(),
             Shape::Typed(typed) => {
                 let arrays = typed.array.iter().flat_map(|a| a.prefix.iter().copied().chain([a.rest]));
-                let objects = typed
-                    .object
-                    .iter()
-                    .flat_map(|o| o.members.iter().map(|m| m.value).chain([o.additional]));
+                let objects =
+                    typed.object.iter().flat_map(|o| o.members.iter().map(|m| m.value).chain([o.additional]));
                 arrays.chain(objects).collect()
             }
         }
@@ -109,7 +107,7 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
     ///
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions.
-    pub(super) fn of(schemas: &'s Schemas<'a>, limits: &Limits) -> Result<Self> {
+    pub(super) fn of(schemas: &'s Schemas<'a>, limits: &'s Limits) -> Result<Self> {
         let mut all =
             Conjunctions { schemas, parts: Vec::new(), ids: FxHashMap::default(), shapes: Vec::new() };
         let mut validator = Validator::new(schemas, limits);
@@ -146,6 +144,12 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
         self.parts[id.index()].iter().map(|part| self.schemas.get(part.schema))
     }
 
+    /// The schemas whose own assertions hold in a conjunction, references followed.
+    pub(super) fn unfolded(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
+        let (bases, _) = unfold(self.schemas, &self.parts[id.index()]);
+        bases.into_iter().map(|id| self.schemas.get(id))
+    }
+
     /// The pointer of the first schema of a conjunction; that of no schema is `""`.
     pub(super) fn pointer(&self, id: ConjunctionId) -> &str {
         self.schemas_of(id).next().map_or("", |schema| schema.pointer.as_str())
@@ -174,7 +178,14 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
     }
 
     fn intern(&mut self, parts: impl IntoIterator<Item = Part>) -> ConjunctionId {
-        let mut parts: Vec<Part> = parts.into_iter().collect();
+        // references count as what they mean, so that equal conjunctions are found to be equal
+        let meant = |part: Part| {
+            let schema = if part.own { part.schema } else { self.schemas.meaning(part.schema) };
+            let says = self.schemas.get(schema);
+            let nothing = says.is_bare && !says.is_compound();
+            (!nothing).then_some(Part { schema, own: part.own && says.is_compound() })
+        };
+        let mut parts: Vec<Part> = parts.into_iter().filter_map(meant).collect();
         parts.sort_unstable();
         parts.dedup();
         let parts: Box<[Part]> = parts.into();

@@ -31,7 +31,9 @@ impl Decimal {
         let huge = i64::MAX / 4;
         let exponent = match exponent.strip_prefix('+').unwrap_or(exponent) {
             "" => 0,
-            e => e.parse::<i64>().map_or(if e.starts_with('-') { -huge } else { huge }, |e| e.clamp(-huge, huge)),
+            e => e
+                .parse::<i64>()
+                .map_or(if e.starts_with('-') { -huge } else { huge }, |e| e.clamp(-huge, huge)),
         };
         let negative = mantissa.starts_with('-');
         let mantissa = mantissa.trim_start_matches('-');

@@ -134,7 +134,8 @@ impl<'a> Emitter<'_, '_, 'a> {
             } else if id == root || self.made[id.index()].is_none() {
                 stack.push((id, true));
                 let children = self.all.shape_of(id).children();
-                let missing = |c: &ConjunctionId| self.made[c.index()].is_none() && self.satisfiable.contains(*c);
+                let missing =
+                    |c: &ConjunctionId| self.made[c.index()].is_none() && self.satisfiable.contains(*c);
                 stack.extend(children.into_iter().filter(missing).map(|child| (child, false)));
             }
         }
@@ -220,7 +221,7 @@ impl<'a> Emitter<'_, '_, 'a> {
         if max.is_some_and(|max| max < min) {
             return self.g.never();
         }
-        let mut item = |emitter: &mut Self, id| {
+        let item = |emitter: &mut Self, id| {
             let item = emitter.inner(id);
             emitter.g.sequence([item, space])
         };
@@ -292,7 +293,9 @@ impl<'a> Emitter<'_, '_, 'a> {
             Value::Number(number) => {
                 let source = number.to_string();
                 let decimal = Decimal::parse(&source);
-                let mut texts = vec![self.g.text(source)];
+                // the reader of JSON puts a plus sign before exponents that have none
+                let unsigned = source.replace("e+", "e");
+                let mut texts = vec![self.g.text(source), self.g.text(unsigned)];
                 if decimal.is_plain() {
                     texts.push(self.g.text(decimal.to_plain_text()));
                 }

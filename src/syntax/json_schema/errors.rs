@@ -64,11 +64,14 @@ pub(super) fn not_a_schema(pointer: &str, found: &Value) -> Error {
 
 pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value, allowed: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/invalid-keyword", format!("`{keyword}` has a value that it cannot have"))
-            .at(at(pointer))
-            .found(found.to_string())
-            .allowed(allowed)
-            .help("check the schema against the meta-schema of its draft"),
+        Diagnostic::new(
+            "json-schema/invalid-keyword",
+            format!("`{keyword}` has a value that it cannot have"),
+        )
+        .at(at(pointer))
+        .found(found.to_string())
+        .allowed(allowed)
+        .help("check the schema against the meta-schema of its draft"),
     )
 }
 

@@ -25,8 +25,8 @@
 //! - **Integers**: `-?(0|[1-9][0-9]*)`; not `2.0`, not `1e3`.
 //! - **Numbers** without bounds: every JSON number. With bounds: plain notation with any number of digits
 //!   after the point, or scientific notation with one digit, not zero, before the point (`1.5e-06`). Zero has
-//!   a minus sign only if the range has negative numbers. Numbers of `enum` and `const`: as in the schema,
-//!   or in the shortest plain notation.
+//!   a minus sign only if the range has negative numbers. Numbers of `enum` and `const`: as in the schema
+//!   (exponents with or without plus sign), or in the shortest plain notation.
 //!
 //! ```
 //! use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace, compile};

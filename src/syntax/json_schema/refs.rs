@@ -1,7 +1,7 @@
 //! `$ref`: resolving it within the document, and finding references that lead nowhere but to themselves.
 
 use super::errors;
-use super::pointer::{percent_decode, resolve};
+use super::pointer::{join, percent_decode, resolve};
 use super::schema::{Draft, Location, Reader, SchemaId, Schemas};
 use crate::error::Result;
 use serde_json::Value;
@@ -15,11 +15,9 @@ fn identifier(draft: Draft, schema: &Value) -> Option<&str> {
 /// The location, made the root of its own resource if it has an identifier that is more than a fragment.
 pub(super) fn rebase(draft: Draft, location: Location<'_>) -> Location<'_> {
     match identifier(draft, location.value) {
-        Some(id) if !id.starts_with('#') && !id.is_empty() => Location {
-            resource: location.value,
-            resource_pointer: location.pointer.clone(),
-            ..location
-        },
+        Some(id) if !id.starts_with('#') && !id.is_empty() => {
+            Location { resource: location.value, resource_pointer: location.pointer.clone(), ..location }
+        }
         _ => location,
     }
 }
@@ -33,6 +31,7 @@ pub(super) fn target<'a>(
     from: &Location<'a>,
     reference: &str,
 ) -> Result<SchemaId> {
+    let place = join(&from.pointer, "$ref");
     let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let own = |schema| identifier(reader.draft, schema).map(|id| id.trim_end_matches('#'));
     let (resource, base) = if uri.is_empty() || own(from.resource) == Some(uri) {
@@ -40,23 +39,19 @@ pub(super) fn target<'a>(
     } else if own(reader.root) == Some(uri) {
         (reader.root, "")
     } else {
-        return Err(errors::remote_reference(&from.pointer, reference));
+        return Err(errors::remote_reference(&place, reference));
     };
     let Some(pointer) = percent_decode(fragment) else {
-        return Err(errors::dangling_reference(&from.pointer, reference));
+        return Err(errors::dangling_reference(&place, reference));
     };
     if !pointer.is_empty() && !pointer.starts_with('/') {
-        return Err(errors::anchor_reference(&from.pointer, reference));
+        return Err(errors::anchor_reference(&place, reference));
     }
     let Some((value, path)) = resolve(resource, &pointer) else {
-        return Err(errors::dangling_reference(&from.pointer, reference));
+        return Err(errors::dangling_reference(&place, reference));
     };
-    let location = Location {
-        value,
-        pointer: format!("{base}{path}"),
-        resource,
-        resource_pointer: base.to_owned(),
-    };
+    let location =
+        Location { value, pointer: format!("{base}{path}"), resource, resource_pointer: base.to_owned() };
     let location = rebase(reader.draft, location);
     Ok(reader.intern(location))
 }

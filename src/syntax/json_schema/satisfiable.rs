@@ -91,14 +91,19 @@ impl Satisfiable {
     /// The unsatisfiable conjunction inside this one that is to blame, or the reason that is here.
     fn step(&self, all: &Conjunctions<'_, '_>, id: ConjunctionId) -> Result<ConjunctionId, String> {
         let typed = match all.shape_of(id) {
-            Shape::Values(_) => return Err("no value of `enum` or `const` satisfies the other keywords".into()),
+            Shape::Values(_) => {
+                return Err("no value of `enum` or `const` satisfies the other keywords".into());
+            }
             Shape::Union(list) => return list.first().copied().ok_or_else(|| "no alternative".into()),
             Shape::Typed(typed) => typed,
         };
         if typed.types == TypeSet::NONE {
-            let types: Vec<TypeSet> = all.schemas_of(id).map(|schema| schema.types).collect();
-            let is_false = types.contains(&TypeSet::NONE) || types.len() < 2;
-            return Err(if is_false { "the schema is `false`" } else { "the types exclude each other" }.into());
+            let restricting: Vec<_> = all.unfolded(id).filter(|s| s.types != TypeSet::ALL).collect();
+            if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
+                return Err(format!("`#{}` is `false`", schema.pointer));
+            }
+            let places: Vec<String> = restricting.iter().map(|s| format!("`#{}`", s.pointer)).collect();
+            return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
         if let Some(object) = &typed.object {
             let blamed = object.members.iter().find(|m| m.required && !self.contains(m.value));
@@ -114,7 +119,11 @@ impl Satisfiable {
         if typed.types.contains(TypeSet::STRING) {
             return Err("`minLength` is above `maxLength`".into());
         }
-        Err(if typed.number.integer { "no integer is between the bounds" } else { "no number is between the bounds" }
-            .into())
+        Err(if typed.number.integer {
+            "no integer is between the bounds"
+        } else {
+            "no number is between the bounds"
+        }
+        .into())
     }
 }

@@ -172,12 +172,27 @@ impl Schema<'_> {
             is_bare: false,
         }
     }
+
+    /// The only schema that this one consists of, if it is nothing but a reference.
+    fn refers_to(&self) -> Option<SchemaId> {
+        match self.conjuncts[..] {
+            [one] if self.is_bare && self.any_of.is_empty() => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Whether `$ref`, `allOf` or `anyOf` add something to the schema's own assertions.
+    pub(super) fn is_compound(&self) -> bool {
+        !self.conjuncts.is_empty() || !self.any_of.is_empty()
+    }
 }
 
 /// All schemas that the root reaches; the root is the first.
 #[derive(Debug)]
 pub(super) struct Schemas<'a> {
     list: Vec<Schema<'a>>,
+    /// For each schema that is nothing but a reference, what it comes to; for others, themselves.
+    meanings: Vec<SchemaId>,
 }
 
 impl<'a> Schemas<'a> {
@@ -188,6 +203,33 @@ impl<'a> Schemas<'a> {
 
     pub(super) fn root(&self) -> SchemaId {
         SchemaId(0)
+    }
+
+    /// The schema that `id` means: the end of the chain of references that it starts.
+    pub(super) fn meaning(&self, id: SchemaId) -> SchemaId {
+        self.meanings[id.0 as usize]
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = SchemaId> + use<> {
+        (0..self.list.len() as u32).map(SchemaId)
+    }
+
+    /// Fills in the meanings; there are no cycles. Every link of a chain is followed once.
+    fn find_meanings(&mut self) {
+        let mut done = vec![false; self.list.len()];
+        for start in self.ids() {
+            let mut chain = Vec::new();
+            let mut at = start;
+            while let Some(next) = self.get(at).refers_to().filter(|_| !done[at.0 as usize]) {
+                chain.push(at);
+                at = next;
+            }
+            let end = self.meaning(at);
+            for link in chain {
+                done[link.0 as usize] = true;
+                self.meanings[link.0 as usize] = end;
+            }
+        }
     }
 }
 
@@ -253,8 +295,7 @@ impl<'a> Reader<'a, '_> {
 /// Reads everything that the root reaches.
 pub(super) fn read<'a>(root: &'a Value, warnings: &mut Vec<Diagnostic>) -> Result<Schemas<'a>> {
     let draft = Draft::of(root);
-    let mut reader =
-        Reader { root, draft, locations: Vec::new(), ids: FxHashMap::default(), warnings };
+    let mut reader = Reader { root, draft, locations: Vec::new(), ids: FxHashMap::default(), warnings };
     reader.intern(Location {
         value: root,
         pointer: String::new(),
@@ -271,13 +312,9 @@ pub(super) fn read<'a>(root: &'a Value, warnings: &mut Vec<Diagnostic>) -> Resul
         };
         list.push(schema);
     }
-    let schemas = Schemas { list };
+    let meanings = (0..list.len() as u32).map(SchemaId).collect();
+    let mut schemas = Schemas { list, meanings };
     refs::check_cycles(&schemas)?;
+    schemas.find_meanings();
     Ok(schemas)
-}
-
-impl<'a> Schemas<'a> {
-    pub(super) fn ids(&self) -> impl Iterator<Item = SchemaId> + use<> {
-        (0..self.list.len() as u32).map(SchemaId)
-    }
 }

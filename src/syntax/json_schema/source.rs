@@ -72,11 +72,9 @@ fn find_duplicates(text: &str, warnings: &mut Vec<Diagnostic>) {
     while let Some(&byte) = bytes.get(at) {
         at += 1;
         match byte {
-            b'{' => open.push(Open::Object {
-                keys: FxHashSet::default(),
-                key: String::new(),
-                expects_key: true,
-            }),
+            b'{' => {
+                open.push(Open::Object { keys: FxHashSet::default(), key: String::new(), expects_key: true })
+            }
             b'[' => open.push(Open::Array(0)),
             b'}' | b']' => {
                 open.pop();
@@ -96,7 +94,8 @@ fn find_duplicates(text: &str, warnings: &mut Vec<Diagnostic>) {
                         _ => {}
                     }
                 }
-                let Some(Open::Object { keys, key, expects_key: expects_key @ true }) = open.last_mut() else {
+                let Some(Open::Object { keys, key, expects_key: expects_key @ true }) = open.last_mut()
+                else {
                     continue;
                 };
                 *expects_key = false;

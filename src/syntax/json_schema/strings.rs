@@ -46,6 +46,11 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// One character of a class in canonical spelling.
 pub(super) fn canonical(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
+    if let &[(low, high)] = class.ranges()
+        && low == high
+    {
+        return g.text(escape(low).unwrap_or_else(|| low.into()));
+    }
     let plain = g.char_class(class.intersection(&escaped().complement()));
     let mut alternatives = vec![plain];
     for &(low, high) in class.intersection(&escaped()).ranges() {
@@ -67,8 +72,7 @@ fn character(g: &mut GrammarBuilder) -> ExprId {
     // D800 to DBFF, then DC00 to DFFF, is one character; everything else of four digits is one by itself
     let below_d = hex(g, b"0123456789abcefABCEF");
     let d = hex(g, b"dD");
-    let (no_surrogate, high, low) =
-        (hex(g, b"01234567"), hex(g, b"89abAB"), hex(g, b"cdefCDEF"));
+    let (no_surrogate, high, low) = (hex(g, b"01234567"), hex(g, b"89abAB"), hex(g, b"cdefCDEF"));
     let one = g.sequence([below_d, three]);
     let in_d = g.sequence([d, no_surrogate, two]);
     let pair = g.sequence([d, high, two, backslash, u, d, low, two]);

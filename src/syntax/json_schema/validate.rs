@@ -3,7 +3,7 @@
 
 use super::conjunction::Part;
 use super::decimal::Decimal;
-use super::schema::{NumberRange, Schema, Schemas, SchemaId, TypeSet};
+use super::schema::{NumberRange, Schema, SchemaId, Schemas, TypeSet};
 use super::{errors, pattern};
 use crate::error::Result;
 use crate::grammar::Grammar;

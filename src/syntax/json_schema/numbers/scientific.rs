@@ -91,11 +91,8 @@ fn any_mantissa(g: &mut GrammarBuilder) -> ExprId {
 
 /// The mantissa with an exponent between `least` and `most`, whose text may have leading zeros.
 fn scaled(g: &mut GrammarBuilder, mantissa: ExprId, least: Option<i64>, most: Option<i64>) -> ExprId {
-    let integers = |lower: i64, upper: Option<i64>| Part {
-        lower: bound(lower),
-        upper: upper.map(bound),
-        integer: true,
-    };
+    let integers =
+        |lower: i64, upper: Option<i64>| Part { lower: bound(lower), upper: upper.map(bound), integer: true };
     let zero = g.text("0");
     let zeros = g.star(zero);
     let mut exponents = Vec::new();
