@@ -14,6 +14,7 @@
 
 mod compiled;
 mod engine;
+mod spelling;
 mod token_mask;
 mod walk;
 

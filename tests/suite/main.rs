@@ -19,5 +19,6 @@ mod regex;
 mod sampler;
 mod text_stream;
 mod texts;
+mod tidy;
 mod vocabulary;
 mod vocabulary_load;
