@@ -15,6 +15,7 @@ mod classes;
 mod closure;
 mod compress;
 mod errors;
+pub mod graph;
 mod left_recursion;
 mod literals;
 mod lockstep;
@@ -25,6 +26,7 @@ mod stack;
 pub(crate) mod state;
 mod table;
 mod utf8;
+pub mod words;
 
 pub use state::StateId;
 pub use table::{ConfigurationId, Tables};

@@ -94,8 +94,10 @@ impl GrammarBuilder {
             return id;
         }
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
+        // the first two, empty and never, are there under any limit: past it they stand in for the rest
+        let allowed = used < self.limits.grammar_nodes || self.expressions.len() < 2;
         match ExprId::new(self.expressions.len()) {
-            Some(id) if used < self.limits.grammar_nodes => {
+            Some(id) if allowed => {
                 self.ids.insert(expression.clone(), id);
                 self.expressions.push(expression);
                 id

@@ -1,8 +1,13 @@
-//! The test suite: one module a topic.
+//! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
 mod earley;
 mod engine_properties;
 mod fuzz_regressions;
+mod diagnostics;
+mod gbnf;
+mod grammar_analysis;
+mod naive;
+mod regex;
 mod texts;
 mod vocabulary;
 mod vocabulary_load;

@@ -80,7 +80,7 @@ impl<'s> Names<'s> {
 
     /// Up to three defined names that are near to `name`, the nearest first.
     fn similar(&self, name: &str) -> Vec<&'s str> {
-        let most = (name.len() / 3).clamp(1, 4);
+        let most = (name.len() / 2).clamp(1, 3);
         let mut near: Vec<(usize, &'s str)> = self
             .rules
             .iter()

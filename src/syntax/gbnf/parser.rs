@@ -137,6 +137,10 @@ impl Parser<'_> {
                         open.sequence.push(element);
                         self.scanner.space(nested);
                     }
+                    // the name of the next rule was taken for a part of the group
+                    None if nested && self.scanner.rest().starts_with("::=") => {
+                        return Err(errors::unclosed_group(self.scanner.source, open.offset));
+                    }
                     None if nested => return Err(errors::unexpected(self.scanner.source, offset)),
                     None => return Ok(open.finish(&mut self.builder)),
                 },

@@ -245,6 +245,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
+    /// The error for half of a surrogate pair, which was just read.
     pub(super) fn lone_surrogate(&self, start: usize) -> Error {
         let help = "half of a surrogate pair is no character; write `\\u{…}` with the character's number";
         self.error(start, "regex/lone-surrogate", "a surrogate stands alone", help)
@@ -292,7 +293,11 @@ impl<'p> Translator<'p> {
                 }
                 None => return Err(self.bad_escape(start)),
             },
-            // `\z`, `\A` and their like are anchors elsewhere and letters in old browsers
+            // anchors elsewhere, letters in old browsers
+            'A' | 'z' | 'Z' => {
+                let help = "write `^` and `$` for the start and the end of the text";
+                return Err(self.error(start, "regex/bad-escape", "ECMA-262 has no such escape", help));
+            }
             c if c.is_ascii_alphanumeric() => return Err(self.bad_escape(start)),
             c => Escape::Char(c),
         })

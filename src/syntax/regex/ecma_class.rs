@@ -47,7 +47,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
         if !is_range || matches!(low, Atom::Set) {
             match low {
                 Atom::Char(c) => t.literal(c),
-                Atom::Surrogate(_) => surrogates = surrogates.or(Some(from)),
+                Atom::Surrogate(_) => surrogates = surrogates.or(Some((from, t.offset))),
                 Atom::Set => {}
             }
             continue;
@@ -61,19 +61,19 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
                 t.literal('-');
             }
             (Atom::Surrogate(_), Atom::Set) => {
-                surrogates = surrogates.or(Some(from));
+                surrogates = surrogates.or(Some((from, t.offset)));
                 t.literal('-');
             }
             (low, high) => range(t, from, &low, &high, &mut surrogates)?,
         }
     }
     if t.out.len() == empty {
-        if let Some(from) = surrogates {
-            // every text is made of characters: a class of surrogates alone says something else is meant
-            t.offset = t.offset.max(from + 1);
-            if !negated {
-                return Err(t.lone_surrogate(from));
-            }
+        // every text is made of characters: a class of surrogates alone says that something else is meant
+        if let Some((from, to)) = surrogates
+            && !negated
+        {
+            t.offset = to;
+            return Err(t.lone_surrogate(from));
         }
         t.out.truncate(opening);
         t.out.push_str(if negated { ALL } else { NONE });
@@ -128,7 +128,7 @@ fn range(
     from: usize,
     low: &Atom,
     high: &Atom,
-    surrogates: &mut Option<usize>,
+    surrogates: &mut Option<(usize, usize)>,
 ) -> Result<()> {
     let number = |atom: &Atom| match atom {
         Atom::Char(c) => u32::from(*c),
@@ -148,7 +148,7 @@ fn range(
         _ => '\u{D7FF}',
     };
     if low > high {
-        *surrogates = surrogates.or(Some(from));
+        *surrogates = surrogates.or(Some((from, t.offset)));
         return Ok(());
     }
     t.hex(low);

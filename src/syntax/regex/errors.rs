@@ -26,8 +26,8 @@ pub(super) fn at_offset(
     message: impl Into<String>,
     help: impl Into<String>,
 ) -> Error {
-    let end = pattern.ceil_char_boundary((offset + length).min(pattern.len()));
-    let found = pattern.get(offset..end).unwrap_or("");
+    let end = (offset + length..pattern.len()).find(|&end| pattern.is_char_boundary(end));
+    let found = pattern.get(offset..end.unwrap_or(pattern.len())).unwrap_or("");
     let mut diagnostic = Diagnostic::new(code, message).at(Place::in_text(pattern, offset)).help(help);
     if !found.is_empty() {
         diagnostic = diagnostic.found(found);
@@ -183,7 +183,7 @@ pub(super) fn from_hir(source: &Source<'_>, cause: &hir::Error) -> Error {
                 .help("the properties are general categories (`\\p{L}`), scripts (`\\p{Script=Greek}`) and binary properties (`\\p{Alphabetic}`)"),
         ),
         kind => error(
-            at_span(source, span, "regex/syntax", kind.to_string()).help("turn Unicode on again with `(?u)`"),
+            at_span(source, span, "regex/unicode-off", kind.to_string()).help("turn Unicode on again with `(?u)`"),
         ),
     }
 }

@@ -1,12 +1,12 @@
 //! Regular expressions -> grammar.
 //!
 //! The pattern is parsed by the regex-syntax crate (patterns in ECMA-262's dialect are rewritten for it
-//! first) and its syntax tree is lowered by [`lower`] with an explicit stack. The language is exact:
+//! first) and its syntax tree is lowered by the module `lower` with an explicit stack. The language is exact:
 //!
 //! - a pattern describes whole strings ([`Options::search`] makes it a search);
 //! - `^`, `$`, `\A` and `\z` mean the ends of the whole string, wherever they stand: every part is lowered
 //!   for each of the contexts "at the start or not" and "at the end or not" in which it differs
-//!   (see [`context`]);
+//!   (see the module `context`);
 //! - bounded repeats stay repeats, greedy and lazy ones have the same language;
 //! - what is not regular or not supported (look-around, backreferences, word boundaries, line anchors) is an
 //!   error that names the construct and its place.

@@ -1,0 +1,158 @@
+//! The GBNF front end: tables of cases, sizes, limits.
+
+use crate::naive;
+use grammata::syntax::gbnf::{Options, compile, compile_bytes};
+use grammata::{ErrorKind, Limits};
+use proptest::prelude::*;
+use serde::Deserialize;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    grammar: String,
+    accept: Vec<String>,
+    #[serde(default)]
+    reject: Vec<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+#[test]
+fn tables() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/gbnf");
+    let mut cases = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        let text = std::fs::read_to_string(&path).expect("the table can be read");
+        let table: Table = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        for case in table.case {
+            cases += 1;
+            check(&case);
+        }
+    }
+    assert!(cases >= 20, "only {cases} cases were found");
+}
+
+fn check(case: &Case) {
+    let source = &case.grammar;
+    let compiled = compile(source, &Options::default()).unwrap_or_else(|e| panic!("{source}\n{e}"));
+    let warnings: Vec<&str> = compiled.warnings.iter().map(|w| w.code()).collect();
+    assert_eq!(warnings, case.warnings, "{source}");
+    let grammar = compiled.grammar;
+    grammar.verify().expect("the grammar verifies");
+    assert!(!case.accept.is_empty(), "{source}: a case needs a text that matches");
+    for text in &case.accept {
+        assert!(naive::matches(&grammar, text.as_bytes()), "{source}\nshould match {text:?}: {grammar}");
+    }
+    for text in &case.reject {
+        assert!(!naive::matches(&grammar, text.as_bytes()), "{source}\nmust not match {text:?}: {grammar}");
+    }
+}
+
+#[test]
+fn another_root() {
+    let options = Options { root: "start".to_owned(), ..Options::default() };
+    let compiled = compile("start ::= \"a\"\nroot ::= \"b\"", &options).expect("the grammar is right");
+    assert!(naive::matches(&compiled.grammar, b"a"));
+    assert_eq!(compiled.warnings.len(), 1);
+}
+
+#[test]
+fn deep_nesting() {
+    let depth = 100_000;
+    let source = format!("root ::= {}\"x\"{}\n", "(".repeat(depth), ")*".repeat(depth));
+    let compiled = compile(&source, &Options::default()).expect("within the limit");
+    assert!(compiled.grammar.verify().is_ok());
+    let source = format!("root ::= {}", "(\n\"a\" | ".repeat(300_000));
+    assert_eq!(compile(&source, &Options::default()).expect_err("past the limit").kind(), ErrorKind::Limit);
+    let source = format!("root ::= {}", "(".repeat(1000));
+    let limits = Limits { source_depth: 999, ..Limits::default() };
+    let error = compile(&source, &Options { limits, ..Options::default() }).expect_err("past the limit");
+    assert_eq!(error.kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn big_grammars_take_linear_time() {
+    let grammar = |rules: usize| {
+        let mut source = String::from("root ::= rule-0\n");
+        for i in 0..rules {
+            let next = (i + 1) % rules;
+            writeln!(
+                source,
+                "rule-{i} ::= \"text {i}\" [a-z{i}]* rule-{next} | (\"a\" | \"b\"){{2,{}}}",
+                i + 2
+            )
+            .expect("strings can be written to");
+        }
+        source
+    };
+    let source = grammar(150_000);
+    assert!(source.len() > 8_000_000, "{}", source.len());
+    let begin = Instant::now();
+    let compiled = compile(&source, &Options::default()).expect("within the limits");
+    assert!(compiled.warnings.is_empty());
+    // a few seconds at most, also on a slow and busy machine; quadratic time would take hours
+    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn many_warnings_are_summed_up() {
+    let mut source = String::from("root ::= \"a\"\n");
+    for i in 0..100_000 {
+        writeln!(source, "unused-{i} ::= \"a\"").expect("strings can be written to");
+    }
+    let warnings = compile(&source, &Options::default()).expect("only warnings").warnings;
+    assert_eq!(warnings.len(), 21);
+    assert_eq!(warnings[20].message(), "99980 more rules are not used");
+}
+
+#[test]
+fn limits_hold() {
+    let limits = Limits { grammar_nodes: 20, ..Limits::default() };
+    let source = "root ::= a b c d e f g h\n";
+    let error = compile(source, &Options { limits, ..Options::default() });
+    assert!(error.is_err());
+    let mut source = String::from("root ::= \"\"");
+    (0..100).for_each(|i| write!(source, " | \"{i}\"").expect("strings can be written to"));
+    let limits = Limits { grammar_nodes: 20, ..Limits::default() };
+    let error = compile(&source, &Options { limits, ..Options::default() }).expect_err("past the limit");
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    let limits = Limits { source_bytes: 10, ..Limits::default() };
+    let error = compile_bytes(source.as_bytes(), &Options { limits, ..Options::default() });
+    assert_eq!(error.expect_err("past the limit").kind(), ErrorKind::Limit);
+    for nodes in 0..12 {
+        let limits = Limits { grammar_nodes: nodes, ..Limits::default() };
+        let error =
+            compile("root ::= x y\nx ::= y?\ny ::= [a-b] \"c\"+", &Options { limits, ..Options::default() });
+        assert!(error.is_err() || nodes > 8, "{nodes}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_grammar_or_an_error(body in r#"[a-c"\\\[\](){}|^*+?.,xuU0-9<>!:=#\n -]{0,32}"#) {
+        let source = format!("root ::= {body}\na ::= \"a\"\nb ::= b | \"\"\n");
+        match compile(&source, &Options::default()) {
+            Ok(compiled) => prop_assert!(compiled.grammar.verify().is_ok()),
+            Err(error) => {
+                prop_assert!(error.diagnostic().help_text().is_some());
+                prop_assert!(error.code().starts_with("gbnf/"), "{}", error);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_grammar_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        if let Err(error) = compile_bytes(&bytes, &Options::default()) {
+            prop_assert!(error.code().starts_with("gbnf/"), "{}", error);
+        }
+    }
+}
