@@ -63,7 +63,7 @@ pub struct Case<'g> {
 
 /// Limits under which a case that would take long ends soon.
 pub fn small_limits() -> Limits {
-    Limits { lockstep_search: 2_000, cache_bytes: 64 << 20, ..Limits::default() }
+    Limits { lockstep_search: 300, cache_bytes: 4 << 20, ..Limits::default() }
 }
 
 /// Draws a grammar of `shape`, a vocabulary and a sequence of operations from `bytes`, and does them with
