@@ -5,11 +5,17 @@ use std::sync::Arc;
 fn main() -> Result<()> {
     let a: Vec<String> = std::env::args().collect();
     let src = std::fs::read_to_string(&a[1]).unwrap();
-    let g = if a[1].ends_with(".gbnf") { syntax::gbnf::compile(&src, &Default::default())?.grammar } else { syntax::regex::compile(src.trim_end(), &Default::default())? };
+    let g = if a[1].ends_with(".gbnf") {
+        syntax::gbnf::compile(&src, &Default::default())?.grammar
+    } else {
+        syntax::regex::compile(src.trim_end(), &Default::default())?
+    };
     if a[2] == "count" {
         let au = automaton::Automaton::new(&g, &Limits::default())?;
         println!("{} states", au.state_count());
-        for w in automaton::words::enumerate(&au)?.take(20) { println!("{:?}", String::from_utf8_lossy(&w?)); }
+        for w in automaton::words::enumerate(&au)?.take(20) {
+            println!("{:?}", String::from_utf8_lossy(&w?));
+        }
         println!("{}", automaton::words::count(&au)?);
         return Ok(());
     }
@@ -30,13 +36,20 @@ fn main() -> Result<()> {
             m.fill_mask(&mut buf)?;
             let e = s.elapsed();
             times.push((e, t));
-            assert!(buf[t.index()/32] >> (t.get()%32) & 1 == 1);
+            assert!(buf[t.index() / 32] >> (t.get() % 32) & 1 == 1);
             m.accept_token(t)?;
         }
         println!("accepting {}", m.is_accepting()?);
         times.sort();
         let n = times.len();
-        println!("n {} p50 {:?} p90 {:?} max {:?} mean {:?}", n, times[n/2].0, times[n*9/10].0, times[n-1].0, times.iter().map(|t| t.0).sum::<std::time::Duration>()/n as u32);
+        println!(
+            "n {} p50 {:?} p90 {:?} max {:?} mean {:?}",
+            n,
+            times[n / 2].0,
+            times[n * 9 / 10].0,
+            times[n - 1].0,
+            times.iter().map(|t| t.0).sum::<std::time::Duration>() / n as u32
+        );
     }
     println!("{:?}", c.statistics());
     Ok(())

@@ -1,6 +1,7 @@
 //! Grammata compiles grammars to token-level masks.
 
 pub mod automaton;
+pub mod decode;
 pub mod diagnostic;
 pub mod error;
 pub mod grammar;

@@ -86,8 +86,8 @@ fn key_trie<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<KeyNode> {
     for (member, key) in keys.enumerate() {
         let member = member as u32;
         let mut at = 0;
-        nodes[at].members.push(member);
         for &byte in key {
+            nodes[at].members.push(member);
             at = match nodes[at].edges.binary_search_by_key(&byte, |edge| edge.0) {
                 Ok(found) => nodes[at].edges[found].1 as usize,
                 Err(place) => {
@@ -97,7 +97,6 @@ fn key_trie<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<KeyNode> {
                     child
                 }
             };
-            nodes[at].members.push(member);
         }
         nodes[at].terminal = Some(member);
     }

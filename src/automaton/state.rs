@@ -131,7 +131,7 @@ pub(crate) struct KeyNode {
     pub(crate) edges: Vec<(u8, u32)>,
     /// The member whose key ends here.
     pub(crate) terminal: Option<u32>,
-    /// The members whose keys pass through here or end here are `order[first..last]`, sorted.
+    /// The members whose keys go on from here, sorted.
     pub(crate) members: Vec<u32>,
 }
 

@@ -4,7 +4,7 @@ use super::Automaton;
 use super::closure::{Closure, Item};
 use super::lockstep::Tuples;
 use super::members::SeenSets;
-use super::stack::Stacks;
+use super::stack::{Frame, Stacks};
 use super::state::{State, StateId};
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -278,6 +278,22 @@ impl Tables {
             self::hash(&all[start..configuration.items_end as usize], configuration.accepting)
         });
         ConfigurationId(id)
+    }
+
+    /// Whether some stack returns to one state twice. What was called there has then called itself after
+    /// reading a byte, and might do so any number of times: the language is infinite.
+    pub(super) fn nests_in_itself(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| {
+            let mut seen = rustc_hash::FxHashSet::default();
+            let mut frame = self.stacks.frame(item.stack, 0);
+            while frame.to_return != Frame::BOTTOM {
+                if !seen.insert(frame.to_return) {
+                    return true;
+                }
+                frame = self.stacks.frame(frame.below, 0);
+            }
+            false
+        })
     }
 
     /// Refuses to grow beyond the automaton's `cache_bytes`.

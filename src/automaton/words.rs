@@ -29,11 +29,11 @@ impl fmt::Display for Count {
 }
 
 /// Counts the words of an automaton's language, exactly. A language is infinite if a configuration can come
-/// again.
+/// again, or if something nests in itself.
 ///
 /// # Errors
 /// `automaton/words-undecided` if the tables fill up (`cache_bytes`) before the answer is known: the
-/// language is infinite through nesting, or too large; other limits.
+/// language is too large, or infinite through nesting inside of an intersection; other limits.
 pub fn count(automaton: &Automaton) -> Result<Count> {
     let mut walk = Walk::new(automaton)?;
     // per configuration: `None` while it is being counted
@@ -55,6 +55,10 @@ pub fn count(automaton: &Automaton) -> Result<Count> {
                 Some(None) => return Ok(Count::Infinite),
                 None => {
                     top.weight = bytes;
+                    // stacks grow along the path: to look now and then is enough
+                    if path.len().is_power_of_two() && walk.tables.nests_in_itself(next) {
+                        return Ok(Count::Infinite);
+                    }
                     counts.insert(next, None);
                     path.push(walk.open(next)?);
                 }

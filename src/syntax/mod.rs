@@ -1,5 +1,8 @@
-//! The front ends: each turns the text of one language into a [`Grammar`](crate::grammar::Grammar). They
-//! know nothing of each other and nothing of tokens.
+//! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They
+//! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
+//! with `regex`.
 
+pub mod automaton_spec;
 pub mod gbnf;
+pub mod json_schema;
 pub mod regex;

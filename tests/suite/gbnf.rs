@@ -1,6 +1,6 @@
 //! The GBNF front end: tables of cases, sizes, limits.
 
-use crate::naive;
+use crate::language;
 use grammata::syntax::gbnf::{Options, compile, compile_bytes};
 use grammata::{ErrorKind, Limits};
 use proptest::prelude::*;
@@ -50,10 +50,13 @@ fn check(case: &Case) {
     grammar.verify().expect("the grammar verifies");
     assert!(!case.accept.is_empty(), "{source}: a case needs a text that matches");
     for text in &case.accept {
-        assert!(naive::matches(&grammar, text.as_bytes()), "{source}\nshould match {text:?}: {grammar}");
+        assert!(language::matches(&grammar, text.as_bytes()), "{source}\nshould match {text:?}: {grammar}");
     }
     for text in &case.reject {
-        assert!(!naive::matches(&grammar, text.as_bytes()), "{source}\nmust not match {text:?}: {grammar}");
+        assert!(
+            !language::matches(&grammar, text.as_bytes()),
+            "{source}\nmust not match {text:?}: {grammar}"
+        );
     }
 }
 
@@ -61,7 +64,7 @@ fn check(case: &Case) {
 fn another_root() {
     let options = Options { root: "start".to_owned(), ..Options::default() };
     let compiled = compile("start ::= \"a\"\nroot ::= \"b\"", &options).expect("the grammar is right");
-    assert!(naive::matches(&compiled.grammar, b"a"));
+    assert!(language::matches(&compiled.grammar, b"a"));
     assert_eq!(compiled.warnings.len(), 1);
 }
 

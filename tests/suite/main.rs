@@ -1,13 +1,23 @@
 //! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
+mod automaton_spec;
+mod chat_template;
+mod decode_ort;
 mod diagnostics;
 mod earley;
 mod engine_properties;
 mod fuzz_regressions;
 mod gbnf;
+mod generation;
 mod grammar_analysis;
-mod naive;
+mod grammars;
+mod hostile;
+mod json_schema;
+mod language;
+mod model_folder;
 mod regex;
+mod sampler;
+mod text_stream;
 mod texts;
 mod vocabulary;
 mod vocabulary_load;

@@ -1,6 +1,6 @@
 //! The regex front end: tables of cases, random patterns against regex-automata, limits.
 
-use crate::naive;
+use crate::language;
 use grammata::grammar::{CharClass, Expression, GrammarBuilder};
 use grammata::syntax::regex::{Dialect, Options, compile, lower_into};
 use grammata::{ErrorKind, Limits};
@@ -69,13 +69,13 @@ fn check(case: &Case) {
             assert!(!case.accept.is_empty(), "{pattern}: a case needs a text that matches");
             for text in &case.accept {
                 assert!(
-                    naive::matches(&grammar, text.as_bytes()),
+                    language::matches(&grammar, text.as_bytes()),
                     "{pattern} should match {text:?}: {grammar}"
                 );
             }
             for text in &case.reject {
                 assert!(
-                    !naive::matches(&grammar, text.as_bytes()),
+                    !language::matches(&grammar, text.as_bytes()),
                     "{pattern} must not match {text:?}: {grammar}"
                 );
             }
@@ -139,7 +139,7 @@ proptest! {
             Ok(grammar) => {
                 for text in texts() {
                     prop_assert_eq!(
-                        naive::matches(&grammar, text.as_bytes()), expected(&text),
+                        language::matches(&grammar, text.as_bytes()), expected(&text),
                         "{} on {:?}: {}", pattern, text, grammar
                     );
                 }
@@ -163,12 +163,12 @@ proptest! {
 #[test]
 fn bytes_that_are_not_text() {
     let grammar = compile(r"(?-u)\xFF[\x00-\x10]", &Options::default()).expect("bytes are allowed");
-    assert!(naive::matches(&grammar, b"\xFF\x10"));
-    assert!(!naive::matches(&grammar, b"\xFF\x11"));
+    assert!(language::matches(&grammar, b"\xFF\x10"));
+    assert!(!language::matches(&grammar, b"\xFF\x11"));
     let grammar =
         compile("[^a]", &Options { unicode: false, ..Options::default() }).expect("bytes are allowed");
-    assert!(naive::matches(&grammar, b"\xC3"));
-    assert!(!naive::matches(&grammar, "é".as_bytes()));
+    assert!(language::matches(&grammar, b"\xC3"));
+    assert!(!language::matches(&grammar, "é".as_bytes()));
 }
 
 #[test]
@@ -191,10 +191,10 @@ fn the_hook_makes_all_classes() {
     let root = builder.declare("root");
     builder.define(root, id);
     let grammar = builder.build(root).expect("the grammar is right");
-    assert!(naive::matches(&grammar, br#"a\"x"#));
-    assert!(naive::matches(&grammar, br#"a\"\"\"zz"#));
-    assert!(!naive::matches(&grammar, br#"a"x"#));
-    assert!(!naive::matches(&grammar, br#"ba\"x"#));
+    assert!(language::matches(&grammar, br#"a\"x"#));
+    assert!(language::matches(&grammar, br#"a\"\"\"zz"#));
+    assert!(!language::matches(&grammar, br#"a"x"#));
+    assert!(!language::matches(&grammar, br#"ba\"x"#));
     assert!(seen.contains(&CharClass::from_iter(['a'])), "literals go through the hook");
     assert!(seen.contains(&CharClass::any()), "the text around a search goes through the hook");
 
@@ -275,7 +275,7 @@ fn deep_nesting() {
     }
     let classes = "[".repeat(4000) + "a" + &"]".repeat(4000);
     let grammar = compile(&classes, &Options::default()).expect("within the limit");
-    assert!(naive::matches(&grammar, b"a"));
+    assert!(language::matches(&grammar, b"a"));
     let classes = "[".repeat(40_000) + "a" + &"]".repeat(40_000);
     let error = compile(&classes, &Options::default()).expect_err("past the limit");
     assert_eq!(error.kind(), ErrorKind::Limit);

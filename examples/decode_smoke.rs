@@ -1,0 +1,85 @@
+//! Free generation with a chat template: `cargo run --release --features ort --example decode_smoke -- "Why is the sky blue?"`
+//! (after `cargo xtask setup`).
+#![allow(clippy::print_stdout)]
+
+use grammata::Limits;
+use grammata::decode::ort::{DecoderOptions, OrtDecoder, library_info};
+use grammata::decode::{
+    Detokenizer, GenerationOptions, LanguageModel, Message, ModelFolder, PromptTokenizer, Sampling, generate,
+};
+use std::io::Write;
+use std::path::Path;
+
+/// Token bytes of a byte-level tokenizer, where each character stands for a byte.
+struct ByteLevel(Vec<Vec<u8>>);
+
+impl ByteLevel {
+    fn read(path: &Path) -> Result<ByteLevel, Box<dyn std::error::Error>> {
+        let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+        let vocabulary = file["model"]["vocab"].as_object().ok_or("no vocabulary")?;
+        let mut bytes = vec![Vec::new(); vocabulary.len()];
+        for (text, id) in vocabulary {
+            let slot = id.as_u64().and_then(|id| bytes.get_mut(id as usize)).ok_or("an id out of range")?;
+            // ids of special tokens stay empty
+            if !text.starts_with("<|") {
+                *slot = text.chars().filter_map(byte_of).collect();
+            }
+        }
+        Ok(ByteLevel(bytes))
+    }
+}
+
+/// GPT-2's table: printable Latin-1 stands for itself, the rest was moved up from 256.
+fn byte_of(c: char) -> Option<u8> {
+    let printable = |b: u32| matches!(b, 33..=126 | 161..=172 | 174..=255);
+    match c as u32 {
+        b if printable(b) => Some(b as u8),
+        b => (0..=255).filter(|&x| !printable(x)).nth((b as usize).checked_sub(256)?).map(|x| x as u8),
+    }
+}
+
+impl Detokenizer for ByteLevel {
+    fn token_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn bytes(&self, token: u32) -> &[u8] {
+        self.0.get(token as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let question = std::env::args().nth(1).unwrap_or_else(|| "Write a short poem about the sea.".to_owned());
+    let folder = Path::new(".models/smollm2");
+    let limits = Limits::default();
+    println!("{}", library_info()?);
+    let start = std::time::Instant::now();
+    let files = ModelFolder::open(folder, &limits)?;
+    let options = DecoderOptions { context_length: files.context_length, ..DecoderOptions::default() };
+    let mut model = OrtDecoder::load(&files.model, &options)?;
+    println!(
+        "loaded in {:.2?}: {} layers, context {:?}",
+        start.elapsed(),
+        model.interface().layers(),
+        model.context_length()
+    );
+    let tokenizer = PromptTokenizer::from_file(&files.tokenizer, &limits)?;
+    let template = files.template.ok_or("the model has no chat template")?;
+    let prompt = template.render(&[Message::user(question)], true)?;
+    let tokens = tokenizer.encode(&prompt, false)?;
+    let options = GenerationOptions {
+        max_tokens: 120,
+        sampling: Sampling { temperature: 0.7, top_p: 0.95, seed: 1, ..Sampling::default() },
+        end_tokens: files.end_tokens,
+        ..GenerationOptions::default()
+    };
+    let words = ByteLevel::read(&files.tokenizer)?;
+    let mut show = |text: &str| {
+        print!("{text}");
+        // showing is best effort
+        let _ = std::io::stdout().flush();
+    };
+    let generation = generate(&mut model, &words, None, &tokens, &options, &mut show)?;
+    println!("\n[{}]\n[{}]", generation.finish, generation.timings);
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! The functions and filters that Hugging Face gives to chat templates.
+
+use minijinja::value::{Kwargs, Value};
+use minijinja::{Environment, Error, ErrorKind};
+use serde::Serialize;
+use std::time::SystemTime;
+
+/// Adds `raise_exception`, `strftime_now` and `tojson`.
+pub(super) fn install(environment: &mut Environment<'_>, now: Option<SystemTime>) {
+    environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
+        Err(Error::new(ErrorKind::InvalidOperation, message))
+    });
+    environment.add_function("strftime_now", move |format: &str| {
+        strftime(format, now.unwrap_or_else(SystemTime::now))
+    });
+    environment.add_filter("tojson", tojson);
+}
+
+/// JSON as Python's `json.dumps(value, ensure_ascii=False, indent=indent)` writes it: a space after commas and colons.
+/// Nothing is escaped for HTML, unlike Jinja's own filter.
+fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
+    let indent: Option<usize> = arguments.get("indent")?;
+    let _: Option<bool> = arguments.get("ensure_ascii")?;
+    arguments.assert_all_used()?;
+    let mut out = Vec::new();
+    let written = match indent {
+        Some(width) if width <= 16 => {
+            let spaces = vec![b' '; width];
+            let formatter = serde_json::ser::PrettyFormatter::with_indent(&spaces);
+            value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter))
+        }
+        Some(_) => return Err(Error::new(ErrorKind::InvalidOperation, "tojson indents by at most 16")),
+        None => value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Spaced)),
+    };
+    written.map_err(|e| Error::new(ErrorKind::BadSerialization, e.to_string()))?;
+    Ok(Value::from(String::from_utf8_lossy(&out).into_owned()))
+}
+
+/// serde_json's compact form with Python's spaces.
+struct Spaced;
+
+impl serde_json::ser::Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
+        out.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_key<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
+        out.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
+        out.write_all(b": ")
+    }
+}
+
+/// A template's value of some JSON. By hand, because serde_json's numbers of any precision serialise as objects. The
+/// depth of a parsed document is limited to 128 by serde_json, so the recursion is as well.
+pub(super) fn from_json(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::from(()),
+        serde_json::Value::Bool(b) => Value::from(*b),
+        serde_json::Value::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
+            (Some(n), ..) => Value::from(n),
+            (None, Some(n), _) => Value::from(n),
+            (None, None, Some(n)) => Value::from(n),
+            (None, None, None) => Value::from(n.to_string()),
+        },
+        serde_json::Value::String(s) => Value::from(s.as_str()),
+        serde_json::Value::Array(items) => items.iter().map(from_json).collect(),
+        serde_json::Value::Object(map) => {
+            Value::from_pairs(map.iter().map(|(k, v)| (k.as_str(), from_json(v))))
+        }
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// The directives of C's strftime that chat templates use, in UTC and English.
+fn strftime(format: &str, time: SystemTime) -> Result<String, Error> {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let month_name = MONTHS.get(month as usize - 1).copied().unwrap_or_default();
+    let day_name = DAYS.get(((days + 4) % 7) as usize).copied().unwrap_or_default();
+    let mut out = String::new();
+    let mut characters = format.chars();
+    while let Some(c) = characters.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        out += &match characters.next() {
+            Some('Y') => year.to_string(),
+            Some('m') => format!("{month:02}"),
+            Some('d') => format!("{day:02}"),
+            Some('B') => month_name.to_owned(),
+            Some('b') => month_name.chars().take(3).collect(),
+            Some('A') => day_name.to_owned(),
+            Some('a') => day_name.chars().take(3).collect(),
+            Some('H') => format!("{:02}", second / 3600),
+            Some('M') => format!("{:02}", second / 60 % 60),
+            Some('S') => format!("{:02}", second % 60),
+            Some('%') => "%".to_owned(),
+            other => {
+                let text =
+                    format!("strftime_now does not know `%{}`", other.map(String::from).unwrap_or_default());
+                return Err(Error::new(ErrorKind::InvalidOperation, text));
+            }
+        };
+    }
+    Ok(out)
+}
+
+/// Year, month and day of a day counted from 1 January 1970. Years are counted from 1 March, so that the leap day
+/// comes last, within eras of 400 years (146,097 days).
+fn civil(days: u64) -> (u64, u64, u64) {
+    // 1 March of year 0 is 719,468 days before 1970
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}

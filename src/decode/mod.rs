@@ -1,0 +1,34 @@
+//! Decoding: a language model, a sampler and the loop that lets a constraint choose with them.
+//!
+//! [`generate`] is the whole loop: it feeds the prompt to a [`LanguageModel`], asks a [`Constraint`] for the mask of
+//! every step, samples under it with a [`Sampler`] and hands out text as soon as it is certain. What it needs to know
+//! of a vocabulary is the [`Detokenizer`] trait; a prompt is written by a [`ChatTemplate`] and cut into tokens by a
+//! `PromptTokenizer` (feature `huggingface`). The module `ort` (feature `ort`) is a language model on ONNX Runtime.
+
+mod chat;
+mod chat_functions;
+mod constraint;
+mod errors;
+mod folder;
+mod generate;
+mod model;
+mod sampler;
+mod settings;
+mod text;
+mod timings;
+#[cfg(feature = "huggingface")]
+mod tokenizer;
+
+#[cfg(feature = "ort")]
+pub mod ort;
+
+pub use chat::{ChatTemplate, Message};
+pub use constraint::Constraint;
+pub use folder::ModelFolder;
+pub use generate::{Detokenizer, Finish, Generation, GenerationOptions, Standing, generate};
+pub use model::LanguageModel;
+pub use sampler::{Sampler, Sampling};
+pub use text::TextStream;
+pub use timings::Timings;
+#[cfg(feature = "huggingface")]
+pub use tokenizer::PromptTokenizer;

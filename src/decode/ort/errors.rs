@@ -1,0 +1,116 @@
+//! The errors and notices of the ONNX Runtime driver.
+
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use std::path::Path;
+
+fn model(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+const SETUP: &str =
+    "run `cargo xtask setup`, or set ORT_DYLIB_PATH to ONNX Runtime's library (1.24 or newer)";
+
+/// No library was found in any place.
+pub(super) fn library_missing(searched: &str, reason: &str) -> Error {
+    model(
+        Diagnostic::new("decode/ort-missing", "ONNX Runtime's shared library was not found")
+            .found(format!("nothing in {searched}; the loader says: {reason}"))
+            .allowed("libonnxruntime.so (Linux), libonnxruntime.dylib (macOS) or onnxruntime.dll (Windows)")
+            .help(SETUP),
+    )
+}
+
+/// ORT_DYLIB_PATH names no file.
+pub(super) fn library_path(path: &Path) -> Error {
+    model(
+        Diagnostic::new("decode/ort-missing", "ORT_DYLIB_PATH names no file")
+            .found(path.display().to_string())
+            .allowed("the path of ONNX Runtime's shared library")
+            .help(SETUP),
+    )
+}
+
+/// A library is there and cannot be used.
+pub(super) fn library_unusable(path: &Path, reason: impl std::fmt::Display) -> Error {
+    model(
+        Diagnostic::new("decode/ort-unusable", format!("`{}` cannot be used", path.display()))
+            .found(reason.to_string())
+            .allowed("ONNX Runtime 1.24 or newer, built for this machine")
+            .help(SETUP),
+    )
+}
+
+/// A model file that ONNX Runtime refuses.
+pub(super) fn model_file(path: &Path, reason: impl std::fmt::Display) -> Error {
+    model(
+        Diagnostic::new("decode/model-file", format!("ONNX Runtime cannot load `{}`", path.display()))
+            .found(reason.to_string())
+            .allowed("an ONNX decoder with a key-value cache")
+            .help("check that the file is whole, and that the files with its external data lie beside it"),
+    )
+}
+
+/// A model whose inputs or outputs the driver cannot use.
+pub(super) fn interface(what: impl Into<String>, found: impl AsRef<str>) -> Error {
+    model(
+        Diagnostic::new("decode/model-interface", what)
+            .found(found)
+            .allowed(
+                "inputs input_ids, attention_mask, optionally position_ids (i64), past_key_values.N.key and .value \
+                 (f32 or f16, [batch, heads, past, size] with heads and size fixed); outputs logits ([batch, \
+                 sequence, vocabulary], vocabulary fixed), present.N.key and .value",
+            )
+            .help("export the model as Hugging Face's optimum does: `optimum-cli export onnx --task text-generation-with-past`"),
+    )
+}
+
+/// A step of the model that failed.
+pub(super) fn run(reason: impl std::fmt::Display) -> Error {
+    model(
+        Diagnostic::new("decode/model-run", "ONNX Runtime failed to run the model")
+            .found(reason.to_string())
+            .help("the sequence is as it was before the step"),
+    )
+}
+
+/// A step without tokens.
+pub(super) fn no_tokens() -> Error {
+    let diagnostic =
+        Diagnostic::new("decode/no-tokens", "a step of the model needs a token").allowed("at least one");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A token that the model does not have.
+pub(super) fn token(token: u32, vocabulary: usize) -> Error {
+    let diagnostic = Diagnostic::new("decode/token-range", "the model does not have this token")
+        .found(token.to_string())
+        .allowed(format!("less than {vocabulary}"))
+        .help("use the tokenizer that came with the model");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A sequence longer than the model's context.
+pub(super) fn context(tokens: usize, limit: usize) -> Error {
+    let diagnostic = Diagnostic::new("decode/context", "the sequence does not fit into the model's context")
+        .found(format!("{tokens} tokens"))
+        .allowed(format!("at most {limit}"))
+        .help("shorten the prompt or generate fewer tokens");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A truncation to more than there is.
+pub(super) fn truncate(length: usize, available: usize) -> Error {
+    let diagnostic = Diagnostic::new("decode/truncate", "the sequence is shorter than it is to become")
+        .found(length.to_string())
+        .allowed(format!("at most {available}"));
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// The notice that CUDA was asked for and the processor is used.
+pub(super) fn no_cuda(reason: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::new("decode/no-cuda", "CUDA cannot be used; the model runs on the processor")
+        .found(reason.to_string())
+        .allowed("an ONNX Runtime built for CUDA, with the CUDA libraries it needs")
+        .help("set ORT_DYLIB_PATH to the library of onnxruntime-gpu, and CUDA_LIB_PATH to the folder of the CUDA libraries")
+}

@@ -1,0 +1,163 @@
+//! What a decoder's inputs and outputs must be.
+//!
+//! The form is that of Hugging Face's exporters (optimum, transformers.js): `input_ids`, `attention_mask` and
+//! optionally `position_ids` of 64-bit integers, and for each layer N `past_key_values.N.key` and
+//! `past_key_values.N.value`; outputs `logits`, `present.N.key` and `present.N.value`.
+
+use super::errors;
+use crate::error::Result;
+use ort::session::Session;
+use ort::value::{Outlet, TensorElementType, ValueType};
+
+/// Layers of the largest decoders are some hundreds.
+const MAX_LAYERS: usize = 4096;
+
+/// One half (keys or values) of a layer's cache: `[1, heads, length, size]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PastShape {
+    /// Key-value heads.
+    pub heads: usize,
+    /// Numbers of a head.
+    pub size: usize,
+    /// 16-bit floats instead of 32-bit ones.
+    pub half: bool,
+}
+
+/// A decoder's form, read from its inputs and outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Logits of a position.
+    pub vocabulary: usize,
+    /// The logits are 16-bit floats.
+    pub half_logits: bool,
+    /// The model wants `position_ids`.
+    pub position_ids: bool,
+    /// Keys of layer 0, values of layer 0, keys of layer 1, and so on.
+    pub past: Vec<PastShape>,
+}
+
+impl Interface {
+    /// Layers of the decoder.
+    pub fn layers(&self) -> usize {
+        self.past.len() / 2
+    }
+
+    /// Names of the cache inputs, in the order of `past`.
+    pub(super) fn past_names(&self) -> Vec<String> {
+        names("past_key_values", self.past.len())
+    }
+
+    /// Names of the cache outputs, in the order of `past`.
+    pub(super) fn present_names(&self) -> Vec<String> {
+        names("present", self.past.len())
+    }
+
+    /// Reads and checks a session's form.
+    pub(super) fn of(session: &Session) -> Result<Interface> {
+        let (inputs, outputs) = (session.inputs(), session.outputs());
+        let listed = || format!("inputs {}; outputs {}", list(inputs), list(outputs));
+        for name in ["input_ids", "attention_mask"] {
+            if !inputs.iter().any(|i| i.name() == name) {
+                return Err(errors::interface(format!("the model has no input `{name}`"), listed()));
+            }
+        }
+        let count = inputs.iter().filter(|i| i.name().starts_with("past_key_values.")).count();
+        if count == 0 {
+            return Err(errors::interface("the model has no key-value cache", listed()));
+        }
+        if count > 2 * MAX_LAYERS {
+            return Err(errors::interface("the model has too many layers", format!("{count} cache inputs")));
+        }
+        let past_names = names("past_key_values", count);
+        let present_names = names("present", count);
+        let mut position_ids = false;
+        for input in inputs {
+            match input.name() {
+                "input_ids" | "attention_mask" => integers(input)?,
+                "position_ids" => {
+                    integers(input)?;
+                    position_ids = true;
+                }
+                name if past_names.iter().any(|n| n == name) => {}
+                name => {
+                    return Err(errors::interface(
+                        format!("the model has an unknown input `{name}`"),
+                        listed(),
+                    ));
+                }
+            }
+        }
+        let mut past = Vec::with_capacity(count);
+        for (past_name, present_name) in past_names.iter().zip(&present_names) {
+            let Some(input) = inputs.iter().find(|i| i.name() == past_name) else {
+                return Err(errors::interface(format!("the model has no input `{past_name}`"), listed()));
+            };
+            if !outputs.iter().any(|o| o.name() == present_name) {
+                return Err(errors::interface(format!("the model has no output `{present_name}`"), listed()));
+            }
+            past.push(past_shape(input)?);
+        }
+        let Some(logits) = outputs.iter().find(|o| o.name() == "logits") else {
+            return Err(errors::interface("the model has no output `logits`", listed()));
+        };
+        let (half_logits, dimensions) = floats(logits)?;
+        let vocabulary = match dimensions {
+            [_, _, vocabulary] => usize::try_from(*vocabulary).ok().filter(|&n| n > 0),
+            _ => None,
+        };
+        let Some(vocabulary) = vocabulary else {
+            return Err(errors::interface("the output `logits` has another shape", describe(logits)));
+        };
+        Ok(Interface { vocabulary, half_logits, position_ids, past })
+    }
+}
+
+fn names(prefix: &str, count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("{prefix}.{}.{}", i / 2, if i % 2 == 0 { "key" } else { "value" })).collect()
+}
+
+fn past_shape(input: &Outlet) -> Result<PastShape> {
+    let (half, dimensions) = floats(input)?;
+    let fixed = |n: i64| usize::try_from(n).ok().filter(|&n| n > 0);
+    match dimensions {
+        // -1: any batch, any length
+        [-1 | 1, heads, -1, size] => match (fixed(*heads), fixed(*size)) {
+            (Some(heads), Some(size)) => Some(PastShape { heads, size, half }),
+            _ => None,
+        },
+        _ => None,
+    }
+    .ok_or_else(|| {
+        errors::interface(format!("the input `{}` has another shape", input.name()), describe(input))
+    })
+}
+
+fn integers(input: &Outlet) -> Result<()> {
+    match input.dtype() {
+        ValueType::Tensor { ty: TensorElementType::Int64, shape, .. } if shape.len() == 2 => Ok(()),
+        _ => Err(errors::interface(
+            format!("the input `{}` is of another type", input.name()),
+            describe(input),
+        )),
+    }
+}
+
+/// Whether the floats are 16-bit ones, and the dimensions.
+fn floats(outlet: &Outlet) -> Result<(bool, &[i64])> {
+    match outlet.dtype() {
+        ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } => Ok((false, shape)),
+        ValueType::Tensor { ty: TensorElementType::Float16, shape, .. } => Ok((true, shape)),
+        _ => Err(errors::interface(format!("`{}` is of another type", outlet.name()), describe(outlet))),
+    }
+}
+
+fn describe(outlet: &Outlet) -> String {
+    match outlet.dtype() {
+        ValueType::Tensor { ty, shape, .. } => format!("`{}`: {ty} {:?}", outlet.name(), &shape[..]),
+        other => format!("`{}`: {other}", outlet.name()),
+    }
+}
+
+fn list(outlets: &[Outlet]) -> String {
+    outlets.iter().map(Outlet::name).collect::<Vec<_>>().join(", ")
+}

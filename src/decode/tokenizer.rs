@@ -1,0 +1,50 @@
+//! Prompts to tokens, through Hugging Face's `tokenizers`.
+
+use super::errors;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use std::path::Path;
+
+/// Cuts prompts into tokens as the model was trained on them.
+#[derive(Clone, Debug)]
+pub struct PromptTokenizer(tokenizers::Tokenizer);
+
+impl PromptTokenizer {
+    /// Reads a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// The file cannot be read, is larger than `limits.tokenizer_bytes`, or is no tokenizer.
+    pub fn from_file(path: &Path, limits: &Limits) -> Result<PromptTokenizer> {
+        let size = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?.len();
+        if size > limits.tokenizer_bytes as u64 {
+            return Err(Limits::exceeded("tokenizer_bytes", limits.tokenizer_bytes, format!("{size} bytes")));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
+        let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes)
+            .map_err(|e| errors::tokenizer(format!("`{}` is no tokenizer", path.display()), e))?;
+        // a prompt must not be cut or filled up silently
+        tokenizer.with_padding(None);
+        tokenizer
+            .with_truncation(None)
+            .map_err(|e| errors::tokenizer("the tokenizer cannot be set up", e))?;
+        Ok(PromptTokenizer(tokenizer))
+    }
+
+    /// The tokens of `text`; special tokens in it are recognised. `add_special_tokens` adds what the tokenizer's
+    /// post-processor adds (often a beginning of sequence): not for a chat template's text, which has them already.
+    ///
+    /// # Errors
+    /// The tokenizer cannot cut the text.
+    pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
+        let encoding = self
+            .0
+            .encode_fast(text, add_special_tokens)
+            .map_err(|e| errors::tokenizer("the prompt cannot be cut into tokens", e))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The id of a token by its text, `<|im_end|>` for instance.
+    pub fn token_id(&self, token: &str) -> Option<u32> {
+        self.0.token_to_id(token)
+    }
+}

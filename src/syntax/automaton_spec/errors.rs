@@ -1,0 +1,409 @@
+//! The errors and warnings of automaton specs.
+
+use super::document::Kind;
+use super::parameters::{Parameter, ParameterType};
+use crate::diagnostic::{Diagnostic, Place, excerpt};
+use crate::error::{Error, ErrorKind};
+
+fn error(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+/// At most a dozen names, quoted.
+fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let mut names = names.into_iter();
+    let shown: Vec<String> = names.by_ref().take(SHOWN).map(|name| format!("`{}`", excerpt(name))).collect();
+    match (shown.is_empty(), names.count()) {
+        (true, _) => "none: there are no such names here".to_owned(),
+        (false, 0) => shown.join(", "),
+        (false, more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The kind with its article.
+fn a(kind: Kind) -> String {
+    format!("{} `{kind}`", if kind == Kind::Nfa { "an" } else { "a" })
+}
+
+/// A parser's message as one line of bounded length.
+fn one_line(message: &str) -> String {
+    let line: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let line: String = line.join("; ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(500) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn unreadable(notation: &str, message: &str, text: &str, place: Place, rendered: bool) -> Error {
+    let help = if rendered {
+        "the line is counted in the text after the template was rendered; `found` shows it"
+    } else {
+        "mend it there; the documentation of `automaton_spec` lists the fields"
+    };
+    let mut diagnostic = Diagnostic::new(
+        "automaton-spec/unreadable",
+        format!("the {notation} cannot be read: {}", one_line(message)),
+    );
+    if let Place::LineColumn { line, .. } = place
+        && let Some(line) = text.lines().nth(line - 1)
+    {
+        diagnostic = diagnostic.found(line.trim());
+    }
+    error(diagnostic.at(place).help(help))
+}
+
+pub(super) fn toml(text: &str, cause: &toml::de::Error, rendered: bool) -> Error {
+    let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
+    unreadable("TOML", cause.message(), text, place, rendered)
+}
+
+pub(super) fn json(text: &str, cause: &serde_json::Error, rendered: bool) -> Error {
+    let message = cause.to_string();
+    let place = match (cause.line(), cause.column()) {
+        (0, _) => Place::Whole,
+        (line, column) => {
+            // serde_json counts columns in bytes, and calls the end of a line column 0 of the next
+            let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            Place::in_text(text, start + column.saturating_sub(1))
+        }
+    };
+    let message = message.split(" at line ").next().unwrap_or_default();
+    unreadable("JSON", message, text, place, rendered)
+}
+
+pub(super) fn missing(field: &str, kind: Kind) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/missing", format!("{} needs `{field}`", a(kind)))
+            .at(Place::Pointer(String::new()))
+            .help(match kind {
+                Kind::Cfg => "name the head with which derivations start",
+                _ => "name the state in which the automaton starts",
+            }),
+    )
+}
+
+pub(super) fn misplaced_field(field: &str, kind: Kind, allowed: &[&str]) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/misplaced", format!("{} has no `{field}`", a(kind)))
+            .at(Place::Pointer(format!("/{field}")))
+            .allowed(format!("for this kind: {}", list(allowed.iter().copied())))
+            .help("take the field out, or change `kind`"),
+    )
+}
+
+pub(super) fn stack_without_stack(field: &str, kind: Kind, transition: usize) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/misplaced", format!("{} has no stack, so no `{field}`", a(kind)))
+            .at(Place::Pointer(format!("/transitions/{transition}/{field}")))
+            .help("take the field out, or make it a `pda`"),
+    )
+}
+
+pub(super) fn undefined<'a>(
+    what: &str,
+    name: &str,
+    place: String,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/undefined", format!("no such {what}: `{}`", excerpt(name)))
+            .at(Place::Pointer(place))
+            .allowed(list(known))
+            .help(match what {
+                "symbol" => "add it to `symbols`, or mend the name",
+                "state" => {
+                    "a state is one that accepts or that a transition leaves, or is listed in `states`"
+                }
+                "stack symbol" => "a stack symbol is `stack_start` or one that some transition pushes",
+                "head" => "write rules for it, or mend the name",
+                _ => "a name in a body is a symbol or the head of a rule",
+            }),
+    )
+}
+
+pub(super) fn state_twice(name: &str, index: usize) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/twice", format!("the state `{}` is listed twice", excerpt(name)))
+            .at(Place::Pointer(format!("/states/{index}")))
+            .help("list each state once"),
+    )
+}
+
+pub(super) fn no_input(transition: usize) -> Error {
+    error(
+        Diagnostic::new(
+            "automaton-spec/no-input",
+            "a transition whose list of inputs is empty is never taken",
+        )
+        .at(Place::Pointer(format!("/transitions/{transition}/input")))
+        .help("list symbols; or leave `input` out, for a transition that reads nothing"),
+    )
+}
+
+pub(super) fn reads_nothing(transition: usize, from: &str) -> Error {
+    let message = format!("a transition from `{}` reads nothing, which a `dfa` cannot have", excerpt(from));
+    error(
+        Diagnostic::new("automaton-spec/nondeterministic", message)
+            .at(Place::Pointer(format!("/transitions/{transition}")))
+            .help("give it an `input`, or make it an `nfa`"),
+    )
+}
+
+pub(super) fn nondeterministic(from: &str, symbol: &str, transitions: [usize; 2], to: [&str; 2]) -> Error {
+    let message = format!("two transitions of a `dfa` leave `{}` on `{}`", excerpt(from), excerpt(symbol));
+    let [first, second] = transitions;
+    error(
+        Diagnostic::new("automaton-spec/nondeterministic", message)
+            .at(Place::Pointer(format!("/transitions/{second}")))
+            .found(format!("/transitions/{first} to `{}`, /transitions/{second} to `{}`", to[0], to[1]))
+            .allowed("one transition for each state and symbol")
+            .help("take one of them out, or make it an `nfa`"),
+    )
+}
+
+pub(super) fn nothing_accepts(kind: Kind) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/no-accepting-state", format!("no state of the `{kind}` accepts"))
+            .at(Place::Pointer("/accepting".to_owned()))
+            .help(match kind {
+                Kind::Pda => "list the states in `accepting`, or set `accept_by = \"empty-stack\"`",
+                _ => "list the states in `accepting`",
+            }),
+    )
+}
+
+pub(super) fn accepting_of_no_use() -> Error {
+    let message = "`accepting` is of no use: the automaton accepts by empty stack in every state";
+    error(
+        Diagnostic::new("automaton-spec/misplaced", message)
+            .at(Place::Pointer("/accepting".to_owned()))
+            .allowed("`accept_by` of `final-state`, `both` or `either` with accepting states")
+            .help("take `accepting` out, or change `accept_by`"),
+    )
+}
+
+pub(super) fn head_is_symbol(name: &str, place: &str) -> Error {
+    let message = format!("`{}` is both a symbol and the head of a rule", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/twice", message)
+            .at(Place::Pointer(place.to_owned()))
+            .help("give one of them another name"),
+    )
+}
+
+pub(super) fn unproductive(head: &str) -> Error {
+    let message =
+        format!("`{}` derives no word: every body of it needs something that never ends", excerpt(head));
+    error(
+        Diagnostic::new("automaton-spec/unproductive", message)
+            .at(Place::Rule(head.to_owned()))
+            .help("give it a body of symbols, or of heads that derive some word"),
+    )
+}
+
+pub(super) fn empty_language() -> Error {
+    error(
+        Diagnostic::new(
+            "automaton-spec/empty-language",
+            "no word is accepted: no way leads from the start to an end",
+        )
+        .at(Place::Pointer("/start".to_owned()))
+        .help("add what is missing on the way; with parameters, see whether their values leave one"),
+    )
+}
+
+pub(super) fn unreachable_states<'a>(names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    Diagnostic::new("automaton-spec/unreachable", "no transitions lead from the start to some of the states")
+        .at(Place::Pointer("/transitions".to_owned()))
+        .found(list(names))
+        .help("they are left out; add transitions to them, or take them away")
+}
+
+pub(super) fn unreachable_rules<'a>(heads: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    Diagnostic::new("automaton-spec/unreachable", "no derivation from the start comes to some of the heads")
+        .at(Place::Pointer("/rules".to_owned()))
+        .found(list(heads))
+        .help("their rules are left out; name them in a body, or take them away")
+}
+
+pub(super) fn limited_twice(name: &str, place: String) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/twice", format!("the symbol `{}` has two limits", excerpt(name)))
+            .at(Place::Pointer(place))
+            .help("list it once, under `at_most_once` or `exactly_once`"),
+    )
+}
+
+pub(super) fn required_but_unused(name: &str, place: String) -> Error {
+    let message = format!("`{}` must be in every word once, but is in none", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/empty-language", message)
+            .at(Place::Pointer(place))
+            .help("use the symbol on some way from the start to an end, or take the limit away"),
+    )
+}
+
+pub(super) fn empty_text(name: &str) -> Error {
+    let message = format!("the symbol `{}` spells nothing, so `limits` cannot be checked", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/ambiguous-texts", message)
+            .at(Place::Pointer(super::document::pointer(["symbols", name])))
+            .help("give it a text, or take `limits` out"),
+    )
+}
+
+pub(super) fn equal_texts(first: &str, second: &str, text: &str) -> Error {
+    let message = format!(
+        "the symbols `{}` and `{}` spell the same, so `limits` cannot be checked",
+        excerpt(first),
+        excerpt(second)
+    );
+    error(
+        Diagnostic::new("automaton-spec/ambiguous-texts", message)
+            .at(Place::Pointer(super::document::pointer(["symbols", second])))
+            .found(text)
+            .help("give them different texts, or use one symbol"),
+    )
+}
+
+pub(super) fn ambiguous_texts(readings: &[Vec<&str>; 2]) -> Error {
+    let [first, second] = readings.each_ref().map(|names| list(names.iter().copied()));
+    let message = "a text can be read as symbols in two ways, so `limits` cannot be checked";
+    error(
+        Diagnostic::new("automaton-spec/ambiguous-texts", message)
+            .at(Place::Pointer("/symbols".to_owned()))
+            .found(format!("{first}; or {second}"))
+            .allowed("texts that, with the separator, can be read in one way only")
+            .help("choose a `separator` that is in no text, or change the texts"),
+    )
+}
+
+pub(super) fn header_without_end() -> Error {
+    error(
+        Diagnostic::new("automaton-spec/header", "the header with parameters has no end")
+            .at(Place::LineColumn { line: 1, column: 1 })
+            .allowed("a line `# ---` after the `[parameters]` table")
+            .help("put the line `# ---` between the parameters and the spec"),
+    )
+}
+
+pub(super) fn parameter_name(name: &str) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/parameter", "the name of a parameter is not an identifier")
+            .at(Place::Pointer(super::document::pointer(["parameters", name])))
+            .found(name)
+            .allowed("letters of ASCII, digits and `_`, not beginning with a digit")
+            .help("rename the parameter"),
+    )
+}
+
+pub(super) fn parameter_default(name: &str, kind: Option<ParameterType>, value: &toml::Value) -> Error {
+    let allowed = match kind {
+        Some(kind) => format!("a value of type {kind}"),
+        None => "an integer, a boolean, a string or a list of strings".to_owned(),
+    };
+    error(
+        Diagnostic::new("automaton-spec/parameter", "the default of a parameter has the wrong type")
+            .at(Place::Pointer(super::document::pointer(["parameters", name, "default"])))
+            .found(value.to_string())
+            .allowed(allowed)
+            .help("change the default, or `type`"),
+    )
+}
+
+pub(super) fn parameter_bounds(name: &str, kind: ParameterType) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/parameter", format!("a parameter of type {kind} has `min` or `max`"))
+            .at(Place::Pointer(super::document::pointer(["parameters", name])))
+            .allowed("`min` and `max` for integers")
+            .help("list the values in `allowed` instead"),
+    )
+}
+
+pub(super) fn parameter_allowed(name: &str, kind: ParameterType) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/parameter", "an allowed value of a parameter has the wrong type")
+            .at(Place::Pointer(super::document::pointer(["parameters", name, "allowed"])))
+            .allowed(format!("values of type {kind}"))
+            .help("change the values, or the default's type"),
+    )
+}
+
+pub(super) fn parameter_value(parameter: &Parameter, found: &str) -> Error {
+    let message = format!("the parameter `{}` cannot have this value", parameter.name);
+    error(
+        Diagnostic::new("automaton-spec/parameter", message)
+            .at(Place::Pointer(format!("/parameters/{}", parameter.name)))
+            .found(found)
+            .allowed(parameter.describe_allowed())
+            .help("choose a value that is allowed"),
+    )
+}
+
+pub(super) fn unknown_parameter(name: &str, parameters: &[Parameter]) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/parameter", format!("no such parameter: `{}`", excerpt(name)))
+            .at(Place::Pointer("/parameters".to_owned()))
+            .allowed(list(parameters.iter().map(|parameter| parameter.name.as_str())))
+            .help("mend the name, or declare the parameter in the header"),
+    )
+}
+
+pub(super) fn template(text: &str, cause: &minijinja::Error) -> Error {
+    let message = match cause.detail() {
+        Some(detail) => format!("{}: {detail}", cause.kind()),
+        None => cause.kind().to_string(),
+    };
+    let message = format!("the template cannot be rendered: {}", one_line(&message));
+    let line = cause.line().unwrap_or(1);
+    error(
+        Diagnostic::new("automaton-spec/template", message)
+            .at(Place::LineColumn { line, column: 1 })
+            .found(text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim())
+            .help("mend the tag on that line; `{{`, `{%` and `{#` begin tags everywhere after the header"),
+    )
+}
+
+pub(super) fn template_not_text() -> Error {
+    error(
+        Diagnostic::new("automaton-spec/template", "the rendered template is not UTF-8")
+            .help("put out texts, numbers, booleans and lists only"),
+    )
+}
+
+pub(super) fn long_tag(source: &str, start: usize, limit: usize) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/template", format!("a tag is longer than {limit} bytes"))
+            .at(Place::in_text(source, start))
+            .help("split the tag; or close it, if its end is missing"),
+    )
+}
+
+pub(super) fn forbidden(source: &str, start: usize, what: &str) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/template", format!("`{what}` is not allowed in tags"))
+            .at(Place::in_text(source, start))
+            .help("the cost of rendering must be bounded: use `range`, `+` and `-`"),
+    )
+}
+
+pub(super) fn statement(source: &str, start: usize, word: &str, allowed: &[&str]) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/template", "no such statement in templates of specs")
+            .at(Place::in_text(source, start))
+            .found(word)
+            .allowed(list(allowed.iter().copied()))
+            .help("write it with these statements"),
+    )
+}
+
+pub(super) fn computed_for(source: &str, start: usize) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/template", "a `for` goes over something computed")
+            .at(Place::in_text(source, start))
+            .allowed("a name, a list of texts and numbers, or `range(…)` with any arguments")
+            .help("the cost of rendering must be bounded: go over one of these"),
+    )
+}

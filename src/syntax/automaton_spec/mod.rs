@@ -1,0 +1,187 @@
+//! Finite automata, pushdown automata and context-free grammars over named symbols, in TOML or JSON.
+//!
+//! A spec names its symbols and the text that each spells, and a machine (`dfa`, `nfa`, `pda`) or rules
+//! (`cfg`) over the symbols. Its language is the texts of the words that the machine accepts:
+//!
+//! ```
+//! use grammata::syntax::automaton_spec::{Options, compile};
+//!
+//! let spec = r#"
+//!     kind = "pda"
+//!     symbols = { open = "(", close = ")" }
+//!     start = "in"
+//!     accept_by = "empty-stack"
+//!     transitions = [
+//!         { from = "in", input = "open", push = ["paren"], to = "in" },
+//!         { from = "in", input = "close", pop = "paren", to = "in" },
+//!     ]
+//! "#;
+//! let compiled = compile(spec, &Options::default())?;
+//! assert!(compiled.warnings.is_empty());
+//! assert_eq!(compiled.grammar.rules().len(), 2);
+//! # Ok::<(), grammata::Error>(())
+//! ```
+//!
+//! # Fields
+//! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for people.
+//! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names.
+//! - `separator` stands between two symbols of a word, `prefix` before and `suffix` after the word; each is
+//!   empty unless given.
+//! - `start` is the start state or the start symbol; `accepting` lists the accepting states.
+//! - `transitions` lists `{ from, input, pop, push, to }`. `input` is a symbol or a list of symbols (any of
+//!   which may be read); without it, nothing is read. Without `pop` the transition is open whatever the stack
+//!   holds, an empty stack included, and takes nothing off it; with it, the named stack symbol must be on
+//!   top and is taken off. Then `push` (one stack symbol or a list) is put on the stack in order: the first
+//!   is pushed first and so lies deepest. Only a `pda` has `pop` and `push`.
+//! - `stack_start` is the one stack symbol on the stack at the start; without it the stack is empty.
+//! - `accept_by` (`pda`) is `final-state` (the default: an accepting state, whatever the stack holds),
+//!   `empty-stack` (any state), `both` or `either`.
+//! - `states` may list the states. Without it they are the accepting states and those that some
+//!   transition leaves; a transition to any other is an error.
+//! - `rules` (`cfg`) is a table from heads to lists of bodies, or a list of `{ head, body }`. A body is a
+//!   list of names, or one text that is split at white space; the empty body derives the empty word.
+//! - `limits` has `at_most_once` and `exactly_once`: lists of symbols, *each* of which may, or must, be in a
+//!   word only once. They cost no states: the automaton keeps a set of what it has seen.
+//!
+//! # Parameters
+//! A file that begins with a `[parameters]` table has a header, which ends at the first line `# ---`. Each
+//! parameter is a table with a `default` and, optionally, `description`, `type` (`integer`, `boolean`,
+//! `string`, `list`; else the default's), `min` and `max` (integers), and `allowed` (a list of values). What
+//! follows the header is a template in Jinja's notation ([`minijinja`]), rendered with the parameters' values:
+//!
+//! ```toml
+//! [parameters]
+//! last = { default = 2, min = 1, max = 9, description = "the last digit" }
+//! # ---
+//! kind = "cfg"
+//! symbols = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
+//! start = "digit"
+//! [rules]
+//! digit = [
+//!     "0",
+//!     # {% for d in range(1, last + 1) %}
+//!     "{{ d }}",
+//!     # {% endfor %}
+//! ]
+//! ```
+//!
+//! Tags may stand in comments, as here, so that the file stays readable as TOML. A text that a template
+//! puts out is escaped for a quoted string of TOML or JSON, and a list is put out as a list of such strings,
+//! so no value of a parameter can change the spec around it. Of Jinja, there are `if`; `for` over a name, a list
+//! of texts and numbers, or a `range` (of at most 1,000 numbers); the filters `length`, `lower`, `upper`, `first`
+//! and `last`; and expressions without `*`. A tag has at most 1,000 bytes. That bounds what rendering may cost.
+
+mod context_free;
+mod document;
+mod errors;
+mod fields;
+mod finite;
+mod lower;
+mod parameters;
+mod productions;
+mod pushdown;
+mod separate;
+mod template;
+mod unique;
+
+pub use document::Kind;
+pub use parameters::{Parameter, ParameterType, ParameterValue};
+
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::grammar::Grammar;
+use crate::limits::Limits;
+use std::collections::BTreeMap;
+
+/// The notation of a spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Format {
+    /// TOML 1.1.
+    #[default]
+    Toml,
+    /// JSON (RFC 8259). A header with parameters is TOML all the same.
+    Json,
+}
+
+/// How to read a spec.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The notation. Default: TOML.
+    pub format: Format,
+    /// Values for the spec's parameters, by name, each written as text: an integer in decimal, `true` or
+    /// `false`, a text as it is, a list as texts between commas. Default: none.
+    pub parameters: BTreeMap<String, String>,
+    /// The limits. Default: [`Limits::default`].
+    pub limits: Limits,
+}
+
+/// A spec, compiled.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The kind of spec.
+    pub kind: Kind,
+    /// The spec's `name`.
+    pub name: Option<String>,
+    /// The spec's `description`.
+    pub description: Option<String>,
+    /// Where the spec is from: its `source`.
+    pub source: Option<String>,
+    /// The symbols and their texts, in the spec's order.
+    pub symbols: Vec<(String, String)>,
+    /// The parameters with the values that were used.
+    pub parameters: Vec<Parameter>,
+    /// The grammar.
+    pub grammar: Grammar,
+    /// What is odd about the spec but does not keep it from working: unreachable states and rules.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a spec and builds its grammar.
+///
+/// # Errors
+/// `automaton-spec/…` says what cannot be read or is not as it must be, where, and what is allowed;
+/// `limit/exceeded` names the limit.
+pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
+    options.limits.check_source(source)?;
+    let (header, body) = parameters::split(source)?;
+    let mut declared = match header {
+        Some(header) => parameters::read(header)?,
+        None => Vec::new(),
+    };
+    parameters::set(&mut declared, &options.parameters)?;
+    let rendered = match header {
+        Some(_) => Some(template::render(source, body, &declared, &options.limits)?),
+        None => None,
+    };
+    let text = rendered.as_deref().unwrap_or(source);
+    let document = document::read(text, options.format, rendered.is_some())?;
+    let mut warnings = Vec::new();
+    let productions = match document.kind {
+        Kind::Dfa | Kind::Nfa => finite::productions(&document, &options.limits, &mut warnings)?,
+        Kind::Pda => pushdown::productions(&document, &options.limits, &mut warnings)?,
+        Kind::Cfg => context_free::productions(&document, &options.limits, &mut warnings)?,
+    };
+    let grammar = lower::lower(&document, productions, &options.limits)?;
+    Ok(Compiled {
+        kind: document.kind,
+        name: document.name,
+        description: document.description,
+        source: document.source,
+        symbols: document.symbols.0,
+        parameters: declared,
+        grammar,
+        warnings,
+    })
+}
+
+/// The parameters that a spec declares, with their defaults as values; none if it has no header.
+///
+/// # Errors
+/// As [`compile`], for the header.
+pub fn parameters(source: &str, limits: &Limits) -> Result<Vec<Parameter>> {
+    limits.check_source(source)?;
+    match parameters::split(source)? {
+        (Some(header), _) => parameters::read(header),
+        (None, _) => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,109 @@
+//! Whether a text can be read as symbols in one way only.
+//!
+//! Limits on symbols are checked on the text of a word, so it must be clear which symbols a text consists of.
+//! That is the question whether a code is uniquely decodable (Sardinas and Patterson, 1953): follow all pairs
+//! of readings of which one is ahead of the other by a rest, until one rest is a code word.
+
+use crate::error::Result;
+use crate::limits::Limits;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Bytes that may be compared for each of the `grammar_nodes`.
+const BYTES_A_NODE: usize = 256;
+
+/// A pair of readings: how it came from its parent, and the rest by which one is ahead.
+struct Pair {
+    parent: Option<usize>,
+    /// The word put on: for the first pair, the one that is ahead.
+    word: usize,
+    /// The other word of the first pair; later, whether the reading behind has overtaken.
+    other: Option<usize>,
+    overtakes: bool,
+    /// The rest: what is left of a word from a byte on.
+    rest: (usize, usize),
+}
+
+/// Two different readings of one text, if there are any. `words` are distinct and not empty.
+pub(super) fn two_readings(words: &[Vec<u8>], limits: &Limits) -> Result<Option<[Vec<usize>; 2]>> {
+    let by_text: FxHashMap<&[u8], usize> = words.iter().enumerate().map(|(i, w)| (w.as_slice(), i)).collect();
+    let mut sorted: Vec<usize> = (0..words.len()).collect();
+    sorted.sort_by(|&a, &b| words[a].cmp(&words[b]));
+    let lengths: std::collections::BTreeSet<usize> = words.iter().map(Vec::len).collect();
+    let limit = limits.grammar_nodes.saturating_mul(BYTES_A_NODE);
+    let mut work = 0;
+    let mut seen: FxHashSet<&[u8]> = FxHashSet::default();
+    let mut pairs: Vec<Pair> = Vec::new();
+    for (word, text) in words.iter().enumerate() {
+        for &length in lengths.range(..text.len()) {
+            work += length;
+            if let Some(&other) = by_text.get(&text[..length])
+                && seen.insert(&text[length..])
+            {
+                let rest = (word, length);
+                pairs.push(Pair { parent: None, word, other: Some(other), overtakes: false, rest });
+            }
+        }
+        if work > limit {
+            return Err(too_long(limits));
+        }
+    }
+    let mut next = 0;
+    while let Some(pair) = pairs.get(next) {
+        let (ahead, from) = pair.rest;
+        let rest = &words[ahead][from..];
+        if let Some(&word) = by_text.get(rest) {
+            return Ok(Some(readings(&pairs, next, word)));
+        }
+        let mut found = Vec::new();
+        for &length in lengths.range(..rest.len()) {
+            work += length;
+            if let Some(&word) = by_text.get(&rest[..length]) {
+                found.push((word, false, (ahead, from + length)));
+            }
+        }
+        let first = sorted.partition_point(|&word| words[word].as_slice() < rest);
+        for &word in sorted[first..].iter().take_while(|&&word| words[word].starts_with(rest)) {
+            work += rest.len() + 1;
+            found.push((word, true, (word, rest.len())));
+        }
+        if work > limit {
+            return Err(too_long(limits));
+        }
+        for (word, overtakes, rest) in found {
+            if seen.insert(&words[rest.0][rest.1..]) {
+                pairs.push(Pair { parent: Some(next), word, other: None, overtakes, rest });
+            }
+        }
+        next += 1;
+    }
+    Ok(None)
+}
+
+fn too_long(limits: &Limits) -> crate::Error {
+    Limits::exceeded("grammar_nodes", limits.grammar_nodes, "longer texts of symbols under `limits`")
+}
+
+/// The readings that a chain of pairs and a last word make.
+fn readings(pairs: &[Pair], last: usize, word: usize) -> [Vec<usize>; 2] {
+    let mut chain = Vec::new();
+    let mut at = Some(last);
+    while let Some(pair) = at.and_then(|at| pairs.get(at)) {
+        chain.push(pair);
+        at = pair.parent;
+    }
+    let (mut ahead, mut behind) = (Vec::new(), Vec::new());
+    for pair in chain.into_iter().rev() {
+        match pair.other {
+            Some(other) => {
+                ahead.push(pair.word);
+                behind.push(other);
+            }
+            None => behind.push(pair.word),
+        }
+        if pair.overtakes {
+            std::mem::swap(&mut ahead, &mut behind);
+        }
+    }
+    behind.push(word);
+    [ahead, behind]
+}

@@ -1,0 +1,229 @@
+//! The errors and warnings of the JSON Schema front end.
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use serde_json::Value;
+
+fn error(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+fn at(pointer: &str) -> Place {
+    Place::Pointer(pointer.to_owned())
+}
+
+/// The pointer as references write it.
+fn shown(pointer: &str) -> String {
+    format!("`#{pointer}`")
+}
+
+pub(super) fn not_json(cause: &serde_json::Error) -> Error {
+    let place = match cause.line() {
+        0 => Place::Whole,
+        line => Place::LineColumn { line, column: cause.column().max(1) },
+    };
+    let text = cause.to_string();
+    let found = text.split(" at line ").next().unwrap_or(&text);
+    error(
+        Diagnostic::new("json-schema/not-json", "the schema is not JSON")
+            .at(place)
+            .found(found)
+            .help("mend the JSON text (RFC 8259)"),
+    )
+}
+
+pub(super) fn too_deep(limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new("limit/exceeded", "the schema is nested too deep")
+            .found(format!("more than {limit} levels of arrays and objects"))
+            .allowed(format!("at most {limit}"))
+            .help("move inner schemas to `$defs` and refer to them with `$ref`"),
+    )
+}
+
+pub(super) fn evaluation_too_deep(pointer: &str, limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new("limit/exceeded", "a value of `enum` or `const` passes through too many schemas")
+            .at(at(pointer))
+            .allowed(format!("at most {limit} schemas, one inside the other or referred to by the other"))
+            .help("shorten the chain of `$ref`, `allOf` and `anyOf` beside the listed values"),
+    )
+}
+
+pub(super) fn not_a_schema(pointer: &str, found: &Value) -> Error {
+    error(
+        Diagnostic::new("json-schema/not-a-schema", "a schema is neither an object nor a boolean")
+            .at(at(pointer))
+            .found(found.to_string())
+            .allowed("an object, true or false")
+            .help("see JSON Schema Core, section 4.3"),
+    )
+}
+
+pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value, allowed: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/invalid-keyword",
+            format!("`{keyword}` has a value that it cannot have"),
+        )
+        .at(at(pointer))
+        .found(found.to_string())
+        .allowed(allowed)
+        .help("check the schema against the meta-schema of its draft"),
+    )
+}
+
+pub(super) fn unsupported_keyword(pointer: &str, keyword: &str, found: &Value) -> Error {
+    error(
+        Diagnostic::new("json-schema/unsupported-keyword", format!("`{keyword}` is not supported"))
+            .at(at(pointer))
+            .found(found.to_string())
+            .help("remove the keyword, or say the same with keywords that are supported"),
+    )
+}
+
+pub(super) fn unsupported_combination(pointer: &str, first: &str, second: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            format!("{first} and {second} are not supported together here"),
+        )
+        .at(at(pointer))
+        .help("say the same with one of them, or list the alternatives one by one"),
+    )
+}
+
+pub(super) fn too_many_alternatives(pointer: &str, limit: usize) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "several `anyOf` that hold together have too many combinations of alternatives",
+        )
+        .at(at(pointer))
+        .allowed(format!("at most {limit} combinations"))
+        .help("merge the alternatives into one `anyOf`"),
+    )
+}
+
+pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {
+    let inner = cause.diagnostic();
+    let mut diagnostic =
+        Diagnostic::new(inner.code(), format!("`pattern` cannot be used: {}", inner.message()))
+            .at(at(pointer))
+            .found(inner.found_text().unwrap_or(pattern));
+    if let Some(allowed) = inner.allowed_text() {
+        diagnostic = diagnostic.allowed(allowed);
+    }
+    if let Some(help) = inner.help_text() {
+        diagnostic = diagnostic.help(help);
+    }
+    Error::new(cause.kind(), diagnostic)
+}
+
+pub(super) fn bound_too_long(pointer: &str, keyword: &str, found: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/bound-too-long", format!("`{keyword}` has too many digits"))
+            .at(at(pointer))
+            .found(found)
+            .allowed(format!("{} digits, written without exponent", super::decimal::MAX_PLAIN_DIGITS))
+            .help("round the bound, or leave it out"),
+    )
+}
+
+pub(super) fn count_too_large(pointer: &str, keyword: &str, found: &Value) -> Error {
+    error(
+        Diagnostic::new("json-schema/count-too-large", format!("`{keyword}` is too large to be met"))
+            .at(at(pointer))
+            .found(found.to_string())
+            .allowed(format!("at most {}", u32::MAX))
+            .help("lower the count"),
+    )
+}
+
+pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value) -> Diagnostic {
+    Diagnostic::new("json-schema/count-without-effect", format!("`{keyword}` is too large to be counted to"))
+        .at(at(pointer))
+        .found(found.to_string())
+        .allowed(format!("at most {}, or the keyword has no effect", u32::MAX))
+        .help("remove the keyword")
+}
+
+pub(super) fn remote_reference(pointer: &str, reference: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/remote-reference", "`$ref` names another document")
+            .at(at(pointer))
+            .found(reference)
+            .allowed("a reference into this document: `#` or `#/` and a JSON Pointer")
+            .help("put the other schema into `$defs` and refer to it there"),
+    )
+}
+
+pub(super) fn anchor_reference(pointer: &str, reference: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/anchor-reference", "`$ref` names an anchor, which is not supported")
+            .at(at(pointer))
+            .found(reference)
+            .allowed("`#` or `#/` and a JSON Pointer")
+            .help("refer to the place by its JSON Pointer"),
+    )
+}
+
+pub(super) fn dangling_reference(pointer: &str, reference: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/dangling-reference", "`$ref` points to nothing")
+            .at(at(pointer))
+            .found(reference)
+            .help("add the schema there, or mend the reference (`~1` is `/` and `~0` is `~` in a name)"),
+    )
+}
+
+pub(super) fn cyclic_reference(cycle: &[&str]) -> Error {
+    let path: Vec<String> = cycle.iter().map(|pointer| shown(pointer)).collect();
+    let shown = if path.len() > 8 {
+        format!("{} -> … -> {}", path[..4].join(" -> "), path[path.len() - 1])
+    } else {
+        path.join(" -> ")
+    };
+    error(
+        Diagnostic::new("json-schema/cyclic-reference", "a schema applies itself to the same value")
+            .at(at(cycle.first().copied().unwrap_or("")))
+            .found(shown)
+            .help("let the reference stand inside `properties`, `items` or another keyword that goes deeper"),
+    )
+}
+
+pub(super) fn unsatisfiable(pointer: &str, reason: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/unsatisfiable", "no value satisfies the schema")
+            .at(at(pointer))
+            .found(reason)
+            .help("change the keywords that contradict each other"),
+    )
+}
+
+pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/unsatisfiable", "no value satisfies this part of the schema")
+        .at(at(pointer))
+        .found(reason)
+        .help("change the keywords that contradict each other, or write `false`")
+}
+
+pub(super) fn unknown_keyword(pointer: &str, keyword: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is in no draft of JSON Schema"))
+        .at(at(pointer))
+        .help("it is read as an annotation, which restricts nothing; check its spelling")
+}
+
+pub(super) fn beside_ref(pointer: &str, keyword: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/beside-ref", format!("`{keyword}` stands beside `$ref` and means nothing"))
+        .at(at(pointer))
+        .help("drafts up to 7 ignore what is beside `$ref`; name a newer draft in `$schema`, or use `allOf`")
+}
+
+pub(super) fn duplicate_key(pointer: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/duplicate-key", "a key stands twice in the same object")
+        .at(at(pointer))
+        .help("the last one counts; remove the others")
+}

@@ -1,0 +1,31 @@
+//! `items`, `prefixItems`, `minItems`, `maxItems`; and the tuples of older drafts, `items` as a list with
+//! `additionalItems`.
+
+use super::Keywords;
+use crate::error::Result;
+use crate::syntax::json_schema::schema::{Reader, Schema};
+use serde_json::Value;
+
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a, '_>,
+    keywords: &Keywords<'a, '_>,
+    schema: &mut Schema<'a>,
+) -> Result<()> {
+    let (tuple, rest) = match keywords.get("items") {
+        Some(Value::Array(_)) if keywords.get("prefixItems").is_none() => ("items", "additionalItems"),
+        // without a list of items, `additionalItems` means nothing
+        _ => ("prefixItems", "items"),
+    };
+    if let Some(list) = keywords.array(tuple, "a list of schemas")? {
+        for (index, item) in list.iter().enumerate() {
+            let index = index.to_string();
+            schema.array.prefix.push(reader.child(keywords.location, &[tuple, &index], item));
+        }
+    }
+    if let Some(items) = keywords.get(rest) {
+        schema.array.items = Some(reader.child(keywords.location, &[rest], items));
+    }
+    schema.array.count.min = keywords.count(reader, "minItems")?.unwrap_or(0);
+    schema.array.count.max = keywords.count(reader, "maxItems")?;
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; the last two also in their boolean form of
+//! draft 4.
+
+use super::Keywords;
+use crate::error::Result;
+use crate::syntax::json_schema::decimal::Decimal;
+use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::numbers;
+use crate::syntax::json_schema::schema::{Bound, NumberRange, Schema};
+use serde_json::Value;
+
+pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Result<()> {
+    let (minimum, exclusive_minimum) = pair(keywords, "minimum", "exclusiveMinimum")?;
+    let (maximum, exclusive_maximum) = pair(keywords, "maximum", "exclusiveMaximum")?;
+    for lower in [minimum, exclusive_minimum] {
+        let range = NumberRange { lower, ..NumberRange::default() };
+        schema.number = numbers::intersection(&schema.number, &range);
+    }
+    for upper in [maximum, exclusive_maximum] {
+        let range = NumberRange { upper, ..NumberRange::default() };
+        schema.number = numbers::intersection(&schema.number, &range);
+    }
+    Ok(())
+}
+
+/// The bounds of a keyword and its exclusive twin. As a boolean, the twin makes the other exclusive.
+fn pair(keywords: &Keywords<'_, '_>, plain: &str, twin: &str) -> Result<(Option<Bound>, Option<Bound>)> {
+    let mut bound = number(keywords, plain)?.map(|value| Bound { value, exclusive: false });
+    match keywords.get(twin) {
+        Some(Value::Bool(exclusive)) => {
+            if let Some(bound) = &mut bound {
+                bound.exclusive = *exclusive;
+            }
+            Ok((bound, None))
+        }
+        _ => Ok((bound, number(keywords, twin)?.map(|value| Bound { value, exclusive: true }))),
+    }
+}
+
+fn number(keywords: &Keywords<'_, '_>, keyword: &str) -> Result<Option<Decimal>> {
+    let number = match keywords.get(keyword) {
+        None => return Ok(None),
+        Some(Value::Number(number)) => number.to_string(),
+        Some(other) => return Err(keywords.invalid(keyword, other, "a number")),
+    };
+    let value = Decimal::parse(&number);
+    if !value.is_plain() {
+        return Err(errors::bound_too_long(&keywords.pointer(keyword), keyword, &number));
+    }
+    Ok(Some(value))
+}

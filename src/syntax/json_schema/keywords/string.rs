@@ -1,0 +1,21 @@
+//! `minLength`, `maxLength` and `pattern`.
+
+use super::Keywords;
+use crate::error::Result;
+use crate::syntax::json_schema::schema::{Reader, Schema};
+use serde_json::Value;
+
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a, '_>,
+    keywords: &Keywords<'a, '_>,
+    schema: &mut Schema<'a>,
+) -> Result<()> {
+    schema.string.length.min = keywords.count(reader, "minLength")?.unwrap_or(0);
+    schema.string.length.max = keywords.count(reader, "maxLength")?;
+    schema.string.pattern = match keywords.get("pattern") {
+        None => None,
+        Some(Value::String(pattern)) => Some(pattern),
+        Some(other) => return Err(keywords.invalid("pattern", other, "a regular expression as a string")),
+    };
+    Ok(())
+}

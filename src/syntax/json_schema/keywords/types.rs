@@ -1,0 +1,39 @@
+//! `type`.
+
+use super::Keywords;
+use crate::error::Result;
+use crate::syntax::json_schema::schema::{Schema, TypeSet};
+use serde_json::Value;
+
+const ALLOWED: &str =
+    "\"null\", \"boolean\", \"object\", \"array\", \"number\", \"string\" or \"integer\", or a list of such";
+
+pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Result<()> {
+    let Some(value) = keywords.get("type") else { return Ok(()) };
+    let names = match value {
+        Value::Array(list) if !list.is_empty() => list.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let (mut types, mut integer, mut number) = (TypeSet::NONE, false, false);
+    for name in names {
+        types = types.union(match name.as_str() {
+            Some("null") => TypeSet::NULL,
+            Some("boolean") => TypeSet::BOOLEAN,
+            Some("object") => TypeSet::OBJECT,
+            Some("array") => TypeSet::ARRAY,
+            Some("string") => TypeSet::STRING,
+            Some("number") => {
+                number = true;
+                TypeSet::NUMBER
+            }
+            Some("integer") => {
+                integer = true;
+                TypeSet::NUMBER
+            }
+            _ => return Err(keywords.invalid("type", name, ALLOWED)),
+        });
+    }
+    schema.types = types;
+    schema.number.integer = integer && !number;
+    Ok(())
+}

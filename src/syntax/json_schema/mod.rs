@@ -1,0 +1,110 @@
+//! JSON Schema -> grammar.
+//!
+//! [`compile`] makes the grammar of the JSON texts (RFC 8259, UTF-8) whose values a schema admits. The way:
+//! text -> JSON value (`source`) -> table of checked schemas (`schema`, `keywords`, `refs`) -> sets of
+//! schemas that hold together (`conjunction`) -> which of them some value satisfies (`satisfiable`) ->
+//! expressions (`emit`).
+//!
+//! # What is supported
+//! `type`, `enum`, `const`, `anyOf`, `allOf`, local `$ref`; `properties`, `required`,
+//! `additionalProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`, `maxItems`; `minLength`,
+//! `maxLength`, `pattern` (ECMA-262, a search); `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`
+//! (as numbers or, as in draft 4, booleans); boolean schemas. Where schemas hold together they are merged
+//! exactly. Every other keyword of any draft is the error `json-schema/unsupported-keyword`; a word of no
+//! draft is an annotation and makes a warning. The draft is the one `$schema` names, otherwise 2020-12.
+//!
+//! # Which texts of a value are in the language
+//! - **Whitespace**: [`Whitespace`]; none before the first and after the last token.
+//! - **Objects**: members in the order that [`PropertyOrder`] says. Declared names are in canonical spelling:
+//!   `"`, `\` and control characters escaped, by their short escapes where they have one, otherwise as
+//!   `\u00XX` in lower case. Declared members come at most once. That an *additional* member does not come
+//!   twice is not checked.
+//! - **Strings** without `pattern`: every spelling; a pair of surrogate escapes counts as one character, and
+//!   lone surrogates are not in the language. Strings with `pattern`, and those of `enum` and `const`:
+//!   canonical spelling.
+//! - **Integers**: `-?(0|[1-9][0-9]*)`; not `2.0`, not `1e3`.
+//! - **Numbers** without bounds: every JSON number. With bounds: plain notation with any number of digits
+//!   after the point, or scientific notation with one digit, not zero, before the point (`1.5e-06`). Zero has
+//!   a minus sign only if the range has negative numbers. Numbers of `enum` and `const`: as in the schema
+//!   (exponents with or without plus sign), or in the shortest plain notation.
+//!
+//! ```
+//! use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace, compile};
+//!
+//! let options = JsonSchemaOptions { whitespace: Whitespace::Compact, ..JsonSchemaOptions::default() };
+//! let compiled = compile(r#"{"type": "array", "items": {"enum": [1, 2]}, "maxItems": 9}"#, &options)?;
+//! assert_eq!(compiled.grammar.to_string(), "# ::= \"[\" ((\"1\" | \"2\") (\",\" (\"1\" | \"2\")){0,8})? \"]\"\n");
+//! # Ok::<(), grammata::Error>(())
+//! ```
+
+mod conjunction;
+mod decimal;
+mod emit;
+mod errors;
+mod keywords;
+mod numbers;
+mod options;
+mod pattern;
+mod pointer;
+mod refs;
+mod satisfiable;
+mod schema;
+mod source;
+mod strings;
+mod validate;
+
+pub use options::{JsonSchemaOptions, PropertyOrder, Whitespace};
+
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::grammar::Grammar;
+use conjunction::Conjunctions;
+use satisfiable::Satisfiable;
+use serde_json::Value;
+
+/// A compiled schema.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The grammar of the texts.
+    pub grammar: Grammar,
+    /// What the author of the schema should know: unknown keywords, keywords without effect, duplicate keys,
+    /// parts that nothing satisfies. In the order of discovery.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The grammar of a schema given as JSON text.
+///
+/// # Errors
+/// `json-schema/…` with the JSON Pointer of the place (line and column if the text is not JSON), what
+/// `pattern` has wrong (`regex/…`), `limit/exceeded`.
+pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
+    let mut warnings = Vec::new();
+    let value = source::read(schema, &options.limits, &mut warnings)?;
+    compile_checked(&value, options, warnings)
+}
+
+/// The grammar of a schema given as a JSON value.
+///
+/// # Errors
+/// The same as those of [`compile`].
+pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled> {
+    source::check_depth(schema)?;
+    compile_checked(schema, options, Vec::new())
+}
+
+fn compile_checked(
+    root: &Value,
+    options: &JsonSchemaOptions,
+    mut warnings: Vec<Diagnostic>,
+) -> Result<Compiled> {
+    let schemas = schema::read(root, &mut warnings)?;
+    let all = Conjunctions::of(&schemas, &options.limits)?;
+    let satisfiable = Satisfiable::of(&all);
+    if !satisfiable.contains(all.root()) {
+        let (blamed, reason) = satisfiable.explain(&all, all.root());
+        return Err(errors::unsatisfiable(all.pointer(blamed), &reason));
+    }
+    warnings.extend(satisfiable.contradictions(&all));
+    let grammar = emit::emit(&all, &satisfiable, options)?;
+    Ok(Compiled { grammar, warnings })
+}

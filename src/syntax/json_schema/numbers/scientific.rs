@@ -1,0 +1,117 @@
+//! Magnitudes between two bounds in normalised scientific notation: `d.ddde±x` with `d` not zero; and zero
+//! with any exponent. Normalised, numbers compare by their exponents first, which makes the texts of a range
+//! a regular language.
+
+use super::super::decimal::Decimal;
+use super::super::schema::Bound;
+use super::magnitude::{Side, at_least, between, plain};
+use super::{Part, digit, some_digits};
+use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
+
+/// `e`, a sign or none, digits.
+pub(super) fn any_exponent(g: &mut GrammarBuilder) -> ExprId {
+    let e = g.byte_set(ByteSet::from_iter(*b"eE"));
+    let sign = g.byte_set(ByteSet::from_iter(*b"+-"));
+    let (sign, digits) = (g.optional(sign), some_digits(g));
+    g.sequence([e, sign, digits])
+}
+
+/// The magnitudes of `part`.
+pub(super) fn expression(g: &mut GrammarBuilder, part: &Part) -> ExprId {
+    let lower = side(&part.lower);
+    let upper = part.upper.as_ref().map(side);
+    let mut alternatives = Vec::new();
+    if part.lower.value.is_zero() && !part.lower.exclusive {
+        alternatives.push(zero(g));
+    }
+    match (lower, upper) {
+        // nothing but zero
+        (_, Some(None)) => {}
+        (None, None) => {
+            let (any, exponent) = (any_mantissa(g), any_exponent(g));
+            alternatives.push(g.sequence([any, exponent]));
+        }
+        (None, Some(Some((high, most)))) => {
+            let any = any_mantissa(g);
+            alternatives.push(scaled(g, any, None, Some(most - 1)));
+            let tight = at_most(g, &high);
+            alternatives.push(scaled(g, tight, Some(most), Some(most)));
+        }
+        (Some((low, least)), None) => {
+            let any = any_mantissa(g);
+            let tight = at_least(g, &low, false);
+            alternatives.push(scaled(g, tight, Some(least), Some(least)));
+            alternatives.push(scaled(g, any, Some(least + 1), None));
+        }
+        (Some((low, least)), Some(Some((high, most)))) if least == most => {
+            let tight = between(g, &low, &high, false);
+            alternatives.push(scaled(g, tight, Some(least), Some(least)));
+        }
+        (Some((low, least)), Some(Some((high, most)))) => {
+            let any = any_mantissa(g);
+            let (from, to) = (at_least(g, &low, false), at_most(g, &high));
+            alternatives.push(scaled(g, from, Some(least), Some(least)));
+            if least + 1 < most {
+                alternatives.push(scaled(g, any, Some(least + 1), Some(most - 1)));
+            }
+            alternatives.push(scaled(g, to, Some(most), Some(most)));
+        }
+    }
+    g.choice(alternatives)
+}
+
+/// The bound's mantissa and exponent; `None` for zero.
+fn side(bound: &Bound) -> Option<(Side, i64)> {
+    let (first, rest, exponent) = bound.value.scientific()?;
+    Some((Side { whole: vec![first], fraction: rest.to_vec(), exclusive: bound.exclusive }, exponent))
+}
+
+/// From 1 to the bound: a mantissa does not start with zero.
+fn at_most(g: &mut GrammarBuilder, bound: &Side) -> ExprId {
+    let one = Side { whole: vec![1], fraction: Vec::new(), exclusive: false };
+    between(g, &one, bound, false)
+}
+
+/// `0e5`, `0.00E-1`.
+fn zero(g: &mut GrammarBuilder) -> ExprId {
+    let (zero, point) = (g.text("0"), g.text("."));
+    let zeros = g.plus(zero);
+    let fraction = g.sequence([point, zeros]);
+    let fraction = g.optional(fraction);
+    let exponent = any_exponent(g);
+    g.sequence([zero, fraction, exponent])
+}
+
+fn any_mantissa(g: &mut GrammarBuilder) -> ExprId {
+    let (first, point, some) = (digit(g, 1, 9), g.text("."), some_digits(g));
+    let fraction = g.sequence([point, some]);
+    let fraction = g.optional(fraction);
+    g.sequence([first, fraction])
+}
+
+/// The mantissa with an exponent between `least` and `most`, whose text may have leading zeros.
+fn scaled(g: &mut GrammarBuilder, mantissa: ExprId, least: Option<i64>, most: Option<i64>) -> ExprId {
+    let integers =
+        |lower: i64, upper: Option<i64>| Part { lower: bound(lower), upper: upper.map(bound), integer: true };
+    let zero = g.text("0");
+    let zeros = g.star(zero);
+    let mut exponents = Vec::new();
+    if most.is_none_or(|most| most >= 0) {
+        let size = plain(g, &integers(least.unwrap_or(0).max(0), most));
+        let sign = g.text("+");
+        let sign = g.optional(sign);
+        exponents.push(g.sequence([sign, zeros, size]));
+    }
+    if least.is_none_or(|least| least <= 0) {
+        let size = plain(g, &integers(most.map_or(0, |most| (-most).max(0)), least.map(|least| -least)));
+        let sign = g.text("-");
+        exponents.push(g.sequence([sign, zeros, size]));
+    }
+    let e = g.byte_set(ByteSet::from_iter(*b"eE"));
+    let exponent = g.choice(exponents);
+    g.sequence([mantissa, e, exponent])
+}
+
+fn bound(value: i64) -> Bound {
+    Bound { value: Decimal::parse(&value.to_string()), exclusive: false }
+}

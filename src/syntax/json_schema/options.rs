@@ -1,0 +1,47 @@
+//! What a caller can choose.
+
+use crate::grammar::Order;
+use crate::limits::Limits;
+
+/// The whitespace that the generated JSON may have between its tokens. There is never any before the first
+/// or after the last token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Whitespace {
+    /// Any amount of space, tab, line feed and carriage return, as RFC 8259 has it. The default: every
+    /// layout that a JSON writer makes is in the language.
+    #[default]
+    Free,
+    /// None at all.
+    Compact,
+}
+
+/// The order of an object's declared members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum PropertyOrder {
+    /// The order of `properties` (then names that are only `required`), then additional members. The
+    /// default: what JSON writers that follow the schema make, and the cheapest to run.
+    #[default]
+    Declared,
+    /// Every order, additional members anywhere between.
+    Any,
+}
+
+impl From<PropertyOrder> for Order {
+    fn from(order: PropertyOrder) -> Order {
+        match order {
+            PropertyOrder::Declared => Order::Declared,
+            PropertyOrder::Any => Order::Any,
+        }
+    }
+}
+
+/// Options of [`compile`](super::compile).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JsonSchemaOptions {
+    /// Whitespace between tokens. Default [`Whitespace::Free`].
+    pub whitespace: Whitespace,
+    /// The order of members. Default [`PropertyOrder::Declared`].
+    pub property_order: PropertyOrder,
+    /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
+    pub limits: Limits,
+}

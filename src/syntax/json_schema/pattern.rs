@@ -1,0 +1,136 @@
+//! `pattern`: the adapter to the regex front end, and matching a pattern with a concrete string.
+
+use super::errors;
+use super::schema::Schema;
+use super::strings;
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
+use crate::limits::Limits;
+use crate::syntax::regex::{self, Dialect, Options};
+use fixedbitset::FixedBitSet;
+
+/// Table entries that matching a listed value with a pattern may fill.
+const MAX_MATCH_WORK: usize = 1 << 26;
+
+/// The strings in which `pattern` (of `schema`) finds a match, their characters made by `spell`.
+fn lower(
+    g: &mut GrammarBuilder,
+    schema: &Schema<'_>,
+    pattern: &str,
+    spell: &mut dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId,
+) -> Result<ExprId> {
+    let options = Options { dialect: Dialect::Ecma262, search: true, ..Options::default() };
+    let pointer = super::pointer::join(&schema.pointer, "pattern");
+    regex::lower_into(g, pattern, &options, spell).map_err(|cause| errors::pattern(&pointer, pattern, &cause))
+}
+
+/// The content of the JSON strings in which the pattern finds a match, in canonical spelling.
+pub(super) fn content(g: &mut GrammarBuilder, schema: &Schema<'_>, pattern: &str) -> Result<ExprId> {
+    lower(g, schema, pattern, &mut |g, class| strings::canonical(g, class))
+}
+
+/// The grammar of the texts in which the pattern finds a match, for [`matches`].
+pub(super) fn text_grammar(schema: &Schema<'_>, pattern: &str, limits: &Limits) -> Result<Grammar> {
+    let mut g = GrammarBuilder::with_limits(limits.clone());
+    let body = lower(&mut g, schema, pattern, &mut |g, class| g.char_class(class.clone()))?;
+    let root = g.declare("pattern");
+    g.define(root, body);
+    g.build(root)
+}
+
+/// Whether the grammar of a pattern describes `text`; `None` if finding out costs too much. A table of which
+/// expression spans from where to where, filled bottom-up: operands precede their expressions.
+pub(super) fn matches(grammar: &Grammar, text: &str) -> Option<bool> {
+    let width = text.len() + 1;
+    if grammar.expressions().len().saturating_mul(width).saturating_mul(width) > MAX_MATCH_WORK {
+        return None;
+    }
+    let mut table: Vec<Vec<FixedBitSet>> = Vec::with_capacity(grammar.expressions().len());
+    for expression in grammar.expressions() {
+        let spans = spans(expression, &table, text)?;
+        table.push(spans);
+    }
+    let body = grammar.rule(grammar.root()).body;
+    Some(table[body.index()][0].contains(text.len()))
+}
+
+/// For every start, the ends of the spans that the expression describes.
+fn spans(expression: &Expression, table: &[Vec<FixedBitSet>], text: &str) -> Option<Vec<FixedBitSet>> {
+    let bytes = text.as_bytes();
+    let width = bytes.len() + 1;
+    let of = |id: &ExprId| &table[id.index()];
+    let mut out = vec![FixedBitSet::with_capacity(width); width];
+    for start in 0..width {
+        let ends = &mut out[start];
+        match expression {
+            Expression::Empty => ends.insert(start),
+            Expression::Never => {}
+            Expression::Bytes(literal) if bytes[start..].starts_with(literal) => {
+                ends.insert(start + literal.len());
+            }
+            Expression::ByteSet(set) if bytes.get(start).is_some_and(|&b| set.contains(b)) => {
+                ends.insert(start + 1);
+            }
+            Expression::Class(class) => {
+                let next = text.get(start..).and_then(|rest| rest.chars().next());
+                if let Some(c) = next.filter(|&c| class.contains(c)) {
+                    ends.insert(start + c.len_utf8());
+                }
+            }
+            Expression::Bytes(_) | Expression::ByteSet(_) => {}
+            Expression::Sequence(list) => {
+                let mut at = FixedBitSet::with_capacity(width);
+                at.insert(start);
+                for part in list {
+                    at = follow(&at, of(part), width);
+                }
+                *ends = at;
+            }
+            Expression::Choice(list) => list.iter().for_each(|part| ends.union_with(&of(part)[start])),
+            Expression::Repeat { body, min, max } => *ends = repeated(start, of(body), *min, *max, width),
+            Expression::Intersection(list) => {
+                ends.insert_range(start..);
+                list.iter().for_each(|part| ends.intersect_with(&of(part)[start]));
+            }
+            Expression::Complement(body) => {
+                ends.insert_range(start..);
+                ends.difference_with(&of(body)[start]);
+            }
+            Expression::Label(_, body) => *ends = of(body)[start].clone(),
+            Expression::Rule(_) | Expression::Members(_) => return None,
+        }
+    }
+    Some(out)
+}
+
+fn follow(from: &FixedBitSet, spans: &[FixedBitSet], width: usize) -> FixedBitSet {
+    let mut to = FixedBitSet::with_capacity(width);
+    from.ones().for_each(|at| to.union_with(&spans[at]));
+    to
+}
+
+/// The ends after `min` to `max` bodies. Counting stops where it changes nothing any more.
+fn repeated(start: usize, body: &[FixedBitSet], min: u32, max: Option<u32>, width: usize) -> FixedBitSet {
+    let mut at = FixedBitSet::with_capacity(width);
+    at.insert(start);
+    let mut count = 0;
+    while count < min {
+        let next = follow(&at, body, width);
+        count += 1;
+        if next == at {
+            count = min;
+        }
+        at = next;
+    }
+    let mut all = at.clone();
+    while max.is_none_or(|max| count < max) {
+        at = follow(&at, body, width);
+        count += 1;
+        let before = all.count_ones(..);
+        all.union_with(&at);
+        if all.count_ones(..) == before {
+            break;
+        }
+    }
+    all
+}

@@ -1,0 +1,129 @@
+//! Which conjunctions some value satisfies (patterns aside, whose languages are not looked into), and why
+//! others are satisfied by none.
+
+use super::conjunction::{ArrayShape, ConjunctionId, Conjunctions, Shape};
+use super::errors;
+use super::numbers;
+use super::schema::TypeSet;
+use crate::diagnostic::Diagnostic;
+use rustc_hash::FxHashSet;
+
+/// The answer for every conjunction.
+pub(super) struct Satisfiable(Vec<bool>);
+
+impl Satisfiable {
+    pub(super) fn contains(&self, id: ConjunctionId) -> bool {
+        self.0[id.index()]
+    }
+
+    /// The least solution: a conjunction is satisfiable if its shape is, given those known to be so far. When
+    /// one is found, those that refer to it are looked at again.
+    pub(super) fn of(all: &Conjunctions<'_, '_>) -> Satisfiable {
+        let mut parents: Vec<Vec<ConjunctionId>> = vec![Vec::new(); all.len()];
+        for id in all.ids() {
+            for child in all.shape_of(id).children() {
+                parents[child.index()].push(id);
+            }
+        }
+        let mut known = Satisfiable(vec![false; all.len()]);
+        let mut work: Vec<ConjunctionId> = all.ids().collect();
+        while let Some(id) = work.pop() {
+            if !known.contains(id) && known.holds(all, id) {
+                known.0[id.index()] = true;
+                work.extend(parents[id.index()].iter().copied());
+            }
+        }
+        known
+    }
+
+    fn holds(&self, all: &Conjunctions<'_, '_>, id: ConjunctionId) -> bool {
+        match all.shape_of(id) {
+            Shape::Values(list) => !list.is_empty(),
+            Shape::Union(list) => list.iter().any(|&id| self.contains(id)),
+            Shape::Typed(typed) => {
+                let has = |one| typed.types.contains(one);
+                has(TypeSet::NULL)
+                    || has(TypeSet::BOOLEAN)
+                    || has(TypeSet::NUMBER) && !numbers::is_empty(&typed.number)
+                    || has(TypeSet::STRING) && !typed.length.is_crossed()
+                    || typed.array.as_ref().is_some_and(|array| self.array(array))
+                    || typed
+                        .object
+                        .as_ref()
+                        .is_some_and(|o| o.members.iter().all(|m| !m.required || self.contains(m.value)))
+            }
+        }
+    }
+
+    fn array(&self, array: &ArrayShape) -> bool {
+        !array.count.is_crossed()
+            && self.longest(array).is_none_or(|longest| longest >= array.count.min as usize)
+    }
+
+    /// How many items an array may have before one that nothing satisfies; `None` is without bound.
+    pub(super) fn longest(&self, array: &ArrayShape) -> Option<usize> {
+        let stuck = array.prefix.iter().position(|&id| !self.contains(id));
+        stuck.or_else(|| (!self.contains(array.rest)).then_some(array.prefix.len()))
+    }
+
+    /// The deepest conjunction that makes `id` unsatisfiable, and the reason.
+    pub(super) fn explain(&self, all: &Conjunctions<'_, '_>, id: ConjunctionId) -> (ConjunctionId, String) {
+        let mut at = id;
+        let mut seen = FxHashSet::default();
+        loop {
+            if !seen.insert(at) {
+                return (at, "every value would have to contain another such value, without end".into());
+            }
+            match self.step(all, at) {
+                Ok(next) => at = next,
+                Err(reason) => return (at, reason),
+            }
+        }
+    }
+
+    /// Warnings of the schemas that contradict themselves, though the root does not.
+    pub(super) fn contradictions(&self, all: &Conjunctions<'_, '_>) -> Vec<Diagnostic> {
+        let blamed = all.ids().filter(|&id| !self.contains(id) && all.is_written(id));
+        let reasons = blamed.filter_map(|id| Some((id, self.step(all, id).err()?)));
+        reasons.map(|(id, reason)| errors::dead_schema(all.pointer(id), &reason)).collect()
+    }
+
+    /// The unsatisfiable conjunction inside this one that is to blame, or the reason that is here.
+    fn step(&self, all: &Conjunctions<'_, '_>, id: ConjunctionId) -> Result<ConjunctionId, String> {
+        let typed = match all.shape_of(id) {
+            Shape::Values(_) => {
+                return Err("no value of `enum` or `const` satisfies the other keywords".into());
+            }
+            Shape::Union(list) => return list.first().copied().ok_or_else(|| "no alternative".into()),
+            Shape::Typed(typed) => typed,
+        };
+        if typed.types == TypeSet::NONE {
+            let restricting: Vec<_> = all.unfolded(id).filter(|s| s.types != TypeSet::ALL).collect();
+            if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
+                return Err(format!("`#{}` is `false`", schema.pointer));
+            }
+            let places: Vec<String> = restricting.iter().map(|s| format!("`#{}`", s.pointer)).collect();
+            return Err(format!("the types exclude each other: {}", places.join(", ")));
+        }
+        if let Some(object) = &typed.object {
+            let blamed = object.members.iter().find(|m| m.required && !self.contains(m.value));
+            return blamed.map(|member| member.value).ok_or_else(|| "no object satisfies it".into());
+        }
+        if let Some(array) = &typed.array {
+            if array.count.is_crossed() {
+                return Err("`minItems` is above `maxItems`".into());
+            }
+            let stuck = self.longest(array).unwrap_or(0);
+            return Ok(array.prefix.get(stuck).copied().unwrap_or(array.rest));
+        }
+        if typed.types.contains(TypeSet::STRING) {
+            return Err("`minLength` is above `maxLength`".into());
+        }
+        Err(if typed.number.integer {
+            "no integer is between the bounds"
+        } else {
+            "no number is between the bounds"
+        }
+        .into())
+    }
+}

@@ -1,0 +1,117 @@
+//! From schema text to a JSON value: size and depth are checked before anything recurses over it.
+
+use super::errors;
+use super::pointer::join;
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::limits::Limits;
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+/// The nesting that a schema document may have. The JSON reader has the same bound; below it, recursion over
+/// the document is safe.
+pub(super) const MAX_DEPTH: usize = 127;
+
+/// Reads the schema text; duplicate keys become warnings.
+pub(super) fn read(text: &str, limits: &Limits, warnings: &mut Vec<Diagnostic>) -> Result<Value> {
+    limits.check_source(text)?;
+    check_text_depth(text)?;
+    let value = serde_json::from_str(text).map_err(|cause| errors::not_json(&cause))?;
+    find_duplicates(text, warnings);
+    Ok(value)
+}
+
+/// Refuses a value that is nested too deep for the passes that recurse over it.
+pub(super) fn check_depth(value: &Value) -> Result<()> {
+    let mut stack = vec![(value, 1)];
+    while let Some((value, depth)) = stack.pop() {
+        let nested = matches!(value, Value::Array(_) | Value::Object(_));
+        if nested && depth > MAX_DEPTH {
+            return Err(errors::too_deep(MAX_DEPTH));
+        }
+        match value {
+            Value::Array(list) => stack.extend(list.iter().map(|v| (v, depth + 1))),
+            Value::Object(map) => stack.extend(map.values().map(|v| (v, depth + 1))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_text_depth(text: &str) -> Result<()> {
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Err(errors::too_deep(MAX_DEPTH));
+        }
+    }
+    Ok(())
+}
+
+/// One open array or object of the scan.
+enum Open {
+    Array(usize),
+    Object { keys: FxHashSet<String>, key: String, expects_key: bool },
+}
+
+/// Warns of object keys that stand twice. `text` is known to be JSON: the reader keeps the last of two equal
+/// keys and says nothing.
+fn find_duplicates(text: &str, warnings: &mut Vec<Diagnostic>) {
+    let bytes = text.as_bytes();
+    let mut open: Vec<Open> = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'{' => {
+                open.push(Open::Object { keys: FxHashSet::default(), key: String::new(), expects_key: true })
+            }
+            b'[' => open.push(Open::Array(0)),
+            b'}' | b']' => {
+                open.pop();
+            }
+            b',' => match open.last_mut() {
+                Some(Open::Array(index)) => *index += 1,
+                Some(Open::Object { expects_key, .. }) => *expects_key = true,
+                None => {}
+            },
+            b'"' => {
+                let start = at - 1;
+                while let Some(&byte) = bytes.get(at) {
+                    at += 1;
+                    match byte {
+                        b'\\' => at += 1,
+                        b'"' => break,
+                        _ => {}
+                    }
+                }
+                let Some(Open::Object { keys, key, expects_key: expects_key @ true }) = open.last_mut()
+                else {
+                    continue;
+                };
+                *expects_key = false;
+                *key = serde_json::from_str(&text[start..at]).unwrap_or_default();
+                if !keys.insert(key.clone()) {
+                    warnings.push(errors::duplicate_key(&pointer(&open)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn pointer(open: &[Open]) -> String {
+    open.iter().fold(String::new(), |path, open| match open {
+        Open::Array(index) => join(&path, index),
+        Open::Object { key, .. } => join(&path, key),
+    })
+}

@@ -1,0 +1,459 @@
+//! The JSON Schema front end: cases as data, pinned diagnostics, number ranges and random schemas against
+//! an independent validator.
+
+use crate::language::{Language, matches};
+use grammata::syntax::json_schema::{
+    Compiled, JsonSchemaOptions, PropertyOrder, Whitespace, compile, compile_value,
+};
+use num_bigint::BigInt;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn directory(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+fn files(name: &str, extension: &str) -> Vec<PathBuf> {
+    let list = std::fs::read_dir(directory(name)).expect("the folder is there");
+    let mut files: Vec<PathBuf> = list
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no files in {name}");
+    files
+}
+
+fn options(value: &Value) -> JsonSchemaOptions {
+    let mut options = JsonSchemaOptions::default();
+    if value["whitespace"] == "compact" {
+        options.whitespace = Whitespace::Compact;
+    }
+    if value["order"] == "any" {
+        options.property_order = PropertyOrder::Any;
+    }
+    options
+}
+
+fn texts<'c>(case: &'c Value, key: &str) -> Vec<&'c str> {
+    let list = case[key].as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().map(|text| text.as_str().expect("instances are texts")).collect()
+}
+
+/// Runs one case; what is wrong with it is told in `failures`.
+fn run_case(case: &Value, failures: &mut String) {
+    let name = case["name"].as_str().expect("a case has a name");
+    let mut fail = |what: String| writeln!(failures, "{name}: {what}").expect("strings take text");
+    let source = match case.get("text") {
+        Some(text) => text.as_str().expect("a text").to_owned(),
+        None => case["schema"].to_string(),
+    };
+    let compiled = compile(&source, &options(&case["options"]));
+    let (code, prefix) = (case["error"].as_str(), case["errorPrefix"].as_str());
+    let compiled = match compiled {
+        Ok(_) if code.or(prefix).is_some() => return fail("no error".into()),
+        Ok(compiled) => compiled,
+        Err(e) if code == Some(e.code()) || prefix.is_some_and(|p| e.code().starts_with(p)) => return,
+        Err(e) => return fail(e.to_string()),
+    };
+    let warnings: Vec<&str> = compiled.warnings.iter().map(|warning| warning.code()).collect();
+    if warnings != texts(case, "warnings") {
+        fail(format!("warnings {warnings:?}"));
+    }
+    let schema: Value = serde_json::from_str(&source).expect("it was compiled");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let valid = |text: &str| serde_json::from_str(text).is_ok_and(|value: Value| validator.is_valid(&value));
+    let language = Language::new(&compiled.grammar);
+    // whether the grammar accepts, and whether the validator, which computes with binary floats, does
+    for (key, ours, theirs) in [
+        ("accept", true, Some(true)),
+        ("reject", false, Some(false)),
+        ("outside", false, Some(true)),
+        ("beyondFloats", false, None),
+    ] {
+        for text in texts(case, key) {
+            if language.accepts(text.as_bytes()) != ours {
+                fail(format!("{key} {text}: the grammar says {}", !ours));
+            }
+            if theirs.is_some_and(|theirs| valid(text) != theirs) {
+                fail(format!("{key} {text}: the validator says {}", valid(text)));
+            }
+        }
+    }
+}
+
+#[test]
+fn cases() {
+    let mut failures = String::new();
+    for file in files("cases/json_schema", "json") {
+        let text = std::fs::read_to_string(&file).expect("a readable file");
+        let cases: Vec<Value> = serde_json::from_str(&text).expect("a list of cases");
+        cases.iter().for_each(|case| run_case(case, &mut failures));
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// `tests/diagnostics/json-schema/<case>.in` is a schema, `.out` the warnings and the error it makes.
+#[test]
+fn diagnostics() {
+    let update = std::env::var_os("UPDATE_DIAGNOSTICS").is_some();
+    for file in files("diagnostics/json-schema", "in") {
+        let source = std::fs::read_to_string(&file).expect("a readable file");
+        let told = match compile(&source, &JsonSchemaOptions::default()) {
+            Ok(compiled) => compiled.warnings.iter().map(|w| format!("warning{w}\n")).collect(),
+            Err(error) => format!("{error}\n"),
+        };
+        assert!(!told.is_empty(), "{}: nothing to tell", file.display());
+        let pinned = file.with_extension("out");
+        if update {
+            std::fs::write(&pinned, &told).expect("a writable file");
+        }
+        let expected = std::fs::read_to_string(&pinned).expect("run with UPDATE_DIAGNOSTICS=1");
+        assert_eq!(told, expected, "{}", file.display());
+    }
+}
+
+fn compact(schema: &Value) -> Compiled {
+    let options = JsonSchemaOptions {
+        whitespace: Whitespace::Compact,
+        property_order: PropertyOrder::Any,
+        ..Default::default()
+    };
+    compile_value(schema, &options).expect("the schema is supported")
+}
+
+#[test]
+fn counts_are_not_unrolled() {
+    let schema = json!({
+        "items": {"type": "string", "minLength": 1_000_000_000, "maxLength": 2_000_000_000},
+        "minItems": 1_000_000, "maxItems": 4_000_000_000u32,
+    });
+    assert!(compact(&schema).grammar.expressions().len() < 200);
+}
+
+#[test]
+fn long_chains_of_references_do_not_recurse() {
+    let length = 100_000;
+    let link = |to: usize| json!({"$ref": format!("#/$defs/{to}")});
+    let mut defs: serde_json::Map<String, Value> =
+        (0..length).map(|i| (i.to_string(), link(i + 1))).collect();
+    defs.insert(length.to_string(), json!({"type": "null"}));
+    let chain = compact(&json!({"$ref": "#/$defs/0", "$defs": defs}));
+    assert!(matches(&chain.grammar, b"null"));
+    assert!(!matches(&chain.grammar, b"1"));
+
+    // each inside the items of the one before
+    let length = 20_000;
+    let mut defs: serde_json::Map<String, Value> =
+        (0..length).map(|i| (i.to_string(), json!({"type": "array", "items": link(i + 1)}))).collect();
+    defs.insert(length.to_string(), json!({"type": "null"}));
+    let nested = compact(&json!({"$ref": "#/$defs/0", "$defs": defs.clone()}));
+    assert!(nested.grammar.expressions().len() >= length);
+
+    // and a circle of them
+    defs.insert(length.to_string(), link(0));
+    let circle = compact(&json!({"$ref": "#/$defs/0", "$defs": defs}));
+    assert!(matches(&circle.grammar, b"[[[]]]"));
+    assert!(!matches(&circle.grammar, b"[[[1]]]"));
+}
+
+#[test]
+fn deep_schemas_end_in_a_limit() {
+    let deep = |levels: usize| format!("{}true{}", "{\"items\":".repeat(levels), "}".repeat(levels));
+    let compiled = compile(&deep(120), &JsonSchemaOptions::default()).expect("this deep is supported");
+    assert!(matches(&compiled.grammar, b"[[[1]]]"));
+    for levels in [128, 100_000] {
+        let error = compile(&deep(levels), &JsonSchemaOptions::default()).expect_err("too deep");
+        assert_eq!(error.code(), "limit/exceeded");
+    }
+    let mut value = json!(true);
+    for _ in 0..150 {
+        value = json!({"items": value});
+    }
+    let error = compile_value(&value, &JsonSchemaOptions::default()).expect_err("too deep");
+    assert_eq!(error.code(), "limit/exceeded");
+}
+
+#[test]
+fn too_many_combinations_are_refused() {
+    let any_of: Vec<Value> = (0..10).map(|i| json!({"minimum": i})).collect();
+    let all_of: Vec<Value> = (0..10).map(|_| json!({"anyOf": any_of})).collect();
+    let error = compile_value(&json!({"allOf": all_of}), &Default::default()).expect_err("too many");
+    assert_eq!(error.code(), "json-schema/unsupported-combination");
+}
+
+#[test]
+fn combinations_stay_within_the_limit() {
+    // which schemas hold of a member depends on each of the last 40 names on the way to it
+    let link = |to: usize| json!({"$ref": format!("#/$defs/{to}")});
+    let both = |a: Value, b: Value| json!({"properties": {"a": a, "b": b}});
+    let mut defs: serde_json::Map<String, Value> =
+        (1..40).map(|i| (i.to_string(), both(link(i + 1), link(i + 1)))).collect();
+    defs.insert("0".into(), both(link(0), json!({"allOf": [link(0), link(1)]})));
+    defs.insert("40".into(), json!({"type": "object"}));
+    let limits = grammata::Limits { grammar_nodes: 20_000, ..Default::default() };
+    let options = JsonSchemaOptions { limits, ..Default::default() };
+    let error = compile_value(&json!({"$ref": "#/$defs/0", "$defs": defs}), &options).expect_err("too many");
+    assert_eq!(error.code(), "limit/exceeded");
+}
+
+#[test]
+fn grammars_stay_within_their_limit() {
+    let limits = grammata::Limits { grammar_nodes: 100, ..Default::default() };
+    let options = JsonSchemaOptions { limits, ..Default::default() };
+    let values: Vec<String> = (0..1000).map(|i| format!("value {i}")).collect();
+    let error = compile_value(&json!({"enum": values}), &options).expect_err("too big");
+    assert_eq!(error.code(), "limit/exceeded");
+}
+
+#[test]
+fn sub_schemas_are_labelled_and_shared_ones_are_rules() {
+    let schema = json!({
+        "prefixItems": [{"$ref": "#/$defs/list"}, {"$ref": "#/$defs/list"}],
+        "$defs": {"list": {"type": "array", "items": {"type": "null"}}},
+    });
+    let grammar = compact(&schema).grammar;
+    let names: Vec<&str> = grammar.rules().iter().map(|rule| &*rule.name).collect();
+    assert!(names.contains(&"#/$defs/list") || names.contains(&"#/prefixItems/0"), "{names:?}");
+    let labels: Vec<&str> = grammar
+        .expressions()
+        .iter()
+        .filter_map(|e| match e {
+            grammata::grammar::Expression::Label(label, _) => Some(grammar.label(*label)),
+            _ => None,
+        })
+        .collect();
+    assert!(labels.contains(&"#/$defs/list/items"), "{labels:?}");
+}
+
+/// A decimal as an integer times ten to the -40, which is finer than every number tried here.
+fn scaled(text: &str) -> BigInt {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent: i32 = exponent.parse().expect("an exponent");
+    let digits: BigInt = format!("{whole}{fraction}").parse().expect("digits");
+    let power = u32::try_from(40 + exponent - fraction.len() as i32).expect("fine enough");
+    digits * BigInt::from(10).pow(power)
+}
+
+/// Decimals near each other: few digits, so that equal prefixes are common.
+fn decimal() -> impl Strategy<Value = String> {
+    let whole = prop_oneof![Just("0".to_owned()), "[1-9][019]{0,3}"];
+    (prop_oneof![Just(""), Just("-")], whole, prop_oneof![Just(String::new()), "\\.[0159]{1,4}"])
+        .prop_map(|(sign, whole, fraction)| format!("{sign}{whole}{fraction}"))
+}
+
+/// The same number in other spellings that the policy allows.
+fn spellings(text: &str) -> Vec<String> {
+    let mut all = vec![text.to_owned()];
+    if text.contains('.') {
+        all.push(format!("{text}000"));
+    } else {
+        all.push(format!("{text}.0"));
+    }
+    let (sign, size) = text.strip_prefix('-').map_or(("", text), |size| ("-", size));
+    let digits: String = size.chars().filter(|c| *c != '.').collect();
+    let point = size.find('.').unwrap_or(size.len()) as i32;
+    let leading = digits.len() - digits.trim_start_matches('0').len();
+    if let Some(first) = digits[leading..].chars().next() {
+        let rest = &digits[leading + 1..];
+        let exponent = point - 1 - leading as i32;
+        let dot = if rest.is_empty() { "" } else { "." };
+        all.push(format!("{sign}{first}{dot}{rest}e{exponent}"));
+        let zeros = if exponent < 0 { "-00" } else { "+00" };
+        all.push(format!("{sign}{first}{dot}{rest}E{zeros}{}", exponent.abs()));
+        all.push(format!("{sign}{first}.{rest}00e{exponent}"));
+    } else {
+        all.push(format!("{sign}{size}e12"));
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ranges_are_exact(
+        low in proptest::option::of(decimal()),
+        high in proptest::option::of(decimal()),
+        exclusive in any::<(bool, bool)>(),
+        integer in any::<bool>(),
+        others in proptest::collection::vec(decimal(), 12),
+    ) {
+        let mut schema = json!({"type": if integer { "integer" } else { "number" }});
+        for (bound, exclusive, names) in [
+            (&low, exclusive.0, ["minimum", "exclusiveMinimum"]),
+            (&high, exclusive.1, ["maximum", "exclusiveMaximum"]),
+        ] {
+            if let Some(bound) = bound {
+                schema[names[usize::from(exclusive)]] = serde_json::from_str(bound).expect("a number");
+            }
+        }
+        let compiled = compile_value(&schema, &JsonSchemaOptions::default());
+        let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
+        let has = |text: &str| {
+            let number = scaled(text);
+            let above = low.as_ref().is_none_or(|low| number > scaled(low) || !exclusive.0 && number == scaled(low));
+            let below = high.as_ref().is_none_or(|high| number < scaled(high) || !exclusive.1 && number == scaled(high));
+            above && below
+        };
+        let bounded = low.is_some() || high.is_some();
+        // whether some number of the range is negative: near enough to the bound, or -1
+        let negative = low.as_ref().is_none_or(|low| {
+            let largest = if integer { scaled("-1") } else { BigInt::from(-1) };
+            if exclusive.0 && integer { scaled(low) < largest } else { scaled(low) <= largest }
+        });
+        for text in others.iter().chain(&low).chain(&high) {
+            for text in spellings(text) {
+                let whole = text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+                let minus_zero = text.starts_with('-') && scaled(&text) == BigInt::from(0);
+                let spelled = (!integer || whole) && (!bounded || !minus_zero || negative);
+                let accepted = language.as_ref().is_some_and(|l| l.accepts(text.as_bytes()));
+                prop_assert_eq!(accepted, spelled && has(&text), "{} in {}", text, schema);
+            }
+        }
+        if let Err(error) = compiled {
+            prop_assert_eq!(error.code(), "json-schema/unsatisfiable");
+        }
+    }
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Value::from),
+        (-3..6i32).prop_map(Value::from),
+        prop_oneof![Just(json!(0.5)), Just(json!(2.5)), Just(json!(-1.25))],
+        "[ab\"é]{0,3}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::btree_map("[abc]", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn assertion(
+    schema: impl Strategy<Value = Value> + Clone + 'static,
+) -> impl Strategy<Value = (&'static str, Value)> {
+    let small = 0..4u32;
+    let list = proptest::collection::vec(schema.clone(), 1..3).prop_map(Value::from);
+    let types = ["null", "boolean", "integer", "number", "string", "array", "object"];
+    let types = proptest::sample::subsequence(types.to_vec(), 1..5);
+    prop_oneof![
+        types.prop_map(|t| ("type", json!(t))),
+        small.clone().prop_map(|n| ("minLength", json!(n))),
+        small.clone().prop_map(|n| ("maxLength", json!(n))),
+        "(\\^)?[ab]{1,2}(\\$)?".prop_map(|p| ("pattern", json!(p))),
+        (-3..6i32).prop_map(|n| ("minimum", json!(n))),
+        (-2..6i32).prop_map(|n| ("exclusiveMaximum", json!(n))),
+        small.clone().prop_map(|n| ("minItems", json!(n))),
+        small.prop_map(|n| ("maxItems", json!(n))),
+        schema.clone().prop_map(|s| ("items", s)),
+        list.clone().prop_map(|l| ("prefixItems", l)),
+        proptest::collection::btree_map("[abc]", schema.clone(), 1..3).prop_map(|m| ("properties", json!(m))),
+        proptest::sample::subsequence(vec!["a", "b", "c"], 1..3).prop_map(|r| ("required", json!(r))),
+        schema.prop_map(|s| ("additionalProperties", s)),
+        list.clone().prop_map(|l| ("anyOf", l)),
+        list.prop_map(|l| ("allOf", l)),
+        proptest::collection::vec(value(), 1..5).prop_map(|l| ("enum", Value::from(l))),
+        Just(("$ref", json!("#/$defs/tree"))),
+    ]
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![4 => Just(json!({})), 4 => Just(json!(true)), 1 => Just(json!(false))];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        proptest::collection::vec(assertion(inner.boxed()), 0..4)
+            .prop_map(|list| Value::Object(list.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Canonical texts of values are in the language exactly if an independent validator admits the values.
+    #[test]
+    fn random_schemas_agree_with_a_validator(
+        schema in schema(),
+        values in proptest::collection::vec(value(), 24),
+    ) {
+        let tree = json!({"type": ["array", "integer"], "items": {"$ref": "#/$defs/tree", "maximum": 3}});
+        let schema = json!({"allOf": [schema], "$defs": {"tree": tree}});
+        let options = JsonSchemaOptions { property_order: PropertyOrder::Any, ..Default::default() };
+        let compiled = compile_value(&schema, &options);
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        for value in &values {
+            let ours = compiled.as_ref().is_ok_and(|c| naive::accepts(&c.grammar, &value.to_string()));
+            prop_assert_eq!(ours, validator.is_valid(value), "{} under {}", value, schema);
+        }
+        if let Err(error) = compiled {
+            prop_assert_eq!(error.code(), "json-schema/unsatisfiable");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever keywords are given, the result is a grammar or an error, never a panic.
+    #[test]
+    fn arbitrary_keyword_values_do_not_panic(
+        keywords in proptest::collection::vec((proptest::sample::select(KEYWORDS.to_vec()), odd_value()), 1..5),
+    ) {
+        let schema: serde_json::Map<String, Value> =
+            keywords.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect();
+        let text = Value::Object(schema).to_string();
+        if let Ok(compiled) = compile(&text, &JsonSchemaOptions::default()) {
+            prop_assert!(compiled.grammar.verify().is_ok());
+        }
+    }
+}
+
+const KEYWORDS: &[&str] = &[
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "enum",
+    "const",
+    "anyOf",
+    "allOf",
+    "$ref",
+    "$id",
+    "$schema",
+    "$defs",
+    "other",
+];
+
+/// Values that keywords may trip over.
+fn odd_value() -> impl Strategy<Value = Value> {
+    let numbers =
+        ["0", "-0.0", "1e999999999999999999999", "-1e-400", "4294967295", "4294967296", "0.5", "1e3"];
+    let texts =
+        ["", "#", "#/", "#/items", "%", "#%", "#/%e9", "integer", "string", "(", "^a$", "[^\\d]", "~"];
+    prop_oneof![
+        proptest::sample::select(numbers.to_vec()).prop_map(|n| serde_json::from_str(n).expect("a number")),
+        proptest::sample::select(texts.to_vec()).prop_map(Value::from),
+        proptest::collection::vec(value(), 0..3).prop_map(Value::from),
+        proptest::collection::vec(schema(), 0..3).prop_map(Value::from),
+        schema(),
+        value(),
+    ]
+}

@@ -1,0 +1,52 @@
+//! Running other programs from the repository's root.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A result whose error is a sentence for a person.
+pub type Result<T = ()> = std::result::Result<T, String>;
+
+/// The repository's root: the folder above this package.
+pub fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_path_buf()
+}
+
+/// `program` with `arguments`, to be run in the root.
+pub fn command(program: impl AsRef<Path>, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program.as_ref());
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// The cargo that runs this task.
+pub fn cargo(arguments: &[&str]) -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).as_ref() as &Path, arguments)
+}
+
+/// Shows and runs a command; it is an error if it fails.
+pub fn run(command: &mut Command) -> Result {
+    let shown = show(command);
+    println!("$ {shown}");
+    let status = command.status().map_err(|e| format!("cannot run `{shown}`: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{shown}` failed ({status})")) }
+}
+
+/// Whether a command runs and succeeds; its output is not shown.
+pub fn succeeds(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+fn show(command: &Command) -> String {
+    let root = root();
+    let program = Path::new(command.get_program());
+    // inside the root by its path, elsewhere by its name
+    let program =
+        program.strip_prefix(&root).ok().or_else(|| program.file_name().map(Path::new)).unwrap_or(program);
+    let words = std::iter::once(program.as_os_str()).chain(command.get_args());
+    let words = words.map(|word| {
+        let word = word.to_string_lossy().into_owned();
+        if word.is_empty() || word.contains([' ', '"']) { format!("'{word}'") } else { word }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,47 @@
+//! The demonstration: a real model under two grammars.
+
+use crate::command::{self, Result, cargo};
+use crate::setup;
+
+/// What is shown, and the arguments of the command-line program.
+const RUNS: [(&str, &[&str]); 2] = [
+    (
+        "JSON under a schema",
+        &[
+            "generate",
+            "--model",
+            ".models/smollm2",
+            "--grammar",
+            "grammars/person/person.schema.json",
+            "--prompt",
+            "Describe a person who lives in Lisbon, as JSON.",
+            "--max-tokens",
+            "200",
+        ],
+    ),
+    (
+        "A daily plan",
+        &[
+            "generate",
+            "--model",
+            ".models/smollm2",
+            "--grammar",
+            "grammars/daily-plan/daily-plan.toml",
+            "--prompt",
+            "Plan a quiet Sunday.",
+            "--max-tokens",
+            "200",
+        ],
+    ),
+];
+
+/// Sets up, builds the program and runs it on each of [`RUNS`].
+pub fn run() -> Result {
+    setup::everything()?;
+    for (title, arguments) in RUNS {
+        println!("\n== {title}");
+        let program = ["run", "--release", "--quiet", "--features", "ort", "--package", "grammata", "--"];
+        command::run(cargo(&program).args(arguments))?;
+    }
+    Ok(())
+}
