@@ -1,6 +1,8 @@
 //! Grammata compiles grammars to token-level masks.
 
 pub mod automaton;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod decode;
 pub mod diagnostic;
 pub mod error;

@@ -11,6 +11,7 @@ mod constraint;
 mod errors;
 mod folder;
 mod generate;
+mod matcher;
 mod model;
 mod sampler;
 mod settings;

@@ -1,0 +1,261 @@
+//! `grammata check`: accepts or rejects texts.
+
+use super::errors;
+use super::examples;
+use super::output::{Exit, Failure, Output};
+use super::session::Session;
+use super::source::{self, SourceArgs, is_standard_input};
+use super::text::{counted, hex, line_column};
+use super::tokens::TokenizerArgs;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::matcher::{Explanation, Matcher};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Bytes of one text, at most: the matcher keeps all of them.
+const TEXT_BYTES: usize = 256 << 20;
+/// Bytes that the matcher takes in one step.
+const CHUNK: usize = 1 << 16;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Files to check, `-` for standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    tokenizer: TokenizerArgs,
+    /// A text to check; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    text: Vec<String>,
+    /// Check that the files in accept/ are accepted and those in reject/ rejected; in the grammar's folder, or FOLDER
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true)]
+    examples: Option<Option<PathBuf>>,
+    /// A line break at the end of a file counts; by default it is left out where the text is rejected only for it
+    #[arg(long)]
+    exact: bool,
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// One text that was checked.
+pub(super) struct Checked {
+    name: String,
+    verdict: Verdict,
+    /// Of an example: whether it should be accepted.
+    expected: Option<bool>,
+}
+
+/// How the grammar takes a text.
+struct Verdict {
+    accepted: bool,
+    /// The file's last line break was left out.
+    line_end_left_out: bool,
+    bytes: usize,
+    /// With a tokenizer: tokens, each found in its mask.
+    tokens: Option<usize>,
+    rejection: Option<Rejection>,
+}
+
+/// Where and why a text is rejected.
+struct Rejection {
+    explanation: Explanation,
+    line: usize,
+    column: usize,
+}
+
+impl Checked {
+    fn is_as_it_should_be(&self) -> bool {
+        self.verdict.accepted == self.expected.unwrap_or(true)
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let from_input = arguments.files.iter().filter(|file| is_standard_input(file)).count();
+    if from_input + usize::from(arguments.source.is_standard_input()) > 1 {
+        return Err(errors::standard_input_twice().into());
+    }
+    let examples = match &arguments.examples {
+        None => Vec::new(),
+        Some(folder) => examples::find(folder.as_deref().unwrap_or(&arguments.source.grammar))?,
+    };
+    if arguments.files.is_empty() && arguments.text.is_empty() && arguments.examples.is_none() {
+        return Err(errors::nothing_to_check().into());
+    }
+    let session = Session::new(&arguments.source, &arguments.tokenizer, &Limits::default())?;
+    let mut checker = Checker { arguments, matcher: session.compiled.matcher(), all: Vec::new() };
+    for (index, text) in arguments.text.iter().enumerate() {
+        let name =
+            if arguments.text.len() == 1 { "--text".to_owned() } else { format!("--text {}", index + 1) };
+        checker.take(name, text.as_bytes(), false, None, output)?;
+    }
+    for path in &arguments.files {
+        checker.file(path, None, output)?;
+    }
+    for (path, should_be_accepted) in &examples {
+        checker.file(path, Some(*should_be_accepted), output)?;
+    }
+    let all = checker.all;
+    let wrong = all.iter().filter(|checked| !checked.is_as_it_should_be()).count();
+    if arguments.json {
+        output.json(&json!({
+            "grammar": session.grammar_name,
+            "texts": all.iter().map(to_json).collect::<Vec<_>>(),
+            "accepted": all.iter().filter(|checked| checked.verdict.accepted).count(),
+            "rejected": all.iter().filter(|checked| !checked.verdict.accepted).count(),
+            "wrong": wrong,
+        }))?;
+    } else if arguments.examples.is_some() {
+        writeln!(output, "{}, {wrong} not as expected", counted(all.len(), "text"))?;
+    } else if all.len() > 1 {
+        writeln!(output, "{}, {wrong} rejected", counted(all.len(), "text"))?;
+    }
+    Ok(if wrong == 0 { Exit::Done } else { Exit::Rejected })
+}
+
+struct Checker<'a> {
+    arguments: &'a Arguments,
+    matcher: Matcher,
+    all: Vec<Checked>,
+}
+
+impl Checker<'_> {
+    fn file(&mut self, path: &Path, expected: Option<bool>, output: &mut Output) -> Result<(), Failure> {
+        let bytes = source::read(path, TEXT_BYTES)?;
+        let name =
+            if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
+        self.take(name, &bytes, !self.arguments.exact, expected, output)
+    }
+
+    fn take(
+        &mut self,
+        name: String,
+        bytes: &[u8],
+        may_leave_line_end: bool,
+        expected: Option<bool>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let mut verdict = self.verdict(bytes)?;
+        if let (false, true, Some(shorter)) = (verdict.accepted, may_leave_line_end, without_line_end(bytes))
+        {
+            let second = self.verdict(shorter)?;
+            if second.accepted {
+                verdict = Verdict { line_end_left_out: true, ..second };
+            }
+        }
+        let checked = Checked { name, verdict, expected };
+        if !self.arguments.json {
+            write_checked(&checked, output)?;
+        }
+        self.all.push(checked);
+        Ok(())
+    }
+
+    fn verdict(&mut self, bytes: &[u8]) -> Result<Verdict> {
+        self.matcher.reset();
+        let tokens = match self.arguments.tokenizer.tokenizer {
+            Some(_) => self.accept_tokens(bytes)?,
+            None => self.accept_bytes(bytes)?.then_some(0),
+        };
+        let accepted = tokens.is_some() && self.matcher.is_accepting()?;
+        let rejection = if accepted { None } else { Some(self.rejection(bytes)?) };
+        let tokens = tokens.filter(|_| self.arguments.tokenizer.tokenizer.is_some());
+        Ok(Verdict { accepted, line_end_left_out: false, bytes: bytes.len(), tokens, rejection })
+    }
+
+    /// Whether some word begins with `bytes`; if not, the matcher is somewhere before the place.
+    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
+        for chunk in bytes.chunks(CHUNK) {
+            if !is_taken(self.matcher.accept_bytes(chunk))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The number of tokens, if each is in the mask; if not, the matcher is before the one that is not.
+    fn accept_tokens(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
+        let vocabulary = std::sync::Arc::clone(self.matcher.compiled().vocabulary());
+        let tokens = vocabulary.encode_greedy(bytes).ok_or_else(|| errors::not_encodable(bytes))?;
+        for &token in &tokens {
+            if !self.matcher.mask()?.contains(token) || !is_taken(self.matcher.accept_token(token))? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(tokens.len()))
+    }
+
+    /// Explains from where the matcher stands.
+    fn rejection(&mut self, bytes: &[u8]) -> Result<Rejection> {
+        let accepted = self.matcher.bytes().len();
+        let rest = bytes.get(accepted..).unwrap_or_default();
+        let explanation = self.matcher.explain(rest.get(..CHUNK).unwrap_or(rest))?;
+        let (line, column) = line_column(bytes, explanation.position());
+        Ok(Rejection { explanation, line, column })
+    }
+}
+
+/// A rejection is an answer here; every other error is one.
+fn is_taken(result: Result<()>) -> Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == crate::ErrorKind::Rejected => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn without_line_end(bytes: &[u8]) -> Option<&[u8]> {
+    let shorter = bytes.strip_suffix(b"\n")?;
+    Some(shorter.strip_suffix(b"\r").unwrap_or(shorter))
+}
+
+fn write_checked(checked: &Checked, output: &mut Output) -> std::io::Result<()> {
+    let Verdict { accepted, line_end_left_out, tokens, ref rejection, .. } = checked.verdict;
+    if let Some(false) = checked.expected {
+        let standing = if accepted { "accepted, but it must be rejected" } else { "rejected, as expected" };
+        return writeln!(output, "{}: {standing}", checked.name);
+    }
+    let Some(Rejection { explanation, line, column }) = rejection else {
+        let note = if line_end_left_out { " (without its last line break)" } else { "" };
+        let tokens = tokens.map(|n| format!(", {} in their masks", counted(n, "token"))).unwrap_or_default();
+        return writeln!(output, "{}: accepted{tokens}{note}", checked.name);
+    };
+    let but = if checked.expected.is_some() { ", but it must be accepted" } else { "" };
+    let place = format!("byte {}, line {line}, column {column}", explanation.position());
+    writeln!(output, "{}: rejected{but}", checked.name)?;
+    writeln!(output, "  at: {place}")?;
+    match explanation.found() {
+        Some(byte) => writeln!(output, "  found: {}", super::text::quoted(&[byte]))?,
+        None => writeln!(output, "  found: the end of the text")?,
+    }
+    writeln!(output, "  expected: {}", explanation.expected_text())
+}
+
+fn to_json(checked: &Checked) -> Value {
+    let verdict = &checked.verdict;
+    let mut value = json!({ "name": checked.name, "accepted": verdict.accepted, "bytes": verdict.bytes });
+    if let Some(object) = value.as_object_mut() {
+        let mut set = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
+        if verdict.line_end_left_out {
+            set("line_end_left_out", true.into());
+        }
+        if let Some(expected) = checked.expected {
+            set("should_be_accepted", expected.into());
+        }
+        if let Some(tokens) = verdict.tokens {
+            set("tokens", tokens.into());
+        }
+        if let Some(Rejection { explanation, line, column }) = &verdict.rejection {
+            set("byte", explanation.position().into());
+            set("line", (*line).into());
+            set("column", (*column).into());
+            set("found", explanation.found().map(|byte| hex(&[byte])).into());
+            set("expected", explanation.expected_text().into());
+        }
+    }
+    value
+}

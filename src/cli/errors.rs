@@ -1,0 +1,204 @@
+//! The program's own errors.
+
+use super::source::Kind;
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use std::path::Path;
+
+fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+const KIND_HELP: &str = "say what it is with `--kind json-schema`, `gbnf`, `regex` or `spec`";
+
+pub(super) fn standard_output(cause: &std::io::Error) -> Error {
+    let diagnostic = Diagnostic::new("cli/output", "standard output cannot be written")
+        .found(cause.to_string())
+        .help("check where the output goes: a full disk, perhaps");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+pub(super) fn unknown_kind(path: &Path) -> Error {
+    usage(
+        Diagnostic::new("cli/unknown-kind", "the file's name does not say what kind of grammar it is")
+            .found(path.display().to_string())
+            .allowed("a name that ends in `.json`, `.gbnf`, `.regex` or `.toml`")
+            .help(KIND_HELP),
+    )
+}
+
+pub(super) fn standard_input_kind() -> Error {
+    usage(
+        Diagnostic::new("cli/unknown-kind", "a grammar on standard input needs its kind")
+            .found("`-` without `--kind`")
+            .help(KIND_HELP),
+    )
+}
+
+pub(super) fn no_grammar_in_folder(folder: &Path, names: &[&str]) -> Error {
+    usage(
+        Diagnostic::new("cli/no-grammar", "the folder holds no grammar")
+            .found(folder.display().to_string())
+            .allowed(format!("a folder with exactly one of {}", names.join(", ")))
+            .help("name the grammar's file itself"),
+    )
+}
+
+pub(super) fn grammars_in_folder(folder: &Path, found: &[&str]) -> Error {
+    usage(
+        Diagnostic::new("cli/several-grammars", "the folder holds more than one grammar")
+            .found(found.join(", "))
+            .help(format!("name the file, for instance `{}`", folder.join(found[0]).display())),
+    )
+}
+
+pub(super) fn not_for_kind(option: &str, kind: Kind, applies_to: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/option-not-for-kind", format!("`{option}` has no meaning for this grammar"))
+            .found(format!("a grammar of the kind {kind}"))
+            .allowed(format!("`{option}` with {applies_to}"))
+            .help("leave the option out, or set the kind with `--kind`"),
+    )
+}
+
+pub(super) fn parameter_twice(name: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/parameter-twice", "a parameter is given twice")
+            .found(name)
+            .help("give each `--param NAME=VALUE` once"),
+    )
+}
+
+pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
+    let diagnostic = Diagnostic::new("cli/not-utf8", format!("`{}` is not UTF-8", path.display()))
+        .at(crate::Place::Byte(offset))
+        .help("save the file as UTF-8");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn too_long(path: &Path, limit: usize) -> Error {
+    let diagnostic = Diagnostic::new("cli/too-long", format!("`{}` is too long", path.display()))
+        .allowed(format!("at most {limit} bytes"))
+        .help("check that it is the right file");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn standard_input_twice() -> Error {
+    usage(
+        Diagnostic::new("cli/standard-input-twice", "standard input is read for two things")
+            .found("`-` more than once")
+            .help("put one of them into a file"),
+    )
+}
+
+pub(super) fn nothing_to_check() -> Error {
+    usage(
+        Diagnostic::new("cli/nothing-to-check", "there is no text to check")
+            .allowed("files, `-` for standard input, `--text TEXT` or `--examples`")
+            .help("for instance: grammata check GRAMMAR --text '[1, 2]'"),
+    )
+}
+
+pub(super) fn examples_need_folder(path: &Path) -> Error {
+    usage(
+        Diagnostic::new("cli/no-examples", "`--examples` needs a folder that holds `accept/` or `reject/`")
+            .found(path.display().to_string())
+            .help("name the folder: --examples=FOLDER"),
+    )
+}
+
+pub(super) fn needs_tokenizer(option: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/needs-tokenizer", format!("`{option}` needs a tokenizer"))
+            .found("the built-in vocabulary of single bytes")
+            .help("add `--tokenizer PATH`"),
+    )
+}
+
+pub(super) fn no_such_token(id: u32, width: usize) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-token", "the vocabulary has no such token")
+            .found(format!("token {id}"))
+            .allowed(format!("0 to {}", width.saturating_sub(1)))
+            .help("list tokens with `grammata mask`, or encode a text with `grammata vocab --encode`"),
+    )
+}
+
+pub(super) fn not_encodable(text: &[u8]) -> Error {
+    usage(
+        Diagnostic::new("cli/not-encodable", "the vocabulary has no tokens for the text")
+            .found(crate::diagnostic::excerpt_bytes(text))
+            .help("some byte of it has no token: `grammata vocab` lists missing bytes"),
+    )
+}
+
+pub(super) fn drawing_too_large(found: &str, allowed: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/drawing-too-large", "the graph is too large to be laid out")
+            .found(found)
+            .allowed(allowed)
+            .help("draw less with `--limit N`, or use `--format dot` and Graphviz"),
+    )
+}
+
+pub(super) fn drawing_failed(cause: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/drawing-failed", "the graph cannot be laid out")
+            .found(cause)
+            .help("draw less with `--limit N`, or use `--format dot` and Graphviz"),
+    )
+}
+
+#[cfg(not(feature = "ort"))]
+pub(super) fn no_onnx_runtime() -> Error {
+    Error::new(
+        ErrorKind::Model,
+        Diagnostic::new("cli/no-onnx-runtime", "this build of the program cannot run language models")
+            .found("a build without the feature `ort`")
+            .help("build it with `cargo build --release --features ort`"),
+    )
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn no_model(folder: &Path, names: &[&str]) -> Error {
+    Error::new(
+        ErrorKind::Model,
+        Diagnostic::new("cli/no-model", "the folder holds no model")
+            .found(folder.display().to_string())
+            .allowed(format!("a folder with one of {}", names.join(", ")))
+            .help("name the ONNX file itself with `--model`"),
+    )
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn no_tokenizer(model: &Path) -> Error {
+    Error::new(
+        ErrorKind::Model,
+        Diagnostic::new("cli/no-tokenizer", "there is no tokenizer.json beside the model")
+            .found(model.display().to_string())
+            .allowed("tokenizer.json in the model's folder, or the folder above it")
+            .help("name it with `--tokenizer PATH`"),
+    )
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn no_chat_template(folder: &Path) -> Error {
+    Error::new(
+        ErrorKind::Model,
+        Diagnostic::new("cli/no-chat-template", "the model has no chat template")
+            .found(folder.display().to_string())
+            .allowed("chat_template.jinja, or `chat_template` in tokenizer_config.json")
+            .help("leave out `--chat`, and write the prompt as the model expects it"),
+    )
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn generation_settings(path: &Path, found: &str) -> Error {
+    Error::new(
+        ErrorKind::Model,
+        Diagnostic::new("cli/generation-settings", format!("`{}` cannot be used", path.display()))
+            .found(found)
+            .allowed("`eos_token_id` as a token id or a list of them")
+            .help("mend the file, or give the ids with `--eos`"),
+    )
+}

@@ -1,0 +1,96 @@
+//! `grammata generate`: the arguments; `generation` does the work where the build has ONNX Runtime.
+
+use super::output::{Exit, Failure, Output};
+use super::source::SourceArgs;
+use super::tokens::TokenizerSettings;
+use std::path::PathBuf;
+
+/// The text goes to standard output as it comes, the summary to standard error. At the end the text is checked
+/// against the grammar from scratch.
+#[derive(Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+pub(super) struct Arguments {
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+    /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
+    #[arg(long, value_name = "PATH", help_heading = "Model")]
+    pub(super) model: PathBuf,
+    /// Threads of one operator; 0 takes one a core
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
+    pub(super) threads: usize,
+    /// Run on an NVIDIA device, the first or that of this number
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        help_heading = "Model"
+    )]
+    pub(super) cuda: Option<u32>,
+    /// The tokenizer.json; by default the one in the model's folder
+    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
+    pub(super) tokenizer: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) settings: TokenizerSettings,
+    /// The text that the model continues, or answers with --chat
+    #[arg(long, value_name = "TEXT", required_unless_present = "prompt_file", help_heading = "Prompt")]
+    pub(super) prompt: Option<String>,
+    /// A file with the prompt
+    #[arg(long, value_name = "FILE", conflicts_with = "prompt", help_heading = "Prompt")]
+    pub(super) prompt_file: Option<PathBuf>,
+    /// The prompt is a user's message: write it with the model's chat template
+    #[arg(long, help_heading = "Prompt")]
+    pub(super) chat: bool,
+    /// An instruction before the user's message
+    #[arg(long, value_name = "TEXT", requires = "chat", help_heading = "Prompt")]
+    pub(super) system: Option<String>,
+    #[command(flatten)]
+    pub(super) sampling: SamplingArgs,
+    /// The most tokens to generate
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pub(super) max_tokens: usize,
+    /// Generate without the grammar, and only check at the end
+    #[arg(long)]
+    pub(super) raw: bool,
+    /// Write one JSON object instead of the text
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write no summary
+    #[arg(long)]
+    pub(super) quiet: bool,
+}
+
+/// How tokens are chosen.
+#[derive(Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+pub(super) struct SamplingArgs {
+    /// 0 takes the most probable token; higher values are more varied
+    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Sampling")]
+    pub(super) temperature: f32,
+    /// Only the K most probable tokens; 0 keeps all
+    #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Sampling")]
+    pub(super) top_k: usize,
+    /// Only the most probable tokens that together reach P
+    #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Sampling")]
+    pub(super) top_p: f32,
+    /// Only tokens at least P times as probable as the most probable
+    #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = "Sampling")]
+    pub(super) min_p: f32,
+    /// More than 1 makes recent tokens less probable
+    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Sampling")]
+    pub(super) repetition_penalty: f32,
+    /// Equal seeds give equal texts
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Sampling")]
+    pub(super) seed: u64,
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    super::generation::run(arguments, output)
+}
+
+#[cfg(not(feature = "ort"))]
+pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
+    Err(super::errors::no_onnx_runtime().into())
+}

@@ -1,0 +1,285 @@
+//! `grammata generate` at work.
+
+use super::generate::Arguments;
+use super::messages::{self, Progress};
+use super::output::{Exit, Failure, Output};
+use super::session::Session;
+use super::source;
+use super::{errors, text};
+use crate::decode::ort::{DecoderOptions, Device, OrtDecoder};
+use crate::decode::{
+    ChatTemplate, Constraint, Finish, Generation, GenerationOptions, Message, PromptTokenizer, Sampling,
+    generate,
+};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::mask::Compiler;
+use crate::vocabulary::TokenId;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Where a folder's model is.
+const MODELS: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = Limits::default();
+    let files = Files::find(arguments)?;
+    let eos = match arguments.settings.leaves_eos_open() {
+        true => files.eos(&limits)?,
+        false => None,
+    };
+    let vocabulary = match &eos {
+        Some(eos) => arguments.settings.load_with(&files.tokenizer, &limits, eos)?,
+        None => arguments.settings.load(&files.tokenizer, &limits)?,
+    };
+    let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits)?;
+    let prompt = prompt(arguments, &files, &limits)?;
+    let mut model = load_model(arguments, &files)?;
+    let mut matcher = session.compiled.matcher();
+    let constraint: Option<&mut dyn Constraint> = if arguments.raw { None } else { Some(&mut matcher) };
+    let vocabulary = Arc::clone(session.compiled.vocabulary());
+    let options = GenerationOptions {
+        max_tokens: arguments.max_tokens,
+        sampling: sampling(arguments),
+        end_tokens: vocabulary.eos().iter().map(|id| id.get()).collect(),
+        stop: Vec::new(),
+    };
+    let mut failure = None;
+    let mut show = |piece: &str| {
+        if arguments.json || failure.is_some() {
+            return;
+        }
+        match output.write_all(piece.as_bytes()).and_then(|()| output.flush()) {
+            Ok(()) => {}
+            // nobody reads: the loop cannot be left from here, and there is nothing to save
+            Err(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe => Exit::Closed.exit(),
+            Err(cause) => failure = Some(cause),
+        }
+    };
+    let start = Instant::now();
+    let generation = generate(&mut model, &*vocabulary, constraint, &prompt, &options, &mut show)?;
+    let time = start.elapsed();
+    if let Some(cause) = failure {
+        return Err(cause.into());
+    }
+    let verified = Verified::of(&session, &generation, &limits)?;
+    if arguments.json {
+        output.json(&to_json(&session, &generation, &verified, time))?;
+    } else if std::io::stdout().is_terminal() {
+        writeln!(output)?;
+    }
+    output.flush()?;
+    if !arguments.quiet {
+        summary(&generation, &verified, time);
+    }
+    Ok(match (&generation.finish, &verified) {
+        (finish @ (Finish::TokenLimit { .. } | Finish::ContextLimit { .. }), _) if !finish.is_whole() => {
+            Exit::Cut
+        }
+        (_, Verified::Word) => Exit::Done,
+        (_, Verified::Prefix | Verified::Rejected { .. }) => Exit::Rejected,
+    })
+}
+
+/// The files of a model.
+struct Files {
+    model: PathBuf,
+    tokenizer: PathBuf,
+    /// Where the tokenizer lies, and with it the model's settings.
+    folder: PathBuf,
+}
+
+impl Files {
+    fn find(arguments: &Arguments) -> Result<Files> {
+        let model = match arguments.model.is_dir() {
+            false => arguments.model.clone(),
+            true => MODELS
+                .iter()
+                .map(|name| arguments.model.join(name))
+                .find(|path| path.is_file())
+                .ok_or_else(|| errors::no_model(&arguments.model, &MODELS))?,
+        };
+        let tokenizer = match &arguments.tokenizer {
+            Some(path) => path.clone(),
+            None => model
+                .ancestors()
+                .skip(1)
+                .take(2)
+                .map(|folder| folder.join("tokenizer.json"))
+                .find(|path| path.is_file())
+                .ok_or_else(|| errors::no_tokenizer(&model))?,
+        };
+        let folder = tokenizer.parent().map(Path::to_path_buf).unwrap_or_default();
+        Ok(Files { model, tokenizer, folder })
+    }
+
+    /// The end-of-sequence ids of the model's `generation_config.json`; none if it does not say.
+    fn eos(&self, limits: &Limits) -> Result<Option<Vec<u32>>> {
+        let path = self.folder.join("generation_config.json");
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let bytes = source::read(&path, limits.source_bytes)?;
+        let settings: Value = serde_json::from_slice(&bytes)
+            .map_err(|cause| errors::generation_settings(&path, &cause.to_string()))?;
+        let ids = match settings.get("eos_token_id") {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(ids)) => ids.clone(),
+            Some(id) => vec![id.clone()],
+        };
+        let id = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
+        let known: Option<Vec<u32>> = ids.iter().map(id).collect();
+        match known {
+            Some(ids) => Ok(Some(ids).filter(|ids| !ids.is_empty())),
+            None => Err(errors::generation_settings(&path, &Value::Array(ids).to_string())),
+        }
+    }
+}
+
+/// The prompt in tokens.
+fn prompt(arguments: &Arguments, files: &Files, limits: &Limits) -> Result<Vec<u32>> {
+    let text = match (&arguments.prompt, &arguments.prompt_file) {
+        (_, Some(path)) => {
+            let bytes = source::read(path, limits.source_bytes)?;
+            String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?
+        }
+        (text, None) => text.clone().unwrap_or_default(),
+    };
+    let tokenizer = PromptTokenizer::from_file(&files.tokenizer, limits)?;
+    if !arguments.chat {
+        return tokenizer.encode(&text, true);
+    }
+    let template = ChatTemplate::from_folder(&files.folder, limits)?
+        .ok_or_else(|| errors::no_chat_template(&files.folder))?;
+    let system = arguments.system.as_ref().map(Message::system);
+    let messages: Vec<Message> = system.into_iter().chain([Message::user(text)]).collect();
+    tokenizer.encode(&template.render(&messages, true)?, false)
+}
+
+fn load_model(arguments: &Arguments, files: &Files) -> Result<OrtDecoder> {
+    let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
+    let options = DecoderOptions { threads: arguments.threads, device, ..DecoderOptions::default() };
+    let progress = Progress::start("loading the model");
+    let model = OrtDecoder::load(&files.model, &options)?;
+    progress.finish();
+    model.notices().iter().for_each(messages::warning);
+    Ok(model)
+}
+
+fn sampling(arguments: &Arguments) -> Sampling {
+    let chosen = &arguments.sampling;
+    Sampling {
+        temperature: chosen.temperature,
+        top_k: chosen.top_k,
+        top_p: chosen.top_p,
+        min_p: chosen.min_p,
+        repetition_penalty: chosen.repetition_penalty,
+        seed: chosen.seed,
+        ..Sampling::default()
+    }
+}
+
+/// What the text is to the grammar, found out once more with new tables.
+enum Verified {
+    Word,
+    Prefix,
+    Rejected { byte: usize, line: usize, column: usize, expected: String },
+}
+
+impl Verified {
+    fn of(session: &Session, generation: &Generation, limits: &Limits) -> Result<Verified> {
+        let vocabulary = session.compiled.vocabulary();
+        let bytes: Vec<u8> = generation
+            .tokens
+            .iter()
+            .flat_map(|&token| vocabulary.bytes(TokenId::new(token)).unwrap_or_default())
+            .copied()
+            .collect();
+        let compiler = Compiler::new(Arc::clone(vocabulary)).limits(limits.clone());
+        let explanation = compiler.compile(session.compiled.grammar())?.matcher().explain(&bytes)?;
+        Ok(match (explanation.is_viable(), explanation.may_end()) {
+            (true, true) => Verified::Word,
+            (true, false) => Verified::Prefix,
+            (false, _) => {
+                let (line, column) = text::line_column(&bytes, explanation.position());
+                let expected = explanation.expected_text();
+                Verified::Rejected { byte: explanation.position(), line, column, expected }
+            }
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Verified::Word => "word",
+            Verified::Prefix => "prefix",
+            Verified::Rejected { .. } => "rejected",
+        }
+    }
+}
+
+impl std::fmt::Display for Verified {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Verified::Word => f.write_str("checked: the text is a word of the grammar"),
+            Verified::Prefix => f.write_str("checked: the text is a prefix of a word of the grammar"),
+            Verified::Rejected { byte, line, column, expected } => write!(
+                f,
+                "checked: the text leaves the grammar at byte {byte}, line {line}, column {column}; \
+                 expected {expected}"
+            ),
+        }
+    }
+}
+
+/// The part of the whole time that masks took.
+fn share(generation: &Generation, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { generation.timings.mask.as_secs_f64() / time.as_secs_f64() }
+}
+
+fn summary(generation: &Generation, verified: &Verified, time: Duration) {
+    let timings = &generation.timings;
+    let rate = timings.tokens_per_second().map(|rate| format!(", {rate:.1} tokens/s")).unwrap_or_default();
+    messages::plain(&format!(
+        "{} ({} forced) in {time:.2?}{rate}; prompt of {} in {:.1?}",
+        text::counted(timings.tokens, "token"),
+        timings.forced_tokens,
+        text::counted(timings.prefill_tokens, "token"),
+        timings.prefill,
+    ));
+    if timings.masks > 0 {
+        messages::plain(&format!(
+            "masks: {:.1?} a token, {:.1?} at most, {:.2} % of the time",
+            timings.mask_mean(),
+            timings.mask_max,
+            100.0 * share(generation, time),
+        ));
+    }
+    messages::plain(&generation.finish.to_string());
+    messages::plain(&verified.to_string());
+}
+
+fn to_json(session: &Session, generation: &Generation, verified: &Verified, time: Duration) -> Value {
+    let timings = &generation.timings;
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    json!({
+        "grammar": session.grammar_name,
+        "tokenizer": session.vocabulary_name,
+        "text": generation.text,
+        "tokens": generation.tokens,
+        "finish": generation.finish.to_string(),
+        "whole": generation.finish.is_whole(),
+        "verified": verified.name(),
+        "forced_tokens": timings.forced_tokens,
+        "prompt_tokens": timings.prefill_tokens,
+        "tokens_per_second": timings.tokens_per_second(),
+        "compile_ns": ns(session.compile_time),
+        "prefill_ns": ns(timings.prefill),
+        "total_ns": ns(time),
+        "mask_mean_ns": ns(timings.mask_mean()),
+        "mask_max_ns": ns(timings.mask_max),
+        "mask_share": share(generation, time),
+    })
+}

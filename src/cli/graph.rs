@@ -1,0 +1,64 @@
+//! `grammata graph`: draws what a grammar goes through.
+
+use super::messages;
+use super::output::{Exit, Failure, Output};
+use super::source::{self, SourceArgs};
+use super::svg;
+use crate::automaton::{Automaton, graph};
+use crate::error::Error;
+use crate::limits::Limits;
+use clap::ValueEnum;
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// The form of the drawing
+    #[arg(long, value_enum, default_value_t = Format::Dot)]
+    format: Format,
+    /// The file to write; standard output by default
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The most configurations to draw [default: 200; 40 as SVG]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Graphviz's notation
+    Dot,
+    /// A picture
+    Svg,
+}
+
+fn at_least_one(argument: &str) -> Result<usize, String> {
+    argument.parse().ok().filter(|&n| n > 0).ok_or_else(|| "it must be a number, 1 or more".to_owned())
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = Limits::default();
+    let loaded = source::load(&arguments.source, &limits)?;
+    loaded.warn();
+    let automaton = Automaton::new(&loaded.grammar, &limits)?;
+    let limit = arguments.limit.unwrap_or(match arguments.format {
+        Format::Dot => 200,
+        Format::Svg => 40,
+    });
+    let graph = graph::dot(&automaton, &loaded.grammar, limit)?;
+    let drawing = match arguments.format {
+        Format::Dot => graph.dot,
+        Format::Svg => svg::render(graph.dot)?,
+    };
+    match &arguments.output {
+        Some(path) => std::fs::write(path, &drawing).map_err(|cause| Error::io(path, &cause))?,
+        None => output.write_all(drawing.as_bytes())?,
+    }
+    if graph.truncated {
+        output.flush()?;
+        messages::note(&format!("only the first {limit} configurations are drawn (--limit N draws more)"));
+    }
+    Ok(Exit::Done)
+}

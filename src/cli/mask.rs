@@ -1,0 +1,106 @@
+//! `grammata mask`: which tokens may come after a prefix.
+
+use super::output::{Exit, Failure, Output};
+use super::session::Session;
+use super::source::{self, SourceArgs};
+use super::text::quoted;
+use super::tokens::{self, TokenizerArgs};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::matcher::Matcher;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Times the mask is asked for again.
+const REPEATS: usize = 101;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    tokenizer: TokenizerArgs,
+    /// The text before the mask; empty by default
+    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
+    prefix: Option<String>,
+    /// A file with the text before the mask, taken byte for byte
+    #[arg(long, value_name = "FILE")]
+    prefix_file: Option<PathBuf>,
+    /// The most tokens to list; 0 lists all
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    limit: usize,
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = Limits::default();
+    let session = Session::new(&arguments.source, &arguments.tokenizer, &limits)?;
+    let prefix = match (&arguments.prefix, &arguments.prefix_file) {
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(path)) => source::read(path, limits.source_bytes)?,
+        (None, None) => Vec::new(),
+    };
+    let vocabulary = session.compiled.vocabulary();
+    let mut matcher = session.compiled.matcher();
+    matcher.accept_bytes(&prefix)?;
+    let start = Instant::now();
+    let mask = matcher.mask()?;
+    let first = start.elapsed();
+    let repeated = repeated(&mut matcher)?;
+    let end_allowed = matcher.is_accepting()?;
+    let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    let shown: Vec<_> = mask.iter().take(most).collect();
+    if arguments.json {
+        output.json(&json!({
+            "grammar": session.grammar_name,
+            "vocabulary": session.vocabulary_name,
+            "prefix": super::text::json_bytes(&prefix),
+            "allowed": mask.len(),
+            "total": vocabulary.width(),
+            "end_allowed": end_allowed,
+            "compile_ns": nanoseconds(session.compile_time),
+            "first_mask_ns": nanoseconds(first),
+            "repeated_mask_ns": nanoseconds(repeated),
+            "tokens": shown.iter().map(|&id| tokens::json(vocabulary, id)).collect::<Vec<_>>(),
+            "tokens_left_out": mask.len() - shown.len(),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    writeln!(output, "grammar     {}", session.grammar_name)?;
+    writeln!(output, "vocabulary  {}", session.vocabulary_name)?;
+    writeln!(output, "prefix      {} ({} bytes)", quoted(&prefix), prefix.len())?;
+    writeln!(output, "allowed     {} of {} tokens", mask.len(), vocabulary.width())?;
+    writeln!(output, "the end     {}", if end_allowed { "is allowed" } else { "is not allowed" })?;
+    writeln!(output, "compiled    in {:.1?}", session.compile_time)?;
+    writeln!(output, "mask time   {first:.1?} first, {repeated:.1?} repeated")?;
+    if !shown.is_empty() {
+        writeln!(output, "\n{:>8}  token", "id")?;
+    }
+    for &id in &shown {
+        writeln!(output, "{id:>8}  {}", tokens::show(vocabulary, id))?;
+    }
+    if shown.len() < mask.len() {
+        writeln!(output, "… and {} more (--limit 0 lists all)", mask.len() - shown.len())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The middle of [`REPEATS`] times.
+fn repeated(matcher: &mut Matcher) -> Result<Duration> {
+    let mut times = Vec::with_capacity(REPEATS);
+    for _ in 0..REPEATS {
+        let start = Instant::now();
+        matcher.mask()?;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times.get(REPEATS / 2).copied().unwrap_or_default())
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,78 @@
+//! Standard error: errors, warnings, notes and progress. Writing there never fails a command.
+
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use clap::builder::styling::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+fn line(color: AnsiColor, word: &str, rest: &str) {
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    // the colours are dropped where they are not wanted; a closed stream leaves nobody to tell
+    let _ = writeln!(anstream::stderr().lock(), "{style}{word}{style:#}{rest}");
+}
+
+/// An error, in the form of its `Display`.
+pub(super) fn error(error: &Error) {
+    line(AnsiColor::Red, "error", &error.diagnostic().to_string());
+}
+
+/// A warning.
+pub(super) fn warning(diagnostic: &Diagnostic) {
+    line(AnsiColor::Yellow, "warning", &diagnostic.to_string());
+}
+
+/// A remark of one line.
+pub(super) fn note(text: &str) {
+    line(AnsiColor::Cyan, "note", &format!(": {text}"));
+}
+
+/// A line as it is.
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // the summary of a generation
+pub(super) fn plain(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Shows that something takes its time, and says how long it took if that was more than a second; only
+/// where standard error is a terminal.
+pub(super) struct Progress {
+    what: &'static str,
+    start: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Begins `what` (a participle: "reading the tokenizer").
+    pub(super) fn start(what: &'static str) -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner().with_message(what);
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Progress { what, start: Instant::now(), bar }
+    }
+
+    /// Ends it and gives the time it took.
+    pub(super) fn finish(mut self) -> Duration {
+        let elapsed = self.start.elapsed();
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+            if elapsed > Duration::from_secs(1) {
+                note(&format!("{} took {elapsed:.1?}", self.what));
+            }
+        }
+        elapsed
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

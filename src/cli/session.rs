@@ -1,0 +1,44 @@
+//! A grammar compiled for a vocabulary, as the commands on masks and texts need it.
+
+use super::messages::{self, Progress};
+use super::source::{self, SourceArgs};
+use super::tokens::{LoadedVocabulary, TokenizerArgs};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::mask::{CompiledGrammar, Compiler};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What was read and compiled.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) compiled: CompiledGrammar,
+    pub(super) grammar_name: String,
+    pub(super) vocabulary_name: String,
+    /// Reading and compiling the grammar.
+    pub(super) compile_time: Duration,
+}
+
+impl Session {
+    /// Reads a grammar and a tokenizer, or takes the built-in vocabulary. Shows warnings.
+    pub(super) fn new(source: &SourceArgs, tokenizer: &TokenizerArgs, limits: &Limits) -> Result<Session> {
+        Session::with_vocabulary(source, tokenizer.load(limits)?, limits)
+    }
+
+    /// Reads a grammar for a vocabulary. Shows warnings.
+    pub(super) fn with_vocabulary(
+        source: &SourceArgs,
+        vocabulary: LoadedVocabulary,
+        limits: &Limits,
+    ) -> Result<Session> {
+        let progress = Progress::start("compiling the grammar");
+        let loaded = source::load(source, limits)?;
+        let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
+        let compiled = compiler.compile(&loaded.grammar)?;
+        let compile_time = progress.finish();
+        loaded.warn();
+        compiled.warnings().iter().for_each(messages::warning);
+        let (grammar_name, vocabulary_name) = (loaded.name, vocabulary.name);
+        Ok(Session { compiled, grammar_name, vocabulary_name, compile_time })
+    }
+}

@@ -1,0 +1,303 @@
+//! Grammars from files, folders and standard input.
+
+use super::{errors, messages};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, Result};
+use crate::grammar::Grammar;
+use crate::limits::Limits;
+use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
+use clap::ValueEnum;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Which grammar, and how to read it.
+#[derive(Debug, clap::Args)]
+pub(super) struct SourceArgs {
+    /// The grammar: a file, a folder of a grammar, or `-` for standard input (with --kind)
+    #[arg(value_name = "GRAMMAR")]
+    pub(super) grammar: PathBuf,
+    /// What the grammar is; by default its name says it
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    kind: Option<Kind>,
+    /// Sets a parameter of an automaton spec; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
+    parameters: Vec<(String, String)>,
+    /// Whitespace between the tokens of JSON under a schema [default: free]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    whitespace: Option<Whitespace>,
+    /// Order of the members of JSON objects under a schema [default: declared]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    property_order: Option<PropertyOrder>,
+    /// The rule of a GBNF grammar to start from [default: root]
+    #[arg(long, value_name = "RULE", help_heading = "Grammar")]
+    root: Option<String>,
+    /// The dialect of a regular expression [default: rust]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    dialect: Option<Dialect>,
+    /// Any text may stand before and after a regular expression's match
+    #[arg(long, help_heading = "Grammar")]
+    search: bool,
+}
+
+/// The front end that reads a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kind {
+    /// A JSON Schema
+    JsonSchema,
+    /// A grammar in llama.cpp's notation
+    Gbnf,
+    /// A regular expression that describes whole texts
+    Regex,
+    /// A finite or pushdown automaton or a context-free grammar, in TOML or JSON
+    Spec,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::JsonSchema => "JSON Schema",
+            Kind::Gbnf => "GBNF",
+            Kind::Regex => "regular expression",
+            Kind::Spec => "automaton spec",
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Whitespace {
+    /// Any amount
+    Free,
+    /// None
+    Compact,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PropertyOrder {
+    /// The schema's order, additional members last
+    Declared,
+    /// Every order
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Dialect {
+    /// Rust's regex crate
+    Rust,
+    /// ECMA-262 (JavaScript) with the flag `u`
+    Ecma,
+}
+
+fn name_and_value(argument: &str) -> std::result::Result<(String, String), String> {
+    match argument.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
+
+/// A grammar that was read.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) grammar: Grammar,
+    /// The path as it was given, and the kind.
+    pub(super) name: String,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Shows the warnings.
+    pub(super) fn warn(&self) {
+        self.warnings.iter().for_each(messages::warning);
+    }
+}
+
+impl SourceArgs {
+    /// Whether the grammar is read from standard input.
+    pub(super) fn is_standard_input(&self) -> bool {
+        is_standard_input(&self.grammar)
+    }
+}
+
+/// Whether a path stands for standard input.
+pub(super) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Reads a grammar and compiles it with the front end of its kind.
+///
+/// # Errors
+/// The file cannot be read, its kind cannot be told, an option has no meaning for the kind, and what the
+/// front end reports.
+pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
+    let file = locate(&args.grammar)?;
+    let bytes = read(&file, limits.source_bytes)?;
+    let text = str::from_utf8(&bytes).map_err(|e| errors::not_utf8(&file, e.valid_up_to()))?;
+    // a byte order mark is no part of any of the notations
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let kind = match args.kind {
+        Some(kind) => kind,
+        None => kind_of(&file, text)?,
+    };
+    check_options(args, kind)?;
+    let (grammar, warnings) = compile(args, kind, &file, text, limits)?;
+    Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings })
+}
+
+/// The names by which a folder's grammar is known.
+const NAMES: [&str; 5] = ["schema.json", "grammar.gbnf", "pattern.regex", "spec.toml", "spec.json"];
+
+/// The grammar's file.
+fn locate(path: &Path) -> Result<PathBuf> {
+    if is_standard_input(path) || !path.is_dir() {
+        return Ok(path.to_path_buf());
+    }
+    let found: Vec<&str> = NAMES.into_iter().filter(|name| path.join(name).is_file()).collect();
+    match found.as_slice() {
+        [] => Err(errors::no_grammar_in_folder(path, &NAMES)),
+        [name] => Ok(path.join(name)),
+        several => Err(errors::grammars_in_folder(path, several)),
+    }
+}
+
+/// A whole file, or standard input; more than `limit` bytes are an error, so that nothing endless is read.
+pub(super) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
+    let io = |cause| Error::io(path, &cause);
+    let mut bytes = Vec::new();
+    let most = limit as u64 + 1;
+    if is_standard_input(path) {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(io)?;
+    } else {
+        File::open(path).map_err(io)?.take(most).read_to_end(&mut bytes).map_err(io)?;
+    }
+    if bytes.len() > limit {
+        return Err(errors::too_long(path, limit));
+    }
+    Ok(bytes)
+}
+
+fn kind_of(path: &Path, text: &str) -> Result<Kind> {
+    if is_standard_input(path) {
+        return Err(errors::standard_input_kind());
+    }
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("gbnf") => Ok(Kind::Gbnf),
+        Some("regex") => Ok(Kind::Regex),
+        Some("toml") => Ok(Kind::Spec),
+        Some("json") if is_spec(text) => Ok(Kind::Spec),
+        Some("json") => Ok(Kind::JsonSchema),
+        _ => Err(errors::unknown_kind(path)),
+    }
+}
+
+/// Whether JSON text is the spec of an automaton: it has a member `kind` of text and does not say that it
+/// is a schema, or it begins with a header of parameters, which is TOML.
+fn is_spec(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Probe {
+        kind: Option<String>,
+        #[serde(rename = "$schema")]
+        schema: Option<serde::de::IgnoredAny>,
+    }
+    if text.trim_start().starts_with(['[', '#']) {
+        return true;
+    }
+    // what is no JSON at all is left to the front end of JSON Schema, which says where and why
+    serde_json::from_str::<Probe>(text).is_ok_and(|probe| probe.kind.is_some() && probe.schema.is_none())
+}
+
+/// Options that a kind does not know are errors: nothing is passed over in silence.
+fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
+    let options = [
+        (!args.parameters.is_empty(), "--param", Kind::Spec, "automaton specs"),
+        (args.whitespace.is_some(), "--whitespace", Kind::JsonSchema, "JSON Schemas"),
+        (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
+        (args.root.is_some(), "--root", Kind::Gbnf, "GBNF grammars"),
+        (args.dialect.is_some(), "--dialect", Kind::Regex, "regular expressions"),
+        (args.search, "--search", Kind::Regex, "regular expressions"),
+    ];
+    match options.into_iter().find(|&(given, _, owner, _)| given && owner != kind) {
+        Some((_, option, _, applies_to)) => Err(errors::not_for_kind(option, kind, applies_to)),
+        None => Ok(()),
+    }
+}
+
+fn compile(
+    args: &SourceArgs,
+    kind: Kind,
+    file: &Path,
+    text: &str,
+    limits: &Limits,
+) -> Result<(Grammar, Vec<Diagnostic>)> {
+    let limits = limits.clone();
+    match kind {
+        Kind::Gbnf => {
+            let root = args.root.clone().unwrap_or_else(|| gbnf::Options::default().root);
+            let compiled = gbnf::compile(text, &gbnf::Options { root, limits })?;
+            Ok((compiled.grammar, compiled.warnings))
+        }
+        Kind::Regex => {
+            let dialect = match args.dialect {
+                Some(Dialect::Ecma) => regex::Dialect::Ecma262,
+                Some(Dialect::Rust) | None => regex::Dialect::Rust,
+            };
+            let options = regex::Options { dialect, search: args.search, limits, ..Default::default() };
+            Ok((regex::compile(without_line_end(text), &options)?, Vec::new()))
+        }
+        Kind::JsonSchema => {
+            let options = json_schema::JsonSchemaOptions {
+                whitespace: match args.whitespace {
+                    Some(Whitespace::Compact) => json_schema::Whitespace::Compact,
+                    Some(Whitespace::Free) | None => json_schema::Whitespace::Free,
+                },
+                property_order: match args.property_order {
+                    Some(PropertyOrder::Any) => json_schema::PropertyOrder::Any,
+                    Some(PropertyOrder::Declared) | None => json_schema::PropertyOrder::Declared,
+                },
+                limits,
+            };
+            let compiled = json_schema::compile(text, &options)?;
+            Ok((compiled.grammar, compiled.warnings))
+        }
+        Kind::Spec => {
+            let options = automaton_spec::Options {
+                format: format_of(file, text),
+                parameters: parameters(args)?,
+                limits,
+            };
+            let compiled = automaton_spec::compile(text, &options)?;
+            Ok((compiled.grammar, compiled.warnings))
+        }
+    }
+}
+
+/// The pattern in a file: editors end the last line of a file, and that is no part of the pattern.
+fn without_line_end(text: &str) -> &str {
+    match text.strip_suffix('\n') {
+        Some(text) => text.strip_suffix('\r').unwrap_or(text),
+        None => text,
+    }
+}
+
+/// A spec's notation: its file's name says it. Elsewhere the content does: a JSON spec without a header
+/// begins with a brace, which no TOML does.
+fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => automaton_spec::Format::Json,
+        Some("toml") => automaton_spec::Format::Toml,
+        _ if text.trim_start().starts_with('{') => automaton_spec::Format::Json,
+        _ => automaton_spec::Format::Toml,
+    }
+}
+
+fn parameters(args: &SourceArgs) -> Result<BTreeMap<String, String>> {
+    let mut parameters = BTreeMap::new();
+    for (name, value) in &args.parameters {
+        if parameters.insert(name.clone(), value.clone()).is_some() {
+            return Err(errors::parameter_twice(name));
+        }
+    }
+    Ok(parameters)
+}

@@ -1,0 +1,67 @@
+//! A drawing from Graphviz's notation, laid out by the `layout-rs` crate.
+//!
+//! That crate's layout takes time that grows steeply with the size, recurses, and asserts what it expects.
+//! So graphs of more than [`MOST_EDGES`] edges are refused, and it works on a thread with a large stack that
+//! may fail and is not waited for without end.
+
+use super::errors;
+use super::messages::Progress;
+use crate::error::Result;
+use layout::backends::svg::SVGWriter;
+use layout::gv::{DotParser, GraphBuilder};
+use std::panic;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// Edges (lines with an arrow) of a graph, at most. 160 took 12 seconds, 192 a minute.
+const MOST_EDGES: usize = 160;
+/// How long the layout may take.
+const MOST_TIME: Duration = Duration::from_secs(60);
+/// The stack of the layout's thread.
+const STACK: usize = 256 << 20;
+
+/// The SVG of a graph.
+///
+/// # Errors
+/// The graph is too large, or cannot be laid out.
+pub(super) fn render(dot: String) -> Result<String> {
+    let edges = dot.lines().filter(|line| line.contains("->")).count();
+    if edges > MOST_EDGES {
+        return Err(errors::drawing_too_large(
+            &format!("{edges} edges"),
+            &format!("at most {MOST_EDGES} edges"),
+        ));
+    }
+    let progress = Progress::start("laying out the graph");
+    let (sender, receiver) = channel();
+    // a failed assertion of the crate's is reported below, by name: no trace of its own is wanted
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let thread = thread::Builder::new().stack_size(STACK).spawn(move || sender.send(lay_out(&dot)));
+    let outcome = match thread {
+        Ok(_) => receiver.recv_timeout(MOST_TIME),
+        Err(cause) => Ok(Err(format!("no thread could be started: {cause}"))),
+    };
+    panic::set_hook(hook);
+    progress.finish();
+    match outcome {
+        Ok(Ok(svg)) => Ok(svg),
+        Ok(Err(cause)) => Err(errors::drawing_failed(&cause)),
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(errors::drawing_failed("the layout came to a contradiction"))
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            Err(errors::drawing_too_large(&format!("{edges} edges"), "what is laid out within a minute"))
+        }
+    }
+}
+
+fn lay_out(dot: &str) -> Result<String, String> {
+    let graph = DotParser::new(dot).process()?;
+    let mut builder = GraphBuilder::new();
+    builder.visit_graph(&graph);
+    let mut writer = SVGWriter::new();
+    builder.get().do_it(false, false, false, &mut writer);
+    Ok(writer.finalize())
+}

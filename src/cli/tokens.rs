@@ -1,0 +1,127 @@
+//! Vocabularies: from a tokenizer file, or the built-in one of single bytes.
+
+use super::errors;
+use super::messages::Progress;
+use super::text::quoted;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A tokenizer, for commands that can do without.
+#[derive(Debug, clap::Args)]
+pub(super) struct TokenizerArgs {
+    /// A tokenizer.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
+    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
+    pub(super) tokenizer: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) settings: TokenizerSettings,
+}
+
+/// What a tokenizer file does not say.
+#[derive(Debug, clap::Args)]
+pub(super) struct TokenizerSettings {
+    /// A token that ends a text; may be repeated; by default those with well-known names
+    #[arg(long, value_name = "ID", help_heading = "Tokenizer")]
+    eos: Vec<u32>,
+    /// Names a special token that the file does not name; may be repeated
+    #[arg(long, value_name = "NAME=ID", value_parser = name_and_id, help_heading = "Tokenizer")]
+    special: Vec<(String, u32)>,
+    /// The length of the model's logits, if it is more than the tokenizer's tokens
+    #[arg(long, value_name = "N", help_heading = "Tokenizer")]
+    width: Option<usize>,
+}
+
+fn name_and_id(argument: &str) -> std::result::Result<(String, u32), String> {
+    let (name, id) = argument.rsplit_once('=').ok_or("it must be NAME=ID")?;
+    let id = id.parse().map_err(|_| "the ID must be a number")?;
+    Ok((name.to_owned(), id))
+}
+
+/// A vocabulary and where it is from.
+#[derive(Debug)]
+pub(super) struct LoadedVocabulary {
+    pub(super) vocabulary: Vocabulary,
+    pub(super) name: String,
+    pub(super) time: Duration,
+}
+
+impl TokenizerArgs {
+    /// The tokenizer's vocabulary, or that of the bytes.
+    pub(super) fn load(&self, limits: &Limits) -> Result<LoadedVocabulary> {
+        if let Some(path) = &self.tokenizer {
+            return self.settings.load(path, limits);
+        }
+        let settings = &self.settings;
+        let options = [
+            ("--eos", !settings.eos.is_empty()),
+            ("--special", !settings.special.is_empty()),
+            ("--width", settings.width.is_some()),
+        ];
+        match options.into_iter().find(|option| option.1) {
+            Some((option, _)) => Err(errors::needs_tokenizer(option)),
+            None => bytes(),
+        }
+    }
+}
+
+impl TokenizerSettings {
+    /// Whether no end-of-sequence token is given.
+    #[cfg_attr(not(feature = "ort"), allow(dead_code))] // a model's settings may name them
+    pub(super) fn leaves_eos_open(&self) -> bool {
+        self.eos.is_empty()
+    }
+
+    /// Reads a tokenizer file.
+    pub(super) fn load(&self, path: &Path, limits: &Limits) -> Result<LoadedVocabulary> {
+        self.load_with(path, limits, &self.eos)
+    }
+
+    /// Reads a tokenizer file, with other end-of-sequence ids.
+    pub(super) fn load_with(&self, path: &Path, limits: &Limits, eos: &[u32]) -> Result<LoadedVocabulary> {
+        let options = LoadOptions {
+            eos: eos.iter().copied().map(TokenId::new).collect(),
+            specials: self.special.iter().map(|(name, id)| (name.clone(), TokenId::new(*id))).collect(),
+            width: self.width,
+            limits: limits.clone(),
+        };
+        let progress = Progress::start("reading the tokenizer");
+        let vocabulary = Vocabulary::from_file(path, &options)?;
+        Ok(LoadedVocabulary { vocabulary, name: path.display().to_string(), time: progress.finish() })
+    }
+}
+
+/// The 256 bytes as tokens 0 to 255, and token 256, which ends a text.
+fn bytes() -> Result<LoadedVocabulary> {
+    let end = TokenId::new(256);
+    let vocabulary = VocabularyBuilder::from_tokens((0..=255u8).map(|byte| [byte]))
+        .special(end, "<end>")
+        .eos([end])
+        .build()?;
+    let name = "built in: the 256 single bytes and an end token".to_owned();
+    Ok(LoadedVocabulary { vocabulary, name, time: Duration::ZERO })
+}
+
+/// A token for people: its bytes in quotes, or the name of a special one.
+pub(super) fn show(vocabulary: &Vocabulary, id: TokenId) -> String {
+    match (vocabulary.bytes(id), vocabulary.special(id)) {
+        (Some(bytes), _) => quoted(bytes),
+        (None, Some(name)) if vocabulary.is_eos(id) => format!("{name}  (end of sequence)"),
+        (None, Some(name)) => format!("{name}  (special)"),
+        (None, None) => "(not used)".to_owned(),
+    }
+}
+
+/// A token in JSON.
+pub(super) fn json(vocabulary: &Vocabulary, id: TokenId) -> serde_json::Value {
+    let mut value = match (vocabulary.bytes(id), vocabulary.special(id)) {
+        (Some(bytes), _) => super::text::json_bytes(bytes),
+        (None, Some(name)) => serde_json::json!({ "special": name, "eos": vocabulary.is_eos(id) }),
+        (None, None) => serde_json::json!({ "unused": true }),
+    };
+    if let Some(object) = value.as_object_mut() {
+        object.shift_insert(0, "id".to_owned(), id.get().into());
+    }
+    value
+}
