@@ -9,7 +9,7 @@ use super::generate::{
 };
 use crate::diagnostic::excerpt_bytes;
 use crate::grammar::Grammar;
-use crate::{CompiledGrammar, Compiler, Error, ErrorKind, Limits, Matcher, TokenId};
+use crate::{CompiledGrammar, Compiler, Error, ErrorKind, Limits, Matcher, TokenId, TokenMask};
 use std::sync::Arc;
 
 /// What came of a case without disagreement.
@@ -63,7 +63,7 @@ pub struct Case<'g> {
 
 /// Limits under which a case that would take long ends soon.
 pub fn small_limits() -> Limits {
-    Limits { lockstep_search: 2_000, cache_bytes: 64 << 20, ..Limits::default() }
+    Limits { lockstep_search: 300, cache_bytes: 4 << 20, ..Limits::default() }
 }
 
 /// Draws a grammar of `shape`, a vocabulary and a sequence of operations from `bytes`, and does them with
@@ -103,6 +103,49 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
                 }
                 stop => stop,
             })?;
+        }
+        Ok(())
+    })
+}
+
+/// Draws a grammar and words of it, which threads then walk along at once, each in an order of its own:
+/// the masks are those that one thread gets alone.
+///
+/// # Errors
+/// What they disagree on, with the case in words.
+pub fn threads_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
+    let mut choices = Choices::new(bytes);
+    let grammar = random_grammar(&mut choices, shape);
+    run_case(&grammar, &mut choices, |case, _| {
+        let masks = |compiled: &CompiledGrammar, word: &Vec<u8>| -> crate::Result<Vec<Arc<TokenMask>>> {
+            let mut matcher = compiled.matcher();
+            let mut masks = vec![matcher.mask()?];
+            for byte in word {
+                matcher.accept_bytes(&[*byte])?;
+                masks.push(matcher.mask()?);
+            }
+            Ok(masks)
+        };
+        let alone = case.words.iter().map(|word| masks(&case.compiled, word));
+        let alone = alone.collect::<crate::Result<Vec<_>>>()?;
+        let vocabulary = Arc::clone(case.compiled.vocabulary());
+        let shared = Compiler::new(vocabulary).limits(small_limits()).compile(&grammar)?;
+        let (shared, words) = (&shared, &case.words);
+        let together = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3)
+                .map(|first: usize| {
+                    scope.spawn(move || {
+                        let order = (0..words.len()).map(|n| (n + first) % words.len());
+                        order.map(|n| Ok((n, masks(shared, &words[n])?))).collect::<crate::Result<Vec<_>>>()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+        });
+        for thread in together {
+            for (n, masks) in thread.map_err(|_| Stop::Disagreement("a thread panicked".into()))?? {
+                same("the masks on a thread", &masks, &alone[n])?;
+            }
         }
         Ok(())
     })

@@ -2,9 +2,9 @@
 //! call these, so that what was once found is replayed by the tests.
 
 use super::agreement::operations_agree;
-use super::generate::{Choices, GrammarShape};
+use super::generate::{Choices, GrammarShape, random_schema};
 use crate::grammar::Grammar;
-use crate::syntax::{gbnf, regex};
+use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
 use crate::{Compiler, ErrorKind, Limits, Result, TokenId};
 use std::sync::{Arc, LazyLock};
@@ -13,9 +13,11 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 4] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("regex", regex),
     ("gbnf", gbnf),
+    ("automaton_spec", automaton_spec),
+    ("json_schema", json_schema),
     ("vocabulary", vocabulary),
     ("matcher_operations", matcher_operations),
 ];
@@ -95,6 +97,39 @@ pub fn gbnf(bytes: &[u8]) {
     let (_, mut choices) = text(bytes);
     let options = gbnf::Options { limits: limits(), ..gbnf::Options::default() };
     walk(gbnf::compile_bytes(bytes, &options).map(|compiled| compiled.grammar), &mut choices);
+}
+
+/// An automaton or context-free grammar as TOML or JSON.
+pub fn automaton_spec(bytes: &[u8]) {
+    let (text, mut choices) = text(bytes);
+    let format = match text.starts_with('{') {
+        true => automaton_spec::Format::Json,
+        false => automaton_spec::Format::Toml,
+    };
+    let options = automaton_spec::Options { format, limits: limits(), ..automaton_spec::Options::default() };
+    walk(automaton_spec::compile(text, &options).map(|compiled| compiled.grammar), &mut choices);
+}
+
+/// A JSON schema: the text itself, or, if it does not look like one, a random schema.
+pub fn json_schema(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let (text, mut choices) = text(rest);
+    let options = json_schema::JsonSchemaOptions {
+        whitespace: match first % 2 {
+            0 => json_schema::Whitespace::Free,
+            _ => json_schema::Whitespace::Compact,
+        },
+        property_order: match first / 2 % 2 {
+            0 => json_schema::PropertyOrder::Declared,
+            _ => json_schema::PropertyOrder::Any,
+        },
+        limits: limits(),
+    };
+    let schema = match text.starts_with('{') {
+        true => text.to_owned(),
+        false => random_schema(&mut choices).to_string(),
+    };
+    walk(json_schema::compile(&schema, &options).map(|compiled| compiled.grammar), &mut choices);
 }
 
 /// A tokenizer file of any format.

@@ -2,8 +2,11 @@
 //!
 //! `GRAMMATA_CASES` sets how many cases each property is tried on (default 500).
 
-use grammata::testing::agreement::{Outcome, operations_agree, words_are_accepted};
+use grammata::grammar::GrammarBuilder;
+use grammata::testing::agreement::{Outcome, operations_agree, threads_agree, words_are_accepted};
 use grammata::testing::generate::GrammarShape;
+use grammata::vocabulary::{TokenId, VocabularyBuilder};
+use grammata::{Compiler, ErrorKind};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestError, TestRunner};
 use std::cell::RefCell;
@@ -43,12 +46,12 @@ fn few_letters() -> GrammarShape {
 
 #[test]
 fn operations_agree_with_the_oracle() {
-    hold(operations_agree, &GrammarShape::default(), 0);
+    hold(operations_agree, &GrammarShape::default(), 2);
 }
 
 #[test]
 fn operations_agree_with_the_oracle_on_few_letters() {
-    hold(operations_agree, &few_letters(), 0);
+    hold(operations_agree, &few_letters(), 2);
 }
 
 #[test]
@@ -58,10 +61,28 @@ fn operations_agree_with_the_oracle_with_locksteps() {
 
 #[test]
 fn words_are_accepted_in_any_tokenisation() {
-    hold(words_are_accepted, &GrammarShape::default(), 0);
+    hold(words_are_accepted, &GrammarShape::default(), 2);
 }
 
 #[test]
 fn words_are_accepted_in_any_tokenisation_with_locksteps() {
     hold(words_are_accepted, &with_locks(), 10);
+}
+
+#[test]
+fn threads_that_share_a_compiled_grammar_get_the_same_masks() {
+    hold(threads_agree, &GrammarShape::default(), 2);
+}
+
+#[test]
+fn an_intersection_that_contains_itself_is_an_error() {
+    let mut g = GrammarBuilder::new();
+    let root = g.declare("root");
+    let (again, a) = (g.rule(root), g.text("a"));
+    let longer = g.sequence([a, again]);
+    let not = g.complement(longer);
+    g.define(root, not);
+    let vocabulary = VocabularyBuilder::from_tokens(["a", ""]).eos([TokenId::new(1)]).build().unwrap();
+    let error = Compiler::new(vocabulary.into()).compile(&g.build(root).unwrap()).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Grammar, "automaton/cyclic-lockstep"));
 }

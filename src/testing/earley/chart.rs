@@ -155,6 +155,8 @@ impl<'g> Recogniser<'g> {
 
     pub(super) fn advance_lock(&self, lock: &Lock, byte: u8) -> Lock {
         let mut lock = lock.clone();
+        let copied: usize = lock.charts().iter().map(|chart| chart.columns.len()).sum();
+        self.work.set(self.work.get() + copied);
         match &mut lock {
             Lock::All(charts) => charts.iter_mut().for_each(|chart| self.advance_chart(chart, byte)),
             Lock::Not(chart) => self.advance_chart(chart, byte),
@@ -181,6 +183,8 @@ impl Closure<'_, '_, '_> {
 
     fn add(&mut self, item: Item) {
         let productive = item.rest.iter().all(|p| self.recogniser.least_piece(p).is_some());
+        let work = &self.recogniser.work;
+        work.set(work.get() + 1);
         if productive && self.seen.insert(item.clone()) {
             self.work.push(item);
         }

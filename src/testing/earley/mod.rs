@@ -7,7 +7,8 @@
 //!
 //! Every piece of every item can produce some word (items with a piece that cannot are dropped), so a state
 //! with an item left is viable. With intersections and complements that question is undecidable in general:
-//! it is answered by a search within a [budget](Recogniser::BUDGET), and `None` says that the budget ran out.
+//! it is answered by a search within a [budget](Recogniser::BUDGET) of states and one of work, and `None`
+//! says that a budget ran out.
 
 mod chart;
 mod least;
@@ -19,7 +20,7 @@ use chart::{Chart, Head, Piece};
 use least::Least;
 use rustc_hash::{FxHashMap, FxHashSet};
 use search::Key;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -39,6 +40,10 @@ pub struct Recogniser<'g> {
     least: Least,
     /// One byte of each class of bytes that the grammar cannot tell apart.
     alphabet: Vec<u8>,
+    /// Items made and columns copied so far: how searches measure what they cost.
+    work: Cell<usize>,
+    /// The part of the work that searches have done.
+    searched: Cell<usize>,
     completable: RefCell<FxHashMap<(ExprId, Vec<Key>), Option<bool>>>,
 }
 
@@ -49,6 +54,10 @@ pub struct State(Chart);
 impl<'g> Recogniser<'g> {
     /// How many states a search looks at before it gives up.
     pub const BUDGET: usize = 2_000;
+    /// How many items one search makes before it gives up.
+    const SEARCH_WORK: usize = 200_000;
+    /// How many items all searches together make before all others give up at once.
+    const ALL_SEARCH_WORK: usize = 3_000_000;
 
     /// The recogniser of a grammar.
     ///
@@ -59,6 +68,8 @@ impl<'g> Recogniser<'g> {
             grammar,
             least: Least::of(grammar, FxHashMap::default()),
             alphabet: text::alphabet(grammar),
+            work: Cell::new(0),
+            searched: Cell::new(0),
             completable: RefCell::default(),
         };
         // an intersection or complement is decided after those inside it
@@ -149,6 +160,7 @@ impl<'g> Recogniser<'g> {
     /// the budget, `Some(None)` if there is none.
     pub fn completion(&self, state: &State) -> Option<Option<Vec<u8>>> {
         // A*: at the front is the state whose word can be the shortest, and of these the one read furthest
+        let begun = self.work.get();
         let mut seen = FxHashSet::default();
         let mut queue = BTreeMap::new();
         if let Some(least) = self.least_completion(&state.0) {
@@ -158,7 +170,7 @@ impl<'g> Recogniser<'g> {
             if self.is_accepting(&state) {
                 return Some(Some(word));
             }
-            if seen.len() > Recogniser::BUDGET {
+            if seen.len() > Recogniser::BUDGET || self.work.get() - begun > 10 * Recogniser::SEARCH_WORK {
                 return None;
             }
             for &byte in &self.alphabet {

@@ -90,12 +90,18 @@ impl Recogniser<'_> {
         if let Some(&known) = self.completable.borrow().get(&key) {
             return known;
         }
-        let answer = self.search(lock);
+        let begun = self.work.get();
+        let answer = match self.searched.get() {
+            0..Recogniser::ALL_SEARCH_WORK => self.search(lock),
+            _ => None,
+        };
+        self.searched.set(self.searched.get() + self.work.get() - begun);
         self.completable.borrow_mut().insert(key, answer);
         answer
     }
 
     fn search(&self, lock: &Lock) -> Option<bool> {
+        let begun = self.work.get();
         let mut seen = FxHashSet::from_iter([lock.key()]);
         let mut queue = VecDeque::from([lock.clone()]);
         while let Some(lock) = queue.pop_front() {
@@ -107,7 +113,8 @@ impl Recogniser<'_> {
                 if next.is_dead() || !seen.insert(next.key()) {
                     continue;
                 }
-                if seen.len() > Recogniser::BUDGET {
+                let spent = self.work.get() - begun;
+                if seen.len() > Recogniser::BUDGET || spent > Recogniser::SEARCH_WORK {
                     return None;
                 }
                 queue.push_back(next);

@@ -1,0 +1,7 @@
+//! Fuzzes `grammata::testing::fuzz::automaton_spec`.
+
+#![no_main]
+
+use grammata::testing::fuzz;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::automaton_spec(bytes));
