@@ -1,4 +1,4 @@
-//! The front ends: each turns the text of one language into a [`Grammar`](crate::grammar::Grammar). They
+//! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They
 //! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
 //! with `regex`.
 

@@ -1,6 +1,6 @@
 //! Automaton specs: against a direct simulation, case by case, and their diagnostics.
 
-use crate::language::matches;
+use crate::language::{Language, matches};
 use grammata::Limits;
 use grammata::syntax::automaton_spec::{Format, Options, ParameterValue, compile, parameters};
 use proptest::prelude::*;
@@ -187,15 +187,18 @@ proptest! {
         let spec = machine.spec();
         match compile(&spec, &Options::default()) {
             Ok(compiled) => {
+                // a stack that grows without end may leave it open whether limited symbols can be met
+                let limits = Limits { lockstep_search: 2_000, ..Limits::default() };
+                let Some(language) = Language::within(&compiled.grammar, &limits) else { return Ok(()) };
                 for word in symbol_words(4) {
                     let texts: Vec<&str> = word.iter().map(|&symbol| TEXTS[symbol]).collect();
                     let text = texts.join(machine.separator);
-                    let found = matches(&compiled.grammar, text.as_bytes());
+                    let found = language.accepts(text.as_bytes());
                     if let Some(expected) = machine.accepts(&word) {
                         prop_assert_eq!(found, expected, "{} of\n{}\n{}", text, spec, compiled.grammar);
                     }
                     let with_end = format!("{text}-");
-                    prop_assert!(!matches(&compiled.grammar, with_end.as_bytes()));
+                    prop_assert!(!language.accepts(with_end.as_bytes()));
                 }
             }
             Err(error) if error.code() == "automaton-spec/empty-language" => {

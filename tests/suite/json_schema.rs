@@ -1,7 +1,7 @@
 //! The JSON Schema front end: cases as data, pinned diagnostics, number ranges and random schemas against
 //! an independent validator.
 
-use crate::naive;
+use crate::language::{Language, matches};
 use grammata::syntax::json_schema::{
     Compiled, JsonSchemaOptions, PropertyOrder, Whitespace, compile, compile_value,
 };
@@ -65,6 +65,7 @@ fn run_case(case: &Value, failures: &mut String) {
     let schema: Value = serde_json::from_str(&source).expect("it was compiled");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let valid = |text: &str| serde_json::from_str(text).is_ok_and(|value: Value| validator.is_valid(&value));
+    let language = Language::new(&compiled.grammar);
     // whether the grammar accepts, and whether the validator, which computes with binary floats, does
     for (key, ours, theirs) in [
         ("accept", true, Some(true)),
@@ -73,7 +74,7 @@ fn run_case(case: &Value, failures: &mut String) {
         ("beyondFloats", false, None),
     ] {
         for text in texts(case, key) {
-            if naive::accepts(&compiled.grammar, text) != ours {
+            if language.accepts(text.as_bytes()) != ours {
                 fail(format!("{key} {text}: the grammar says {}", !ours));
             }
             if theirs.is_some_and(|theirs| valid(text) != theirs) {
@@ -140,10 +141,11 @@ fn long_chains_of_references_do_not_recurse() {
         (0..length).map(|i| (i.to_string(), link(i + 1))).collect();
     defs.insert(length.to_string(), json!({"type": "null"}));
     let chain = compact(&json!({"$ref": "#/$defs/0", "$defs": defs}));
-    assert!(naive::accepts(&chain.grammar, "null"));
-    assert!(!naive::accepts(&chain.grammar, "1"));
+    assert!(matches(&chain.grammar, b"null"));
+    assert!(!matches(&chain.grammar, b"1"));
 
     // each inside the items of the one before
+    let length = 20_000;
     let mut defs: serde_json::Map<String, Value> =
         (0..length).map(|i| (i.to_string(), json!({"type": "array", "items": link(i + 1)}))).collect();
     defs.insert(length.to_string(), json!({"type": "null"}));
@@ -153,15 +155,15 @@ fn long_chains_of_references_do_not_recurse() {
     // and a circle of them
     defs.insert(length.to_string(), link(0));
     let circle = compact(&json!({"$ref": "#/$defs/0", "$defs": defs}));
-    assert!(naive::accepts(&circle.grammar, "[[[]]]"));
-    assert!(!naive::accepts(&circle.grammar, "[[[1]]]"));
+    assert!(matches(&circle.grammar, b"[[[]]]"));
+    assert!(!matches(&circle.grammar, b"[[[1]]]"));
 }
 
 #[test]
 fn deep_schemas_end_in_a_limit() {
     let deep = |levels: usize| format!("{}true{}", "{\"items\":".repeat(levels), "}".repeat(levels));
     let compiled = compile(&deep(120), &JsonSchemaOptions::default()).expect("this deep is supported");
-    assert!(naive::accepts(&compiled.grammar, "[[[1]]]"));
+    assert!(matches(&compiled.grammar, b"[[[1]]]"));
     for levels in [128, 100_000] {
         let error = compile(&deep(levels), &JsonSchemaOptions::default()).expect_err("too deep");
         assert_eq!(error.code(), "limit/exceeded");
@@ -180,6 +182,21 @@ fn too_many_combinations_are_refused() {
     let all_of: Vec<Value> = (0..10).map(|_| json!({"anyOf": any_of})).collect();
     let error = compile_value(&json!({"allOf": all_of}), &Default::default()).expect_err("too many");
     assert_eq!(error.code(), "json-schema/unsupported-combination");
+}
+
+#[test]
+fn combinations_stay_within_the_limit() {
+    // which schemas hold of a member depends on each of the last 40 names on the way to it
+    let link = |to: usize| json!({"$ref": format!("#/$defs/{to}")});
+    let both = |a: Value, b: Value| json!({"properties": {"a": a, "b": b}});
+    let mut defs: serde_json::Map<String, Value> =
+        (1..40).map(|i| (i.to_string(), both(link(i + 1), link(i + 1)))).collect();
+    defs.insert("0".into(), both(link(0), json!({"allOf": [link(0), link(1)]})));
+    defs.insert("40".into(), json!({"type": "object"}));
+    let limits = grammata::Limits { grammar_nodes: 20_000, ..Default::default() };
+    let options = JsonSchemaOptions { limits, ..Default::default() };
+    let error = compile_value(&json!({"$ref": "#/$defs/0", "$defs": defs}), &options).expect_err("too many");
+    assert_eq!(error.code(), "limit/exceeded");
 }
 
 #[test]
@@ -275,6 +292,7 @@ proptest! {
             }
         }
         let compiled = compile_value(&schema, &JsonSchemaOptions::default());
+        let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
         let has = |text: &str| {
             let number = scaled(text);
             let above = low.as_ref().is_none_or(|low| number > scaled(low) || !exclusive.0 && number == scaled(low));
@@ -292,7 +310,7 @@ proptest! {
                 let whole = text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
                 let minus_zero = text.starts_with('-') && scaled(&text) == BigInt::from(0);
                 let spelled = (!integer || whole) && (!bounded || !minus_zero || negative);
-                let accepted = compiled.as_ref().is_ok_and(|c| naive::accepts(&c.grammar, &text));
+                let accepted = language.as_ref().is_some_and(|l| l.accepts(text.as_bytes()));
                 prop_assert_eq!(accepted, spelled && has(&text), "{} in {}", text, schema);
             }
         }
@@ -369,12 +387,74 @@ proptest! {
         let options = JsonSchemaOptions { property_order: PropertyOrder::Any, ..Default::default() };
         let compiled = compile_value(&schema, &options);
         let validator = jsonschema::validator_for(&schema).expect("a schema");
+        let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
         for value in &values {
-            let ours = compiled.as_ref().is_ok_and(|c| naive::accepts(&c.grammar, &value.to_string()));
+            let ours = language.as_ref().is_some_and(|l| l.accepts(value.to_string().as_bytes()));
             prop_assert_eq!(ours, validator.is_valid(value), "{} under {}", value, schema);
         }
         if let Err(error) = compiled {
             prop_assert_eq!(error.code(), "json-schema/unsatisfiable");
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever keywords are given, the result is a grammar or an error, never a panic.
+    #[test]
+    fn arbitrary_keyword_values_do_not_panic(
+        keywords in proptest::collection::vec((proptest::sample::select(KEYWORDS.to_vec()), odd_value()), 1..5),
+    ) {
+        let schema: serde_json::Map<String, Value> =
+            keywords.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect();
+        let text = Value::Object(schema).to_string();
+        if let Ok(compiled) = compile(&text, &JsonSchemaOptions::default()) {
+            prop_assert!(compiled.grammar.verify().is_ok());
+        }
+    }
+}
+
+const KEYWORDS: &[&str] = &[
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "enum",
+    "const",
+    "anyOf",
+    "allOf",
+    "$ref",
+    "$id",
+    "$schema",
+    "$defs",
+    "other",
+];
+
+/// Values that keywords may trip over.
+fn odd_value() -> impl Strategy<Value = Value> {
+    let numbers =
+        ["0", "-0.0", "1e999999999999999999999", "-1e-400", "4294967295", "4294967296", "0.5", "1e3"];
+    let texts =
+        ["", "#", "#/", "#/items", "%", "#%", "#/%e9", "integer", "string", "(", "^a$", "[^\\d]", "~"];
+    prop_oneof![
+        proptest::sample::select(numbers.to_vec()).prop_map(|n| serde_json::from_str(n).expect("a number")),
+        proptest::sample::select(texts.to_vec()).prop_map(Value::from),
+        proptest::collection::vec(value(), 0..3).prop_map(Value::from),
+        proptest::collection::vec(schema(), 0..3).prop_map(Value::from),
+        schema(),
+        value(),
+    ]
 }

@@ -1,8 +1,8 @@
 //! The language of a grammar, by the engine, which the properties hold to the naive oracles.
 
-use grammata::Limits;
 use grammata::automaton::{Automaton, ConfigurationId, Tables};
 use grammata::grammar::Grammar;
+use grammata::{ErrorKind, Limits};
 use std::cell::RefCell;
 
 /// A language that many texts are tried against.
@@ -11,9 +11,15 @@ pub(crate) struct Language(Option<(Automaton, RefCell<Tables>)>);
 impl Language {
     /// The language of a grammar; one without words accepts nothing.
     pub(crate) fn new(grammar: &Grammar) -> Language {
-        match Automaton::new(grammar, &Limits::default()) {
-            Ok(automaton) => Language(Some((automaton, RefCell::new(Tables::new())))),
-            Err(error) if error.code() == "automaton/empty-language" => Language(None),
+        Language::within(grammar, &Limits::default()).expect("within the limits")
+    }
+
+    /// The language of a grammar, unless a limit is exceeded.
+    pub(crate) fn within(grammar: &Grammar, limits: &Limits) -> Option<Language> {
+        match Automaton::new(grammar, limits) {
+            Ok(automaton) => Some(Language(Some((automaton, RefCell::new(Tables::new()))))),
+            Err(error) if error.code() == "automaton/empty-language" => Some(Language(None)),
+            Err(error) if error.kind() == ErrorKind::Limit => None,
             Err(error) => panic!("{error}\n{grammar}"),
         }
     }

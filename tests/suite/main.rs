@@ -1,4 +1,4 @@
-//! The test suite, through the public API: one module a topic, data under `tests/cases` and `tests/diagnostics`.
+//! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
 mod automaton_spec;
 mod chat_template;
@@ -13,10 +13,10 @@ mod gbnf;
 mod generation;
 mod grammar_analysis;
 mod grammars;
+mod hostile;
 mod json_schema;
 mod language;
 mod model_folder;
-mod naive;
 mod regex;
 mod sampler;
 mod text_stream;

@@ -111,13 +111,15 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
         let mut all =
             Conjunctions { schemas, parts: Vec::new(), ids: FxHashMap::default(), shapes: Vec::new() };
         let mut validator = Validator::new(schemas, limits);
+        let mut size = 0;
         all.intern([Part { schema: schemas.root(), own: false }]);
         while let Some(parts) = all.parts.get(all.shapes.len()).cloned() {
-            if all.parts.len() > limits.grammar_nodes {
+            let shape = all.shape(&parts, &mut validator)?;
+            size += 1 + shape.children().len();
+            if size > limits.grammar_nodes {
                 let found = format!("{} combinations of schemas", all.parts.len());
                 return Err(Limits::exceeded("grammar_nodes", limits.grammar_nodes, found));
             }
-            let shape = all.shape(&parts, &mut validator)?;
             all.shapes.push(shape);
         }
         Ok(all)
@@ -205,9 +207,9 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
         let schemas = self.schemas;
         let (bases, choices) = unfold(schemas, parts);
         let lists = || bases.iter().flat_map(|&id| &schemas.get(id).values);
-        if let Some(shortest) = lists().min_by_key(|list| list.len()) {
+        if let Some(shortest) = lists().min_by_key(|list| list.values.len()) {
             let mut values = Vec::new();
-            for &value in shortest {
+            for &value in &shortest.values {
                 if validator.satisfies(parts, value)? {
                     values.push(value);
                 }

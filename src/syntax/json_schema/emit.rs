@@ -25,7 +25,7 @@ pub(super) fn emit(
 ) -> Result<Grammar> {
     let mut g = GrammarBuilder::with_limits(options.limits.clone());
     let layout = Layout::new(&mut g, options);
-    let rules = declare(&mut g, all, satisfiable);
+    let (root, rules) = declare(&mut g, all, satisfiable);
     let mut emitter = Emitter {
         all,
         satisfiable,
@@ -43,10 +43,7 @@ pub(super) fn emit(
         let body = emitter.with_inner(id)?;
         emitter.g.define(rule, body);
     }
-    match rules[all.root().index()] {
-        Some(root) => emitter.g.build(root),
-        None => unreachable!("the root has a rule"),
-    }
+    emitter.g.build(root)
 }
 
 /// The rules: the root, and what is referred to more than once and is not small.
@@ -54,12 +51,14 @@ fn declare(
     g: &mut GrammarBuilder,
     all: &Conjunctions<'_, '_>,
     satisfiable: &Satisfiable,
-) -> Vec<Option<RuleId>> {
+) -> (RuleId, Vec<Option<RuleId>>) {
     let mut uses = vec![0usize; all.len()];
     for id in all.ids() {
         all.shape_of(id).children().into_iter().for_each(|child| uses[child.index()] += 1);
     }
-    all.ids()
+    let root = g.declare(all.name(all.root()));
+    let rules = all
+        .ids()
         .map(|id| {
             let small = match all.shape_of(id) {
                 Shape::Values(list) => list.len() <= SMALL_LIST,
@@ -67,9 +66,10 @@ fn declare(
                 Shape::Typed(t) => t.array.is_none() && t.object.is_none() && t.patterns.is_empty(),
             };
             let shared = uses[id.index()] > 1 && !small && satisfiable.contains(id);
-            (id == all.root() || shared).then(|| g.declare(all.name(id)))
+            if id == all.root() { Some(root) } else { shared.then(|| g.declare(all.name(id))) }
         })
-        .collect()
+        .collect();
+    (root, rules)
 }
 
 /// Punctuation with the whitespace after it. Whitespace always follows a token and never precedes one, so

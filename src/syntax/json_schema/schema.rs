@@ -8,7 +8,7 @@ use super::pointer::join;
 use super::{errors, keywords, refs};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 /// The place of a schema in the table.
@@ -137,6 +137,42 @@ impl ObjectPart<'_> {
     }
 }
 
+/// The values of one `enum` or `const`.
+#[derive(Clone, Debug)]
+pub(super) struct ValueList<'a> {
+    pub(super) values: Vec<&'a Value>,
+    /// For each value, a text that equal values share.
+    keys: FxHashSet<String>,
+}
+
+impl<'a> ValueList<'a> {
+    pub(super) fn new(values: Vec<&'a Value>) -> ValueList<'a> {
+        let keys = values.iter().map(|value| equality_key(value)).collect();
+        ValueList { values, keys }
+    }
+
+    pub(super) fn contains(&self, value: &Value) -> bool {
+        self.keys.contains(&equality_key(value))
+    }
+}
+
+/// A text that two values share exactly if they are equal: numbers by value, members in any order. The values
+/// are of bounded depth.
+fn equality_key(value: &Value) -> String {
+    match value {
+        Value::Number(number) => format!("{:?}", Decimal::parse(&number.to_string())),
+        Value::Array(list) => format!("[{}]", list.iter().map(equality_key).collect::<Vec<_>>().join(",")),
+        Value::Object(map) => {
+            let member =
+                |(name, value)| format!("{}:{}", Value::from(String::clone(name)), equality_key(value));
+            let mut members: Vec<String> = map.iter().map(member).collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
+        plain => plain.to_string(),
+    }
+}
+
 /// One schema: all of its assertions hold together. What a family does not say is the default, which admits
 /// everything.
 #[derive(Clone, Debug)]
@@ -148,7 +184,7 @@ pub(super) struct Schema<'a> {
     pub(super) array: ArrayPart,
     pub(super) object: ObjectPart<'a>,
     /// `enum` and `const`: the value is in every list.
-    pub(super) values: Vec<Vec<&'a Value>>,
+    pub(super) values: Vec<ValueList<'a>>,
     /// `$ref` and `allOf`: schemas of the same value that hold as well.
     pub(super) conjuncts: Vec<SchemaId>,
     /// `anyOf`: in each list, one holds.

@@ -52,11 +52,27 @@ pub(super) fn canonical(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
         return g.text(escape(low).unwrap_or_else(|| low.into()));
     }
     let plain = g.char_class(class.intersection(&escaped().complement()));
-    let mut alternatives = vec![plain];
-    for &(low, high) in class.intersection(&escaped()).ranges() {
-        alternatives.extend((low..=high).filter_map(escape).map(|text| g.text(text)));
+    let escapes = escapes(g, class);
+    g.choice([plain, escapes])
+}
+
+/// The canonical escapes of the characters of a class that have one, grouped by how they begin.
+fn escapes(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
+    let (mut letters, mut low, mut high) = (ByteSet::EMPTY, ByteSet::EMPTY, ByteSet::EMPTY);
+    for c in ('\0'..='\x1F').chain(['"', '\\']).filter(|&c| class.contains(c)) {
+        match escape(c).unwrap_or_default().as_bytes() {
+            [_, letter] => letters.insert(*letter),
+            [.., b'0', digit] => low.insert(*digit),
+            [.., digit] => high.insert(*digit),
+            [] => {}
+        }
     }
-    g.choice(alternatives)
+    let mut of = |prefix: &str, last: ByteSet| {
+        let (prefix, last) = (g.text(prefix), g.byte_set(last));
+        g.sequence([prefix, last])
+    };
+    let all = [of("\\", letters), of("\\u000", low), of("\\u001", high)];
+    g.choice(all)
 }
 
 /// One character in any spelling.
@@ -133,6 +149,7 @@ pub(super) fn other_than<'n>(g: &mut GrammarBuilder, names: impl IntoIterator<It
     let character = character(g);
     let any = g.star(character);
     let rest = g.sequence([any, quote]);
+    let (escaped, all_escapes) = (escaped(), escapes(g, &CharClass::any()));
     // children stand after their parents in the list: from its end, every child is made before its parent
     let mut made: Vec<ExprId> = vec![rest; nodes.len()];
     for (at, node) in nodes.iter().enumerate().rev() {
@@ -145,7 +162,10 @@ pub(super) fn other_than<'n>(g: &mut GrammarBuilder, names: impl IntoIterator<It
             alternatives.push(g.sequence([c, made[child]]));
         }
         let here: CharClass = node.children.iter().map(|(c, _)| *c).collect();
-        let leaving = canonical(g, &here.complement());
+        let plain = g.char_class(here.union(&escaped).complement());
+        let here_escaped = node.children.iter().any(|(c, _)| escaped.contains(*c));
+        let escapes = if here_escaped { escapes(g, &here.complement()) } else { all_escapes };
+        let leaving = g.choice([plain, escapes]);
         alternatives.push(g.sequence([leaving, rest]));
         made[at] = g.choice(alternatives);
     }

@@ -14,20 +14,6 @@ use serde_json::Value;
 /// Schemas inside schemas (or referred to by them) that one value may pass through.
 const MAX_DEPTH: usize = 400;
 
-/// Whether two values are equal: numbers by value, members in any order.
-pub(super) fn equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => {
-            Decimal::parse(&a.to_string()) == Decimal::parse(&b.to_string())
-        }
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
-        }
-        _ => a == b,
-    }
-}
-
 /// Validates values against schemas of one document.
 pub(super) struct Validator<'s, 'a> {
     schemas: &'s Schemas<'a>,
@@ -87,7 +73,7 @@ impl<'s, 'a> Validator<'s, 'a> {
     /// The schema's own assertions, without `$ref`, `allOf` and `anyOf`.
     fn own(&mut self, schema: &Schema<'a>, value: &Value, depth: usize) -> Result<bool> {
         if !schema.types.contains(TypeSet::of(value))
-            || !schema.values.iter().all(|list| list.iter().any(|v| equal(v, value)))
+            || !schema.values.iter().all(|list| list.contains(value))
         {
             return Ok(false);
         }

@@ -2,14 +2,14 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::Schema;
+use crate::syntax::json_schema::schema::{Schema, ValueList};
 
 pub(super) fn read<'a>(keywords: &Keywords<'a, '_>, schema: &mut Schema<'a>) -> Result<()> {
     if let Some(list) = keywords.array("enum", "a list of values")? {
-        schema.values.push(list.iter().collect());
+        schema.values.push(ValueList::new(list.iter().collect()));
     }
     if let Some(value) = keywords.get("const") {
-        schema.values.push(vec![value]);
+        schema.values.push(ValueList::new(vec![value]));
     }
     Ok(())
 }

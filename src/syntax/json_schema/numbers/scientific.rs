@@ -19,7 +19,7 @@ pub(super) fn any_exponent(g: &mut GrammarBuilder) -> ExprId {
 /// The magnitudes of `part`.
 pub(super) fn expression(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     let lower = side(&part.lower);
-    let upper = part.upper.as_ref().map(|upper| side(upper));
+    let upper = part.upper.as_ref().map(side);
     let mut alternatives = Vec::new();
     if part.lower.value.is_zero() && !part.lower.exclusive {
         alternatives.push(zero(g));
