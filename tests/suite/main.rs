@@ -2,6 +2,8 @@
 
 mod automaton_spec;
 mod chat_template;
+mod cli;
+mod cli_generate;
 mod decode_ort;
 mod diagnostics;
 mod earley;
