@@ -84,7 +84,7 @@ fn run(tokenizer: &Path, grammars: &Path) -> Result<()> {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    table.load_preset(comfy_table::presets::ASCII_MARKDOWN);
+    table.load_style(comfy_table::presets::ASCII_MARKDOWN);
     println!("{table}\ntimes of one mask into the caller's buffer, in µs");
     Ok(())
 }
