@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout)]
 
 use comfy_table::{Cell, CellAlignment, Table};
+use grammata::diagnostic::excerpt_bytes as excerpt;
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
 use grammata::{Compiler, Error, Result, Vocabulary, grammar::Grammar};
 use std::path::{Path, PathBuf};
@@ -102,7 +103,11 @@ fn walk(
         let begin = Instant::now();
         matcher.fill_mask(&mut words)?;
         times.push(begin.elapsed());
-        assert!(words[token.index() / 32] >> (token.get() % 32) & 1 == 1, "an example's token is forbidden");
+        assert!(
+            words[token.index() / 32] >> (token.get() % 32) & 1 == 1,
+            "a token of {} is forbidden: {token}",
+            excerpt(text)
+        );
         matcher.accept_token(token)?;
     }
     assert!(matcher.is_accepting()?, "an example is not accepted");
