@@ -16,10 +16,14 @@ impl Allowed {
         Allowed { width, ids: Vec::new(), words: None }
     }
 
-    /// Begins with tokens known as a list, and as bits if they are many.
+    /// Begins with tokens known as bits, or else as a list.
     pub(super) fn starting_with(width: usize, ids: &[u32], words: Option<&Vec<u32>>) -> Allowed {
-        let ids = if words.is_none() { ids.to_vec() } else { Vec::new() };
-        Allowed { width, ids, words: words.cloned() }
+        let mut allowed = Allowed { width, ids: Vec::new(), words: words.cloned() };
+        if words.is_none() {
+            allowed.ids = ids.to_vec();
+            allowed.make_dense_if_many();
+        }
+        allowed
     }
 
     pub(super) fn extend(&mut self, tokens: &[TokenId]) {
@@ -31,13 +35,17 @@ impl Allowed {
             }
             None => {
                 self.ids.extend(tokens.iter().map(|token| token.get()));
-                if self.ids.len() > self.width.div_ceil(32) {
-                    let mut words = vec![0u32; self.width.div_ceil(32)];
-                    self.ids.iter().for_each(|&id| words[id as usize / 32] |= 1 << (id % 32));
-                    self.ids = Vec::new();
-                    self.words = Some(words);
-                }
+                self.make_dense_if_many();
             }
+        }
+    }
+
+    fn make_dense_if_many(&mut self) {
+        if self.ids.len() > self.width.div_ceil(32) {
+            let mut words = vec![0u32; self.width.div_ceil(32)];
+            self.ids.iter().for_each(|&id| words[id as usize / 32] |= 1 << (id % 32));
+            self.ids = Vec::new();
+            self.words = Some(words);
         }
     }
 

@@ -6,7 +6,8 @@
 //!   middle of a character);
 //! - *rests*: for the tokens that begin in the loop and leave it, what is left of them after their longest
 //!   prefix inside, as a trie. Many tokens share a rest: of Llama 3.1's 128,000 tokens 123,177 are inside the
-//!   JSON string loop, and the rests of those that leave it make a trie of some thousand nodes.
+//!   JSON string loop, and the rests of those that leave it make a trie of some thousand nodes;
+//! - the same by the number of characters ([`Counted`]), for loops whose rounds are counted (`maxLength`).
 //!
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
@@ -16,6 +17,9 @@ use super::{TokenId, Vocabulary};
 
 /// States of the UTF-8 automaton of a loop; 0 is between two characters.
 pub(crate) const STATES: usize = 8;
+
+/// Tokens of more characters than this are not precomputed by their number.
+pub(crate) const COUNTED: usize = 24;
 
 /// Bytes from `low` to `high` lead from one state of a loop to another.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +94,38 @@ pub(crate) struct LoopLanguage {
     /// The same as bits, if they are many.
     pub(crate) inside_words: Option<Vec<u32>>,
     /// Per state: the rests of the tokens that leave the loop there, if there are any.
-    pub(crate) rests: Vec<Option<TokenTrie>>,
+    pub(crate) rests: Rests,
+    /// Nothing for loops that grammars do not count.
+    pub(crate) counted: Option<Counted>,
+}
+
+/// Per state: rests of tokens.
+pub(crate) type Rests = Vec<Option<TokenTrie>>;
+
+/// The tokens that begin in a loop, by the number of their characters in it.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    /// The tokens inside of `n` characters, one that is only begun included, are
+    /// `inside[starts[n]..starts[n + 1]]`; `n` is at most [`COUNTED`].
+    pub(crate) inside: Vec<u32>,
+    pub(crate) starts: Vec<usize>,
+    /// All of them as bits.
+    pub(crate) words: Vec<u32>,
+    /// By the number of whole characters before they leave: the rests of tokens.
+    pub(crate) rests: Vec<Rests>,
+    /// The tokens of more characters, whole.
+    pub(crate) longer: Option<TokenTrie>,
+}
+
+/// A token that begins in a loop.
+struct Run<'v> {
+    token: TokenId,
+    bytes: &'v [u8],
+    /// Whole characters, and the state after the last byte inside.
+    characters: usize,
+    state: usize,
+    /// How many bytes are inside.
+    length: usize,
 }
 
 /// All loops of a vocabulary.
@@ -109,42 +144,102 @@ impl LoopLanguage {
                 next[transition.from][usize::from(byte)] = Some(transition.to);
             }
         }
-        let mut inside = Vec::new();
-        let mut leaving: [Vec<(&[u8], TokenId)>; STATES] = Default::default();
-        for (id, bytes) in vocabulary.tokens() {
-            let mut state = 0;
-            let mut length = 0;
+        let mut runs = Vec::new();
+        for (token, bytes) in vocabulary.tokens() {
+            let (mut state, mut length, mut characters) = (0, 0, 0);
             while let Some(to) = bytes.get(length).and_then(|&byte| next[state][usize::from(byte)]) {
                 state = to;
                 length += 1;
+                characters += usize::from(state == 0);
             }
-            if length == bytes.len() {
-                inside.push(id.get());
-            } else if length > 0 {
-                leaving[state].push((&bytes[length..], id));
+            if length > 0 {
+                runs.push(Run { token, bytes, characters, state, length });
             }
         }
-        let rests = leaving
-            .into_iter()
-            .map(|mut rests| {
-                rests.sort_unstable();
-                (!rests.is_empty()).then(|| TokenTrie::from_sorted(&rests))
-            })
-            .collect();
+        let inside: Vec<u32> = runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
         let words = vocabulary.mask_words();
-        let inside_words = (inside.len() > words).then(|| {
-            let mut bits = vec![0u32; words];
-            inside.iter().for_each(|&id| bits[id as usize / 32] |= 1 << (id % 32));
-            bits
-        });
-        let begins = std::array::from_fn(|byte| next[0][byte].is_some());
-        LoopLanguage { transitions, probe: definition.probe, begins, inside, inside_words, rests }
+        LoopLanguage {
+            transitions,
+            probe: definition.probe,
+            begins: std::array::from_fn(|byte| next[0][byte].is_some()),
+            inside_words: (inside.len() > words).then(|| bits(&inside, words)),
+            inside,
+            rests: rests(runs.iter()),
+            counted: (definition.probe != b' ').then(|| Counted::new(&runs, words)),
+        }
     }
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
         self.inside.capacity() * 4
             + self.inside_words.as_ref().map_or(0, |words| words.capacity() * 4)
-            + self.rests.iter().flatten().map(TokenTrie::memory_usage).sum::<usize>()
+            + tries(&self.rests)
+            + self.counted.as_ref().map_or(0, Counted::memory_usage)
     }
+}
+
+impl Run<'_> {
+    fn is_inside(&self) -> bool {
+        self.length == self.bytes.len()
+    }
+
+    /// Characters, one that is only begun included.
+    fn begun(&self) -> usize {
+        self.characters + usize::from(self.state != 0)
+    }
+
+    /// Whether the number of its characters is precomputed.
+    fn is_counted(&self) -> bool {
+        if self.is_inside() { self.begun() <= COUNTED } else { self.characters <= COUNTED }
+    }
+}
+
+impl Counted {
+    fn new(runs: &[Run<'_>], words: usize) -> Counted {
+        let mut by_length: Vec<&Run<'_>> =
+            runs.iter().filter(|run| run.is_inside() && run.is_counted()).collect();
+        by_length.sort_by_key(|run| run.begun());
+        let starts = (0..COUNTED + 2).map(|n| by_length.partition_point(|run| run.begun() < n)).collect();
+        let inside: Vec<u32> = by_length.iter().map(|run| run.token.get()).collect();
+        let mut longer: Vec<(&[u8], TokenId)> =
+            runs.iter().filter(|run| !run.is_counted()).map(|run| (run.bytes, run.token)).collect();
+        longer.sort_unstable();
+        Counted {
+            words: bits(&inside, words),
+            inside,
+            starts,
+            rests: (0..=COUNTED).map(|n| rests(runs.iter().filter(|run| run.characters == n))).collect(),
+            longer: (!longer.is_empty()).then(|| TokenTrie::from_sorted(&longer)),
+        }
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.inside.capacity() * 4
+            + self.words.capacity() * 4
+            + self.rests.iter().map(tries).sum::<usize>()
+            + self.longer.as_ref().map_or(0, TokenTrie::memory_usage)
+    }
+}
+
+fn tries(rests: &Rests) -> usize {
+    rests.iter().flatten().map(TokenTrie::memory_usage).sum()
+}
+
+/// The rests of those that leave the loop, per state.
+fn rests<'a, 'v: 'a>(runs: impl Iterator<Item = &'a Run<'v>>) -> Rests {
+    let mut leaving: [Vec<(&[u8], TokenId)>; STATES] = Default::default();
+    for run in runs.filter(|run| !run.is_inside()) {
+        leaving[run.state].push((&run.bytes[run.length..], run.token));
+    }
+    let trie = |mut rests: Vec<(&[u8], TokenId)>| {
+        rests.sort_unstable();
+        (!rests.is_empty()).then(|| TokenTrie::from_sorted(&rests))
+    };
+    leaving.into_iter().map(trie).collect()
+}
+
+fn bits(ids: &[u32], words: usize) -> Vec<u32> {
+    let mut bits = vec![0u32; words];
+    ids.iter().for_each(|&id| bits[id as usize / 32] |= 1 << (id % 32));
+    bits
 }

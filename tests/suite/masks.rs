@@ -62,7 +62,7 @@ fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
 
 #[test]
 fn loops_give_the_bits_of_the_walk() {
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 21] = [
         (r"(?s).*", &["", "a", "é", "\n"]),
         (r".*", &["", "some text"]),
         (r".*\n[a-z]*", &["", "x", "x\n", "x\nabc"]),
@@ -76,7 +76,14 @@ fn loops_give_the_bits_of_the_walk() {
         (r"\s*\w*", &["", " ", "a"]),
         (r"(?s)(..)*", &["", "a", "é"]),
         (r"(?s)[^é]*", &["", "a"]),
-        (r"(?s).{3,40}end", &["", "abc", "abcd"]),
+        (r"(?s).{3,40}end", &["", "abc", "abcd", "abcdefghijklmnopqrstuvwxyzabcdefghijklm"]),
+        (r"(?s).{0,24}!", &["", "a", "ab"]),
+        (r"(?s).{25}", &["", "a", "ab", "éé"]),
+        (r#""[^"\\\x00-\x1f]{2,30}","#, &["\"", "\"a", "\"ab", "\"abcdefghijklmnopqrstuvwxyzabc"]),
+        (r"[a-z]{20,}[A-Z]", &["", "a", "abcdefghijklmnopqrs", "abcdefghijklmnopqrst"]),
+        (r"[a-z]{3}[0-9a-z_]{2,5}é?", &["", "ab", "abc", "abcd1"]),
+        (r"([a-z]|[à-ü]){17,21}\n", &["", "a"]),
+        (r"[a-c][a-z]*|[d-z]x", &["", "a", "d"]),
     ];
     for (pattern, prefixes) in cases {
         let grammar = regex::compile(pattern, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
