@@ -13,6 +13,7 @@ mod grammar_analysis;
 mod grammars;
 mod hostile;
 mod json_schema;
+mod json_schema_properties;
 mod language;
 mod model_folder;
 mod regex;
