@@ -141,13 +141,6 @@ impl Automaton {
         }
     }
 
-    /// All bytes that some state outside of locksteps reads.
-    pub fn bytes_read(&self) -> ByteSet {
-        let states = (0..self.states.len() as u32).map(StateId);
-        let plain = states.filter(|&state| !matches!(self.state(state), State::Lockstep(_)));
-        plain.fold(ByteSet::EMPTY, |all, state| all.union(&self.wanted_bytes(state)))
-    }
-
     pub(crate) fn state(&self, id: StateId) -> State {
         self.states[id.index()]
     }

@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// A text to check; may be repeated
     #[arg(long, value_name = "TEXT")]
     text: Vec<String>,
-    /// Check that the files in accept/ are accepted and those in reject/ rejected; in the grammar's folder, or FOLDER
+    /// Check that the files in accept/ are accepted and those in reject/ rejected, byte for byte; in the grammar's folder, or FOLDER
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true)]
     examples: Option<Option<PathBuf>>,
     /// A line break at the end of a file counts; by default it is left out where the text is rejected only for it
@@ -128,7 +128,9 @@ impl Checker<'_> {
         let bytes = source::read(path, TEXT_BYTES)?;
         let name =
             if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
-        self.take(name, &bytes, !self.arguments.exact, expected, output)
+        // examples are data: byte for byte
+        let may_leave_line_end = !self.arguments.exact && expected.is_none();
+        self.take(name, &bytes, may_leave_line_end, expected, output)
     }
 
     fn take(

@@ -160,17 +160,6 @@ pub(super) fn no_onnx_runtime() -> Error {
 }
 
 #[cfg(feature = "ort")]
-pub(super) fn no_model(folder: &Path, names: &[&str]) -> Error {
-    Error::new(
-        ErrorKind::Model,
-        Diagnostic::new("cli/no-model", "the folder holds no model")
-            .found(folder.display().to_string())
-            .allowed(format!("a folder with one of {}", names.join(", ")))
-            .help("name the ONNX file itself with `--model`"),
-    )
-}
-
-#[cfg(feature = "ort")]
 pub(super) fn no_tokenizer(model: &Path) -> Error {
     Error::new(
         ErrorKind::Model,
@@ -182,23 +171,12 @@ pub(super) fn no_tokenizer(model: &Path) -> Error {
 }
 
 #[cfg(feature = "ort")]
-pub(super) fn no_chat_template(folder: &Path) -> Error {
+pub(super) fn no_chat_template(model: &Path) -> Error {
     Error::new(
         ErrorKind::Model,
         Diagnostic::new("cli/no-chat-template", "the model has no chat template")
-            .found(folder.display().to_string())
+            .found(model.display().to_string())
             .allowed("chat_template.jinja, or `chat_template` in tokenizer_config.json")
             .help("leave out `--chat`, and write the prompt as the model expects it"),
-    )
-}
-
-#[cfg(feature = "ort")]
-pub(super) fn generation_settings(path: &Path, found: &str) -> Error {
-    Error::new(
-        ErrorKind::Model,
-        Diagnostic::new("cli/generation-settings", format!("`{}` cannot be used", path.display()))
-            .found(found)
-            .allowed("`eos_token_id` as a token id or a list of them")
-            .help("mend the file, or give the ids with `--eos`"),
     )
 }

@@ -5,11 +5,12 @@ use super::messages::{self, Progress};
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source;
+use super::tokens::LoadedVocabulary;
 use super::{errors, text};
 use crate::decode::ort::{DecoderOptions, Device, OrtDecoder};
 use crate::decode::{
-    ChatTemplate, Constraint, Finish, Generation, GenerationOptions, Message, PromptTokenizer, Sampling,
-    generate,
+    ChatTemplate, Constraint, Finish, Generation, GenerationOptions, Message, ModelFolder, PromptTokenizer,
+    Sampling, generate,
 };
 use crate::error::Result;
 use crate::limits::Limits;
@@ -21,23 +22,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where a folder's model is.
-const MODELS: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
-
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = Limits::default();
-    let files = Files::find(arguments)?;
-    let eos = match arguments.settings.leaves_eos_open() {
-        true => files.eos(&limits)?,
-        false => None,
-    };
-    let vocabulary = match &eos {
-        Some(eos) => arguments.settings.load_with(&files.tokenizer, &limits, eos)?,
-        None => arguments.settings.load(&files.tokenizer, &limits)?,
-    };
+    let parts = Parts::find(arguments, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
+    let vocabulary = parts.vocabulary(arguments, &tokenizer, &limits)?;
     let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits)?;
-    let prompt = prompt(arguments, &files, &limits)?;
-    let mut model = load_model(arguments, &files)?;
+    let mut model = load_model(arguments, &parts)?;
     let mut matcher = session.compiled.matcher();
     let constraint: Option<&mut dyn Constraint> = if arguments.raw { None } else { Some(&mut matcher) };
     let vocabulary = Arc::clone(session.compiled.vocabulary());
@@ -84,63 +76,65 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     })
 }
 
-/// The files of a model.
-struct Files {
+/// What a model comes with.
+struct Parts {
     model: PathBuf,
     tokenizer: PathBuf,
-    /// Where the tokenizer lies, and with it the model's settings.
-    folder: PathBuf,
+    template: Option<ChatTemplate>,
+    /// The ids that end a sequence, as far as the model's folder tells them.
+    end_tokens: Vec<u32>,
+    /// The token that ends a turn, by name.
+    end_token: Option<String>,
 }
 
-impl Files {
-    fn find(arguments: &Arguments) -> Result<Files> {
-        let model = match arguments.model.is_dir() {
-            false => arguments.model.clone(),
-            true => MODELS
-                .iter()
-                .map(|name| arguments.model.join(name))
-                .find(|path| path.is_file())
-                .ok_or_else(|| errors::no_model(&arguments.model, &MODELS))?,
+impl Parts {
+    fn find(arguments: &Arguments, limits: &Limits) -> Result<Parts> {
+        if arguments.model.is_dir() {
+            let folder = ModelFolder::open(&arguments.model, limits)?;
+            return Ok(Parts {
+                model: folder.model,
+                tokenizer: arguments.tokenizer.clone().unwrap_or(folder.tokenizer),
+                template: folder.template,
+                end_tokens: folder.end_tokens,
+                end_token: folder.end_token,
+            });
+        }
+        let model = arguments.model.clone();
+        // exporters put models into a folder `onnx` beside the tokenizer
+        let beside = || {
+            let folders = model.ancestors().skip(1).take(2);
+            folders.map(|folder| folder.join("tokenizer.json")).find(|path| path.is_file())
         };
-        let tokenizer = match &arguments.tokenizer {
-            Some(path) => path.clone(),
-            None => model
-                .ancestors()
-                .skip(1)
-                .take(2)
-                .map(|folder| folder.join("tokenizer.json"))
-                .find(|path| path.is_file())
-                .ok_or_else(|| errors::no_tokenizer(&model))?,
-        };
-        let folder = tokenizer.parent().map(Path::to_path_buf).unwrap_or_default();
-        Ok(Files { model, tokenizer, folder })
+        let tokenizer = arguments.tokenizer.clone().or_else(beside);
+        let tokenizer = tokenizer.ok_or_else(|| errors::no_tokenizer(&model))?;
+        let folder = tokenizer.parent().unwrap_or(Path::new(""));
+        let template = ChatTemplate::from_folder(folder, limits)?;
+        Ok(Parts { model, tokenizer, template, end_tokens: Vec::new(), end_token: None })
     }
 
-    /// The end-of-sequence ids of the model's `generation_config.json`; none if it does not say.
-    fn eos(&self, limits: &Limits) -> Result<Option<Vec<u32>>> {
-        let path = self.folder.join("generation_config.json");
-        if !path.is_file() {
-            return Ok(None);
+    /// The vocabulary, with the end-of-sequence ids of `--eos`, else of the model, else the well-known ones.
+    fn vocabulary(
+        &self,
+        arguments: &Arguments,
+        tokenizer: &PromptTokenizer,
+        limits: &Limits,
+    ) -> Result<LoadedVocabulary> {
+        if !arguments.settings.leaves_eos_open() || self.end_tokens.is_empty() {
+            return arguments.settings.load(&self.tokenizer, limits);
         }
-        let bytes = source::read(&path, limits.source_bytes)?;
-        let settings: Value = serde_json::from_slice(&bytes)
-            .map_err(|cause| errors::generation_settings(&path, &cause.to_string()))?;
-        let ids = match settings.get("eos_token_id") {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::Array(ids)) => ids.clone(),
-            Some(id) => vec![id.clone()],
-        };
-        let id = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
-        let known: Option<Vec<u32>> = ids.iter().map(id).collect();
-        match known {
-            Some(ids) => Ok(Some(ids).filter(|ids| !ids.is_empty())),
-            None => Err(errors::generation_settings(&path, &Value::Array(ids).to_string())),
-        }
+        let turn = self.end_token.as_ref().and_then(|name| tokenizer.token_id(name));
+        let eos: Vec<u32> = self.end_tokens.iter().copied().chain(turn).collect();
+        arguments.settings.load_with(&self.tokenizer, limits, &eos)
     }
 }
 
 /// The prompt in tokens.
-fn prompt(arguments: &Arguments, files: &Files, limits: &Limits) -> Result<Vec<u32>> {
+fn prompt(
+    arguments: &Arguments,
+    parts: &Parts,
+    tokenizer: &PromptTokenizer,
+    limits: &Limits,
+) -> Result<Vec<u32>> {
     let text = match (&arguments.prompt, &arguments.prompt_file) {
         (_, Some(path)) => {
             let bytes = source::read(path, limits.source_bytes)?;
@@ -148,22 +142,20 @@ fn prompt(arguments: &Arguments, files: &Files, limits: &Limits) -> Result<Vec<u
         }
         (text, None) => text.clone().unwrap_or_default(),
     };
-    let tokenizer = PromptTokenizer::from_file(&files.tokenizer, limits)?;
     if !arguments.chat {
         return tokenizer.encode(&text, true);
     }
-    let template = ChatTemplate::from_folder(&files.folder, limits)?
-        .ok_or_else(|| errors::no_chat_template(&files.folder))?;
+    let template = parts.template.as_ref().ok_or_else(|| errors::no_chat_template(&arguments.model))?;
     let system = arguments.system.as_ref().map(Message::system);
     let messages: Vec<Message> = system.into_iter().chain([Message::user(text)]).collect();
     tokenizer.encode(&template.render(&messages, true)?, false)
 }
 
-fn load_model(arguments: &Arguments, files: &Files) -> Result<OrtDecoder> {
+fn load_model(arguments: &Arguments, parts: &Parts) -> Result<OrtDecoder> {
     let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
     let options = DecoderOptions { threads: arguments.threads, device, ..DecoderOptions::default() };
     let progress = Progress::start("loading the model");
-    let model = OrtDecoder::load(&files.model, &options)?;
+    let model = OrtDecoder::load(&parts.model, &options)?;
     progress.finish();
     model.notices().iter().for_each(messages::warning);
     Ok(model)

@@ -35,13 +35,25 @@ const NEVER: u32 = u32::MAX;
 impl Analysis {
     /// Computes `property`.
     pub fn new(grammar: &Grammar, property: Property) -> Analysis {
+        Analysis::with_leaves(grammar, property, |_| true)
+    }
+
+    /// Which expressions have words if of the byte strings, byte sets and classes only those do that `leaf`
+    /// admits.
+    pub fn productive_if(grammar: &Grammar, leaf: impl Fn(&Expression) -> bool) -> Analysis {
+        let mut analysis = Analysis::with_leaves(grammar, Property::Productive, leaf);
+        analysis.assume_locksteps(grammar);
+        analysis
+    }
+
+    fn with_leaves(grammar: &Grammar, property: Property, leaf: impl Fn(&Expression) -> bool) -> Analysis {
         let count = grammar.expressions().len();
         let mut missing = Vec::with_capacity(count);
         let mut depends: Vec<(ExprId, ExprId)> = Vec::new();
         for (index, expression) in grammar.expressions().iter().enumerate() {
             let Some(user) = ExprId::new(index) else { break };
             let before = depends.len();
-            let needs = needs(grammar, expression, property, |on| depends.push((on, user)));
+            let needs = needs(grammar, expression, property, &leaf, |on| depends.push((on, user)));
             missing.push(match needs {
                 Needs::All => (depends.len() - before) as u32,
                 Needs::One => 1,
@@ -87,6 +99,16 @@ impl Analysis {
         }
     }
 
+    fn assume_locksteps(&mut self, grammar: &Grammar) {
+        for (index, expression) in grammar.expressions().iter().enumerate() {
+            if let (Expression::Intersection(_) | Expression::Complement(_), Some(id)) =
+                (expression, ExprId::new(index))
+            {
+                self.set(id);
+            }
+        }
+    }
+
     fn propagate(&mut self) {
         while let Some(id) = self.queue.pop() {
             for place in self.first[id.index()]..self.first[id.index() + 1] {
@@ -114,12 +136,17 @@ fn needs(
     grammar: &Grammar,
     expression: &Expression,
     property: Property,
+    leaf: impl Fn(&Expression) -> bool,
     mut on: impl FnMut(ExprId),
 ) -> Needs {
     let productive = property == Property::Productive;
     match expression {
         Expression::Empty => Needs::All,
-        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_) if productive => Needs::All,
+        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_)
+            if productive && leaf(expression) =>
+        {
+            Needs::All
+        }
         Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_) | Expression::Never => {
             Needs::Never
         }
@@ -155,15 +182,7 @@ fn needs(
 
 /// Which expressions have words if all intersections and complements do: exact for grammars without them.
 pub fn productive(grammar: &Grammar) -> Analysis {
-    let mut analysis = Analysis::new(grammar, Property::Productive);
-    for (index, expression) in grammar.expressions().iter().enumerate() {
-        if let (Expression::Intersection(_) | Expression::Complement(_), Some(id)) =
-            (expression, ExprId::new(index))
-        {
-            analysis.set(id);
-        }
-    }
-    analysis
+    Analysis::productive_if(grammar, |_| true)
 }
 
 /// Which rules the root uses, directly or through others; by rule id.

@@ -1,12 +1,12 @@
 //! A grammar compiled for a vocabulary.
 
 use super::engine::Engine;
+use super::spelling;
 use crate::automaton::Automaton;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
-use crate::matcher::Matcher;
 use crate::vocabulary::Vocabulary;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -40,8 +40,10 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler for a vocabulary, with the default [`Limits`].
+    /// A compiler for a vocabulary, with the default [`Limits`]. The first one for a vocabulary precomputes
+    /// what its masks need (some ten milliseconds).
     pub fn new(vocabulary: Arc<Vocabulary>) -> Compiler {
+        vocabulary.loops();
         Compiler { vocabulary, limits: Limits::default() }
     }
 
@@ -66,7 +68,7 @@ impl Compiler {
     }
 }
 
-/// A grammar compiled for a vocabulary. Cloning shares it; any number of [`Matcher`]s on any number of
+/// A grammar compiled for a vocabulary. Cloning shares it; any number of [`Matcher`](crate::Matcher)s on any number of
 /// threads may use it at once.
 #[derive(Clone, Debug)]
 pub struct CompiledGrammar(Arc<Inner>);
@@ -97,11 +99,6 @@ pub struct Statistics {
 }
 
 impl CompiledGrammar {
-    /// A matcher at the beginning of a text.
-    pub fn matcher(&self) -> Matcher {
-        Matcher::new(self.clone())
-    }
-
     /// The grammar it was compiled from.
     pub fn grammar(&self) -> &Grammar {
         &self.0.grammar
@@ -130,23 +127,11 @@ impl CompiledGrammar {
         }
     }
 
-    /// What the caller should know: bytes that the grammar may ask for and no single token spells, so that
-    /// a text could come to a point where no token continues it.
+    /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so
+    /// that a text could come to a point where no token continues it. (Intersections and complements are
+    /// not looked into.)
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        let missing = self.0.vocabulary.missing_bytes();
-        let wanted = self.0.automaton.bytes_read();
-        let bytes: Vec<String> =
-            wanted.iter().filter(|&b| missing[usize::from(b)]).map(|b| format!("{b:02X}")).collect();
-        if bytes.is_empty() {
-            return Vec::new();
-        }
-        let message =
-            "some bytes that the grammar may need have no token of their own: a text could get stuck";
-        vec![
-            Diagnostic::new("mask/missing-bytes", message)
-                .found(format!("no token for the bytes {}", bytes.join(" ")))
-                .help("use a tokenizer with byte fallback, or keep such characters out of the grammar"),
-        ]
+        spelling::unspellable(&self.0.grammar, &self.0.vocabulary.missing_bytes()).into_iter().collect()
     }
 
     pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {

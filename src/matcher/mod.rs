@@ -36,11 +36,14 @@ struct Step {
     ended: bool,
 }
 
-impl Matcher {
-    pub(crate) fn new(compiled: CompiledGrammar) -> Matcher {
-        Matcher { compiled, generation: 0, steps: Vec::new(), bytes: Vec::new() }
+impl CompiledGrammar {
+    /// A matcher at the beginning of a text.
+    pub fn matcher(&self) -> Matcher {
+        Matcher { compiled: self.clone(), generation: 0, steps: Vec::new(), bytes: Vec::new() }
     }
+}
 
+impl Matcher {
     /// The compiled grammar.
     pub fn compiled(&self) -> &CompiledGrammar {
         &self.compiled
@@ -72,7 +75,7 @@ impl Matcher {
     pub fn mask(&mut self) -> Result<Arc<TokenMask>> {
         if self.has_ended() {
             let width = self.compiled.vocabulary().width();
-            return Ok(Arc::new(TokenMask::from_ids(Vec::new(), width)));
+            return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
         }
         self.with_engine(|compiled, engine, configuration| {
             engine.mask(compiled.automaton(), compiled.vocabulary(), configuration)

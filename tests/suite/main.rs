@@ -2,6 +2,8 @@
 
 mod automaton_spec;
 mod chat_template;
+mod cli;
+mod cli_generate;
 mod decode_ort;
 mod diagnostics;
 mod earley;
@@ -15,10 +17,12 @@ mod hostile;
 mod json_schema;
 mod json_schema_properties;
 mod language;
+mod masks;
 mod model_folder;
 mod regex;
 mod sampler;
 mod text_stream;
 mod texts;
+mod tidy;
 mod vocabulary;
 mod vocabulary_load;
