@@ -15,6 +15,7 @@ mod grammar_analysis;
 mod grammars;
 mod hostile;
 mod json_schema;
+mod json_schema_properties;
 mod language;
 mod masks;
 mod model_folder;
