@@ -17,13 +17,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &limits)?;
     let template = folder.template.ok_or("the model has no chat template")?;
-    let question = "Is the sky blue? Answer yes or no, and say why.";
+    let question = "What is the capital of France?";
     let prompt = tokenizer.encode(&template.render(&[Message::user(question)], true)?, false)?;
 
     let eos = folder.end_tokens.iter().map(|&id| TokenId::new(id)).collect();
     let vocabulary =
         Vocabulary::from_file(&folder.tokenizer, &LoadOptions { eos, ..LoadOptions::default() })?;
-    let grammar = regex::compile("(Yes|No), because [ -~]{10,80}[.]", &regex::Options::default())?;
+    let grammar = regex::compile("It is [A-Z][a-z]{2,20}[.]", &regex::Options::default())?;
     let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar)?;
 
     let mut matcher = compiled.matcher();
