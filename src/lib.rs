@@ -1,4 +1,54 @@
-//! Grammata compiles grammars to token-level masks.
+//! Grammata compiles grammars to token-level masks for constrained decoding.
+//!
+//! Given what a language model has written so far, a mask says which tokens may come next so that a word of the
+//! grammar can still come out. From a grammar's text to that answer it is four steps:
+//!
+//! ```
+//! use grammata::syntax::json_schema::{self, JsonSchemaOptions};
+//! use grammata::vocabulary::{LoadOptions, Vocabulary};
+//! use grammata::Compiler;
+//! use std::sync::Arc;
+//!
+//! // the tokenizer of the model: once for each model
+//! let vocabulary = Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &LoadOptions::default())?;
+//! let compiler = Compiler::new(Arc::new(vocabulary));
+//!
+//! // the grammar: once for each schema
+//! let schema = r#"{"type": "object",
+//!                  "properties": {"answer": {"enum": ["yes", "no"]}},
+//!                  "required": ["answer"], "additionalProperties": false}"#;
+//! let schema = json_schema::compile(schema, &JsonSchemaOptions::default())?;
+//! let compiled = compiler.compile(&schema.grammar)?;
+//!
+//! // a matcher: once for each sequence
+//! let mut matcher = compiled.matcher();
+//! matcher.accept_bytes(br#"{"answer": "y"#)?;
+//! let allowed: Vec<&[u8]> =
+//!     matcher.mask()?.iter().filter_map(|token| compiled.vocabulary().bytes(token)).collect();
+//! assert_eq!(allowed, [&b"e"[..], b"es"]);
+//! # Ok::<(), grammata::Error>(())
+//! ```
+//!
+//! # Where to look
+//!
+//! - [`vocabulary`] reads tokenizer files; a [`Vocabulary`] has each token's bytes.
+//! - [`syntax`] has the front ends: [`json_schema`](syntax::json_schema), [`gbnf`](syntax::gbnf),
+//!   [`regex`](syntax::regex) and [`automaton_spec`](syntax::automaton_spec). A grammar can also be built in code, with
+//!   a [`GrammarBuilder`](grammar::GrammarBuilder).
+//! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
+//! - [`decode`] runs a language model under a matcher: samplers, chat templates and, with the feature `ort`, ONNX Runtime.
+//! - [`automaton`] counts, lists and draws languages.
+//! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `huggingface` | yes | encoding of prompts (`decode::PromptTokenizer`); vocabularies are read without it |
+//! | `cli` | yes | the program `grammata` |
+//! | `ort` | no | `decode::ort`: language models on ONNX Runtime, which is loaded at run time |
+//! | `cuda` | no | `ort` on NVIDIA devices |
+//! | `testing` | no | oracles and generators for this crate's own tests; not part of the public API |
 
 pub mod automaton;
 #[cfg(feature = "cli")]

@@ -6,6 +6,7 @@ mod cli;
 mod cli_generate;
 mod decode_ort;
 mod diagnostics;
+mod docs;
 mod earley;
 mod engine_properties;
 mod fuzz_regressions;

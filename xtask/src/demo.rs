@@ -14,7 +14,7 @@ const RUNS: [(&str, &[&str]); 2] = [
             ".models/smollm2",
             "--chat",
             "--prompt",
-            "Describe a person who lives in Lisbon, as JSON.",
+            "Give the name, age, city and hobbies of an imaginary person.",
             "--max-tokens",
             "200",
         ],

@@ -1,0 +1,157 @@
+//! A decode loop of your own, and what else a matcher can do: `cargo run --example decode_loop`.
+//!
+//! In place of a model stands a random number generator, so what comes out is a random word of the grammar.
+#![allow(clippy::print_stdout)] // an example talks to its user
+
+use grammata::syntax::{gbnf, json_schema};
+use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
+use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits, Result};
+use std::sync::Arc;
+
+fn main() -> Result<()> {
+    let vocabulary = load()?;
+    let compiled = compile(vocabulary)?;
+    println!("{}", generate(&compiled, &mut Model(2))?);
+    go_back(&compiled)?;
+    explain(&compiled)?;
+    jump_forward(&compiled)?;
+    share(&compiled)?;
+    limit(&compiled)?;
+    own_vocabulary()
+}
+
+/// A tokenizer file; `LoadOptions` has what the file does not say.
+fn load() -> Result<Arc<Vocabulary>> {
+    let options = LoadOptions {
+        eos: vec![TokenId::new(2)], // without it: the special tokens with well-known names
+        width: Some(49_152),        // of the model's logits, if it is more than the tokenizer has
+        ..LoadOptions::default()
+    };
+    let vocabulary = Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &options)?;
+    Ok(Arc::new(vocabulary))
+}
+
+/// Any front end gives a grammar; a compiler makes it one for the vocabulary.
+fn compile(vocabulary: Arc<Vocabulary>) -> Result<CompiledGrammar> {
+    let source = std::fs::read_to_string("grammars/function-call/schema.json")
+        .map_err(|cause| grammata::Error::io("grammars/function-call/schema.json".as_ref(), &cause))?;
+    let options = json_schema::JsonSchemaOptions {
+        whitespace: json_schema::Whitespace::Compact,
+        ..json_schema::JsonSchemaOptions::default()
+    };
+    let schema = json_schema::compile(&source, &options)?;
+    let compiled = Compiler::new(vocabulary).compile(&schema.grammar)?;
+    // unknown keywords and the like; bytes that the vocabulary cannot spell
+    for warning in schema.warnings.iter().chain(&compiled.warnings()) {
+        println!("{warning}");
+    }
+    Ok(compiled)
+}
+
+/// The loop: mask, choose, accept, until nothing more may come.
+fn generate(compiled: &CompiledGrammar, model: &mut Model) -> Result<String> {
+    let vocabulary = compiled.vocabulary();
+    let mut matcher = compiled.matcher();
+    let mut mask = vec![0u32; vocabulary.mask_words()];
+    while !matcher.is_finished()? {
+        // bit i % 32 of word i / 32 is 1 where token i may come
+        matcher.fill_mask(&mut mask)?;
+        let token = model.choose(&mask);
+        matcher.accept_token(token)?;
+    }
+    Ok(String::from_utf8_lossy(matcher.bytes()).into_owned())
+}
+
+/// Stands for a model and its sampler: takes allowed tokens at random, short ones of ASCII to keep the output short.
+struct Model(u64);
+
+impl Model {
+    fn choose(&mut self, mask: &[u32]) -> TokenId {
+        let allowed: Vec<u32> =
+            (0..mask.len() as u32 * 32).filter(|&i| mask[i as usize / 32] >> (i % 32) & 1 == 1).collect();
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // low ids are the single bytes and the commonest tokens
+        let few = allowed.len().min(24) as u64;
+        TokenId::new(allowed[((self.0 >> 33) % few) as usize])
+    }
+}
+
+/// Rollback takes steps back, for instance drafts that speculative decoding refused; fork goes two ways.
+fn go_back(compiled: &CompiledGrammar) -> Result<()> {
+    let mut matcher = compiled.matcher();
+    matcher.accept_bytes(br#"{"name":"#)?;
+    matcher.accept_bytes(br#""send"#)?;
+    assert_eq!(matcher.steps(), 2);
+    matcher.rollback(1)?;
+    assert_eq!(matcher.bytes(), br#"{"name":"#);
+
+    let mut other = matcher.fork();
+    other.accept_bytes(br#""convert""#)?;
+    matcher.accept_bytes(br#""send_email""#)?;
+    Ok(())
+}
+
+/// A text that does not fit: where and why. `explain` leaves the matcher where it is.
+fn explain(compiled: &CompiledGrammar) -> Result<()> {
+    let mut matcher = compiled.matcher();
+    let explanation = matcher.explain(br#"{"name":"weather"}"#)?;
+    assert!(!explanation.is_viable());
+    assert_eq!(explanation.position(), 9);
+    assert_eq!(explanation.found(), Some(b'w'));
+    println!("{}", explanation.expected_text());
+
+    // what `accept_token` and `accept_bytes` refuse is an error with the same content
+    let error = matcher.accept_bytes(br#"{"name":"weather"}"#).unwrap_err();
+    assert_eq!(error.code(), "matcher/rejected");
+    println!("{error}");
+    Ok(())
+}
+
+/// Where only one way leads on, the model need not be asked.
+fn jump_forward(compiled: &CompiledGrammar) -> Result<()> {
+    let mut matcher = compiled.matcher();
+    assert_eq!(matcher.forced_bytes()?, br#"{"name":""#);
+    for token in matcher.forced_tokens()? {
+        matcher.accept_token(token)?;
+    }
+    Ok(())
+}
+
+/// A compiled grammar is shared, not copied; each thread has matchers of its own and all find the same masks.
+fn share(compiled: &CompiledGrammar) -> Result<()> {
+    let texts: Vec<Result<String>> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (1..=4).map(|seed| scope.spawn(move || generate(compiled, &mut Model(seed)))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    for text in texts {
+        println!("{}", text?);
+    }
+    let statistics = compiled.statistics();
+    println!("{} masks, {} bytes of tables", statistics.masks_computed, statistics.cache_bytes);
+    Ok(())
+}
+
+/// Every cap is a field of `Limits`; going over one is an error of its own kind that names it.
+fn limit(compiled: &CompiledGrammar) -> Result<()> {
+    let limits = Limits { automaton_states: 100, ..Limits::default() };
+    let compiler = Compiler::new(Arc::clone(compiled.vocabulary())).limits(limits);
+    let error = compiler.compile(compiled.grammar()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    println!("{error}");
+    Ok(())
+}
+
+/// A vocabulary that is not in a file.
+fn own_vocabulary() -> Result<()> {
+    let end = TokenId::new(4);
+    let vocabulary =
+        VocabularyBuilder::from_tokens(["a", "b", "ab", "ba"]).special(end, "<end>").eos([end]).build()?;
+    let pairs = gbnf::compile(r#"root ::= "ab"+"#, &gbnf::Options::default())?;
+    let mut matcher = Compiler::new(Arc::new(vocabulary)).compile(&pairs.grammar)?.matcher();
+    matcher.accept_token(TokenId::new(2))?;
+    let mut mask = [0];
+    matcher.fill_mask(&mut mask)?;
+    assert_eq!(mask, [0b10101]); // "a", "ab" and the end
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! What the documentation shows is true: every command in a `console` block is run, and must write what the block says.
+//!
+//! A command begins with `$ `, goes on in lines with `> `, and is run by `sh` in the repository's folder. What it writes
+//! to standard output comes first, then standard error, then the exit code if it is not 0. A block after the line
+//! `<!-- not checked: REASON -->` is left alone: those with times, a model or a set-up.
+#![cfg(all(feature = "cli", unix))]
+
+use grammata::syntax::json_schema::{JsonSchemaOptions, compile};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The pages, each with the least number of commands that are checked on it.
+const PAGES: [(&str, usize); 4] =
+    [("README.md", 3), ("docs/cli.md", 15), ("docs/syntax.md", 25), ("grammars/README.md", 2)];
+
+/// A command and what the page says that it writes.
+struct Example {
+    line: usize,
+    command: String,
+    output: String,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// The commands of all blocks that are to be checked.
+fn examples(text: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    let (mut before, mut inside) = ("", false);
+    for (index, line) in text.lines().enumerate() {
+        match (inside, line) {
+            (false, "```console") => inside = !before.starts_with("<!-- not checked: "),
+            (true, "```") => inside = false,
+            (true, line) => add(&mut examples, index + 1, line),
+            (false, _) => {}
+        }
+        if !line.is_empty() {
+            before = line;
+        }
+    }
+    examples
+}
+
+fn add(examples: &mut Vec<Example>, number: usize, line: &str) {
+    if let Some(command) = line.strip_prefix("$ ") {
+        examples.push(Example { line: number, command: command.to_owned(), output: String::new() });
+        return;
+    }
+    let example = examples.last_mut().unwrap_or_else(|| panic!("line {number}: output without a command"));
+    match line.strip_prefix("> ") {
+        Some(more) if example.output.is_empty() => {
+            example.command.push('\n');
+            example.command.push_str(more);
+        }
+        _ => {
+            example.output.push_str(line);
+            example.output.push('\n');
+        }
+    }
+}
+
+/// What a command writes, in the form of the pages.
+fn run(command: &str) -> String {
+    let program = PathBuf::from(assert_cmd::cargo::cargo_bin!("grammata"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&path));
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(root())
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
+        .env_remove("COLUMNS")
+        .output()
+        .unwrap();
+    let mut written = String::from_utf8(output.stdout).unwrap();
+    if !written.is_empty() && !written.ends_with('\n') {
+        written.push('\n');
+    }
+    written.push_str(&String::from_utf8(output.stderr).unwrap());
+    match output.status.code() {
+        Some(0) => {}
+        code => written.push_str(&format!("(exit code {})\n", code.unwrap())),
+    }
+    written
+}
+
+#[test]
+fn commands_write_what_the_pages_say() {
+    let mut wrong = Vec::new();
+    for (name, least) in PAGES {
+        let examples = examples(&page(name));
+        assert!(examples.len() >= least, "{name}: only {} commands are checked", examples.len());
+        for Example { line, command, output } in examples {
+            let written = run(&command);
+            if written.trim_end() != output.trim_end() {
+                wrong.push(format!("{name}:{line}: $ {command}\n{written}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these write something else:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn keywords_listed_as_unsupported_are() {
+    let text = page("docs/syntax.md");
+    let (_, list) = text.split_once("Keywords that are errors:").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let keywords: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+    assert!(keywords.len() >= 3, "{keywords:?}");
+    for keyword in keywords {
+        let error = compile(&format!("{{{keyword:?}: {{}}}}"), &JsonSchemaOptions::default()).unwrap_err();
+        assert_eq!(error.code(), "json-schema/unsupported-keyword", "{keyword}");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for name in ["README.md", "docs/architecture.md", "docs/cli.md", "docs/library.md", "docs/syntax.md"] {
+        let text = page(name);
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            let folder = root().join(name).parent().unwrap().to_owned();
+            if !target.contains("://") && !file.is_empty() && !folder.join(file).exists() {
+                wrong.push(format!("{name}: {target}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The code of the pages is that of the examples, which are compiled.
+#[test]
+fn code_is_compiled() {
+    let text = page("README.md") + &page("docs/library.md");
+    let files: Vec<String> = std::fs::read_dir(root().join("examples"))
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .map(|source| without_indent(&source))
+        .collect();
+    let blocks: Vec<&str> =
+        text.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 5, "{}", blocks.len());
+    for block in blocks {
+        let code = without_indent(block);
+        assert!(files.iter().any(|file| file.contains(&code)), "no example has this code:\n{block}");
+    }
+}
+
+fn without_indent(source: &str) -> String {
+    source.lines().map(|line| format!("{}\n", line.trim_start())).collect()
+}
