@@ -63,8 +63,8 @@ impl<'g> Lowering<'g> {
         }
         let keys = key_trie(members.iter().map(|member| &*member.key));
         let mut root = StateId::ACCEPT;
-        for node in 0..keys.len() {
-            for &(byte, _) in &keys[node].edges {
+        for (node, key) in keys.iter().enumerate() {
+            for &(byte, _) in &key.edges {
                 self.tell_apart(byte);
             }
             let state = self.add_state(State::Key { members: index, node: node as u32 });
