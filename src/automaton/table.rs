@@ -172,6 +172,11 @@ impl Tables {
         self.wanted_bytes(automaton, id).fold(ByteSet::EMPTY, |all, (_, bytes)| all.union(&bytes))
     }
 
+    /// Whether the configuration is a single state that waits for a single byte.
+    pub(crate) fn waits_for_one_byte(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
+        matches!(self.items(id), [item] if matches!(automaton.state(item.state), State::Byte { .. }))
+    }
+
     fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
         if let [item] = self.items(id)
             && let State::Byte { byte, .. } = automaton.state(item.state)

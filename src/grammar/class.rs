@@ -14,11 +14,11 @@ impl ByteSet {
 
     /// The bytes `low..=high`; empty if `low > high`.
     pub fn range(low: u8, high: u8) -> ByteSet {
-        let mut set = ByteSet::EMPTY;
-        for byte in low..=high {
-            set.insert(byte);
-        }
-        set
+        ByteSet(std::array::from_fn(|word| {
+            let first = word as u32 * 64;
+            let (low, high) = (u32::from(low).max(first), u32::from(high).min(first + 63));
+            if low > high { 0 } else { (u64::MAX >> (63 - (high - low))) << (low - first) }
+        }))
     }
 
     /// Adds a byte.

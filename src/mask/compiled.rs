@@ -40,8 +40,10 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler for a vocabulary, with the default [`Limits`].
+    /// A compiler for a vocabulary, with the default [`Limits`]. The first one for a vocabulary precomputes
+    /// what its masks need (some ten milliseconds).
     pub fn new(vocabulary: Arc<Vocabulary>) -> Compiler {
+        vocabulary.loops();
         Compiler { vocabulary, limits: Limits::default() }
     }
 

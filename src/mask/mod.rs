@@ -8,12 +8,15 @@
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
 //!
-//! The place for what makes wide masks fast (loop bodies and rests: precomputed per vocabulary) is between
-//! the cache and the walk: it only ever replaces a walk by something that gives the same bits. Nothing here
-//! knows of front ends.
+//! - [`loops`] takes the place of the walk where a configuration comes back to itself on a loop that is
+//!   precomputed for the vocabulary: the inside of a string, free text, whitespace. It gives the same bits.
+//!
+//! Nothing here knows of front ends.
 
+mod allowed;
 mod compiled;
 mod engine;
+mod loops;
 mod spelling;
 mod token_mask;
 mod walk;

@@ -21,20 +21,15 @@ enum Repr {
 }
 
 impl TokenMask {
-    /// The mask of these tokens, in any order; ids past the width are left out.
-    pub(crate) fn from_ids(mut ids: Vec<u32>, width: usize) -> TokenMask {
-        if ids.len() <= width.div_ceil(32) {
-            ids.retain(|&id| (id as usize) < width);
-            ids.sort_unstable();
-            ids.dedup();
-            return TokenMask { width, repr: Repr::Sparse(ids.into()) };
-        }
-        let mut words = vec![0; width.div_ceil(32)];
-        for id in ids {
-            if (id as usize) < width {
-                words[id as usize / 32] |= 1 << (id % 32);
-            }
-        }
+    /// The mask of these tokens, in any order, each below the width.
+    pub(crate) fn sparse(mut ids: Vec<u32>, width: usize) -> TokenMask {
+        ids.sort_unstable();
+        ids.dedup();
+        TokenMask { width, repr: Repr::Sparse(ids.into()) }
+    }
+
+    /// The mask of these bits, `width.div_ceil(32)` words.
+    pub(crate) fn dense(words: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Dense(words.into()) }
     }
 

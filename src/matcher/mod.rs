@@ -75,7 +75,7 @@ impl Matcher {
     pub fn mask(&mut self) -> Result<Arc<TokenMask>> {
         if self.has_ended() {
             let width = self.compiled.vocabulary().width();
-            return Ok(Arc::new(TokenMask::from_ids(Vec::new(), width)));
+            return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
         }
         self.with_engine(|compiled, engine, configuration| {
             engine.mask(compiled.automaton(), compiled.vocabulary(), configuration)

@@ -158,6 +158,7 @@ impl VocabularyBuilder {
             eos: eos.into(),
             width,
             trie,
+            loops: std::sync::OnceLock::new(),
             fingerprint: [0; 32],
         };
         vocabulary.fingerprint = fingerprint::fingerprint(&vocabulary);

@@ -39,6 +39,7 @@ mod eos;
 mod errors;
 mod fingerprint;
 pub mod load;
+pub(crate) mod loops;
 mod token_id;
 mod trie;
 
@@ -47,7 +48,9 @@ pub use load::LoadOptions;
 pub use token_id::TokenId;
 pub use trie::TokenTrie;
 
+use loops::LoopLanguage;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// The tokens of one tokenizer, as one model uses them. Immutable; share it behind an `Arc`.
 #[derive(Clone)]
@@ -62,6 +65,8 @@ pub struct Vocabulary {
     eos: Box<[TokenId]>,
     width: usize,
     trie: TokenTrie,
+    /// Made when a mask first needs them.
+    loops: OnceLock<Arc<[LoopLanguage]>>,
     fingerprint: [u8; 32],
 }
 
@@ -157,7 +162,12 @@ impl Vocabulary {
         Some(tokens)
     }
 
-    /// Memory held, in bytes, with the trie.
+    /// The loop languages; see [`loops`].
+    pub(crate) fn loops(&self) -> &[LoopLanguage] {
+        self.loops.get_or_init(|| loops::loops(self).into())
+    }
+
+    /// Memory held, in bytes, with the trie, and with the loop languages if a mask has needed them.
     pub fn memory_usage(&self) -> usize {
         let names: usize = self.specials.iter().map(|entry| size_of_val(entry) + entry.1.len()).sum();
         size_of::<Self>()
@@ -166,6 +176,7 @@ impl Vocabulary {
             + size_of_val(&*self.eos)
             + names
             + self.trie.memory_usage()
+            + self.loops.get().map_or(0, |loops| loops.iter().map(LoopLanguage::memory_usage).sum())
     }
 }
 

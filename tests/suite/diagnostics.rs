@@ -4,8 +4,9 @@
 //! reviewed as a diff. A topic is one function from the bytes of the input (less one line end at its end) to
 //! the text.
 
-use grammata::Result;
-use grammata::syntax::{gbnf, regex};
+use grammata::automaton::Automaton;
+use grammata::syntax::{gbnf, json_schema, regex};
+use grammata::{Limits, Result};
 use std::path::Path;
 
 fn check(topic: &str, run: impl Fn(&[u8]) -> String) {
@@ -68,4 +69,16 @@ fn regex_texts() {
 #[test]
 fn regex_ecma_texts() {
     check("regex-ecma", |bytes| run_regex(bytes, regex::Dialect::Ecma262));
+}
+
+/// What only shows when a grammar is lowered: schemas, with room for 400 states.
+#[test]
+fn engine_texts() {
+    check("engine", |bytes| {
+        let schema = str::from_utf8(bytes).expect("schemas are text");
+        let limits = Limits { automaton_states: 400, ..Limits::default() };
+        let lowered = json_schema::compile(schema, &Default::default())
+            .and_then(|compiled| Automaton::new(&compiled.grammar, &limits));
+        show(lowered, |_| Vec::new())
+    });
 }

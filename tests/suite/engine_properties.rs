@@ -33,7 +33,7 @@ fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
     let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
     assert!(count(Outcome::Undecided) * 100 <= undecided * cases as usize, "too many undecided: {counts:?}");
     assert!(count(Outcome::Agreed) * 2 > cases as usize, "too few cases say something: {counts:?}");
-    println!("{counts:?}");
+    eprintln!("{counts:?}");
 }
 
 fn with_locks() -> GrammarShape {

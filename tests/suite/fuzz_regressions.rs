@@ -20,7 +20,7 @@ fn what_was_found_stays_fixed() {
         let (_, target) = target.unwrap_or_else(|| panic!("there is no fuzz target {name}"));
         for file in std::fs::read_dir(entry.path()).unwrap() {
             let file = file.unwrap().path();
-            println!("{}", file.display());
+            eprintln!("{}", file.display());
             target(&std::fs::read(file).unwrap());
             replayed += 1;
         }
@@ -85,7 +85,7 @@ fn random_inputs_are_taken_without_panic() {
                     _ => input.extend_from_slice(PIECES[random.random_range(0..PIECES.len())].as_bytes()),
                 }
             }
-            println!("{name} {case}: {:?}", input.escape_ascii().to_string());
+            eprintln!("{name} {case}: {:?}", input.escape_ascii().to_string());
             target(&input);
         }
     }

@@ -33,6 +33,9 @@ pub enum Refusal {
     Undecided,
 }
 
+/// What searches found, by intersection or complement and what its charts hold.
+type Answers = FxHashMap<(ExprId, Vec<Key>), Option<bool>>;
+
 /// The recogniser of one grammar. See the [module](self).
 #[derive(Debug)]
 pub struct Recogniser<'g> {
@@ -44,7 +47,7 @@ pub struct Recogniser<'g> {
     work: Cell<usize>,
     /// The part of the work that searches have done.
     searched: Cell<usize>,
-    completable: RefCell<FxHashMap<(ExprId, Vec<Key>), Option<bool>>>,
+    completable: RefCell<Answers>,
 }
 
 /// What a [`Recogniser`] has read so far.

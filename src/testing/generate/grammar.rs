@@ -205,7 +205,7 @@ impl Generator<'_, '_, '_> {
 
     fn lock(&mut self, depth: usize) -> ExprId {
         let outer = std::mem::replace(&mut self.rules, self.inner);
-        let outer_inner = std::mem::replace(&mut self.inner, &[]);
+        let outer_inner = std::mem::take(&mut self.inner);
         let lock = match self.choices.below(4) {
             0 => {
                 let operand = self.expression(depth - 1);

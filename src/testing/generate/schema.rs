@@ -72,7 +72,7 @@ fn number_schema(choices: &mut Choices<'_>) -> Value {
     let mut schema = json!({ "type": *choices.pick(&["integer", "number"]) });
     let least = choices.below(400) as i64 - 200;
     let bound = |choices: &mut Choices<'_>, whole: i64| match choices.below(4) {
-        3 => json!(whole as f64 + 0.25),
+        3 => number_value(whole as f64 + 0.25),
         _ => json!(whole),
     };
     if choices.chance(50) {
@@ -206,8 +206,12 @@ fn number(choices: &mut Choices<'_>, schema: &Map<String, Value>) -> Value {
     }
     let near = *choices.pick(&bounds);
     let off = *choices.pick(&[0.0, 1.0, -1.0, 0.5, -0.25, 7.0, -11.0, 100.0]);
-    let number = near + off;
-    if number.fract() == 0.0 && !choices.chance(20) { json!(number as i64) } else { json!(number) }
+    number_value(near + off)
+}
+
+/// Integers are written as such: `2.0` is an integer to a validator, and a spelling that few would generate.
+fn number_value(number: f64) -> Value {
+    if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
 
 fn any_value(choices: &mut Choices<'_>, depth: usize) -> Value {
@@ -231,8 +235,8 @@ fn value_of(choices: &mut Choices<'_>, kind: &str) -> Value {
         "integer" => json!(choices.below(300) as i64 - 100),
         "number" => match choices.below(3) {
             0 => json!(choices.below(300) as i64 - 100),
-            1 => json!(f64::from(choices.byte()) / 8.0 - 10.0),
-            _ => json!(f64::from(choices.byte()) * 1e20),
+            1 => number_value(f64::from(choices.byte()) / 8.0 - 10.0),
+            _ => number_value(f64::from(choices.byte()) / 1e6),
         },
         "boolean" => json!(choices.chance(50)),
         _ => Value::Null,

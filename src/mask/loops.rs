@@ -1,0 +1,158 @@
+//! Masks of configurations that come back to themselves on a loop language: inside a string, a comment, free
+//! text, whitespace.
+//!
+//! Whether a configuration does is checked by running the loop's small automaton and the configuration in
+//! lockstep. If it does, every token inside the loop is allowed, a token that leaves the loop is allowed if its
+//! rest is accepted where it leaves, and only tokens that do not begin in the loop are looked for in the trie
+//! of all tokens. Where rounds are counted the same is done by the number of characters. The result is the
+//! walk's, bit for bit.
+
+use super::allowed::Allowed;
+use super::walk::Walk;
+use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::error::Result;
+use crate::vocabulary::Vocabulary;
+use crate::vocabulary::loops::{COUNTED, Counted, LoopLanguage, Rests, STATES};
+
+/// The configuration in each state of a loop.
+type Simulation = [ConfigurationId; STATES];
+
+/// The tokens allowed in a configuration that loops; `None` if it does not.
+pub(super) fn compute(
+    tables: &mut Tables,
+    automaton: &Automaton,
+    vocabulary: &Vocabulary,
+    configuration: ConfigurationId,
+) -> Result<Option<Allowed>> {
+    if tables.waits_for_one_byte(automaton, configuration) {
+        return Ok(None);
+    }
+    for language in vocabulary.loops() {
+        let after = tables.step(automaton, configuration, language.probe)?;
+        if after == ConfigurationId::DEAD {
+            continue;
+        }
+        let allowed = match &language.counted {
+            _ if after == configuration => uncounted(tables, automaton, vocabulary, language, configuration)?,
+            Some(parts) => counted(tables, automaton, vocabulary, (language, parts), configuration)?,
+            None => None,
+        };
+        if let Some(mut allowed) = allowed {
+            let outside = |byte: u8| !language.begins[usize::from(byte)];
+            Walk::new(tables, automaton).run(vocabulary.trie(), configuration, outside, &mut allowed)?;
+            return Ok(Some(allowed));
+        }
+    }
+    Ok(None)
+}
+
+/// The tokens that begin in a loop through which the configuration comes back to itself.
+fn uncounted(
+    tables: &mut Tables,
+    automaton: &Automaton,
+    vocabulary: &Vocabulary,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<Option<Allowed>> {
+    let Some(Round { at, next }) = round(tables, automaton, language, configuration)? else {
+        return Ok(None);
+    };
+    if next != configuration {
+        return Ok(None);
+    }
+    let width = vocabulary.width();
+    let mut allowed = Allowed::starting_with(width, &language.inside, language.inside_words.as_ref());
+    leave(&mut Walk::new(tables, automaton), &language.rests, &at, &mut allowed)?;
+    Ok(Some(allowed))
+}
+
+/// The tokens that begin in a loop whose rounds each lead to one configuration: a counted loop, or the way into
+/// one that is not.
+fn counted(
+    tables: &mut Tables,
+    automaton: &Automaton,
+    vocabulary: &Vocabulary,
+    (language, parts): (&LoopLanguage, &Counted),
+    configuration: ConfigurationId,
+) -> Result<Option<Allowed>> {
+    let mut rounds: Vec<Simulation> = Vec::new();
+    let mut at = configuration;
+    while rounds.len() < COUNTED {
+        match round(tables, automaton, language, at)? {
+            Some(round) if round.next == ConfigurationId::DEAD && !rounds.is_empty() => break,
+            Some(round) if round.next != ConfigurationId::DEAD => {
+                rounds.push(round.at);
+                at = round.next;
+            }
+            _ => return Ok(None),
+        }
+    }
+    let longest = rounds.len();
+    let Some(last) = round(tables, automaton, language, at)? else { return Ok(None) };
+    rounds.push(last.at);
+    let mut allowed = match longest {
+        COUNTED => Allowed::starting_with(vocabulary.width(), &[], Some(&parts.words)),
+        _ => Allowed::starting_with(vocabulary.width(), &parts.inside[..parts.starts[longest + 1]], None),
+    };
+    let mut walk = Walk::new(tables, automaton);
+    for (rests, at) in parts.rests.iter().zip(&rounds) {
+        leave(&mut walk, rests, at, &mut allowed)?;
+    }
+    if let Some(longer) = &parts.longer {
+        walk.run(longer, configuration, |_| true, &mut allowed)?;
+    }
+    Ok(Some(allowed))
+}
+
+/// Adds the tokens that leave a loop where their rests are accepted.
+fn leave(walk: &mut Walk<'_>, rests: &Rests, at: &Simulation, allowed: &mut Allowed) -> Result<()> {
+    for (rests, &at) in rests.iter().zip(at) {
+        if let Some(rests) = rests.as_ref().filter(|_| at != ConfigurationId::DEAD) {
+            walk.run(rests, at, |_| true, allowed)?;
+        }
+    }
+    Ok(())
+}
+
+/// One character of a loop.
+struct Round {
+    /// The configuration in each state of the loop.
+    at: Simulation,
+    /// The configuration after any one character; dead if none is allowed.
+    next: ConfigurationId,
+}
+
+/// Runs one character of a loop and a configuration in lockstep; `None` if characters lead to different
+/// configurations, or some are allowed and some are not.
+fn round(
+    tables: &mut Tables,
+    automaton: &Automaton,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<Option<Round>> {
+    let mut at = [ConfigurationId::DEAD; STATES];
+    at[0] = configuration;
+    let mut done = [false; STATES];
+    let next = tables.step(automaton, configuration, language.probe)?;
+    while let Some(from) = (0..STATES).find(|&s| at[s] != ConfigurationId::DEAD && !done[s]) {
+        done[from] = true;
+        for transition in language.transitions.iter().filter(|t| t.from == from) {
+            for class in automaton.class_of(transition.low)..=automaton.class_of(transition.high) {
+                let byte = automaton.class_representatives()[class];
+                let after = tables.step(automaton, at[from], byte)?;
+                let agrees = match transition.to {
+                    0 => after == next,
+                    to if at[to] == ConfigurationId::DEAD => {
+                        at[to] = after;
+                        (after == ConfigurationId::DEAD) == (next == ConfigurationId::DEAD)
+                    }
+                    to => after == at[to],
+                };
+                if !agrees {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+    Ok(Some(Round { at, next }))
+}

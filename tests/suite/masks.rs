@@ -1,0 +1,126 @@
+//! Masks over a real vocabulary, bit for bit against trying each token alone: on loops, where precomputed
+//! parts take the place of the walk, and along the examples of the shipped grammars.
+
+use grammata::automaton::{ConfigurationId, Tables};
+use grammata::grammar::Grammar;
+use grammata::syntax::{gbnf, json_schema, regex};
+use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
+    Arc::new(Vocabulary::from_file(&path, &Default::default()).expect("the committed tokenizer is read"))
+});
+
+/// The mask after a prefix, each token tried alone.
+fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
+    let automaton = compiled.automaton();
+    let mut tables = Tables::new();
+    let start = tables.start(automaton).expect("within the limits");
+    let mut run = |mut at, bytes: &[u8]| {
+        for &byte in bytes {
+            at = tables.step(automaton, at, byte).expect("within the limits");
+        }
+        (at, tables.is_accepting(at))
+    };
+    let (at, accepting) = run(start, prefix);
+    let mut allowed: Vec<TokenId> = VOCABULARY
+        .tokens()
+        .filter(|(_, bytes)| run(at, bytes).0 != ConfigurationId::DEAD)
+        .map(|(id, _)| id)
+        .chain(VOCABULARY.eos().iter().copied().filter(|_| accepting))
+        .collect();
+    allowed.sort_unstable();
+    allowed
+}
+
+fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
+    let compiled = Compiler::new(Arc::clone(&VOCABULARY)).compile(grammar).expect("it compiles");
+    for prefix in prefixes {
+        let mut matcher = compiled.matcher();
+        matcher.accept_bytes(prefix).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mask = matcher.mask().expect("within the limits");
+        let expected = token_by_token(&compiled, prefix);
+        let found: Vec<TokenId> = mask.iter().collect();
+        let text = String::from_utf8_lossy(prefix);
+        let differing =
+            found.iter().find(|t| !expected.contains(t)).or(expected.iter().find(|t| !found.contains(t)));
+        assert!(
+            found == expected,
+            "{name} after {text:?}: {} tokens, not {}, {differing:?}",
+            found.len(),
+            expected.len()
+        );
+        assert_eq!(mask.len(), expected.len());
+        let mut words = vec![u32::MAX; VOCABULARY.mask_words()];
+        matcher.fill_mask(&mut words).expect("the buffer is long enough");
+        let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
+        assert_eq!(ones as usize, expected.len(), "{name}: the words have other bits");
+    }
+}
+
+#[test]
+fn loops_give_the_bits_of_the_walk() {
+    let cases: [(&str, &[&str]); 21] = [
+        (r"(?s).*", &["", "a", "é", "\n"]),
+        (r".*", &["", "some text"]),
+        (r".*\n[a-z]*", &["", "x", "x\n", "x\nabc"]),
+        (r#"[^"\\]*"x"#, &["", "abc", "abc\""]),
+        (r#""([^"\\\x00-\x1f]|\\["\\/bfnrt])*"( ,|\})"#, &["", "\"", "\"ab", "\"ab\\", "\"é\""]),
+        (r#""[^"\\\x00-\x1f]*"|x"#, &["", "\"", "\"é"]),
+        (r"[a-z]*[0-9]", &["", "abc"]),
+        (r"[a-z_0-9]*é", &["", "a_1"]),
+        (r"[A-Za-z_0-9]+(\.[A-Za-z_0-9]+)*", &["x", "x.y", "x."]),
+        (r"[ \t\n\r]*x[ \t\n\r]*\{", &["", " ", "  x", "x\n"]),
+        (r"\s*\w*", &["", " ", "a"]),
+        (r"(?s)(..)*", &["", "a", "é"]),
+        (r"(?s)[^é]*", &["", "a"]),
+        (r"(?s).{3,40}end", &["", "abc", "abcd", "abcdefghijklmnopqrstuvwxyzabcdefghijklm"]),
+        (r"(?s).{0,24}!", &["", "a", "ab"]),
+        (r"(?s).{25}", &["", "a", "ab", "éé"]),
+        (r#""[^"\\\x00-\x1f]{2,30}","#, &["\"", "\"a", "\"ab", "\"abcdefghijklmnopqrstuvwxyzabc"]),
+        (r"[a-z]{20,}[A-Z]", &["", "a", "abcdefghijklmnopqrs", "abcdefghijklmnopqrst"]),
+        (r"[a-z]{3}[0-9a-z_]{2,5}é?", &["", "ab", "abc", "abcd1"]),
+        (r"([a-z]|[à-ü]){17,21}\n", &["", "a"]),
+        (r"[a-c][a-z]*|[d-z]x", &["", "a", "d"]),
+    ];
+    for (pattern, prefixes) in cases {
+        let grammar = regex::compile(pattern, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+        let prefixes: Vec<&[u8]> = prefixes.iter().map(|prefix| prefix.as_bytes()).collect();
+        check(&grammar, &prefixes, pattern);
+    }
+    let bytes = regex::Options { unicode: false, ..Default::default() };
+    let grammar = regex::compile(r"(?s-u)[\x00-\xFF]*", &bytes).unwrap();
+    check(&grammar, &[b"", b"\xC3", b"\xFF"], "any bytes");
+    // well-formed but for one state in the middle of a character: not a loop
+    let grammar = gbnf::compile(r#"root ::= ([a-z] | [\u0080-\u07ff])* "!""#, &Default::default()).unwrap();
+    check(&grammar.grammar, &[b"", b"a", "é".as_bytes()], "two-byte characters");
+}
+
+#[test]
+fn schemas_give_the_bits_of_the_walk() {
+    let schema = r#"{"type": "object", "properties": {
+        "name": {"type": "string"}, "short": {"type": "string", "maxLength": 5},
+        "tags": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]+$"}}, "n": {"type": "number"}
+    }, "required": ["name"]}"#;
+    let grammar = json_schema::compile(schema, &Default::default()).unwrap().grammar;
+    let texts = [
+        "",
+        "{",
+        "{ ",
+        r#"{"name"#,
+        r#"{"name":"#,
+        r#"{"name": ""#,
+        r#"{"name": "A b"#,
+        r#"{"name": "A\"#,
+        r#"{"name": "A", "#,
+        r#"{"name": "A", "short": "ab"#,
+        r#"{"name": "A", "tags": ["a"#,
+        r#"{"name": "A", "n": 1"#,
+        r#"{"name": "A", "other": "x"#,
+        r#"{"name": "A", "other": [1, "#,
+        r#"{"name": "A"}"#,
+    ];
+    check(&grammar, &texts.map(str::as_bytes), "schema");
+}
