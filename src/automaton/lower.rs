@@ -41,6 +41,9 @@ pub(super) struct Lowering<'g> {
     pending_rules: Vec<RuleId>,
     operands: FxHashMap<ExprId, Vec<Operand>>,
     weights: Vec<u32>,
+    /// Per expression: whether it is lowered once and called, as it is not small and used more than once.
+    shared: Vec<bool>,
+    shared_starts: FxHashMap<ExprId, StateId>,
     pub(super) scope: u32,
     scope_ids: FxHashMap<Scope, u32>,
     dead: Option<StateId>,
@@ -52,6 +55,12 @@ pub(super) struct Lowering<'g> {
 /// A step of lowering. Those that follow a `Build` find its result on top of the results.
 pub(super) enum Task {
     Build {
+        expression: ExprId,
+        next: StateId,
+        scope: u32,
+    },
+    /// The same, in place, even of an expression that others share.
+    BuildHere {
         expression: ExprId,
         next: StateId,
         scope: u32,
@@ -136,6 +145,7 @@ impl<'g> Lowering<'g> {
             limits: limits.clone(),
         };
         let root_scope = automaton.scopes[0];
+        let weights = weights(grammar);
         Lowering {
             grammar,
             automaton,
@@ -148,7 +158,9 @@ impl<'g> Lowering<'g> {
             rule_starts: vec![None; grammar.rules().len()],
             pending_rules: Vec::new(),
             operands: FxHashMap::default(),
-            weights: weights(grammar),
+            shared: shared(grammar, &weights),
+            shared_starts: FxHashMap::default(),
+            weights,
             scope: 0,
             scope_ids: FxHashMap::from_iter([(root_scope, 0)]),
             dead: None,
@@ -370,6 +382,14 @@ impl<'g> Lowering<'g> {
         match task {
             Task::Build { expression, next, scope } => {
                 self.scope = scope;
+                if self.shared[expression.index()] {
+                    self.call_shared(expression, next, scope);
+                } else {
+                    self.build_one(expression, next, scope);
+                }
+            }
+            Task::BuildHere { expression, next, scope } => {
+                self.scope = scope;
                 self.build_one(expression, next, scope);
             }
             Task::OrEmpty { expression, next } => {
@@ -442,6 +462,19 @@ impl<'g> Lowering<'g> {
         let expression = self.parts(list)[place];
         self.tasks.push(Task::SequencePart { list, place, from, next, rest, scope, full });
         self.tasks.push(Task::Build { expression, next, scope });
+    }
+
+    /// Calls an expression that is lowered once for all its uses.
+    fn call_shared(&mut self, expression: ExprId, next: StateId, scope: u32) {
+        if let Some(&start) = self.shared_starts.get(&expression) {
+            let call = self.add_state(State::Call { start, to_return: next });
+            return self.results.push(call);
+        }
+        let start = self.open_callable();
+        self.shared_starts.insert(expression, start);
+        let result = self.add_state(State::Call { start, to_return: next });
+        self.tasks.push(Task::CallableEnd { start, result });
+        self.tasks.push(Task::BuildHere { expression, next: StateId::ACCEPT, scope });
     }
 
     fn build_one(&mut self, id: ExprId, next: StateId, scope: u32) {
@@ -563,6 +596,21 @@ impl<'g> Lowering<'g> {
         let state = self.split(&targets);
         self.results.push(state);
     }
+}
+
+/// Which expressions are used more than once and are not small. Written out at each use, expressions that share
+/// and share again would become exponentially many states.
+fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
+    let mut uses = vec![0u32; weights.len()];
+    for expression in grammar.expressions() {
+        expression.children().for_each(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
+    }
+    let counts = uses.iter().zip(weights).zip(grammar.expressions());
+    counts
+        .map(|((&uses, &weight), expression)| {
+            uses > 1 && weight > UNROLLED_STATES && !matches!(expression, Expression::Bytes(_))
+        })
+        .collect()
 }
 
 /// About how many states each expression becomes, saturating.

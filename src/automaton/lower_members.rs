@@ -7,7 +7,16 @@ use crate::grammar::{ExprId, Expression, Members as Source, Order};
 impl<'g> Lowering<'g> {
     /// Members whose value has words; the others can never come.
     fn possible(&self, source: &'g Source) -> Vec<&'g crate::grammar::Member> {
-        source.members.iter().filter(|member| self.productive.holds(member.value)).collect()
+        let alone = self.only_the_required(source);
+        let possible = |member: &&crate::grammar::Member| {
+            self.productive.holds(member.value) && (member.required || !alone)
+        };
+        source.members.iter().filter(possible).collect()
+    }
+
+    /// Without a separator only one member can come; if one is required, that one.
+    fn only_the_required(&self, source: &Source) -> bool {
+        !self.productive.holds(source.separator) && source.members.iter().any(|member| member.required)
     }
 
     pub(super) fn begin_members(&mut self, id: ExprId, source: &'g Source, next: StateId, scope: u32) {
@@ -32,7 +41,9 @@ impl<'g> Lowering<'g> {
             self.push_task(Task::OrEmpty { expression: source.separator, next: between });
             self.push_task(Task::Build { expression: source.separator, next: between, scope });
         }
-        if let Some(rest) = source.rest.filter(|&rest| self.productive.holds(rest)) {
+        if let Some(rest) =
+            source.rest.filter(|&rest| self.productive.holds(rest) && !self.only_the_required(source))
+        {
             let start = self.open_callable();
             self.automaton.members[index as usize].rest = Some(start);
             self.push_task(Task::CallableEnd { start, result: start });

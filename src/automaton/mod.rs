@@ -1,13 +1,13 @@
 //! The automaton: a byte-level pushdown automaton, determinised lazily over hash-consed configurations.
 //!
 //! - [`lower`](Automaton::new) turns a grammar into a Thompson-style NFA over bytes with calls, counted
-//!   loops, member lists and locksteps ([`state`]); in time linear in the grammar's size, save for
+//!   loops, member lists and locksteps (`state.rs`); in time linear in the grammar's size, save for
 //!   left-recursive groups of rules, which cost the square of the group's size.
-//! - [`stack`] interns stacks: a node is a *set* of frames, each with the node below it, so that a
+//! - `stack.rs` interns stacks: a node is a *set* of frames, each with the node below it, so that a
 //!   configuration's stacks share all that they have in common (the graph-structured stack of Tomita 1985,
 //!   kept canonical: equal sets of stacks have equal ids).
-//! - [`configuration`](table) interns configurations: sorted sets of (leaf state, stack) after closure.
-//! - [`table`] fills `step(configuration, byte)` lazily and keeps it, as a lazy DFA does.
+//! - `table.rs` interns configurations: sorted sets of (leaf state, stack) after closure.
+//! - the same file fills `step(configuration, byte)` lazily and keeps it, as a lazy DFA does.
 //!
 //! Nothing here knows of tokens.
 

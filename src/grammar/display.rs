@@ -8,6 +8,9 @@ use super::expression::{ExprId, Expression, Order};
 use super::{ByteSet, CharClass, Grammar};
 use std::fmt::{self, Write};
 
+/// A rule is shown so far.
+const MOST_STEPS: usize = 200_000;
+
 /// A step of the explicit stack that replaces recursion: grammars nest as deep as their authors like.
 enum Step<'g> {
     Show(ExprId, Level),
@@ -38,7 +41,13 @@ impl fmt::Display for Grammar {
 impl Grammar {
     fn show(&self, id: ExprId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stack = vec![Step::Show(id, Level::Choice)];
+        let mut steps = 0;
         while let Some(step) = stack.pop() {
+            // expressions may share others many times over: as text they can be exponentially long
+            steps += 1;
+            if steps > MOST_STEPS {
+                return f.write_str(" …");
+            }
             match step {
                 Step::Text(text) => f.write_str(text)?,
                 Step::Owned(text) => f.write_str(&text)?,

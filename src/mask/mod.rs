@@ -2,13 +2,13 @@
 //!
 //! - [`TokenMask`] is one mask: dense (a bit per token) or sparse (a sorted list of ids), whichever is
 //!   smaller.
-//! - [`walk`] computes one by walking the vocabulary's token trie and the automaton in lockstep. Where few
+//! - `walk.rs` computes one by walking the vocabulary's token trie and the automaton in lockstep. Where few
 //!   bytes may come it goes from those bytes to the trie's children, else from the children to the
 //!   automaton.
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
 //!
-//! - [`loops`] takes the place of the walk where a configuration comes back to itself on a loop that is
+//! - `loops.rs` takes the place of the walk where a configuration comes back to itself on a loop that is
 //!   precomputed for the vocabulary: the inside of a string, free text, whitespace. It gives the same bits.
 //!
 //! Nothing here knows of front ends.

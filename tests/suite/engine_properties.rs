@@ -2,7 +2,7 @@
 //!
 //! `GRAMMATA_CASES` sets how many cases each property is tried on (default 500).
 
-use grammata::grammar::GrammarBuilder;
+use grammata::grammar::{GrammarBuilder, Member, Order};
 use grammata::testing::agreement::{Outcome, operations_agree, threads_agree, words_are_accepted};
 use grammata::testing::generate::GrammarShape;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
@@ -85,4 +85,25 @@ fn an_intersection_that_contains_itself_is_an_error() {
     let vocabulary = VocabularyBuilder::from_tokens(["a", ""]).eos([TokenId::new(1)]).build().unwrap();
     let error = Compiler::new(vocabulary.into()).compile(&g.build(root).unwrap()).unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Grammar, "automaton/cyclic-lockstep"));
+}
+
+/// Without a separator the required member must come alone: what begins another one has no completion.
+#[test]
+fn members_whose_separator_has_no_words() {
+    for order in [Order::Declared, Order::Any] {
+        let mut g = GrammarBuilder::new();
+        let (root, endless) = (g.declare("root"), g.declare("endless"));
+        let again = g.rule(endless);
+        g.define(endless, again);
+        let (rest, empty) = (g.text("bxx"), g.empty());
+        let member = |key: &str, required| Member { key: key.as_bytes().into(), value: empty, required };
+        let list = g.members(order, [member("cyy", false), member("a", true)], Some(rest), again);
+        g.define(root, list);
+        let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "c", "x", "y", ""]);
+        let vocabulary = vocabulary.eos([TokenId::new(5)]).build().unwrap();
+        let compiled = Compiler::new(vocabulary.into()).compile(&g.build(root).unwrap()).unwrap();
+        let mut mask = [0];
+        compiled.matcher().fill_mask(&mut mask).unwrap();
+        assert_eq!(mask, [0b1], "{order:?}: only `a` can be completed");
+    }
 }

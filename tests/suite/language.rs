@@ -2,7 +2,7 @@
 
 use grammata::automaton::{Automaton, ConfigurationId, Tables};
 use grammata::grammar::Grammar;
-use grammata::{ErrorKind, Limits};
+use grammata::{ErrorKind, Limits, Result};
 use std::cell::RefCell;
 
 /// A language that many texts are tried against.
@@ -11,28 +11,43 @@ pub(crate) struct Language(Option<(Automaton, RefCell<Tables>)>);
 impl Language {
     /// The language of a grammar; one without words accepts nothing.
     pub(crate) fn new(grammar: &Grammar) -> Language {
-        Language::within(grammar, &Limits::default()).expect("within the limits")
+        match Language::made(grammar, &Limits::default()) {
+            Ok(language) => language,
+            Err(error) => panic!("{error}\n{}", grammar.to_string().chars().take(2000).collect::<String>()),
+        }
     }
 
     /// The language of a grammar, unless a limit is exceeded.
     pub(crate) fn within(grammar: &Grammar, limits: &Limits) -> Option<Language> {
-        match Automaton::new(grammar, limits) {
-            Ok(automaton) => Some(Language(Some((automaton, RefCell::new(Tables::new()))))),
-            Err(error) if error.code() == "automaton/empty-language" => Some(Language(None)),
+        match Language::made(grammar, limits) {
+            Ok(language) => Some(language),
             Err(error) if error.kind() == ErrorKind::Limit => None,
             Err(error) => panic!("{error}\n{grammar}"),
         }
     }
 
+    fn made(grammar: &Grammar, limits: &Limits) -> Result<Language> {
+        match Automaton::new(grammar, limits) {
+            Ok(automaton) => Ok(Language(Some((automaton, RefCell::new(Tables::new()))))),
+            Err(error) if error.code() == "automaton/empty-language" => Ok(Language(None)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether the text is a word.
     pub(crate) fn accepts(&self, text: &[u8]) -> bool {
-        let Some((automaton, tables)) = &self.0 else { return false };
+        self.decides(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Whether the text is a word, unless a limit is exceeded.
+    pub(crate) fn decides(&self, text: &[u8]) -> Result<bool> {
+        let Some((automaton, tables)) = &self.0 else { return Ok(false) };
         let mut tables = tables.borrow_mut();
-        let mut at = tables.start(automaton).expect("within the limits");
+        let mut at = tables.start(automaton)?;
         for &byte in text {
-            at = tables.step(automaton, at, byte).expect("within the limits");
+            at = tables.step(automaton, at, byte)?;
         }
-        at != ConfigurationId::DEAD && tables.is_accepting(at)
+        Ok(at != ConfigurationId::DEAD && tables.is_accepting(at))
     }
 }
 
