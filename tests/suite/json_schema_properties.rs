@@ -53,3 +53,32 @@ fn random_documents_are_judged_as_a_validator_does() {
     assert!(valid > cases && invalid > cases, "{valid} valid, {invalid} invalid, {refused} refused");
     eprintln!("{valid} valid, {invalid} invalid, {refused} refused");
 }
+
+/// Masks of a real vocabulary within random documents of random schemas, bit for bit.
+#[test]
+fn masks_along_random_documents_are_exact() {
+    let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse::<u32>().ok()).unwrap_or(500) / 10;
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let checked = Cell::new(0);
+    let judge = |bytes: Vec<u8>| {
+        let mut choices = Choices::new(&bytes);
+        let schema = random_schema(&mut choices);
+        let document = random_document(&mut choices, &schema);
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let options =
+            JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+        let Ok(compiled) = compile_value(&schema, &options) else { return Ok(()) };
+        if validator.is_valid(&document) {
+            let text = document.to_string();
+            let prefixes: Vec<&[u8]> =
+                (0..4).map(|_| &text.as_bytes()[..choices.below(text.len() + 1)]).collect();
+            super::masks::check(&compiled.grammar, &prefixes, &schema.to_string());
+            checked.set(checked.get() + prefixes.len());
+        }
+        Ok(())
+    };
+    let outcome = proptest::test_runner::TestRunner::new(config)
+        .run(&prop::collection::vec(any::<u8>(), 0..400), judge);
+    outcome.unwrap_or_else(|e| panic!("{e}"));
+    assert!(checked.get() > cases as usize, "{} masks", checked.get());
+}

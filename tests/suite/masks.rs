@@ -35,7 +35,7 @@ fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
     allowed
 }
 
-fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
+pub(crate) fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
     let compiled = Compiler::new(Arc::clone(&VOCABULARY)).compile(grammar).expect("it compiles");
     for prefix in prefixes {
         let mut matcher = compiled.matcher();
