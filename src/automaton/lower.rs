@@ -11,6 +11,7 @@
 //! recursion is removed ([`left_recursion`](super::left_recursion)), and single splits are passed over.
 
 use super::classes::ClassBuilder;
+use super::sizes;
 use super::state::{Edge, Lockstep, Loop, Operand, State, StateId};
 use super::table::Tables;
 use super::{Automaton, Scope, errors};
@@ -145,7 +146,7 @@ impl<'g> Lowering<'g> {
             limits: limits.clone(),
         };
         let root_scope = automaton.scopes[0];
-        let weights = weights(grammar);
+        let weights = sizes::weights(grammar);
         Lowering {
             grammar,
             automaton,
@@ -158,7 +159,7 @@ impl<'g> Lowering<'g> {
             rule_starts: vec![None; grammar.rules().len()],
             pending_rules: Vec::new(),
             operands: FxHashMap::default(),
-            shared: shared(grammar, &weights),
+            shared: sizes::shared(grammar, &weights, UNROLLED_STATES),
             shared_starts: FxHashMap::default(),
             weights,
             scope: 0,
@@ -596,37 +597,4 @@ impl<'g> Lowering<'g> {
         let state = self.split(&targets);
         self.results.push(state);
     }
-}
-
-/// Which expressions are used more than once and are not small. Written out at each use, expressions that share
-/// and share again would become exponentially many states.
-fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
-    let mut uses = vec![0u32; weights.len()];
-    for expression in grammar.expressions() {
-        expression.children().for_each(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
-    }
-    let counts = uses.iter().zip(weights).zip(grammar.expressions());
-    counts
-        .map(|((&uses, &weight), expression)| {
-            uses > 1 && weight > UNROLLED_STATES && !matches!(expression, Expression::Bytes(_))
-        })
-        .collect()
-}
-
-/// About how many states each expression becomes, saturating.
-fn weights(grammar: &Grammar) -> Vec<u32> {
-    let mut weights: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
-    for expression in grammar.expressions() {
-        let children = expression.children().fold(0u32, |sum, c| sum.saturating_add(weights[c.index()]));
-        weights.push(match expression {
-            Expression::Empty | Expression::Never => 0,
-            Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-            Expression::Class(class) => (class.ranges().len() as u32).min(4),
-            Expression::ByteSet(_) | Expression::Rule(_) => 1,
-            Expression::Members(_) | Expression::Intersection(_) | Expression::Complement(_) => 1000,
-            Expression::Repeat { max, min, .. } => children.saturating_mul(max.unwrap_or(*min).max(1)),
-            Expression::Sequence(_) | Expression::Choice(_) | Expression::Label(..) => children,
-        });
-    }
-    weights
 }

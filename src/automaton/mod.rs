@@ -22,6 +22,7 @@ mod lockstep;
 mod lower;
 mod lower_members;
 mod members;
+mod sizes;
 mod stack;
 pub(crate) mod state;
 mod table;
