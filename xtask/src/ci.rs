@@ -5,6 +5,7 @@
 
 use crate::command::{self, Result, cargo, root, succeeds};
 use crate::test;
+use std::path::Path;
 use std::time::Instant;
 
 /// Seconds that each fuzz target runs.
@@ -91,6 +92,7 @@ fn fuzzing() -> Result {
         // new inputs go to the first folder; the seeds stay as they are committed
         let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
         std::fs::create_dir_all(root().join(&corpus)).map_err(|e| format!("cannot make {corpus}: {e}"))?;
+        seed_from_grammars(target, &root().join(&corpus))?;
         let mut arguments = vec!["fuzz", "run", "--sanitizer", "none", target, &corpus];
         if root().join(&seeds).is_dir() {
             arguments.push(&seeds);
@@ -104,6 +106,28 @@ fn fuzzing() -> Result {
             "-print_final_stats=1",
         ]);
         command::run(cargo(&arguments).env("RUSTC_BOOTSTRAP", "1"))?;
+    }
+    Ok(())
+}
+
+/// Copies the shipped grammars that a front end reads into its corpus: without them a fuzzer hardly gets past the
+/// first line.
+fn seed_from_grammars(target: &str, corpus: &Path) -> Result {
+    let name = match target {
+        "gbnf" => "grammar.gbnf",
+        "automaton_spec" => "spec.toml",
+        "json_schema" => "schema.json",
+        "regex" => "pattern.regex",
+        _ => return Ok(()),
+    };
+    let grammars = root().join("grammars");
+    let entries =
+        std::fs::read_dir(&grammars).map_err(|e| format!("cannot read {}: {e}", grammars.display()))?;
+    for folder in entries.flatten().map(|entry| entry.path()) {
+        let (source, seed) = (folder.join(name), folder.file_name().unwrap_or_default().to_owned());
+        if source.is_file() {
+            std::fs::copy(&source, corpus.join(seed)).map_err(|e| format!("cannot seed {target}: {e}"))?;
+        }
     }
     Ok(())
 }
