@@ -104,7 +104,7 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
         for (what, values) in one.common.lists() {
             row(&mut times, &format!("{} {what}", one.name), &sorted(values, &[]));
         }
-        return format!("{text}\ntimes in µs, all schemas that compile\n{times}\n");
+        return format!("{text}\ntimes in µs, all schemas that compile\n{}\n", right_align(times));
     }
     let (mut all, mut common) = (table(), table());
     for tally in tallies {
@@ -122,8 +122,10 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
     }
     let schemas = tallies.first().map_or(0, |tally| tally.common.ttfm.len());
     format!(
-        "{text}\ntimes in µs, all schemas that the engine compiles\n{all}\n\n\
-         times in µs, the {schemas} schemas that all engines compile\n{common}\n"
+        "{text}\ntimes in µs, all schemas that the engine compiles\n{}\n\n\
+         times in µs, the {schemas} schemas that all engines compile\n{}\n",
+        right_align(all),
+        right_align(common)
     )
 }
 
@@ -202,7 +204,7 @@ fn row(table: &mut Table, name: &str, sorted: &[u64]) {
     let places = PERCENTILES.iter().filter_map(|place| percentile(sorted, place.0));
     cells.extend(places.map(|nanoseconds| microseconds(nanoseconds as f64)));
     cells.push(format!("{:.2} %", 100.0 * share_over(sorted, MILLISECOND)));
-    table.add_row(cells.into_iter().map(right));
+    table.add_row(cells.into_iter().map(Cell::new));
 }
 
 fn ratio(table: &mut Table, name: &str, ours: &[u64], theirs: &[u64]) {
@@ -213,11 +215,7 @@ fn ratio(table: &mut Table, name: &str, ours: &[u64], theirs: &[u64]) {
         let (ours, theirs) = (percentile(&ours, place.0)?, percentile(&theirs, place.0)?);
         Some(times(theirs as f64 / ours.max(1) as f64))
     }));
-    table.add_row(cells.into_iter().map(right));
-}
-
-fn right(text: String) -> Cell {
-    Cell::new(text).set_alignment(CellAlignment::Right)
+    table.add_row(cells.into_iter().map(Cell::new));
 }
 
 fn times(ratio: f64) -> String {

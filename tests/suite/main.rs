@@ -16,6 +16,7 @@ mod grammars;
 mod hostile;
 mod json_schema;
 mod language;
+mod maskbench;
 mod model_folder;
 mod regex;
 mod sampler;
