@@ -18,6 +18,7 @@ mod hostile;
 mod json_schema;
 mod json_schema_properties;
 mod language;
+mod maskbench;
 mod masks;
 mod model_folder;
 mod regex;

@@ -1,0 +1,109 @@
+//! What the command line says.
+
+use grammata::syntax::json_schema::PropertyOrder;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How the runner is called, and where its data is.
+pub(crate) const USAGE: &str = "\
+usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE --tokenizer tokenizer.json [OPTIONS]
+
+  --data PATH        a folder of MaskBench files (one JSON file a schema), or a file with one schema a line
+                     (.jsonl, .jsonl.gz)
+  --tokenizer FILE   the tokenizer.json of the model
+  --eos ID           its end-of-sequence token; may be given several times (default: those with known names)
+  --out FILE         write one JSON line a schema and engine
+  --peer llguidance  run llguidance on the same inputs, in turn (needs `--features peers`)
+  --only WORD        only the schemas with this id, or with this keyword; may be given several times
+  --limit N          stop after N schemas
+  --repeat N         run the tests N times on the same compiled grammar; passes after the first are \"warm\"
+  --isolate          compile anew for each test (not timed), so that no test finds what another has computed
+  --order ORDER      the order of an object's members: declared (default) or any
+  --time-limit S     seconds a schema (default 60)
+
+The data is not part of this repository. MaskBench is in the JSONSchemaBench project on GitHub,
+guidance-ai/jsonschemabench, in the folder maskbench/data; it is described in arXiv:2501.10868.
+For figures to compare with, build as one would ship: CARGO_PROFILE_BENCH_LTO=fat
+CARGO_PROFILE_BENCH_CODEGEN_UNITS=1 in the environment.";
+
+/// The command line.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    pub(crate) data: PathBuf,
+    pub(crate) tokenizer: PathBuf,
+    /// End-of-sequence ids; empty: those with known names.
+    pub(crate) eos: Vec<u32>,
+    pub(crate) out: Option<PathBuf>,
+    /// Whether llguidance runs as well.
+    pub(crate) peer: bool,
+    /// Ids and keywords; empty: all schemas.
+    pub(crate) only: Vec<String>,
+    pub(crate) limit: usize,
+    /// Passes over the tests, from 1.
+    pub(crate) repeat: usize,
+    pub(crate) isolate: bool,
+    pub(crate) order: PropertyOrder,
+    pub(crate) time_limit: Duration,
+}
+
+impl Arguments {
+    /// Reads the arguments after the program's name; `None` if there are none (a plain `cargo bench`), or
+    /// help is asked for.
+    pub(crate) fn read(arguments: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
+        // what `cargo bench` itself adds
+        let mut arguments = arguments.filter(|argument| argument != "--bench").peekable();
+        if arguments.peek().is_none() {
+            return Ok(None);
+        }
+        let (mut data, mut tokenizer) = (None, None);
+        let mut read = Arguments {
+            data: PathBuf::new(),
+            tokenizer: PathBuf::new(),
+            eos: Vec::new(),
+            out: None,
+            peer: false,
+            only: Vec::new(),
+            limit: usize::MAX,
+            repeat: 1,
+            isolate: false,
+            order: PropertyOrder::Declared,
+            time_limit: Duration::from_secs(60),
+        };
+        while let Some(name) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("`{name}` needs a value"));
+            match name.as_str() {
+                "--help" => return Ok(None),
+                "--data" => data = Some(value()?.into()),
+                "--tokenizer" => tokenizer = Some(value()?.into()),
+                "--eos" => read.eos.push(number(&name, &value()?)?),
+                "--out" => read.out = Some(value()?.into()),
+                "--peer" => read.peer = choose(&name, &value()?, &[("llguidance", true)])?,
+                "--only" => read.only.push(value()?),
+                "--limit" => read.limit = number(&name, &value()?)?,
+                "--repeat" => read.repeat = number::<usize>(&name, &value()?)?.max(1),
+                "--isolate" => read.isolate = true,
+                "--order" => {
+                    let orders = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
+                    read.order = choose(&name, &value()?, &orders)?;
+                }
+                "--time-limit" => read.time_limit = Duration::from_secs(number(&name, &value()?)?),
+                _ => return Err(format!("unknown argument `{name}`\n\n{USAGE}")),
+            }
+        }
+        read.data = data.ok_or(format!("`--data` is missing: the schemas to run\n\n{USAGE}"))?;
+        read.tokenizer = tokenizer.ok_or(format!("`--tokenizer` is missing\n\n{USAGE}"))?;
+        Ok(Some(read))
+    }
+}
+
+fn number<N: std::str::FromStr>(name: &str, value: &str) -> Result<N, String> {
+    value.parse().map_err(|_| format!("`{name}` needs a number, not `{value}`"))
+}
+
+fn choose<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let found = choices.iter().find(|choice| choice.0 == value);
+    found.map(|choice| choice.1).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|choice| choice.0).collect();
+        format!("`{name}` is one of {}, not `{value}`", names.join(", "))
+    })
+}

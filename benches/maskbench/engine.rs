@@ -1,0 +1,58 @@
+//! What the runner asks of an engine. Times are taken outside, so that they are taken alike for all.
+
+use serde_json::Value;
+use std::time::Duration;
+
+/// Turns schemas into masks.
+pub(crate) trait Engine {
+    /// The name in reports.
+    fn name(&self) -> &'static str;
+
+    /// 32-bit words of a mask.
+    fn mask_words(&self) -> usize;
+
+    /// Compiles a schema from its text.
+    fn compile(&self, schema: &str) -> Result<Compilation, Refusal>;
+}
+
+/// A compiled schema, and how long the first part of compiling took.
+pub(crate) struct Compilation {
+    pub(crate) compiled: Box<dyn Compiled>,
+    /// What the first part is, as the name of a field in the report, and its time.
+    pub(crate) first_part: (&'static str, Duration),
+}
+
+/// A schema that an engine does not compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The engine's stable name of the error, or the engine's name if it has none.
+    pub(crate) code: String,
+    /// The keyword to blame, or what else tells such errors apart.
+    pub(crate) keyword: String,
+    /// The whole message.
+    pub(crate) message: String,
+}
+
+/// A compiled schema.
+pub(crate) trait Compiled {
+    /// A walk at the beginning of a text.
+    fn session(&self) -> Box<dyn Session>;
+
+    /// Sizes and counts, for the report.
+    fn statistics(&self) -> Value;
+}
+
+/// One walk. Errors are the engine's own words.
+pub(crate) trait Session {
+    /// Writes the mask of the tokens that may come next.
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<(), String>;
+
+    /// Goes on by a token that the mask allows.
+    fn accept(&mut self, token: u32) -> Result<(), String>;
+
+    /// Whether the text may end here.
+    fn is_accepting(&mut self) -> Result<bool, String>;
+
+    /// What a person should know about a token that is not allowed here.
+    fn explain(&mut self, token: u32) -> String;
+}

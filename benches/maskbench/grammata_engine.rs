@@ -1,0 +1,80 @@
+//! This crate as an engine.
+
+use super::engine::{Compilation, Compiled, Engine, Refusal, Session};
+use grammata::syntax::json_schema::{self, JsonSchemaOptions};
+use grammata::{CompiledGrammar, Compiler, Error, Matcher, TokenId, Vocabulary};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The engine under measurement.
+pub(crate) struct Grammata {
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(crate) options: JsonSchemaOptions,
+}
+
+impl Engine for Grammata {
+    fn name(&self) -> &'static str {
+        "grammata"
+    }
+
+    fn mask_words(&self) -> usize {
+        self.vocabulary.mask_words()
+    }
+
+    fn compile(&self, schema: &str) -> Result<Compilation, Refusal> {
+        let begin = Instant::now();
+        let grammar = json_schema::compile(schema, &self.options).map_err(|e| refusal(&e))?.grammar;
+        let first_part = ("grammar_us", begin.elapsed());
+        let compiler = Compiler::new(Arc::clone(&self.vocabulary)).limits(self.options.limits.clone());
+        let compiled = compiler.compile(&grammar).map_err(|e| refusal(&e))?;
+        Ok(Compilation { compiled: Box::new(compiled), first_part })
+    }
+}
+
+fn refusal(error: &Error) -> Refusal {
+    let message = error.diagnostic().message();
+    // the front end names the keyword, and limits their field, between back-quotes
+    let keyword = message.split('`').nth(1).unwrap_or(message).to_owned();
+    Refusal { code: error.code().to_owned(), keyword, message: error.to_string() }
+}
+
+impl Compiled for CompiledGrammar {
+    fn session(&self) -> Box<dyn Session> {
+        Box::new(self.matcher())
+    }
+
+    fn statistics(&self) -> Value {
+        let statistics = CompiledGrammar::statistics(self);
+        json!({
+            "states": statistics.states,
+            "configurations": statistics.configurations,
+            "masks": statistics.masks_computed,
+            "resets": statistics.resets,
+            "automaton_bytes": statistics.automaton_bytes,
+            "cache_bytes": statistics.cache_bytes,
+        })
+    }
+}
+
+impl Session for Matcher {
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<(), String> {
+        Matcher::fill_mask(self, words).map_err(|e| e.to_string())
+    }
+
+    fn accept(&mut self, token: u32) -> Result<(), String> {
+        self.accept_token(TokenId::new(token)).map_err(|e| e.to_string())
+    }
+
+    fn is_accepting(&mut self) -> Result<bool, String> {
+        Matcher::is_accepting(self).map_err(|e| e.to_string())
+    }
+
+    fn explain(&mut self, token: u32) -> String {
+        match self.accept_token(TokenId::new(token)) {
+            Err(error) => error.to_string(),
+            // the mask forbids what the matcher accepts: that is worth knowing
+            Ok(()) => "the matcher accepts this token, but the mask did not allow it".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! MaskBench: how long masks take and whether they are right, over thousands of JSON schemas with tests.
+//!
+//! The protocol is that of the JSONSchemaBench project's MaskBench (arXiv:2501.10868), without a model and on one
+//! thread. For each schema: compile it and take the first mask (TTFM). For each of its tests: a fresh matcher; the
+//! instance in tokens, without special tokens; for each token the mask into a buffer, a look at the token's
+//! bit, and the token accepted (TBM is the time of all three). A valid instance must be allowed to its end,
+//! an invalid one must be refused at some token or at its end.
+//!
+//! `cargo bench --bench maskbench -- --help` tells the options and where the data is.
+//!
+//! What an engine may share between the tests of a schema is part of what is measured: this crate's matchers
+//! share tables and masks, so a later test finds what an earlier one has computed. `--isolate` takes that away.
+
+#![allow(clippy::print_stdout)]
+
+mod arguments;
+mod data;
+mod engine;
+mod grammata_engine;
+#[cfg(feature = "peers")]
+mod llguidance_engine;
+mod record;
+mod run;
+mod statistics;
+mod summary;
+
+use arguments::{Arguments, USAGE};
+use data::Schema;
+use engine::Engine;
+use grammata::syntax::json_schema::JsonSchemaOptions;
+use grammata::vocabulary::LoadOptions;
+use grammata::{TokenId, Vocabulary};
+use grammata_engine::Grammata;
+use run::{Outcome, Settings, Tokens};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+use std::time::Instant;
+use summary::Tally;
+
+fn main() {
+    match Arguments::read(std::env::args().skip(1)) {
+        Ok(Some(arguments)) => {
+            if let Err(message) = bench(&arguments) {
+                eprintln!("error: {message}");
+                std::process::exit(1);
+            }
+        }
+        Ok(None) => {
+            println!("maskbench: nothing is measured without `--data` and `--tokenizer`\n\n{USAGE}")
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            std::process::exit(2);
+        }
+    }
+}
+
+fn bench(arguments: &Arguments) -> Result<(), String> {
+    let tokenizer = tokenizers::Tokenizer::from_file(&arguments.tokenizer).map_err(|e| e.to_string())?;
+    let eos = arguments.eos.iter().map(|&id| TokenId::new(id)).collect();
+    let load = LoadOptions { eos, ..LoadOptions::default() };
+    let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
+    let options = JsonSchemaOptions { property_order: arguments.order, ..JsonSchemaOptions::default() };
+    let mut engines: Vec<Box<dyn Engine>> =
+        vec![Box::new(Grammata { vocabulary: Arc::new(vocabulary), options })];
+    if arguments.peer {
+        engines.push(peer(arguments)?);
+    }
+    let out = arguments
+        .out
+        .as_ref()
+        .map(|path| File::create(path).map(BufWriter::new).map_err(|e| format!("`{}`: {e}", path.display())));
+    let mut bench = Bench {
+        words: engines.iter().map(|engine| vec![0; engine.mask_words()]).collect(),
+        tallies: engines.iter().map(|engine| Tally::new(engine.name())).collect(),
+        engines,
+        tokenizer,
+        settings: Settings {
+            repeat: arguments.repeat,
+            isolate: arguments.isolate,
+            time_limit: arguments.time_limit,
+        },
+        out: out.transpose()?,
+    };
+    let base = memory("VmRSS");
+    let begin = Instant::now();
+    let mut schemas = 0;
+    for schema in data::read(&arguments.data)? {
+        let schema = schema?;
+        if !wanted(&schema, &arguments.only) {
+            continue;
+        }
+        bench.schema(&schema, schemas).map_err(|e| e.to_string())?;
+        schemas += 1;
+        if schemas == arguments.limit {
+            break;
+        }
+    }
+    if let Some(out) = &mut bench.out {
+        out.flush().map_err(|e| e.to_string())?;
+    }
+    println!("{}", summary::show(&bench.tallies));
+    println!(
+        "{schemas} schemas in {:.1} s; memory of the process: {} MiB before the first schema, {} MiB at the peak",
+        begin.elapsed().as_secs_f64(),
+        base / 1024,
+        memory("VmHWM") / 1024
+    );
+    Ok(())
+}
+
+#[cfg(feature = "peers")]
+fn peer(arguments: &Arguments) -> Result<Box<dyn Engine>, String> {
+    let peer = llguidance_engine::Llguidance::new(&arguments.tokenizer, &arguments.eos)?;
+    Ok(Box::new(peer))
+}
+
+#[cfg(not(feature = "peers"))]
+fn peer(_: &Arguments) -> Result<Box<dyn Engine>, String> {
+    Err("`--peer` needs the peers: cargo bench --bench maskbench --features peers".to_owned())
+}
+
+/// Whether `--only` names the schema, or a keyword in it.
+fn wanted(schema: &Schema, only: &[String]) -> bool {
+    only.is_empty()
+        || only.iter().any(|word| schema.id == *word || schema.text.contains(&format!("\"{word}\"")))
+}
+
+/// A line of `/proc/self/status`, in KiB; 0 where there is no such file.
+fn memory(key: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok()).unwrap_or_default()
+}
+
+/// The engines and what is known of them so far.
+struct Bench {
+    engines: Vec<Box<dyn Engine>>,
+    /// A buffer for masks and a tally for each engine.
+    words: Vec<Vec<u32>>,
+    tallies: Vec<Tally>,
+    tokenizer: tokenizers::Tokenizer,
+    settings: Settings,
+    out: Option<BufWriter<File>>,
+}
+
+impl Bench {
+    /// Runs one schema on all engines; each goes first in turn.
+    fn schema(&mut self, schema: &Schema, number: usize) -> std::io::Result<()> {
+        let tests = schema.tests.iter().map(|test| {
+            let encoding = self.tokenizer.encode_fast(test.text.as_str(), false);
+            let encoding = encoding.map_err(|e| std::io::Error::other(format!("{}: {e}", schema.id)))?;
+            Ok(Tokens { valid: test.valid, tokens: encoding.get_ids().to_vec() })
+        });
+        let tests = tests.collect::<std::io::Result<Vec<Tokens>>>()?;
+        let count = self.engines.len();
+        let mut outcomes: Vec<Option<Outcome>> = self.engines.iter().map(|_| None).collect();
+        for turn in 0..count {
+            let place = (number + turn) % count;
+            let engine = &*self.engines[place];
+            let words = &mut self.words[place];
+            outcomes[place] = Some(run::run(engine, &schema.text, &tests, self.settings, words));
+        }
+        let common = outcomes.iter().flatten().all(Outcome::compiled);
+        let decode = |tokens: &[u32]| self.tokenizer.decode(tokens, false).unwrap_or_default();
+        for ((engine, tally), outcome) in
+            self.engines.iter().zip(&mut self.tallies).zip(outcomes.iter().flatten())
+        {
+            if let Some(out) = &mut self.out {
+                writeln!(out, "{}", record::line(engine.name(), schema, &tests, outcome, &decode))?;
+            }
+            tally.add(&schema.id, outcome, common);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! One JSON line a schema and engine. Times are in microseconds.
+
+use super::data::Schema;
+use super::run::{Failure, Outcome, Status, Times, Tokens};
+use serde_json::{Value, json};
+
+/// The tokens shown before and after a failure.
+const BEFORE: usize = 24;
+const AFTER: usize = 6;
+
+/// The line for one outcome. `decode` turns tokens into text.
+pub(crate) fn line(
+    engine: &str,
+    schema: &Schema,
+    tests: &[Tokens],
+    outcome: &Outcome,
+    decode: &dyn Fn(&[u32]) -> String,
+) -> Value {
+    let mut line = json!({
+        "id": schema.id,
+        "engine": engine,
+        "status": outcome.status.name(),
+        "schema_bytes": schema.text.len(),
+        "num_tests": tests.len(),
+        "compile_us": microseconds(outcome.compile.as_nanos() as u64),
+    });
+    if let Some(refusal) = &outcome.refusal {
+        line["compile_error"] = json!(cut(&refusal.message, 2000));
+        line["code"] = json!(refusal.code);
+        line["keyword"] = json!(refusal.keyword);
+        return line;
+    }
+    if let Some((name, time)) = outcome.first_part {
+        line[name] = microseconds(time.as_nanos() as u64);
+    }
+    line["first_mask_us"] = microseconds(outcome.first_mask.as_nanos() as u64);
+    line["ttfm_us"] = microseconds(outcome.ttfm().as_nanos() as u64);
+    line["num_tokens"] = json!(outcome.times.len());
+    line["num_valid_tests"] = json!(outcome.right[1]);
+    line["num_invalid_tests"] = json!(outcome.right[0]);
+    line["invalid_accepted_but_eos_refused"] = json!(outcome.end_refused);
+    line["reset_us"] = outcome.resets.iter().map(|&time| microseconds(time)).collect();
+    line["mask_us"] = part(&outcome.times, |times| times.mask);
+    line["commit_us"] = part(&outcome.times, |times| times.commit);
+    if !outcome.warm.is_empty() {
+        line["warm_mask_us"] = part(&outcome.warm, |times| times.mask);
+        line["warm_commit_us"] = part(&outcome.warm, |times| times.commit);
+    }
+    line["statistics"] = outcome.statistics.clone();
+    if let Some(last) = outcome.failures.last() {
+        line["validation_error"] =
+            json!(format!("test #{}: {}: {}", last.test, last.status.name(), cut(&last.message, 600)));
+    }
+    line["fails"] = outcome.failures.iter().map(|failure| failed(failure, tests, decode)).collect();
+    line
+}
+
+fn failed(failure: &Failure, tests: &[Tokens], decode: &dyn Fn(&[u32]) -> String) -> Value {
+    let test = tests.get(failure.test);
+    let tokens = test.map_or(&[][..], |test| &test.tokens);
+    let part = |from: usize, to: usize| decode(tokens.get(from..to.min(tokens.len())).unwrap_or_default());
+    let at = failure.at.min(tokens.len());
+    let kind = match failure.status {
+        Status::InvalidAccepted => "should_reject",
+        Status::ValidRejected if failure.at == tokens.len() => "valid_but_not_accepting_eos",
+        Status::ValidRejected => "should_accept",
+        Status::Timeout => "timeout",
+        Status::Pass | Status::CompileError | Status::Crash => "exn",
+    };
+    json!({
+        "i": failure.test,
+        "valid": test.map(|test| test.valid),
+        "kind": kind,
+        "at": failure.at,
+        "msg": cut(&failure.message, 1200),
+        "ctx": {
+            "before": part(at.saturating_sub(BEFORE), at),
+            "tok": part(at, at + 1),
+            "after": part(at + 1, at + AFTER),
+        },
+    })
+}
+
+fn part(times: &[Times], of: impl Fn(&Times) -> u64) -> Value {
+    times.iter().map(|times| microseconds(of(times))).collect()
+}
+
+fn microseconds(nanoseconds: u64) -> Value {
+    json!(nanoseconds as f64 / 1000.0)
+}
+
+fn cut(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

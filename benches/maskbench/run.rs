@@ -1,0 +1,295 @@
+//! The protocol, for one schema and one engine, on one thread.
+
+use super::engine::{Compiled, Engine, Refusal, Session};
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// How a schema came out, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Status {
+    /// It compiles and all its tests come out right.
+    Pass,
+    /// The engine refuses it.
+    CompileError,
+    /// A token of a valid instance is not allowed, or its end is not.
+    ValidRejected,
+    /// It took longer than the time limit.
+    Timeout,
+    /// The engine panicked, or failed in the middle of a text.
+    Crash,
+    /// All tokens of an invalid instance are allowed, and its end is.
+    InvalidAccepted,
+}
+
+impl Status {
+    /// All of them, in the order of the report.
+    pub(crate) const ALL: [Status; 6] = [
+        Status::Pass,
+        Status::CompileError,
+        Status::ValidRejected,
+        Status::Timeout,
+        Status::Crash,
+        Status::InvalidAccepted,
+    ];
+
+    /// The name in reports.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Status::Pass => "pass",
+            Status::CompileError => "compile_error",
+            Status::ValidRejected => "valid_rejected",
+            Status::Timeout => "timeout",
+            Status::Crash => "crash",
+            Status::InvalidAccepted => "invalid_accepted",
+        }
+    }
+}
+
+/// An instance in tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct Tokens {
+    pub(crate) valid: bool,
+    pub(crate) tokens: Vec<u32>,
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Passes over the tests, from 1.
+    pub(crate) repeat: usize,
+    /// Whether each test gets a grammar compiled anew.
+    pub(crate) isolate: bool,
+    /// The longest that a schema may take; looked at between masks.
+    pub(crate) time_limit: Duration,
+}
+
+/// The times of one token, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// The mask, in the caller's buffer.
+    pub(crate) mask: u64,
+    /// Looking at the token's bit, and accepting the token if it is set.
+    pub(crate) commit: u64,
+}
+
+/// A test that came out wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// Its place among the schema's tests.
+    pub(crate) test: usize,
+    pub(crate) status: Status,
+    /// The token at which it happened: its place, or the number of tokens for the end.
+    pub(crate) at: usize,
+    pub(crate) message: String,
+}
+
+/// What is known of a schema after the run.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) status: Status,
+    pub(crate) refusal: Option<Refusal>,
+    pub(crate) first_part: Option<(&'static str, Duration)>,
+    pub(crate) compile: Duration,
+    pub(crate) first_mask: Duration,
+    /// Making a fresh matcher, in nanoseconds, one for each test.
+    pub(crate) resets: Vec<u64>,
+    /// The first pass over the tests.
+    pub(crate) times: Vec<Times>,
+    /// The passes after the first.
+    pub(crate) warm: Vec<Times>,
+    pub(crate) failures: Vec<Failure>,
+    /// Tests of the first pass that came out right.
+    pub(crate) right: [usize; 2],
+    /// Invalid instances of which only the end was refused.
+    pub(crate) end_refused: usize,
+    pub(crate) statistics: Value,
+}
+
+impl Outcome {
+    fn new() -> Outcome {
+        Outcome {
+            status: Status::Pass,
+            refusal: None,
+            first_part: None,
+            compile: Duration::ZERO,
+            first_mask: Duration::ZERO,
+            resets: Vec::new(),
+            times: Vec::new(),
+            warm: Vec::new(),
+            failures: Vec::new(),
+            right: [0; 2],
+            end_refused: 0,
+            statistics: Value::Null,
+        }
+    }
+
+    /// Whether there are masks to speak of: the schema compiled.
+    pub(crate) fn compiled(&self) -> bool {
+        self.refusal.is_none() && self.first_part.is_some()
+    }
+
+    /// Time to the first mask.
+    pub(crate) fn ttfm(&self) -> Duration {
+        self.compile + self.first_mask
+    }
+
+    fn fail(&mut self, test: usize, status: Status, at: usize, message: String) {
+        self.status = self.status.max(status);
+        self.failures.push(Failure { test, status, at, message });
+    }
+}
+
+/// Compiles a schema, takes the first mask, and walks over its tests. `words` is the buffer for masks.
+pub(crate) fn run(
+    engine: &dyn Engine,
+    schema: &str,
+    tests: &[Tokens],
+    settings: Settings,
+    words: &mut [u32],
+) -> Outcome {
+    let mut outcome = Outcome::new();
+    let work = AssertUnwindSafe(|| protocol(engine, schema, tests, settings, words, &mut outcome));
+    if let Err(panic) = catch_unwind(work) {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        outcome.fail(outcome.resets.len().saturating_sub(1), Status::Crash, 0, format!("panic: {text}"));
+    }
+    outcome
+}
+
+fn protocol(
+    engine: &dyn Engine,
+    schema: &str,
+    tests: &[Tokens],
+    settings: Settings,
+    words: &mut [u32],
+    outcome: &mut Outcome,
+) {
+    let begin = Instant::now();
+    let deadline = begin + settings.time_limit;
+    let compilation = engine.compile(schema);
+    outcome.compile = begin.elapsed();
+    let mut compiled = match compilation {
+        Ok(compilation) => {
+            outcome.first_part = Some(compilation.first_part);
+            compilation.compiled
+        }
+        Err(refusal) => {
+            outcome.refusal = Some(refusal);
+            outcome.status = Status::CompileError;
+            return;
+        }
+    };
+    let mut session = compiled.session();
+    let begin = Instant::now();
+    let filled = session.fill_mask(words);
+    outcome.first_mask = begin.elapsed();
+    drop(session);
+    if let Err(message) = filled {
+        return outcome.fail(0, Status::Crash, 0, message);
+    }
+    for pass in 0..settings.repeat {
+        for (test, tokens) in tests.iter().enumerate() {
+            if settings.isolate && pass == 0 {
+                match engine.compile(schema) {
+                    Ok(compilation) => compiled = compilation.compiled,
+                    Err(refusal) => return outcome.fail(test, Status::Crash, 0, refusal.message),
+                }
+            }
+            let mut walk = Walk { compiled: &*compiled, deadline, words, outcome };
+            if !walk.run(pass, test, tokens) {
+                return;
+            }
+        }
+    }
+    outcome.statistics = compiled.statistics();
+}
+
+/// The walk over one test.
+struct Walk<'a> {
+    compiled: &'a dyn Compiled,
+    deadline: Instant,
+    words: &'a mut [u32],
+    outcome: &'a mut Outcome,
+}
+
+impl Walk<'_> {
+    /// Returns false if the time is up.
+    fn run(&mut self, pass: usize, test: usize, tokens: &Tokens) -> bool {
+        let begin = Instant::now();
+        let mut session = self.compiled.session();
+        if pass == 0 {
+            self.outcome.resets.push(nanoseconds(begin.elapsed()));
+        }
+        for (at, &token) in tokens.tokens.iter().enumerate() {
+            if Instant::now() > self.deadline {
+                self.outcome.fail(test, Status::Timeout, at, "the time is up".to_owned());
+                return false;
+            }
+            match self.step(&mut *session, token, pass) {
+                Ok(true) => {}
+                Ok(false) => {
+                    if pass > 0 {
+                        // judged in the first pass
+                    } else if tokens.valid {
+                        self.outcome.fail(test, Status::ValidRejected, at, session.explain(token));
+                    } else {
+                        self.outcome.right[0] += 1;
+                    }
+                    return true;
+                }
+                Err(message) => {
+                    self.outcome.fail(test, Status::Crash, at, message);
+                    return true;
+                }
+            }
+        }
+        if pass == 0 {
+            self.judge_end(&mut *session, test, tokens);
+        }
+        true
+    }
+
+    /// Mask and commit of one token; returns whether the mask allows it.
+    fn step(&mut self, session: &mut dyn Session, token: u32, pass: usize) -> Result<bool, String> {
+        let begin = Instant::now();
+        let filled = session.fill_mask(self.words);
+        let masked = Instant::now();
+        filled?;
+        let word = self.words.get(token as usize / 32).copied().unwrap_or_default();
+        let allowed = word >> (token % 32) & 1 == 1;
+        let accepted = if allowed { session.accept(token) } else { Ok(()) };
+        let commit = masked.elapsed();
+        let times = Times { mask: nanoseconds(masked - begin), commit: nanoseconds(commit) };
+        if pass == 0 {
+            self.outcome.times.push(times)
+        } else {
+            self.outcome.warm.push(times)
+        }
+        accepted.map(|()| allowed)
+    }
+
+    /// All tokens were allowed: a valid instance may end there, an invalid one may not.
+    fn judge_end(&mut self, session: &mut dyn Session, test: usize, tokens: &Tokens) {
+        let at = tokens.tokens.len();
+        match (session.is_accepting(), tokens.valid) {
+            (Err(message), _) => self.outcome.fail(test, Status::Crash, at, message),
+            (Ok(true), true) => self.outcome.right[1] += 1,
+            (Ok(false), false) => {
+                self.outcome.right[0] += 1;
+                self.outcome.end_refused += 1;
+            }
+            (Ok(true), false) => {
+                self.outcome.fail(test, Status::InvalidAccepted, at, "all of it is allowed".to_owned());
+            }
+            (Ok(false), true) => {
+                self.outcome.fail(test, Status::ValidRejected, at, "the text may not end here".to_owned());
+            }
+        }
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,227 @@
+//! The tables at the end.
+
+use super::run::{Outcome, Status};
+use super::statistics::{grouped, mean, percentile, share_over};
+use comfy_table::{Cell, CellAlignment, Table};
+
+/// Thousandths and their names.
+const PERCENTILES: [(usize, &str); 8] = [
+    (250, "p25"),
+    (500, "p50"),
+    (750, "p75"),
+    (900, "p90"),
+    (950, "p95"),
+    (990, "p99"),
+    (999, "p99.9"),
+    (1000, "max"),
+];
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// Times of the schemas that an engine compiles, in nanoseconds.
+#[derive(Debug, Default)]
+struct Samples {
+    tbm: Vec<u64>,
+    warm: Vec<u64>,
+    ttfm: Vec<u64>,
+}
+
+impl Samples {
+    fn add(&mut self, outcome: &Outcome) {
+        self.tbm.extend(outcome.times.iter().map(|times| times.mask + times.commit));
+        self.warm.extend(outcome.warm.iter().map(|times| times.mask + times.commit));
+        self.ttfm.push(u64::try_from(outcome.ttfm().as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    fn lists(&self) -> [(&'static str, &Vec<u64>); 3] {
+        [("TBM", &self.tbm), ("TBM warm", &self.warm), ("TTFM", &self.ttfm)]
+    }
+}
+
+/// What is summed up for one engine.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    name: &'static str,
+    statuses: Vec<Status>,
+    refusals: Vec<(String, String)>,
+    /// Instances that came out wrong: valid ones rejected, invalid ones accepted.
+    wrong: [usize; 2],
+    /// Ids of the schemas that come out wrong, save compile errors.
+    ids: Vec<(Status, String)>,
+    /// Schemas that all engines compile, and the others that this one compiles.
+    common: Samples,
+    alone: Samples,
+}
+
+impl Tally {
+    /// An empty tally for an engine.
+    pub(crate) fn new(name: &'static str) -> Tally {
+        Tally {
+            name,
+            statuses: Vec::new(),
+            refusals: Vec::new(),
+            wrong: [0; 2],
+            ids: Vec::new(),
+            common: Samples::default(),
+            alone: Samples::default(),
+        }
+    }
+
+    /// Adds a schema; `common` says whether all engines compile it.
+    pub(crate) fn add(&mut self, id: &str, outcome: &Outcome, common: bool) {
+        self.statuses.push(outcome.status);
+        match &outcome.refusal {
+            Some(refusal) => self.refusals.push((refusal.code.clone(), refusal.keyword.clone())),
+            None if outcome.status != Status::Pass => self.ids.push((outcome.status, id.to_owned())),
+            None => {}
+        }
+        for failure in &outcome.failures {
+            self.wrong[0] += usize::from(failure.status == Status::ValidRejected);
+            self.wrong[1] += usize::from(failure.status == Status::InvalidAccepted);
+        }
+        if outcome.compiled() {
+            if common { self.common.add(outcome) } else { self.alone.add(outcome) }
+        }
+    }
+
+    /// How many schemas came out so.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        self.statuses.iter().filter(|&&found| found == status).count()
+    }
+}
+
+/// All tables as text.
+pub(crate) fn show(tallies: &[Tally]) -> String {
+    let mut text = format!("{}\n", statuses(tallies));
+    for tally in tallies {
+        text.push_str(&listed(tally));
+    }
+    for tally in tallies.iter().filter(|tally| !tally.refusals.is_empty()) {
+        text.push_str(&format!("\ncompile errors of {}\n{}\n", tally.name, refusals(tally)));
+    }
+    if let [one] = tallies {
+        let mut times = table();
+        for (what, values) in one.common.lists() {
+            row(&mut times, &format!("{} {what}", one.name), &sorted(values, &[]));
+        }
+        return format!("{text}\ntimes in µs, all schemas that compile\n{}\n", right_align(times));
+    }
+    let (mut all, mut common) = (table(), table());
+    for tally in tallies {
+        for ((what, together), (_, alone)) in tally.common.lists().into_iter().zip(tally.alone.lists()) {
+            row(&mut all, &format!("{} {what}", tally.name), &sorted(together, alone));
+            row(&mut common, &format!("{} {what}", tally.name), &sorted(together, &[]));
+        }
+    }
+    if let [first, others @ ..] = tallies {
+        for other in others {
+            for ((what, ours), (_, theirs)) in first.common.lists().into_iter().zip(other.common.lists()) {
+                ratio(&mut common, &format!("{} / {} {what}", other.name, first.name), ours, theirs);
+            }
+        }
+    }
+    let schemas = tallies.first().map_or(0, |tally| tally.common.ttfm.len());
+    format!(
+        "{text}\ntimes in µs, all schemas that the engine compiles\n{}\n\n\
+         times in µs, the {schemas} schemas that all engines compile\n{}\n",
+        right_align(all),
+        right_align(common)
+    )
+}
+
+fn statuses(tallies: &[Tally]) -> Table {
+    let mut table = empty_table();
+    table.set_header(["schemas"].into_iter().chain(tallies.iter().map(|tally| tally.name)));
+    let mut line = |name: &str, count: &dyn Fn(&Tally) -> String| {
+        table.add_row([name.to_owned()].into_iter().chain(tallies.iter().map(count)));
+    };
+    line("all", &|tally| tally.statuses.len().to_string());
+    for status in Status::ALL {
+        line(status.name(), &|tally| {
+            let count = tally.count(status);
+            let share = 100.0 * count as f64 / tally.statuses.len().max(1) as f64;
+            format!("{count} ({share:.1} %)")
+        });
+    }
+    line("instances: valid rejected", &|tally| tally.wrong[0].to_string());
+    line("instances: invalid accepted", &|tally| tally.wrong[1].to_string());
+    right_align(table)
+}
+
+/// The ids of what came out wrong, worst first, some of each kind.
+fn listed(tally: &Tally) -> String {
+    let mut text = String::new();
+    for status in Status::ALL.into_iter().rev() {
+        let ids: Vec<&str> =
+            tally.ids.iter().filter(|found| found.0 == status).map(|found| found.1.as_str()).collect();
+        if let [first @ .., _] = &ids[..] {
+            let shown = &ids[..ids.len().min(20)];
+            let more = if first.len() >= 20 { ", …" } else { "" };
+            text.push_str(&format!("{} {}: {}{more}\n", tally.name, status.name(), shown.join(", ")));
+        }
+    }
+    text
+}
+
+fn refusals(tally: &Tally) -> Table {
+    let mut table = empty_table();
+    table.set_header(["code", "keyword", "schemas"]);
+    for ((code, keyword), count) in grouped(tally.refusals.iter().cloned()) {
+        table.add_row([code, keyword, count.to_string()]);
+    }
+    table
+}
+
+fn table() -> Table {
+    let mut table = empty_table();
+    let names = PERCENTILES.iter().map(|percentile| percentile.1);
+    table.set_header(["", "count", "mean"].into_iter().chain(names).chain(["> 1 ms"]));
+    table
+}
+
+fn empty_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::ASCII_MARKDOWN);
+    table
+}
+
+fn right_align(mut table: Table) -> Table {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn sorted(values: &[u64], more: &[u64]) -> Vec<u64> {
+    let mut sorted: Vec<u64> = values.iter().chain(more).copied().collect();
+    sorted.sort_unstable();
+    sorted
+}
+
+fn row(table: &mut Table, name: &str, sorted: &[u64]) {
+    let Some(mean) = mean(sorted) else { return };
+    let mut cells = vec![name.to_owned(), sorted.len().to_string(), microseconds(mean)];
+    let places = PERCENTILES.iter().filter_map(|place| percentile(sorted, place.0));
+    cells.extend(places.map(|nanoseconds| microseconds(nanoseconds as f64)));
+    cells.push(format!("{:.2} %", 100.0 * share_over(sorted, MILLISECOND)));
+    table.add_row(cells.into_iter().map(Cell::new));
+}
+
+fn ratio(table: &mut Table, name: &str, ours: &[u64], theirs: &[u64]) {
+    let (ours, theirs) = (sorted(ours, &[]), sorted(theirs, &[]));
+    let (Some(our_mean), Some(their_mean)) = (mean(&ours), mean(&theirs)) else { return };
+    let mut cells = vec![name.to_owned(), String::new(), times(their_mean / our_mean)];
+    cells.extend(PERCENTILES.iter().filter_map(|place| {
+        let (ours, theirs) = (percentile(&ours, place.0)?, percentile(&theirs, place.0)?);
+        Some(times(theirs as f64 / ours.max(1) as f64))
+    }));
+    table.add_row(cells.into_iter().map(Cell::new));
+}
+
+fn times(ratio: f64) -> String {
+    format!("{ratio:.2} x")
+}
+
+fn microseconds(nanoseconds: f64) -> String {
+    format!("{:.2}", nanoseconds / 1000.0)
+}

@@ -1,0 +1,251 @@
+//! The MaskBench runner: its arithmetic, and that it tells right from wrong.
+#![cfg(feature = "huggingface")]
+
+#[path = "../../benches/maskbench/data.rs"]
+mod data;
+#[path = "../../benches/maskbench/engine.rs"]
+mod engine;
+#[path = "../../benches/maskbench/grammata_engine.rs"]
+mod grammata_engine;
+#[path = "../../benches/maskbench/record.rs"]
+mod record;
+#[path = "../../benches/maskbench/run.rs"]
+mod run;
+#[path = "../../benches/maskbench/statistics.rs"]
+mod statistics;
+#[path = "../../benches/maskbench/summary.rs"]
+mod summary;
+
+use engine::{Compilation, Compiled, Engine, Refusal, Session};
+use flate2::{Compression, write::GzEncoder};
+use grammata::Vocabulary;
+use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
+use grammata_engine::Grammata;
+use run::{Outcome, Settings, Status, Tokens};
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+const SETTINGS: Settings = Settings { repeat: 1, isolate: false, time_limit: Duration::from_secs(60) };
+
+fn data_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+fn sample() -> Vec<(data::Schema, Value)> {
+    let path = data_file("maskbench-sample.jsonl");
+    let expected = std::fs::read_to_string(&path).unwrap();
+    let expected = expected.lines().map(|line| serde_json::from_str(line).unwrap());
+    data::read(&path).unwrap().map(Result::unwrap).zip(expected).collect()
+}
+
+/// The engine, and the tests' texts in tokens.
+struct Bench {
+    engine: Grammata,
+    vocabulary: Arc<Vocabulary>,
+}
+
+impl Bench {
+    fn new(property_order: PropertyOrder) -> Bench {
+        let file = data_file("smollm2/tokenizer.json");
+        let vocabulary = Arc::new(Vocabulary::from_file(file, &Default::default()).unwrap());
+        let options = JsonSchemaOptions { property_order, ..Default::default() };
+        Bench { engine: Grammata { vocabulary: Arc::clone(&vocabulary), options }, vocabulary }
+    }
+
+    fn tokens(&self, schema: &data::Schema) -> Vec<Tokens> {
+        let encode = |test: &data::Test| {
+            let tokens = self.vocabulary.encode_greedy(test.text.as_bytes()).unwrap();
+            Tokens { valid: test.valid, tokens: tokens.iter().map(|token| token.get()).collect() }
+        };
+        schema.tests.iter().map(encode).collect()
+    }
+
+    fn run(&self, schema: &data::Schema, settings: Settings) -> Outcome {
+        let mut words = vec![0; self.engine.mask_words()];
+        run::run(&self.engine, &schema.text, &self.tokens(schema), settings, &mut words)
+    }
+}
+
+#[test]
+fn percentiles_are_by_nearest_rank() {
+    let sorted: Vec<u64> = (1..=200).collect();
+    let at = |thousandths| statistics::percentile(&sorted, thousandths);
+    assert_eq!([at(0), at(500), at(990), at(999), at(1000)], [1, 100, 198, 200, 200].map(Some));
+    assert_eq!(statistics::percentile(&[7], 500), Some(7));
+    assert_eq!(statistics::percentile(&[1, 9], 500), Some(1));
+    assert_eq!(statistics::percentile(&[1, 9], 501), Some(9));
+    assert_eq!(statistics::percentile(&[], 500), None);
+}
+
+#[test]
+fn means_shares_and_groups() {
+    assert_eq!(statistics::mean(&[1, 2, 6]), Some(3.0));
+    assert_eq!(statistics::mean(&[u64::MAX, u64::MAX]), Some(u64::MAX as f64));
+    assert_eq!(statistics::mean(&[]), None);
+    assert_eq!(statistics::share_over(&[1, 2, 3, 4], 2), 0.5);
+    assert_eq!(statistics::share_over(&[], 2), 0.0);
+    let groups = statistics::grouped(["not", "if", "not", "format", "if", "not"]);
+    assert_eq!(groups, [("not", 3), ("if", 2), ("format", 1)]);
+    assert_eq!(statistics::grouped(["b", "a"]), [("a", 1), ("b", 1)]);
+}
+
+#[test]
+fn data_is_read_in_both_formats() {
+    let text = r#"{"id": "a", "schema": {"const": {"é": [1.50, 2]}}, "tests": [{"valid": true, "data": {"é": [1.50, 2], "x": {}}}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let schema = data::Schema {
+        id: "a".to_owned(),
+        text: r#"{"const": {"é": [1.50, 2]}}"#.to_owned(),
+        tests: vec![data::Test { valid: true, text: r#"{"é": [1.50, 2], "x": {}}"#.to_owned() }],
+    };
+    std::fs::write(folder.path().join("a.json"), text).unwrap();
+    std::fs::write(folder.path().join("read.me"), "not a schema").unwrap();
+    let read = |path: &Path| data::read(path).unwrap().collect::<Result<Vec<_>, _>>();
+    assert_eq!(read(folder.path()), Ok(vec![schema.clone()]));
+
+    let packed = folder.path().join("lines.jsonl.gz");
+    let mut encoder = GzEncoder::new(std::fs::File::create(&packed).unwrap(), Compression::fast());
+    encoder.write_all(format!("{text}\n{text}\n").as_bytes()).unwrap();
+    encoder.finish().unwrap();
+    assert_eq!(read(&packed), Ok(vec![schema.clone(), schema]));
+
+    let broken = folder.path().join("broken.jsonl");
+    std::fs::write(&broken, format!("{text}\n{{\"id\": \"b\", \"schema\": {{}}}}\n")).unwrap();
+    assert!(read(&broken).unwrap_err().ends_with("line 2: no `tests`"));
+    assert!(data::read(&folder.path().join("none")).is_err());
+}
+
+#[test]
+fn the_sample_comes_out_as_it_says() {
+    let (declared, any) = (Bench::new(PropertyOrder::Declared), Bench::new(PropertyOrder::Any));
+    for (schema, expected) in sample() {
+        let outcome = declared.run(&schema, SETTINGS);
+        assert_eq!(outcome.status.name(), expected["status"], "{}: {:?}", schema.id, outcome.failures);
+        if let Some(code) = expected.get("code") {
+            let refusal = outcome.refusal.unwrap();
+            assert_eq!(refusal.code, *code, "{}", schema.id);
+            assert_eq!(refusal.keyword, *expected.get("keyword").unwrap_or(&refusal.keyword.clone().into()));
+        }
+        let status = expected.get("any_order").unwrap_or(&expected["status"]);
+        assert_eq!(any.run(&schema, SETTINGS).status.name(), status, "{} in any order", schema.id);
+    }
+}
+
+#[test]
+fn repeated_and_isolated_runs_see_the_same_tokens() {
+    let bench = Bench::new(PropertyOrder::Declared);
+    for (schema, _) in sample() {
+        let once = bench.run(&schema, SETTINGS);
+        let thrice = bench.run(&schema, Settings { repeat: 3, ..SETTINGS });
+        let isolated = bench.run(&schema, Settings { isolate: true, ..SETTINGS });
+        assert_eq!(once.warm.len(), 0);
+        assert_eq!(thrice.warm.len(), 2 * once.times.len());
+        for other in [&thrice, &isolated] {
+            assert_eq!((other.status, other.right), (once.status, once.right), "{}", schema.id);
+            assert_eq!(other.times.len(), once.times.len(), "{}", schema.id);
+            assert_eq!(other.failures.len(), once.failures.len(), "{}", schema.id);
+        }
+    }
+}
+
+#[test]
+fn lines_have_the_fields_that_readers_need() {
+    let bench = Bench::new(PropertyOrder::Declared);
+    let decode = |tokens: &[u32]| format!("{} tokens", tokens.len());
+    for (schema, _) in sample() {
+        let (outcome, tests) = (bench.run(&schema, SETTINGS), bench.tokens(&schema));
+        let line = record::line("grammata", &schema, &tests, &outcome, &decode);
+        assert_eq!(line["id"], schema.id.as_str());
+        assert_eq!(line["status"], outcome.status.name());
+        assert_eq!(line["fails"].as_array().map_or(0, Vec::len), outcome.failures.len());
+        assert_eq!(line.get("compile_error").is_some(), outcome.refusal.is_some());
+        let masks = line["mask_us"].as_array().map_or(0, Vec::len);
+        assert_eq!(masks, line["commit_us"].as_array().map_or(0, Vec::len));
+        assert_eq!(masks, outcome.times.len());
+    }
+}
+
+#[test]
+fn the_summary_counts_every_schema_once() {
+    let bench = Bench::new(PropertyOrder::Declared);
+    let mut tally = summary::Tally::new(bench.engine.name());
+    let sample = sample();
+    for (schema, _) in &sample {
+        tally.add(&schema.id, &bench.run(schema, SETTINGS), true);
+    }
+    for status in Status::ALL {
+        let expected = sample.iter().filter(|(_, expected)| expected["status"] == status.name()).count();
+        assert_eq!(tally.count(status), expected, "{}", status.name());
+    }
+    let text = summary::show(&[tally]);
+    assert!(text.contains("grammata invalid_accepted: called-invalid-but-valid"), "{text}");
+    assert!(text.contains("json-schema/unsatisfiable"), "{text}");
+}
+
+/// An engine that misbehaves while it makes a mask.
+struct Faulty(fn() -> Result<(), String>);
+
+impl Engine for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn mask_words(&self) -> usize {
+        1
+    }
+
+    fn compile(&self, schema: &str) -> Result<Compilation, Refusal> {
+        assert!(!schema.is_empty(), "there is no schema");
+        Ok(Compilation { compiled: Box::new(Faulty(self.0)), first_part: ("nothing", Duration::ZERO) })
+    }
+}
+
+impl Compiled for Faulty {
+    fn session(&self) -> Box<dyn Session> {
+        Box::new(Faulty(self.0))
+    }
+
+    fn statistics(&self) -> Value {
+        Value::Null
+    }
+}
+
+impl Session for Faulty {
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<(), String> {
+        words.fill(u32::MAX);
+        (self.0)()
+    }
+
+    fn accept(&mut self, _: u32) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_accepting(&mut self) -> Result<bool, String> {
+        Ok(true)
+    }
+
+    fn explain(&mut self, _: u32) -> String {
+        String::new()
+    }
+}
+
+#[test]
+fn panics_failures_and_long_runs_are_told_apart() {
+    let tests = [Tokens { valid: true, tokens: vec![0; 50] }];
+    let run = |fault, schema, settings| run::run(&Faulty(fault), schema, &tests, settings, &mut [0]);
+    let slow = Settings { time_limit: Duration::from_millis(20), ..SETTINGS };
+    let sleep = || {
+        std::thread::sleep(Duration::from_millis(5));
+        Ok(())
+    };
+    assert_eq!(run(|| Ok(()), "{}", SETTINGS).status, Status::Pass);
+    assert_eq!(run(sleep, "{}", slow).status, Status::Timeout);
+    let failed = run(|| Err("no room".to_owned()), "{}", SETTINGS);
+    assert_eq!((failed.status, &*failed.failures[0].message), (Status::Crash, "no room"));
+    let panicked = run(|| Ok(()), "", SETTINGS);
+    assert_eq!((panicked.status, panicked.compiled()), (Status::Crash, false));
+    assert_eq!(panicked.failures[0].message, "panic: there is no schema");
+}
