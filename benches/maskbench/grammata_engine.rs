@@ -7,10 +7,20 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The engine under measurement.
+/// The engine under measurement. The compiler, with all that depends on the vocabulary alone, is made once, as
+/// a server makes it.
 pub(crate) struct Grammata {
-    pub(crate) vocabulary: Arc<Vocabulary>,
-    pub(crate) options: JsonSchemaOptions,
+    compiler: Compiler,
+    mask_words: usize,
+    options: JsonSchemaOptions,
+}
+
+impl Grammata {
+    pub(crate) fn new(vocabulary: Arc<Vocabulary>, options: JsonSchemaOptions) -> Grammata {
+        let mask_words = vocabulary.mask_words();
+        let compiler = Compiler::new(vocabulary).limits(options.limits.clone());
+        Grammata { compiler, mask_words, options }
+    }
 }
 
 impl Engine for Grammata {
@@ -19,15 +29,14 @@ impl Engine for Grammata {
     }
 
     fn mask_words(&self) -> usize {
-        self.vocabulary.mask_words()
+        self.mask_words
     }
 
     fn compile(&self, schema: &str) -> Result<Compilation, Refusal> {
         let begin = Instant::now();
         let grammar = json_schema::compile(schema, &self.options).map_err(|e| refusal(&e))?.grammar;
         let first_part = ("grammar_us", begin.elapsed());
-        let compiler = Compiler::new(Arc::clone(&self.vocabulary)).limits(self.options.limits.clone());
-        let compiled = compiler.compile(&grammar).map_err(|e| refusal(&e))?;
+        let compiled = self.compiler.compile(&grammar).map_err(|e| refusal(&e))?;
         Ok(Compilation { compiled: Box::new(compiled), first_part })
     }
 }

@@ -62,8 +62,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     let load = LoadOptions { eos, ..LoadOptions::default() };
     let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
     let options = JsonSchemaOptions { property_order: arguments.order, ..JsonSchemaOptions::default() };
-    let mut engines: Vec<Box<dyn Engine>> =
-        vec![Box::new(Grammata { vocabulary: Arc::new(vocabulary), options })];
+    let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(Grammata::new(Arc::new(vocabulary), options))];
     if arguments.peer {
         engines.push(peer(arguments)?);
     }

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 const BEFORE: usize = 24;
 const AFTER: usize = 6;
 
+/// How many of the slowest masks are shown with their places.
+const SLOWEST: usize = 3;
+
 /// The line for one outcome. `decode` turns tokens into text.
 pub(crate) fn line(
     engine: &str,
@@ -34,6 +37,9 @@ pub(crate) fn line(
         line[name] = microseconds(time.as_nanos() as u64);
     }
     line["first_mask_us"] = microseconds(outcome.first_mask.as_nanos() as u64);
+    if let Some(message) = &outcome.first_mask_error {
+        line["first_mask_error"] = json!(cut(message, 600));
+    }
     line["ttfm_us"] = microseconds(outcome.ttfm().as_nanos() as u64);
     line["num_tokens"] = json!(outcome.times.len());
     line["num_valid_tests"] = json!(outcome.right[1]);
@@ -46,6 +52,7 @@ pub(crate) fn line(
         line["warm_mask_us"] = part(&outcome.warm, |times| times.mask);
         line["warm_commit_us"] = part(&outcome.warm, |times| times.commit);
     }
+    line["slowest"] = slowest(tests, outcome, decode);
     line["statistics"] = outcome.statistics.clone();
     if let Some(last) = outcome.failures.last() {
         line["validation_error"] =
@@ -53,6 +60,21 @@ pub(crate) fn line(
     }
     line["fails"] = outcome.failures.iter().map(|failure| failed(failure, tests, decode)).collect();
     line
+}
+
+/// The slowest masks of the first pass: where they were, and what had been written by then.
+fn slowest(tests: &[Tokens], outcome: &Outcome, decode: &dyn Fn(&[u32]) -> String) -> Value {
+    let places = outcome.walked.iter().enumerate();
+    let places = places.flat_map(|(test, &count)| (0..count).map(move |at| (test, at)));
+    let mut all: Vec<_> = outcome.times.iter().map(|times| times.mask + times.commit).zip(places).collect();
+    all.sort_unstable_by(|a, b| b.cmp(a));
+    let shown = all.iter().take(SLOWEST).map(|&(time, (test, at))| {
+        let tokens = tests.get(test).and_then(|test| test.tokens.get(at.saturating_sub(BEFORE)..=at));
+        let (token, before) = tokens.and_then(<[u32]>::split_last).unwrap_or((&0, &[]));
+        let (before, token) = (decode(before), decode(&[*token]));
+        json!({"us": microseconds(time), "test": test, "at": at, "before": before, "tok": token})
+    });
+    shown.collect()
 }
 
 fn failed(failure: &Failure, tests: &[Tokens], decode: &dyn Fn(&[u32]) -> String) -> Value {

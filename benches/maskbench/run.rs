@@ -12,11 +12,12 @@ pub(crate) enum Status {
     Pass,
     /// The engine refuses it.
     CompileError,
-    /// A token of a valid instance is not allowed, or its end is not.
+    /// A token of a valid instance is not allowed, or its end is not; also where the engine gives up there with
+    /// an error.
     ValidRejected,
     /// It took longer than the time limit.
     Timeout,
-    /// The engine panicked, or failed in the middle of a text.
+    /// The engine panicked.
     Crash,
     /// All tokens of an invalid instance are allowed, and its end is.
     InvalidAccepted,
@@ -96,6 +97,8 @@ pub(crate) struct Outcome {
     pub(crate) resets: Vec<u64>,
     /// The first pass over the tests.
     pub(crate) times: Vec<Times>,
+    /// How many tokens of each test that was.
+    pub(crate) walked: Vec<usize>,
     /// The passes after the first.
     pub(crate) warm: Vec<Times>,
     pub(crate) failures: Vec<Failure>,
@@ -103,6 +106,7 @@ pub(crate) struct Outcome {
     pub(crate) right: [usize; 2],
     /// Invalid instances of which only the end was refused.
     pub(crate) end_refused: usize,
+    pub(crate) first_mask_error: Option<String>,
     pub(crate) statistics: Value,
 }
 
@@ -116,10 +120,12 @@ impl Outcome {
             first_mask: Duration::ZERO,
             resets: Vec::new(),
             times: Vec::new(),
+            walked: Vec::new(),
             warm: Vec::new(),
             failures: Vec::new(),
             right: [0; 2],
             end_refused: 0,
+            first_mask_error: None,
             statistics: Value::Null,
         }
     }
@@ -186,19 +192,22 @@ fn protocol(
     let filled = session.fill_mask(words);
     outcome.first_mask = begin.elapsed();
     drop(session);
-    if let Err(message) = filled {
-        return outcome.fail(0, Status::Crash, 0, message);
-    }
+    outcome.first_mask_error = filled.err();
     for pass in 0..settings.repeat {
         for (test, tokens) in tests.iter().enumerate() {
             if settings.isolate && pass == 0 {
                 match engine.compile(schema) {
                     Ok(compilation) => compiled = compilation.compiled,
-                    Err(refusal) => return outcome.fail(test, Status::Crash, 0, refusal.message),
+                    Err(refusal) => return outcome.fail(test, Status::ValidRejected, 0, refusal.message),
                 }
             }
+            let before = outcome.times.len();
             let mut walk = Walk { compiled: &*compiled, deadline, words, outcome };
-            if !walk.run(pass, test, tokens) {
+            let in_time = walk.run(pass, test, tokens);
+            if pass == 0 {
+                outcome.walked.push(outcome.times.len() - before);
+            }
+            if !in_time {
                 return;
             }
         }
@@ -227,23 +236,18 @@ impl Walk<'_> {
                 self.outcome.fail(test, Status::Timeout, at, "the time is up".to_owned());
                 return false;
             }
-            match self.step(&mut *session, token, pass) {
-                Ok(true) => {}
-                Ok(false) => {
-                    if pass > 0 {
-                        // judged in the first pass
-                    } else if tokens.valid {
-                        self.outcome.fail(test, Status::ValidRejected, at, session.explain(token));
-                    } else {
-                        self.outcome.right[0] += 1;
-                    }
-                    return true;
-                }
-                Err(message) => {
-                    self.outcome.fail(test, Status::Crash, at, message);
-                    return true;
-                }
+            let stepped = self.step(&mut *session, token, pass);
+            if stepped == Ok(true) {
+                continue;
             }
+            // what comes out is judged in the first pass
+            if pass == 0 && tokens.valid {
+                let message = stepped.err().unwrap_or_else(|| session.explain(token));
+                self.outcome.fail(test, Status::ValidRejected, at, message);
+            } else if pass == 0 {
+                self.outcome.right[0] += 1;
+            }
+            return true;
         }
         if pass == 0 {
             self.judge_end(&mut *session, test, tokens);
@@ -256,34 +260,36 @@ impl Walk<'_> {
         let begin = Instant::now();
         let filled = session.fill_mask(self.words);
         let masked = Instant::now();
-        filled?;
         let word = self.words.get(token as usize / 32).copied().unwrap_or_default();
-        let allowed = word >> (token % 32) & 1 == 1;
+        let allowed = filled.is_ok() && word >> (token % 32) & 1 == 1;
         let accepted = if allowed { session.accept(token) } else { Ok(()) };
         let commit = masked.elapsed();
         let times = Times { mask: nanoseconds(masked - begin), commit: nanoseconds(commit) };
-        if pass == 0 {
-            self.outcome.times.push(times)
-        } else {
-            self.outcome.warm.push(times)
-        }
-        accepted.map(|()| allowed)
+        let all = if pass == 0 { &mut self.outcome.times } else { &mut self.outcome.warm };
+        all.push(times);
+        filled.and(accepted).map(|()| allowed)
     }
 
     /// All tokens were allowed: a valid instance may end there, an invalid one may not.
     fn judge_end(&mut self, session: &mut dyn Session, test: usize, tokens: &Tokens) {
         let at = tokens.tokens.len();
-        match (session.is_accepting(), tokens.valid) {
-            (Err(message), _) => self.outcome.fail(test, Status::Crash, at, message),
-            (Ok(true), true) => self.outcome.right[1] += 1,
-            (Ok(false), false) => {
+        let accepting = match session.is_accepting() {
+            Ok(accepting) => accepting,
+            Err(message) if tokens.valid => {
+                return self.outcome.fail(test, Status::ValidRejected, at, message);
+            }
+            Err(_) => false,
+        };
+        match (accepting, tokens.valid) {
+            (true, true) => self.outcome.right[1] += 1,
+            (false, false) => {
                 self.outcome.right[0] += 1;
                 self.outcome.end_refused += 1;
             }
-            (Ok(true), false) => {
+            (true, false) => {
                 self.outcome.fail(test, Status::InvalidAccepted, at, "all of it is allowed".to_owned());
             }
-            (Ok(false), true) => {
+            (false, true) => {
                 self.outcome.fail(test, Status::ValidRejected, at, "the text may not end here".to_owned());
             }
         }

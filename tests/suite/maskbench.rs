@@ -52,7 +52,7 @@ impl Bench {
         let file = data_file("smollm2/tokenizer.json");
         let vocabulary = Arc::new(Vocabulary::from_file(file, &Default::default()).unwrap());
         let options = JsonSchemaOptions { property_order, ..Default::default() };
-        Bench { engine: Grammata { vocabulary: Arc::clone(&vocabulary), options }, vocabulary }
+        Bench { engine: Grammata::new(Arc::clone(&vocabulary), options), vocabulary }
     }
 
     fn tokens(&self, schema: &data::Schema) -> Vec<Tokens> {
@@ -165,6 +165,12 @@ fn lines_have_the_fields_that_readers_need() {
         let masks = line["mask_us"].as_array().map_or(0, Vec::len);
         assert_eq!(masks, line["commit_us"].as_array().map_or(0, Vec::len));
         assert_eq!(masks, outcome.times.len());
+        assert_eq!(masks, outcome.walked.iter().sum::<usize>());
+        if masks > 0 {
+            let slowest = line["slowest"][0]["us"].as_f64().unwrap();
+            let times = outcome.times.iter().map(|times| times.mask + times.commit);
+            assert_eq!(slowest, times.max().unwrap() as f64 / 1000.0);
+        }
     }
 }
 
@@ -243,8 +249,10 @@ fn panics_failures_and_long_runs_are_told_apart() {
     };
     assert_eq!(run(|| Ok(()), "{}", SETTINGS).status, Status::Pass);
     assert_eq!(run(sleep, "{}", slow).status, Status::Timeout);
-    let failed = run(|| Err("no room".to_owned()), "{}", SETTINGS);
-    assert_eq!((failed.status, &*failed.failures[0].message), (Status::Crash, "no room"));
+    let failed = run(|| Err("no room".to_owned()), "{}", Settings { repeat: 2, ..SETTINGS });
+    assert_eq!((failed.status, failed.failures.len()), (Status::ValidRejected, 1));
+    assert_eq!(failed.failures[0].message, "no room");
+    assert_eq!(failed.first_mask_error.as_deref(), Some("no room"));
     let panicked = run(|| Ok(()), "", SETTINGS);
     assert_eq!((panicked.status, panicked.compiled()), (Status::Crash, false));
     assert_eq!(panicked.failures[0].message, "panic: there is no schema");
