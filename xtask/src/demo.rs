@@ -30,7 +30,7 @@ const RUNS: [(&str, &[&str]); 2] = [
             "--prompt",
             "Plan a quiet Sunday.",
             "--max-tokens",
-            "200",
+            "400",
         ],
     ),
 ];
