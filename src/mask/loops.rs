@@ -46,6 +46,25 @@ pub(super) fn compute(
     Ok(None)
 }
 
+/// The loop, of those that have most tokens inside, through which a configuration comes back to itself.
+pub(super) fn loop_of<'v>(
+    tables: &mut Tables,
+    automaton: &Automaton,
+    vocabulary: &'v Vocabulary,
+    configuration: ConfigurationId,
+) -> Result<Option<&'v [u8]>> {
+    for language in vocabulary.loops() {
+        let Some(inside_from) = &language.inside_from else { continue };
+        if tables.step(automaton, configuration, language.probe)? == configuration
+            && let Some(round) = round(tables, automaton, language, configuration)?
+            && round.next == configuration
+        {
+            return Ok(Some(inside_from));
+        }
+    }
+    Ok(None)
+}
+
 /// The tokens that begin in a loop through which the configuration comes back to itself.
 fn uncounted(
     tables: &mut Tables,

@@ -21,6 +21,9 @@ pub(crate) const STATES: usize = 8;
 /// Tokens of more characters than this are not precomputed by their number.
 pub(crate) const COUNTED: usize = 24;
 
+/// No byte of a token: its end is not inside, or lies beyond what a byte can count.
+pub(crate) const NOWHERE: u8 = u8::MAX;
+
 /// Bytes from `low` to `high` lead from one state of a loop to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transition {
@@ -95,6 +98,9 @@ pub(crate) struct LoopLanguage {
     pub(crate) inside_words: Option<Vec<u32>>,
     /// Per state: the rests of the tokens that leave the loop there, if there are any.
     pub(crate) rests: Rests,
+    /// Per token, in the order of the trie: from this byte on it is inside, wherever a character begins.
+    /// [`NOWHERE`] if from no byte. Only for loops that have most tokens inside.
+    pub(crate) inside_from: Option<Vec<u8>>,
     /// Nothing for loops that grammars do not count.
     pub(crate) counted: Option<Counted>,
 }
@@ -158,6 +164,7 @@ impl LoopLanguage {
         }
         let inside: Vec<u32> = runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
         let words = vocabulary.mask_words();
+        let inside_count = inside.len();
         LoopLanguage {
             transitions,
             probe: definition.probe,
@@ -165,6 +172,7 @@ impl LoopLanguage {
             inside_words: (inside.len() > words).then(|| bits(&inside, words)),
             inside,
             rests: rests(runs.iter()),
+            inside_from: (2 * inside_count > vocabulary.len()).then(|| inside_from(&next, vocabulary)),
             counted: (definition.probe != b' ').then(|| Counted::new(&runs, words)),
         }
     }
@@ -174,6 +182,7 @@ impl LoopLanguage {
         self.inside.capacity() * 4
             + self.inside_words.as_ref().map_or(0, |words| words.capacity() * 4)
             + tries(&self.rests)
+            + self.inside_from.as_ref().map_or(0, Vec::capacity)
             + self.counted.as_ref().map_or(0, Counted::memory_usage)
     }
 }
@@ -219,6 +228,27 @@ impl Counted {
             + self.rests.iter().map(tries).sum::<usize>()
             + self.longer.as_ref().map_or(0, TokenTrie::memory_usage)
     }
+}
+
+/// Whether a byte can only stand inside of a character.
+pub(crate) fn continues(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// Per token, in the order of the trie: the first byte that begins a character and from which the token is inside.
+/// It is inside from all later such bytes too, as those inside of a character are no beginnings.
+fn inside_from(next: &[[Option<usize>; 256]; STATES], vocabulary: &Vocabulary) -> Vec<u8> {
+    let inside =
+        |bytes: &[u8]| bytes.iter().try_fold(0, |state, &byte| next[state][usize::from(byte)]).is_some();
+    let from = |bytes: &[u8]| {
+        let mut beginnings = (0..bytes.len()).filter(|&at| !continues(bytes[at]));
+        beginnings.find(|&at| inside(&bytes[at..])).and_then(|at| u8::try_from(at).ok()).unwrap_or(NOWHERE)
+    };
+    let trie = vocabulary.trie();
+    trie.subtree_tokens(trie.root())
+        .iter()
+        .map(|&token| vocabulary.bytes(token).map_or(NOWHERE, from))
+        .collect()
 }
 
 fn tries(rests: &Rests) -> usize {
