@@ -79,7 +79,14 @@ impl Tables {
         closure.work.push(item);
     }
 
-    fn call(&mut self, automaton: &Automaton, closure: &mut Closure, start: StateId, stack: StackId) {
+    /// Adds a start to the second phase.
+    pub(super) fn call(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        start: StateId,
+        stack: StackId,
+    ) {
         let rank = automaton.ranks.get(&start).copied().unwrap_or(0);
         if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
             item.stack = self.stacks.union(item.stack, stack);
@@ -126,7 +133,7 @@ impl Tables {
                 self.call(automaton, closure, start, stack);
             }
             State::LoopAgain(l) => self.go_round(automaton, closure, l, 1, stack),
-            State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
+            State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack),
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack),
             State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
         }
@@ -158,16 +165,5 @@ impl Tables {
             let stack = self.stacks.push(counted.to_return, counted.kept(count), stack);
             self.call(automaton, closure, counted.body, stack);
         }
-    }
-
-    /// Enters a start that a runtime register leads to.
-    pub(super) fn call_start(
-        &mut self,
-        a: &Automaton,
-        closure: &mut Closure,
-        start: StateId,
-        stack: StackId,
-    ) {
-        self.call(a, closure, start, stack);
     }
 }

@@ -9,7 +9,6 @@ use super::closure::Closure;
 use super::stack::{Frame, StackId};
 use super::state::{Members, StateId};
 use super::table::Tables;
-use crate::error::Result;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -103,10 +102,9 @@ impl Tables {
         closure: &mut Closure,
         m: u32,
         stack: StackId,
-    ) -> Result<()> {
+    ) {
         let list = &automaton.members[m as usize];
         self.begin_member(automaton, closure, list, 0, stack);
-        Ok(())
     }
 
     /// Offers the keys and the rest that may come with `value`.
@@ -124,7 +122,7 @@ impl Tables {
         }
         if let (Some(rest), Some(after)) = (list.rest, self.after_rest(list, value)) {
             let stack = self.stacks.push(list.to_return, after, below);
-            self.call_start(a, closure, rest, stack);
+            self.call(a, closure, rest, stack);
         }
     }
 

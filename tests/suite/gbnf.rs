@@ -1,18 +1,13 @@
 //! The GBNF front end: tables of cases, sizes, limits.
 
 use crate::language;
+use crate::tables;
 use grammata::syntax::gbnf::{Options, compile, compile_bytes};
 use grammata::{ErrorKind, Limits};
 use proptest::prelude::*;
 use serde::Deserialize;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    case: Vec<Case>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,17 +22,9 @@ struct Case {
 
 #[test]
 fn tables() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/gbnf");
-    let mut cases = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("the folder can be read").path();
-        let text = std::fs::read_to_string(&path).expect("the table can be read");
-        let table: Table = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        for case in table.case {
-            cases += 1;
-            check(&case);
-        }
-    }
+    let cases: Vec<Case> = tables::cases("gbnf");
+    cases.iter().for_each(check);
+    let cases = cases.len();
     assert!(cases >= 20, "only {cases} cases were found");
 }
 

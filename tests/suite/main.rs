@@ -23,6 +23,7 @@ mod masks;
 mod model_folder;
 mod regex;
 mod sampler;
+mod tables;
 mod text_stream;
 mod texts;
 mod tidy;

@@ -1,17 +1,12 @@
 //! The regex front end: tables of cases, random patterns against regex-automata, limits.
 
 use crate::language;
+use crate::tables;
 use grammata::grammar::{CharClass, Expression, GrammarBuilder};
 use grammata::syntax::regex::{Dialect, Options, compile, lower_into};
 use grammata::{ErrorKind, Limits};
 use proptest::prelude::*;
 use serde::Deserialize;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    case: Vec<Case>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,17 +31,9 @@ struct Case {
 
 #[test]
 fn tables() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/regex");
-    let mut cases = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("the folder can be read").path();
-        let text = std::fs::read_to_string(&path).expect("the table can be read");
-        let table: Table = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        for case in table.case {
-            cases += 1;
-            check(&case);
-        }
-    }
+    let cases: Vec<Case> = tables::cases("regex");
+    cases.iter().for_each(check);
+    let cases = cases.len();
     assert!(cases > 50, "only {cases} cases were found");
 }
 
