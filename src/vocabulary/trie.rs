@@ -116,10 +116,9 @@ impl TokenTrie {
         &self.tokens[self.token_starts[node as usize] as usize..self.token_starts[end] as usize]
     }
 
-    /// The places, in preorder, of the tokens of `node` and of all nodes below it.
-    pub(crate) fn subtree_places(&self, node: u32) -> std::ops::Range<usize> {
-        let end = self.subtree_end(node) as usize;
-        self.token_starts[node as usize] as usize..self.token_starts[end] as usize
+    /// Whether nothing goes on from `node`.
+    pub(crate) fn is_leaf(&self, node: u32) -> bool {
+        self.subtree_end(node) == node + 1
     }
 
     /// The longest token that `bytes` begins with, and its length; the lowest id among equal ones.
