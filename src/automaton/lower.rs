@@ -262,7 +262,7 @@ impl<'g> Lowering<'g> {
         start
     }
 
-    fn scope_id(&mut self, scope: Scope) -> u32 {
+    pub(super) fn scope_id(&mut self, scope: Scope) -> u32 {
         let next = self.automaton.scopes.len() as u32;
         let id = *self.scope_ids.entry(scope).or_insert(next);
         if id == next {
@@ -529,7 +529,7 @@ impl<'g> Lowering<'g> {
                 None => {
                     let split = self.open_split();
                     self.tasks.push(Task::LoopEnd { split, next });
-                    self.tasks.push(Task::Build { expression: body, next: split, scope });
+                    self.build_loop_body(body, split, scope);
                 }
             }
             return;

@@ -154,6 +154,47 @@ impl Tables {
         self.compute_step(automaton, id, byte)
     }
 
+    /// The row of a configuration's successors, for [`successor`](Tables::successor). Configurations that wait for one
+    /// byte have none.
+    pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<usize> {
+        if let Row::Unknown = self.configurations[id.index()].row {
+            self.configurations[id.index()].row = self.new_row(automaton, id);
+        }
+        match self.configurations[id.index()].row {
+            Row::Dense(row) => Some(row as usize),
+            _ => None,
+        }
+    }
+
+    /// An entry of a row, if it is known.
+    #[inline]
+    pub(crate) fn successor(&self, automaton: &Automaton, row: usize, byte: u8) -> Option<ConfigurationId> {
+        let next = *self.successors.get(row + automaton.class_of(byte))?;
+        (next != UNKNOWN).then_some(ConfigurationId(next))
+    }
+
+    /// The run of bytes around one that are known to have the same successor.
+    pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
+        let row = match self.configurations[id.index()].row {
+            Row::Dense(row) => row as usize,
+            Row::Single(only, _) if only == byte => return (byte, byte),
+            // dead on all others
+            Row::Single(only, _) if byte < only => return (0, only - 1),
+            Row::Single(only, _) => return (only + 1, u8::MAX),
+            Row::Unknown => return (byte, byte),
+        };
+        let row = &self.successors[row..row + automaton.class_count()];
+        let class = automaton.class_of(byte);
+        if row[class] == UNKNOWN {
+            return (byte, byte);
+        }
+        let below = row[..class].iter().rev().take_while(|&&next| next == row[class]).count();
+        let above = row[class..].iter().take_while(|&&next| next == row[class]).count();
+        let starts = automaton.class_representatives();
+        let high = starts.get(class + above).map_or(u8::MAX, |next| next - 1);
+        (starts[class - below], high)
+    }
+
     /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
     /// locksteps make smaller; a [`step`](Tables::step) tells.
     pub fn wanted_bytes<'a>(
@@ -250,8 +291,8 @@ impl Tables {
                     self.step_key(a, closure, (members, node), byte, stack);
                 }
                 State::Lockstep(l) => {
-                    run.narrow(byte, byte);
-                    self.step_lockstep(a, closure, l, byte, stack)?;
+                    let (low, high) = self.step_lockstep(a, closure, l, byte, stack)?;
+                    run.narrow(low, high);
                 }
                 _ => {}
             }

@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// Lists of more tokens than this are sorted by way of bits.
 const SORTED: usize = 48;
 
+/// Walks put so many tokens into words at a time.
+const MANY: usize = 1 << 13;
+
 /// Masks that differ from shared words in more tokens than this get words of their own.
 const NEAR: usize = 512;
 
@@ -32,6 +35,17 @@ impl Allowed {
     /// Whether there are words.
     pub(super) fn is_wide(&self) -> bool {
         self.words.is_some()
+    }
+
+    /// Whether there are so many added ones that they had better be settled.
+    pub(super) fn are_many(&self) -> bool {
+        self.added.len() > MANY
+    }
+
+    /// Adds a token.
+    #[inline]
+    pub(super) fn push(&mut self, token: u32) {
+        self.added.push(token);
     }
 
     /// Adds tokens.
@@ -92,8 +106,15 @@ impl Allowed {
             Some(_) => self.removed.len() + self.added.len() > NEAR,
             None => self.added.len() > width_words,
         };
-        if many {
-            *self = Allowed::of_words(self.bits(width_words).into());
+        if !many {
+            return;
+        }
+        match self.words.as_mut().and_then(Arc::get_mut) {
+            Some(own) => {
+                self.removed.drain(..).for_each(|id| own[id as usize / 32] &= !(1 << (id % 32)));
+                self.added.drain(..).for_each(|id| own[id as usize / 32] |= 1 << (id % 32));
+            }
+            None => *self = Allowed::of_words(self.bits(width_words).into()),
         }
     }
 
@@ -124,14 +145,26 @@ fn sorted(mut ids: Vec<u32>, scratch: &mut [u32]) -> Vec<u32> {
         ids.dedup();
         return ids;
     }
-    ids.iter().for_each(|&id| scratch[id as usize / 32] |= 1 << (id % 32));
-    ids.clear();
-    for (place, word) in scratch.iter_mut().enumerate().filter(|(_, word)| **word != 0) {
-        let mut rest = std::mem::take(word);
-        while rest != 0 {
-            ids.push(place as u32 * 32 + rest.trailing_zeros());
-            rest &= rest - 1;
-        }
+    // one bit a word says where there are any
+    let mut used = vec![0u64; scratch.len().div_ceil(64)];
+    for id in ids.drain(..) {
+        let place = id as usize / 32;
+        scratch[place] |= 1 << (id % 32);
+        used[place / 64] |= 1 << (place % 64);
+    }
+    for (group, &bits) in used.iter().enumerate() {
+        for_each_bit(bits, |bit| {
+            let place = group * 64 + bit as usize;
+            let word = std::mem::take(&mut scratch[place]);
+            for_each_bit(u64::from(word), |bit| ids.push(place as u32 * 32 + bit));
+        });
     }
     ids
+}
+
+fn for_each_bit(mut bits: u64, mut visit: impl FnMut(u32)) {
+    while bits != 0 {
+        visit(bits.trailing_zeros());
+        bits &= bits - 1;
+    }
 }

@@ -68,7 +68,7 @@ impl Work<'_> {
         for part in self.walk.tables.parts(self.walk.automaton, configuration) {
             match self.part(part)? {
                 Some(more) => allowed.unite(more),
-                None => return self.alone(configuration),
+                None => return self.tokens(configuration),
             }
         }
         Ok(allowed)
@@ -146,11 +146,7 @@ impl Work<'_> {
         Ok(wide.then_some(base))
     }
 
-    /// The mask of a configuration as a whole.
-    fn alone(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
-        self.tokens(configuration)
-    }
-
+    /// The tokens of a configuration as a whole.
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         if let Some(allowed) = loops::compute(&mut self.walk, configuration)? {
             return Ok(allowed);

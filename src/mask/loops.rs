@@ -11,8 +11,13 @@ use super::allowed::Allowed;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
+use crate::grammar::ByteSet;
 use crate::vocabulary::loops::{COUNTED, Counted, LoopLanguage, Rests, STATES, TrieId};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
+
+/// Configurations, by the state of the loop, among which a configuration may stay.
+const MOST_REACHED: usize = 160;
 
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];
@@ -24,11 +29,14 @@ pub(super) fn compute(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Re
         if after == ConfigurationId::DEAD {
             continue;
         }
-        let allowed = match &language.counted {
+        let mut allowed = match &language.counted {
             _ if after == configuration => uncounted(walk, language, configuration)?,
             Some(parts) => counted(walk, (language, parts), configuration)?,
             None => None,
         };
+        if allowed.is_none() && language.inside_words.is_some() {
+            allowed = closed(walk, language, configuration)?;
+        }
         if let Some(mut allowed) = allowed {
             let outside = |byte: u8| !language.begins[usize::from(byte)];
             walk.run(TrieId::ALL, configuration, outside, &mut allowed)?;
@@ -89,6 +97,56 @@ fn counted(
     }
     if let Some(longer) = parts.longer {
         walk.run(longer, configuration, |_| true, &mut allowed)?;
+    }
+    Ok(Some(allowed))
+}
+
+/// The tokens that begin in a loop under which a configuration stays among few that are not dead: before a word that
+/// is searched for is found, say.
+fn closed(
+    walk: &mut Walk<'_>,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<Option<Allowed>> {
+    let Some(words) = &language.inside_words else { return Ok(None) };
+    let mut reached = vec![(0, configuration)];
+    let mut known: FxHashSet<(usize, ConfigurationId)> = reached.iter().copied().collect();
+    let mut done = 0;
+    let mut left_by = ByteSet::EMPTY;
+    while let Some(&(state, at)) = reached.get(done) {
+        done += 1;
+        let mut stays = ByteSet::EMPTY;
+        for transition in language.transitions.iter().filter(|t| t.from == state) {
+            stays = stays.union(&ByteSet::range(transition.low, transition.high));
+            for class in walk.automaton.class_of(transition.low)..=walk.automaton.class_of(transition.high) {
+                let next = walk.step(at, walk.automaton.class_representatives()[class])?;
+                if next == ConfigurationId::DEAD {
+                    return Ok(None);
+                }
+                if known.insert((transition.to, next)) {
+                    if reached.len() >= MOST_REACHED {
+                        return Ok(None);
+                    }
+                    if walk.tables.is_accepting(next) {
+                        walk.return_everywhere();
+                    }
+                    reached.push((transition.to, next));
+                }
+            }
+        }
+        for byte in
+            walk.tables.candidate_bytes(walk.automaton, at).iter().filter(|&byte| !stays.contains(byte))
+        {
+            if !left_by.contains(byte) && walk.step(at, byte)? != ConfigurationId::DEAD {
+                left_by.insert(byte);
+            }
+        }
+    }
+    let mut allowed = Allowed::of_words(Arc::clone(words));
+    for leaving in &language.leaving {
+        if let Some(tokens) = leaving.tokens.filter(|_| leaving.by.intersects(&left_by)) {
+            walk.run(tokens, configuration, |_| true, &mut allowed)?;
+        }
     }
     Ok(Some(allowed))
 }

@@ -4,7 +4,7 @@ use super::allowed::Allowed;
 use crate::automaton::{Automaton, ConfigurationId, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
-use crate::vocabulary::{TokenTrie, Vocabulary};
+use crate::vocabulary::{ChildStep, ChildTokens, TokenTrie, Vocabulary};
 
 /// With so many children or fewer, a trie node's children are tried one by one.
 const FEW_CHILDREN: usize = 24;
@@ -79,7 +79,10 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let trie = self.vocabulary.trie_of(id);
-        self.reach((id, trie), node, configuration, allowed);
+        if configuration != ConfigurationId::DEAD {
+            allowed.extend(trie.tokens(node));
+            self.come_to(id, trie, node, configuration);
+        }
         self.finish((id, trie), allowed)
     }
 
@@ -88,6 +91,9 @@ impl<'a> Walk<'a> {
             self.visit(trie, node, configuration, |_| true, allowed)?;
             if self.returns_everywhere() {
                 self.open.clear();
+            }
+            if allowed.are_many() {
+                allowed.settle(self.vocabulary.width());
             }
         }
         Ok(())
@@ -103,57 +109,80 @@ impl<'a> Walk<'a> {
         wanted: impl Fn(u8) -> bool,
         allowed: &mut Allowed,
     ) -> Result<()> {
-        let (children, bytes) = (trie.1.children(node), trie.1.child_bytes(node));
-        if let Some(only) = self.tables.only_byte(self.automaton, configuration) {
-            if wanted(only)
-                && let Some(child) = trie.1.child(node, only)
-            {
-                let next = self.step(configuration, only)?;
-                self.reach(trie, child, next, allowed);
+        let children = trie.1.steps(node);
+        let Some(row) = self.tables.row(self.automaton, configuration) else {
+            let only = self.tables.only_byte(self.automaton, configuration);
+            if let Some(only) = only.filter(|&byte| wanted(byte)) {
+                self.try_byte(trie, children, configuration, only, allowed)?;
             }
             return Ok(());
-        }
+        };
         if children.len() > FEW_CHILDREN {
             let candidates = self.tables.candidate_bytes(self.automaton, configuration);
             if candidates.len() * 4 < children.len() {
                 for byte in candidates.iter().filter(|&byte| wanted(byte)) {
-                    if let Some(child) = trie.1.child(node, byte) {
-                        let next = self.step(configuration, byte)?;
-                        self.reach(trie, child, next, allowed);
-                    }
+                    self.try_byte(trie, children, configuration, byte, allowed)?;
                 }
                 return Ok(());
             }
         }
-        for (&child, &byte) in children.iter().zip(bytes) {
-            if wanted(byte) {
-                let next = self.step(configuration, byte)?;
-                self.reach(trie, child, next, allowed);
-            }
+        for child in children {
+            let next = match self.tables.successor(self.automaton, row, child.byte) {
+                _ if !wanted(child.byte) => continue,
+                Some(next) => next,
+                None => self.step(configuration, child.byte)?,
+            };
+            self.reach(trie, child, next, allowed);
         }
         Ok(())
     }
 
-    /// Comes to a node, unless the configuration there is dead.
+    fn try_byte(
+        &mut self,
+        trie: (TrieId, &TokenTrie),
+        children: &[ChildStep],
+        configuration: ConfigurationId,
+        byte: u8,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        if let Ok(place) = children.binary_search_by_key(&byte, |child| child.byte) {
+            let next = self.step(configuration, byte)?;
+            self.reach(trie, &children[place], next, allowed);
+        }
+        Ok(())
+    }
+
+    /// Comes to a child, unless the configuration there is dead.
+    #[inline]
     fn reach(
         &mut self,
         (id, trie): (TrieId, &TokenTrie),
-        node: u32,
+        child: &ChildStep,
         configuration: ConfigurationId,
         allowed: &mut Allowed,
     ) {
         if configuration == ConfigurationId::DEAD {
             return;
         }
-        allowed.extend(trie.tokens(node));
-        if trie.is_leaf(node) {
-            return;
+        match child.tokens(trie) {
+            ChildTokens::None => {}
+            ChildTokens::One(token) => allowed.push(token),
+            ChildTokens::Several(tokens) => allowed.extend(tokens),
         }
+        if !child.is_leaf {
+            self.come_to(id, trie, child.node, configuration);
+        }
+    }
+
+    fn come_to(&mut self, id: TrieId, trie: &TokenTrie, node: u32, configuration: ConfigurationId) {
         if let Some(returns) = &mut self.returns
             && self.tables.is_accepting(configuration)
         {
-            let children = trie.child_bytes(node).iter().zip(trie.children(node));
-            returns.extend(children.map(|(&byte, &node)| Return { byte, trie: id, node }));
+            returns.extend(trie.steps(node).iter().map(|child| Return {
+                byte: child.byte,
+                trie: id,
+                node: child.node,
+            }));
         }
         self.open.push((node, configuration));
     }

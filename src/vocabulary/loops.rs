@@ -14,6 +14,7 @@
 
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
+use crate::grammar::ByteSet;
 use std::sync::Arc;
 
 /// States of the UTF-8 automaton of a loop; 0 is between two characters.
@@ -112,12 +113,21 @@ pub(crate) struct LoopLanguage {
     pub(crate) inside_words: Option<Arc<[u32]>>,
     /// Per state: the rests of the tokens that leave the loop there, if there are any.
     pub(crate) rests: Rests,
+    /// The tokens that leave the loop, whole, by the byte that they leave it with.
+    pub(crate) leaving: Vec<Leaving>,
     /// Nothing for loops that grammars do not count.
     pub(crate) counted: Option<Counted>,
 }
 
 /// Per state: rests of tokens.
 pub(crate) type Rests = Vec<Option<TrieId>>;
+
+/// Tokens that leave a loop with one of some bytes.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    pub(crate) by: ByteSet,
+    pub(crate) tokens: Option<TrieId>,
+}
 
 /// The tokens that begin in a loop, by the number of their characters in it.
 #[derive(Debug)]
@@ -200,6 +210,7 @@ impl LoopLanguage {
             inside_words: (inside.len() > words).then(|| bits(&inside, words).into()),
             inside,
             rests: rests(runs.iter(), tries),
+            leaving: leaving(&runs, tries),
             counted: (definition.probe != b' ').then(|| Counted::new(&runs, words, tries)),
         }
     }
@@ -262,6 +273,20 @@ fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<
     tries.push(TokenTrie::from_sorted(strings));
     // some thousand at most: loops times characters times states
     Some(TrieId(tries.len() as u16))
+}
+
+/// Those that leave, by the byte that they leave with: quotes, backslashes, all others.
+fn leaving(runs: &[Run<'_>], tries: &mut Vec<TokenTrie>) -> Vec<Leaving> {
+    let named = [ByteSet::range(b'"', b'"'), ByteSet::range(b'\\', b'\\')];
+    let others = named[0].union(&named[1]).complement();
+    let groups = named.into_iter().chain([others]).map(|by| {
+        let leaves_so = |run: &&Run<'_>| run.bytes.get(run.length).is_some_and(|&byte| by.contains(byte));
+        let mut tokens: Vec<(&[u8], TokenId)> =
+            runs.iter().filter(leaves_so).map(|run| (run.bytes, run.token)).collect();
+        tokens.sort_unstable();
+        Leaving { by, tokens: add_trie(&tokens, tries) }
+    });
+    groups.collect()
 }
 
 /// The rests of those that leave the loop, per state.

@@ -47,6 +47,7 @@ pub use builder::VocabularyBuilder;
 pub use load::LoadOptions;
 pub use token_id::TokenId;
 pub use trie::TokenTrie;
+pub(crate) use trie::{ChildStep, ChildTokens};
 
 use loops::{Loops, TrieId};
 use std::fmt;
