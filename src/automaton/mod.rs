@@ -27,6 +27,7 @@ mod sizes;
 mod stack;
 pub(crate) mod state;
 mod table;
+mod task;
 mod utf8;
 pub mod words;
 

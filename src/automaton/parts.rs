@@ -6,7 +6,8 @@
 //! is [`Tables::returned`] of the stacks below.
 //!
 //! Frames whose value a state may look at before it returns stay with the part: the members seen, rounds
-//! of a loop, the tuple of a lockstep.
+//! of a loop, the tuple of a lockstep. Rounds are only told apart where a bound is so near that a token could come
+//! to it.
 
 use super::Automaton;
 use super::closure::Item;
@@ -37,19 +38,28 @@ type Kept = SmallVec<[(StateId, u32); DEEPEST]>;
 type Split = (StackId, Kept, StateId);
 
 impl Tables {
-    /// The parts of a configuration; itself if it cannot be taken apart.
-    pub(crate) fn parts(&mut self, automaton: &Automaton, id: ConfigurationId) -> SmallVec<[Part; 4]> {
+    /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
+    /// where that does the same over the next `horizon` bytes.
+    pub(crate) fn parts(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        horizon: u32,
+    ) -> SmallVec<[Part; 4]> {
         let mut splits: SmallVec<[Split; 8]> = SmallVec::new();
         for place in 0..self.items(id).len() {
             let Item { state, stack } = self.items(id)[place];
-            if !self.split_stack(automaton, state, stack, &mut splits) {
+            if !self.split_stack(automaton, (state, stack), horizon, &mut splits) {
                 return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
             }
         }
-        if splits.iter().all(|split| split.0 == Stacks::EMPTY_STACK) {
+        let as_they_are = |(below, kept, _): &Split| *below == Stacks::EMPTY_STACK && kept.is_empty();
+        if splits.iter().all(as_they_are) {
             return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
         }
         splits.sort_unstable();
+        // rounds that were told apart may not be any more
+        splits.dedup();
         let mut parts = SmallVec::new();
         for part in splits.chunk_by(|a, b| (a.0, &a.1) == (b.0, &b.1)) {
             let (below, kept, _) = &part[0];
@@ -68,8 +78,8 @@ impl Tables {
     fn split_stack(
         &mut self,
         automaton: &Automaton,
-        state: StateId,
-        stack: StackId,
+        (state, stack): (StateId, StackId),
+        horizon: u32,
         splits: &mut SmallVec<[Split; 8]>,
     ) -> bool {
         let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((stack, Kept::new()), 1);
@@ -77,20 +87,19 @@ impl Tables {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let (keep, more) = match frame.to_return {
-                    Frame::BOTTOM => (false, false),
-                    to_return => match automaton.state(to_return) {
-                        State::LoopReturn(_) => (true, true),
-                        State::MembersReturn(_) | State::Lockstep(_) => (true, false),
-                        _ => (false, false),
-                    },
+                let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
+                let (value, more) = match returns {
+                    Some(State::LoopReturn(l)) => {
+                        (automaton.loops[l as usize].near(frame.value, horizon), true)
+                    }
+                    Some(State::MembersReturn(_) | State::Lockstep(_)) => (frame.value, false),
+                    _ => {
+                        plain.push(frame);
+                        continue;
+                    }
                 };
-                if !keep {
-                    plain.push(frame);
-                    continue;
-                }
                 let mut kept = kept.clone();
-                kept.push((frame.to_return, frame.value));
+                kept.push((frame.to_return, value));
                 match more {
                     true => open.push((frame.below, kept)),
                     false => splits.push((frame.below, kept, state)),

@@ -1,8 +1,9 @@
 //! How large expressions are as states, and which are worth lowering once.
 
 use super::Scope;
-use super::lower::{Lowering, Task};
+use super::lower::Lowering;
 use super::state::StateId;
+use super::task::Task;
 use crate::grammar::{ExprId, Expression, Grammar};
 
 /// A rule of so many states and expressions or fewer, which calls no other, stands in a loop instead of being called.

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(super) struct Record {
     /// The tokens allowed whatever is below, or how they differ from those of another part.
     tokens: Tokens,
-    /// Where it returns before a token has ended, sorted by the next byte.
+    /// Where it returns before a token has ended.
     returns: Vec<Return>,
 }
 
@@ -65,7 +65,8 @@ impl Work<'_> {
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
         }
-        for part in self.walk.tables.parts(self.walk.automaton, configuration) {
+        for part in self.walk.tables.parts(self.walk.automaton, configuration, self.walk.vocabulary.longest())
+        {
             match self.part(part)? {
                 Some(more) => allowed.unite(more),
                 None => return self.tokens(configuration),
@@ -89,13 +90,10 @@ impl Work<'_> {
         };
         if let Some(below) = part.below {
             let returned = self.walk.tables.returned(self.walk.automaton, below)?;
-            for returns in record.returns.chunk_by(|a, b| a.byte == b.byte) {
-                let next = self.walk.step(returned, returns[0].byte)?;
-                if next != ConfigurationId::DEAD {
-                    for place in returns {
-                        self.walk.run_below(place.trie, place.node, next, &mut allowed)?;
-                    }
-                }
+            let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, returned);
+            for place in record.returns.iter().filter(|place| candidates.contains(place.byte)) {
+                let next = self.walk.step(returned, place.byte)?;
+                self.walk.run_below(place.trie, place.node, next, &mut allowed)?;
             }
         }
         Ok(Some(allowed))
@@ -122,7 +120,7 @@ impl Work<'_> {
             None => self.tokens(configuration).map(Tokens::Whole),
         };
         let everywhere = self.walk.returns_everywhere();
-        let mut returns = self.walk.returns.take().unwrap_or_default();
+        let returns = self.walk.returns.take().unwrap_or_default();
         let mut tokens = tokens?;
         if everywhere {
             return Ok(None);
@@ -130,7 +128,6 @@ impl Work<'_> {
         if let Tokens::Whole(allowed) = &mut tokens {
             allowed.settle(self.walk.vocabulary.width());
         }
-        returns.sort_unstable_by_key(|place| place.byte);
         Ok(Some(Record { tokens, returns }))
     }
 

@@ -8,7 +8,6 @@ use super::allowed::Allowed;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
-use crate::vocabulary::TokenId;
 use crate::vocabulary::loops::TrieId;
 use rustc_hash::FxHashMap;
 
@@ -56,36 +55,29 @@ pub(super) fn compute(
     let trie = walk.vocabulary.trie();
     let mut difference = Difference { base, removed: Vec::new(), added: Allowed::default() };
     let mut same: FxHashMap<(ConfigurationId, ConfigurationId), bool> = FxHashMap::default();
-    let mut open = vec![(trie.root(), configuration, base)];
-    while let Some((node, left, right)) = open.pop() {
-        for (&child, &byte) in trie.children(node).iter().zip(trie.child_bytes(node)) {
-            let pair @ (left, right) = (walk.step(left, byte)?, walk.step(right, byte)?);
+    // nodes whose path is in the loop
+    let mut open = vec![(trie.root(), configuration)];
+    while let Some((node, left)) = open.pop() {
+        for child in trie.steps(node) {
+            let pair @ (left, right) = (walk.step(left, child.byte)?, walk.step(base, child.byte)?);
             let agree = left == right
-                || !byte.is_ascii()
+                || !child.byte.is_ascii()
                     && match same.get(&pair) {
                         Some(&known) => known,
-                        None => {
-                            let known = come_together(walk, pair)?;
-                            same.insert(pair, known);
-                            known
-                        }
+                        None => *same.entry(pair).or_insert(come_together(walk, pair)?),
                     };
             if agree {
                 continue;
             }
-            if left == ConfigurationId::DEAD {
-                difference.removed.extend(trie.subtree_tokens(child).iter().map(|token| token.get()));
-            } else if right == ConfigurationId::DEAD {
-                walk.run_below(TrieId::ALL, child, left, &mut difference.added)?;
-            } else if walk.tables.is_accepting(left) || walk.tables.is_accepting(right) {
-                // what returns lead to is not in the pair: this subtree is done anew
-                difference
-                    .removed
-                    .extend(trie.subtree_tokens(child).iter().map(|token: &TokenId| token.get()));
-                walk.run_below(TrieId::ALL, child, left, &mut difference.added)?;
-            } else {
-                open.push((child, left, right));
+            if right == base && left != ConfigurationId::DEAD && !walk.tables.is_accepting(left) {
+                open.push((child.node, left));
+                continue;
             }
+            // outside of the loop little is the same: the subtree is done anew
+            if right != ConfigurationId::DEAD {
+                difference.removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
+            }
+            walk.run_below(TrieId::ALL, child.node, left, &mut difference.added)?;
         }
     }
     Ok(difference)

@@ -92,7 +92,7 @@ pub(crate) struct Loops {
 }
 
 /// One of a vocabulary's tries: that of all tokens, or the rests of some.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TrieId(u16);
 
 impl TrieId {

@@ -65,6 +65,8 @@ pub struct Vocabulary {
     /// End-of-sequence ids, sorted, each once.
     eos: Box<[TokenId]>,
     width: usize,
+    /// Bytes of the longest token.
+    longest: u32,
     trie: TokenTrie,
     /// Made when a mask first needs them.
     loops: OnceLock<Arc<Loops>>,
@@ -124,6 +126,11 @@ impl Vocabulary {
     #[allow(clippy::len_without_is_empty)] // the builder refuses an empty vocabulary
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
+    }
+
+    /// Bytes of the longest token.
+    pub(crate) fn longest(&self) -> u32 {
+        self.longest
     }
 
     /// The prefix tree of all ordinary tokens' bytes.
