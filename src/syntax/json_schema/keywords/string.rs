@@ -2,7 +2,8 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::{Reader, Schema};
+use crate::syntax::json_schema::reader::Reader;
+use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
 
 pub(super) fn read<'a>(
@@ -12,10 +13,10 @@ pub(super) fn read<'a>(
 ) -> Result<()> {
     schema.string.length.min = keywords.count(reader, "minLength")?.unwrap_or(0);
     schema.string.length.max = keywords.count(reader, "maxLength")?;
-    schema.string.pattern = match keywords.get("pattern") {
-        None => None,
-        Some(Value::String(pattern)) => Some(pattern),
+    match keywords.get("pattern") {
+        None => {}
+        Some(Value::String(pattern)) => schema.string.patterns.push((pattern, true)),
         Some(other) => return Err(keywords.invalid("pattern", other, "a regular expression as a string")),
-    };
+    }
     Ok(())
 }
