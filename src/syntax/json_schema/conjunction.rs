@@ -8,6 +8,7 @@
 use super::errors;
 use super::numbers;
 use super::schema::{Counts, NumberRange, Schema, SchemaId, Schemas, TypeSet};
+use super::string_test::StringTest;
 use super::validate::Validator;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -52,8 +53,8 @@ pub(super) struct Typed<'a> {
     pub(super) types: TypeSet,
     pub(super) number: NumberRange,
     pub(super) length: Counts,
-    /// Patterns, with the schemas they stand in.
-    pub(super) patterns: Vec<(SchemaId, &'a str)>,
+    /// Patterns and formats, with the schemas they stand in.
+    pub(super) tests: Vec<(SchemaId, StringTest<'a>)>,
     pub(super) array: Option<ArrayShape>,
     pub(super) object: Option<ObjectShape<'a>>,
 }
@@ -260,7 +261,7 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
             types: TypeSet::ALL,
             number: NumberRange::default(),
             length: Counts::default(),
-            patterns: Vec::new(),
+            tests: Vec::new(),
             array: None,
             object: None,
         };
@@ -271,10 +272,10 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
             typed.number = numbers::intersection(&typed.number, &schema.number);
             typed.length = typed.length.intersection(&schema.string.length);
             count = count.intersection(&schema.array.count);
-            if let Some(pattern) = schema.string.pattern
-                && !typed.patterns.iter().any(|(_, known)| *known == pattern)
-            {
-                typed.patterns.push((id, pattern));
+            for &test in &schema.string.tests {
+                if !typed.tests.iter().any(|(_, known)| *known == test) {
+                    typed.tests.push((id, test));
+                }
             }
         }
         let bases: Vec<&Schema<'a>> = bases.iter().map(|&id| schemas.get(id)).collect();

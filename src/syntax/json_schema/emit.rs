@@ -5,10 +5,12 @@
 
 use super::conjunction::{ArrayShape, ConjunctionId, Conjunctions, ObjectShape, Shape, Typed};
 use super::decimal::Decimal;
+use super::formats::Side;
 use super::options::{JsonSchemaOptions, Whitespace};
 use super::satisfiable::Satisfiable;
 use super::schema::TypeSet;
-use super::{numbers, pattern, strings};
+use super::string_test::{self, StringTest};
+use super::{numbers, strings};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, Member, RuleId};
 use rustc_hash::FxHashMap;
@@ -32,7 +34,7 @@ pub(super) fn emit(
         options,
         layout,
         made: vec![None; all.len()],
-        patterns: FxHashMap::default(),
+        tests: FxHashMap::default(),
         g,
     };
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
@@ -63,7 +65,7 @@ fn declare(
             let small = match all.shape_of(id) {
                 Shape::Values(list) => list.len() <= SMALL_LIST,
                 Shape::Union(_) => false,
-                Shape::Typed(t) => t.array.is_none() && t.object.is_none() && t.patterns.is_empty(),
+                Shape::Typed(t) => t.array.is_none() && t.object.is_none() && t.tests.is_empty(),
             };
             let shared = uses[id.index()] > 1 && !small && satisfiable.contains(id);
             if id == all.root() { Some(root) } else { shared.then(|| g.declare(all.name(id))) }
@@ -113,7 +115,7 @@ struct Emitter<'e, 's, 'a> {
     layout: Layout,
     /// References to rules, and what stands inside rules once it is made.
     made: Vec<Option<ExprId>>,
-    patterns: FxHashMap<&'a str, ExprId>,
+    tests: FxHashMap<StringTest<'a>, ExprId>,
 }
 
 impl<'a> Emitter<'_, '_, 'a> {
@@ -198,16 +200,19 @@ impl<'a> Emitter<'_, '_, 'a> {
     }
 
     fn string(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
-        if typed.patterns.is_empty() {
+        if typed.tests.is_empty() {
             return Ok(strings::of_length(&mut self.g, &typed.length));
         }
         let mut contents = Vec::new();
-        for &(schema, source) in &typed.patterns {
-            let content = match self.patterns.get(source) {
+        for &(schema, test) in &typed.tests {
+            let content = match self.tests.get(&test) {
                 Some(&content) => content,
-                None => pattern::content(&mut self.g, self.all.schemas.get(schema), source)?,
+                None => {
+                    let pointer = &self.all.schemas.get(schema).pointer;
+                    string_test::content(&mut self.g, test, Side::Within, pointer)?
+                }
             };
-            self.patterns.insert(source, content);
+            self.tests.insert(test, content);
             contents.push(content);
         }
         Ok(strings::constrained(&mut self.g, &contents, &typed.length))

@@ -41,19 +41,21 @@ mod conjunction;
 mod decimal;
 mod emit;
 mod errors;
+mod formats;
 mod keywords;
 mod numbers;
 mod options;
-mod pattern;
 mod pointer;
 mod refs;
 mod satisfiable;
 mod schema;
 mod source;
+mod span_match;
+mod string_test;
 mod strings;
 mod validate;
 
-pub use options::{JsonSchemaOptions, PropertyOrder, Whitespace};
+pub use options::{Formats, JsonSchemaOptions, PropertyOrder, Whitespace};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -97,7 +99,7 @@ fn compile_checked(
     options: &JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
-    let schemas = schema::read(root, &mut warnings)?;
+    let schemas = schema::read(root, options.formats, &mut warnings)?;
     let all = Conjunctions::of(&schemas, &options.limits)?;
     let satisfiable = Satisfiable::of(&all);
     if !satisfiable.contains(all.root()) {

@@ -4,7 +4,9 @@
 //! chains of `$ref` recurse.
 
 use super::decimal::Decimal;
+use super::options::Formats;
 use super::pointer::join;
+use super::string_test::StringTest;
 use super::{errors, keywords, refs};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -102,7 +104,8 @@ impl Counts {
 pub(super) struct StringPart<'a> {
     /// In Unicode code points.
     pub(super) length: Counts,
-    pub(super) pattern: Option<&'a str>,
+    /// `pattern` and `format`.
+    pub(super) tests: Vec<StringTest<'a>>,
 }
 
 /// What a schema says of arrays.
@@ -301,6 +304,7 @@ pub(super) struct Location<'a> {
 pub(super) struct Reader<'a, 'w> {
     pub(super) root: &'a Value,
     pub(super) draft: Draft,
+    pub(super) formats: Formats,
     locations: Vec<Location<'a>>,
     /// One id a place in the document, however it is reached.
     ids: FxHashMap<*const Value, SchemaId>,
@@ -329,9 +333,14 @@ impl<'a> Reader<'a, '_> {
 }
 
 /// Reads everything that the root reaches.
-pub(super) fn read<'a>(root: &'a Value, warnings: &mut Vec<Diagnostic>) -> Result<Schemas<'a>> {
+pub(super) fn read<'a>(
+    root: &'a Value,
+    formats: Formats,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Schemas<'a>> {
     let draft = Draft::of(root);
-    let mut reader = Reader { root, draft, locations: Vec::new(), ids: FxHashMap::default(), warnings };
+    let mut reader =
+        Reader { root, draft, formats, locations: Vec::new(), ids: FxHashMap::default(), warnings };
     reader.intern(Location {
         value: root,
         pointer: String::new(),

@@ -3,10 +3,10 @@
 
 use super::conjunction::Part;
 use super::decimal::Decimal;
+use super::errors;
 use super::schema::{NumberRange, Schema, SchemaId, Schemas, TypeSet};
-use super::{errors, pattern};
+use super::string_test::{Matcher, StringTest};
 use crate::error::Result;
-use crate::grammar::Grammar;
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -18,12 +18,12 @@ const MAX_DEPTH: usize = 400;
 pub(super) struct Validator<'s, 'a> {
     schemas: &'s Schemas<'a>,
     limits: &'s Limits,
-    patterns: FxHashMap<&'a str, Grammar>,
+    tests: FxHashMap<StringTest<'a>, Matcher>,
 }
 
 impl<'s, 'a> Validator<'s, 'a> {
     pub(super) fn new(schemas: &'s Schemas<'a>, limits: &'s Limits) -> Self {
-        Validator { schemas, limits, patterns: FxHashMap::default() }
+        Validator { schemas, limits, tests: FxHashMap::default() }
     }
 
     /// Whether the value satisfies all parts.
@@ -112,14 +112,24 @@ impl<'s, 'a> Validator<'s, 'a> {
     }
 
     fn matches(&mut self, schema: &Schema<'a>, text: &str) -> Result<bool> {
-        let Some(source) = schema.string.pattern else { return Ok(true) };
-        if !self.patterns.contains_key(source) {
-            self.patterns.insert(source, pattern::text_grammar(schema, source, self.limits)?);
+        for &test in &schema.string.tests {
+            if !self.tests.contains_key(&test) {
+                self.tests.insert(test, Matcher::new(test, &schema.pointer, self.limits)?);
+            }
+            match self.tests.get(&test).and_then(|matcher| matcher.matches(text)) {
+                Some(true) => {}
+                Some(false) => return Ok(false),
+                None => {
+                    let keyword = format!("`{}`", test.keyword());
+                    return Err(errors::unsupported_combination(
+                        &schema.pointer,
+                        &keyword,
+                        "this listed value",
+                    ));
+                }
+            }
         }
-        let matched = self.patterns.get(source).and_then(|grammar| pattern::matches(grammar, text));
-        matched.ok_or_else(|| {
-            errors::unsupported_combination(&schema.pointer, "`pattern`", "a listed value of this length")
-        })
+        Ok(true)
     }
 }
 
