@@ -3,6 +3,7 @@
 
 use super::decimal::Decimal;
 use super::schema::SchemaId;
+use super::string_test::StringTest;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
@@ -106,8 +107,8 @@ impl Counts {
 pub(super) struct StringPart<'a> {
     /// In Unicode code points.
     pub(super) length: Counts,
-    /// Patterns, and whether one must match or must not.
-    pub(super) patterns: Vec<(&'a str, bool)>,
+    /// `pattern` and `format`, and whether strings must pass or must fail.
+    pub(super) tests: Vec<(StringTest<'a>, bool)>,
 }
 
 /// What a schema says of arrays.

@@ -122,6 +122,28 @@ pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {
     Error::new(cause.kind(), diagnostic)
 }
 
+pub(super) fn complement_of_format(pointer: &str, name: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "the strings that do not have this format cannot be described",
+        )
+        .at(at(pointer))
+        .found(name)
+        .help("say with `pattern` which strings are meant"),
+    )
+}
+
+pub(super) fn unknown_format(pointer: &str, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        "json-schema/unknown-format",
+        "this format is in no draft of JSON Schema, or sets no rule",
+    )
+    .at(at(pointer))
+    .found(name)
+    .help("it is read as an annotation, which restricts nothing; check its spelling, or use `pattern`")
+}
+
 pub(super) fn bound_too_long(pointer: &str, keyword: &str, found: &str) -> Error {
     error(
         Diagnostic::new("json-schema/bound-too-long", format!("`{keyword}` has too many digits"))

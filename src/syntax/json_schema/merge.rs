@@ -6,6 +6,7 @@ use super::errors;
 use super::numbers::{self, NumberRange};
 use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
+use super::string_test::StringTest;
 use crate::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -26,9 +27,9 @@ impl<'a> Conjunctions<'a> {
             number = numbers::intersection(&number, &base.number);
             typed.length = typed.length.intersection(&base.string.length);
             typed.excluded.extend(&base.excluded);
-            for &(pattern, holds) in &base.string.patterns {
-                if !typed.tests.iter().any(|test| test.pattern == pattern && test.holds == holds) {
-                    typed.tests.push(Test { schema, pattern, holds });
+            for &(test, holds) in &base.string.tests {
+                if !typed.tests.iter().any(|known| known.test == test && known.holds == holds) {
+                    typed.tests.push(Test { schema, test, holds });
                 }
             }
         }
@@ -115,7 +116,7 @@ impl<'a> Conjunctions<'a> {
             let before = schemas.len();
             schemas.extend(base.object.by_name.get(name));
             for &(pattern, schema) in &base.object.patterns {
-                if self.validator.matches(base, pattern, name)? {
+                if self.validator.passes(base, StringTest::Pattern(pattern), name)? {
                     schemas.push(schema);
                 }
             }
@@ -160,8 +161,9 @@ impl<'a> Conjunctions<'a> {
         let mut tests: Vec<Test<'a>> = Vec::new();
         for (&schema, base) in ids.iter().zip(bases) {
             for &(pattern, _) in &base.object.patterns {
-                if !tests.iter().any(|test| test.pattern == pattern) {
-                    tests.push(Test { schema, pattern, holds: true });
+                let test = StringTest::Pattern(pattern);
+                if !tests.iter().any(|known| known.test == test) {
+                    tests.push(Test { schema, test, holds: true });
                 }
             }
         }
@@ -176,7 +178,8 @@ impl<'a> Conjunctions<'a> {
             for base in bases {
                 let before = schemas.len();
                 let holds = |pattern: &str| {
-                    tests.iter().position(|t| t.pattern == pattern).is_some_and(|at| matching >> at & 1 == 1)
+                    let test = StringTest::Pattern(pattern);
+                    tests.iter().position(|known| known.test == test).is_some_and(|at| matching >> at & 1 == 1)
                 };
                 schemas.extend(base.object.patterns.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
                 if schemas.len() == before {
@@ -199,7 +202,7 @@ impl<'a> Conjunctions<'a> {
                 let mut passes = self.name_satisfies(names_schemas, member.name)?;
                 for test in &passing {
                     let schema = self.schemas.get(test.schema);
-                    passes = passes && self.validator.matches(schema, test.pattern, member.name)? == test.holds;
+                    passes = passes && self.validator.passes(schema, test.test, member.name)? == test.holds;
                 }
                 if passes {
                     declared.push(member.name);
@@ -219,7 +222,7 @@ impl<'a> Conjunctions<'a> {
                 let mut alternatives = Vec::new();
                 for name in declared_names(bases) {
                     let of_class = match some.names {
-                        NameClass::Matching(pattern) => self.validator.matches(base, pattern, name)?,
+                        NameClass::Matching(pattern) => self.validator.passes(base, StringTest::Pattern(pattern), name)?,
                         NameClass::Satisfying(names) => self.name_satisfies(&[names], name)?,
                         NameClass::AdditionalTo(schema) => {
                             self.validator.is_additional(&self.schemas, schema, name)?

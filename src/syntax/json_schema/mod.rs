@@ -44,11 +44,11 @@ mod decimal;
 mod emit;
 mod empty;
 mod errors;
+mod formats;
 mod keywords;
 mod merge;
 mod numbers;
 mod options;
-mod pattern;
 mod pointer;
 mod reader;
 mod refs;
@@ -57,10 +57,12 @@ mod satisfiable;
 mod schema;
 mod shape;
 mod source;
+mod span_match;
+mod string_test;
 mod strings;
 mod validate;
 
-pub use options::{JsonSchemaOptions, PropertyOrder, Whitespace};
+pub use options::{Formats, JsonSchemaOptions, PropertyOrder, Whitespace};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -104,7 +106,7 @@ fn compile_checked(
     options: &JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
-    let mut schemas = reader::read(root, &mut warnings)?;
+    let mut schemas = reader::read(root, options.formats, &mut warnings)?;
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();

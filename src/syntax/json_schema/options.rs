@@ -35,6 +35,16 @@ impl From<PropertyOrder> for Order {
     }
 }
 
+/// What `format` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Formats {
+    /// Strings have the format. Names that are in no draft are annotations, with a warning. The default.
+    #[default]
+    Assert,
+    /// Nothing, as the drafts 2019-09 and 2020-12 have it unless a schema asks for more.
+    Annotate,
+}
+
 /// Options of [`compile`](super::compile).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonSchemaOptions {
@@ -42,6 +52,8 @@ pub struct JsonSchemaOptions {
     pub whitespace: Whitespace,
     /// The order of members. Default [`PropertyOrder::Declared`].
     pub property_order: PropertyOrder,
+    /// What `format` means. Default [`Formats::Assert`].
+    pub formats: Formats,
     /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
     pub limits: Limits,
 }

@@ -4,6 +4,7 @@
 //! `$ref` recurse.
 
 use super::assertion::TypeSet;
+use super::options::Formats;
 use super::pointer::join;
 use super::schema::{Schema, SchemaId, Schemas};
 use super::{errors, keywords, refs};
@@ -53,6 +54,7 @@ pub(super) struct Location<'a> {
 pub(super) struct Reader<'a, 'w> {
     pub(super) root: &'a Value,
     pub(super) draft: Draft,
+    pub(super) formats: Formats,
     locations: Vec<Location<'a>>,
     /// One id a place in the document, however it is reached.
     ids: FxHashMap<*const Value, SchemaId>,
@@ -81,9 +83,13 @@ impl<'a> Reader<'a, '_> {
 }
 
 /// Reads everything that the root reaches.
-pub(super) fn read<'a>(root: &'a Value, warnings: &mut Vec<Diagnostic>) -> Result<Schemas<'a>> {
+pub(super) fn read<'a>(
+    root: &'a Value,
+    formats: Formats,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Schemas<'a>> {
     let draft = Draft::of(root);
-    let mut reader = Reader { root, draft, locations: Vec::new(), ids: FxHashMap::default(), warnings };
+    let mut reader = Reader { root, draft, formats, locations: Vec::new(), ids: FxHashMap::default(), warnings };
     reader.intern(Location {
         value: root,
         pointer: String::new(),

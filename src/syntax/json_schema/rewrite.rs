@@ -163,8 +163,8 @@ impl<'a> Maker<'_, 'a> {
             let string = StringPart { length, ..StringPart::default() };
             ways.push(Schema { string, ..typed(TypeSet::STRING) });
         }
-        for &(pattern, holds) in &schema.string.patterns {
-            let string = StringPart { patterns: vec![(pattern, !holds)], ..StringPart::default() };
+        for &(test, holds) in &schema.string.tests {
+            let string = StringPart { tests: vec![(test, !holds)], ..StringPart::default() };
             ways.push(Schema { string, ..typed(TypeSet::STRING) });
         }
         let arrays = self.array_failures(&schema.array);

@@ -4,6 +4,7 @@ use super::assertion::{Counts, TypeSet};
 use super::conjunction::ConjunctionId;
 use super::numbers::NumberRange;
 use super::schema::SchemaId;
+use super::string_test::StringTest;
 use serde_json::Value;
 
 /// What a conjunction comes to.
@@ -30,12 +31,12 @@ pub(super) struct Typed<'a> {
     pub(super) object: Option<ObjectShape<'a>>,
 }
 
-/// A pattern that must match strings, or must not.
-#[derive(Clone, Copy, Debug)]
+/// A test that strings must pass, or must fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Test<'a> {
     /// Where it stands.
     pub(super) schema: SchemaId,
-    pub(super) pattern: &'a str,
+    pub(super) test: StringTest<'a>,
     pub(super) holds: bool,
 }
 

@@ -5,9 +5,9 @@ use super::assertion::{NameClass, SomeMember, TypeSet, equality_key};
 use super::conjunction::Part;
 use super::decimal::Decimal;
 use super::schema::{Schema, SchemaId, Schemas};
-use super::{errors, numbers, pattern};
+use super::string_test::{Matcher, StringTest};
+use super::{errors, numbers};
 use crate::error::Result;
-use crate::grammar::Grammar;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
@@ -16,15 +16,14 @@ use serde_json::{Map, Value};
 const MAX_DEPTH: usize = 400;
 
 /// Validates values against schemas of one document.
-#[derive(Debug)]
 pub(super) struct Validator<'a> {
     limits: Limits,
-    patterns: FxHashMap<&'a str, Grammar>,
+    tests: FxHashMap<StringTest<'a>, Matcher>,
 }
 
 impl<'a> Validator<'a> {
     pub(super) fn new(limits: Limits) -> Self {
-        Validator { limits, patterns: FxHashMap::default() }
+        Validator { limits, tests: FxHashMap::default() }
     }
 
     /// Whether the value satisfies all parts.
@@ -44,29 +43,29 @@ impl<'a> Validator<'a> {
         Ok(true)
     }
 
-    /// Whether a pattern (of `schema`) finds a match in a text.
+    /// Whether a text passes a test (of `schema`).
     ///
     /// # Errors
-    /// A pattern that cannot be used; a match that would cost too much.
-    pub(super) fn matches(&mut self, schema: &Schema<'a>, source: &'a str, text: &str) -> Result<bool> {
-        if !self.patterns.contains_key(source) {
-            self.patterns.insert(source, pattern::text_grammar(schema, source, &self.limits)?);
+    /// A pattern that cannot be used; a match that would cost too much, or cannot be known.
+    pub(super) fn passes(&mut self, schema: &Schema<'a>, test: StringTest<'a>, text: &str) -> Result<bool> {
+        if !self.tests.contains_key(&test) {
+            self.tests.insert(test, Matcher::new(test, &schema.pointer, &self.limits)?);
         }
-        let matched = self.patterns.get(source).and_then(|grammar| pattern::matches(grammar, text));
-        matched.ok_or_else(|| {
-            errors::unsupported_combination(&schema.pointer, "a pattern", "a value or name of this length")
+        self.tests.get(&test).and_then(|matcher| matcher.matches(text)).ok_or_else(|| {
+            let keyword = format!("`{}`", test.keyword());
+            errors::unsupported_combination(&schema.pointer, &keyword, "this listed value or name")
         })
     }
 
     /// Whether a name is neither declared by a schema nor matched by its patterns.
     ///
     /// # Errors
-    /// Those of [`matches`](Validator::matches).
+    /// Those of [`passes`](Validator::passes).
     pub(super) fn is_additional(&mut self, schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
         let schema = schemas.get(id);
         let mut additional = !schema.object.by_name.contains_key(name);
         for (pattern, _) in &schema.object.patterns {
-            additional = additional && !self.matches(schema, pattern, name)?;
+            additional = additional && !self.passes(schema, StringTest::Pattern(pattern), name)?;
         }
         Ok(additional)
     }
@@ -128,8 +127,8 @@ impl<'a> Visit<'_, 'a> {
 
     fn string(&mut self, schema: &Schema<'a>, text: &str) -> Result<bool> {
         let mut ok = schema.string.length.contains(text.chars().count());
-        for &(pattern, holds) in &schema.string.patterns {
-            ok = ok && self.validator.matches(schema, pattern, text)? == holds;
+        for &(test, holds) in &schema.string.tests {
+            ok = ok && self.validator.passes(schema, test, text)? == holds;
         }
         Ok(ok)
     }
@@ -193,7 +192,7 @@ impl<'a> Visit<'_, 'a> {
         let object = &schema.object;
         let mut schemas: Vec<SchemaId> = object.by_name.get(name).copied().into_iter().collect();
         for &(pattern, id) in &object.patterns {
-            if self.validator.matches(schema, pattern, name)? {
+            if self.validator.passes(schema, StringTest::Pattern(pattern), name)? {
                 schemas.push(id);
             }
         }
@@ -211,7 +210,7 @@ impl<'a> Visit<'_, 'a> {
         depth: usize,
     ) -> Result<bool> {
         match some.names {
-            NameClass::Matching(pattern) => self.validator.matches(schema, pattern, name),
+            NameClass::Matching(pattern) => self.validator.passes(schema, StringTest::Pattern(pattern), name),
             NameClass::Satisfying(names) => self.all(names, &Value::from(name), depth),
             NameClass::AdditionalTo(id) => self.validator.is_additional(self.schemas, id, name),
         }

@@ -10,10 +10,12 @@ mod value;
 use super::assertion::TypeSet;
 use super::conjunction::{ConjunctionId, Conjunctions};
 use super::decimal::Decimal;
+use super::formats::Side;
 use super::options::{JsonSchemaOptions, Whitespace};
 use super::satisfiable::Satisfiable;
 use super::shape::{Shape, Test, Typed};
-use super::{numbers, pattern, strings};
+use super::string_test::{self, StringTest};
+use super::{numbers, strings};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
@@ -36,7 +38,7 @@ pub(super) fn emit(
         options,
         layout,
         made: vec![None; all.len()],
-        patterns: FxHashMap::default(),
+        tests: FxHashMap::default(),
         g,
     };
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
@@ -117,7 +119,8 @@ struct Emitter<'e, 'a> {
     layout: Layout,
     /// References to rules, and what stands inside rules once it is made.
     made: Vec<Option<ExprId>>,
-    patterns: FxHashMap<&'a str, ExprId>,
+    /// Contents of strings that pass a test, or fail it.
+    tests: FxHashMap<(StringTest<'a>, bool), ExprId>,
 }
 
 impl<'a> Emitter<'_, 'a> {
@@ -220,12 +223,17 @@ impl<'a> Emitter<'_, 'a> {
     fn tested(&mut self, tests: &[Test<'a>], length: &super::assertion::Counts) -> Result<ExprId> {
         let mut contents = Vec::new();
         for test in tests {
-            let content = match self.patterns.get(test.pattern) {
+            let content = match self.tests.get(&(test.test, test.holds)) {
                 Some(&content) => content,
-                None => pattern::content(&mut self.g, self.all.schemas.get(test.schema), test.pattern)?,
+                None => {
+                    let pointer = &self.all.schemas.get(test.schema).pointer;
+                    let side = if test.holds { Side::Within } else { Side::Around };
+                    let content = string_test::content(&mut self.g, test.test, side, pointer)?;
+                    if test.holds { content } else { self.g.complement(content) }
+                }
             };
-            self.patterns.insert(test.pattern, content);
-            contents.push(if test.holds { content } else { self.g.complement(content) });
+            self.tests.insert((test.test, test.holds), content);
+            contents.push(content);
         }
         let bounded = tests.iter().any(|test| test.holds) || !length.is_free();
         Ok(strings::constrained(&mut self.g, &contents, length, bounded))

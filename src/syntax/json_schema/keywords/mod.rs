@@ -40,7 +40,7 @@ const STATUS: &[(Status, &[&str])] = &[
     (Assertion, &["minProperties", "maxProperties"]),
     (Assertion, &["items", "prefixItems", "additionalItems", "minItems", "maxItems"]),
     (Assertion, &["uniqueItems", "contains", "minContains", "maxContains"]),
-    (Assertion, &["minLength", "maxLength", "pattern"]),
+    (Assertion, &["minLength", "maxLength", "pattern", "format"]),
     (Assertion, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
     (Applicator, &["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"]),
     (Applicator, &["dependencies", "dependentRequired", "dependentSchemas", "extends"]),
@@ -48,7 +48,7 @@ const STATUS: &[(Status, &[&str])] = &[
     (Annotation, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
     (Annotation, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
     (Annotation, &["contentEncoding", "contentMediaType", "contentSchema"]),
-    (Refused, &["multipleOf", "divisibleBy", "format"]),
+    (Refused, &["multipleOf", "divisibleBy"]),
     (Refused, &["unevaluatedItems", "unevaluatedProperties"]),
     (Refused, &["$dynamicRef", "$recursiveRef", "disallow"]),
 ];
