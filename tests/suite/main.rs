@@ -9,6 +9,7 @@ mod diagnostics;
 mod docs;
 mod earley;
 mod engine_properties;
+mod formats;
 mod fuzz_regressions;
 mod gbnf;
 mod generation;
