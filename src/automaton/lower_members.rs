@@ -28,8 +28,10 @@ impl<'g> Lowering<'g> {
             keys: Vec::new(),
             values: Vec::new(),
             required: Vec::new(),
-            required_count: 0,
             next_required: Vec::new(),
+            required_from: Vec::new(),
+            min: source.min,
+            max: source.max,
             rest: None,
             separator: StateId::ACCEPT,
             exit: next,
@@ -69,8 +71,10 @@ impl<'g> Lowering<'g> {
         let values = self.results_of(members.len());
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let mut next_required = vec![members.len() as u32; members.len() + 1];
+        let mut required_from = vec![0; members.len() + 1];
         for place in (0..members.len()).rev() {
             next_required[place] = if required[place] { place as u32 } else { next_required[place + 1] };
+            required_from[place] = required_from[place + 1] + u32::from(required[place]);
         }
         let keys = key_trie(members.iter().map(|member| &*member.key));
         let mut root = StateId::ACCEPT;
@@ -84,9 +88,17 @@ impl<'g> Lowering<'g> {
             }
         }
         let list = &mut self.automaton.members[index as usize];
-        list.required_count = required.iter().filter(|&&r| r).count() as u32;
-        *list =
-            Members { keys, values, required, next_required, separator, exit: next, root, ..list.clone() };
+        *list = Members {
+            keys,
+            values,
+            required,
+            next_required,
+            required_from,
+            separator,
+            exit: next,
+            root,
+            ..list.clone()
+        };
         let enter = self.add_state(State::MembersEnter(index));
         self.push_result(enter);
     }

@@ -245,6 +245,18 @@ impl GrammarBuilder {
         rest: Option<ExprId>,
         separator: ExprId,
     ) -> ExprId {
+        self.counted_members(order, members, rest, separator, (0, None))
+    }
+
+    /// Keyed members, at least `min` and at most `max` (`None` is without bound) of them; see [`Members`].
+    pub fn counted_members(
+        &mut self,
+        order: Order,
+        members: impl IntoIterator<Item = Member>,
+        rest: Option<ExprId>,
+        separator: ExprId,
+        (min, max): (u32, Option<u32>),
+    ) -> ExprId {
         let members: Box<[Member]> = members.into_iter().collect();
         if members.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
@@ -253,7 +265,18 @@ impl GrammarBuilder {
         }
         let never = self.never();
         let rest = rest.filter(|&rest| rest != never);
-        self.intern(Expression::Members(Box::new(Members { order, members, rest, separator })))
+        let required = members.iter().filter(|member| member.required).count();
+        let most = if rest.is_some() { usize::MAX } else { members.len() };
+        if most < min as usize || max.is_some_and(|max| (max as usize) < required.max(min as usize)) {
+            return never;
+        }
+        if max == Some(0) || most == 0 {
+            return self.empty();
+        }
+        // bounds that say nothing beside what is required and what there is
+        let min = if min as usize <= required { 0 } else { min };
+        let max = max.filter(|&max| (max as usize) < most);
+        self.intern(Expression::Members(Box::new(Members { order, members, rest, separator, min, max })))
     }
 
     /// The strings in all of them.

@@ -108,8 +108,8 @@ pub enum Order {
 }
 
 /// A list of members `key value`, separated by `separator`: each member at most once, the required ones
-/// exactly once; and, if there is a `rest`, any number of further members that it describes. With no member
-/// required, the empty string is in the language.
+/// exactly once; and, if there is a `rest`, any number of further members that it describes. All together are
+/// at least `min` and at most `max`. With no member required and no minimum, the empty string is in the language.
 ///
 /// This is what JSON objects, use-once tools and sets are made of. It is a register in the automaton (which
 /// members were seen), never an expansion into orders or subsets.
@@ -123,6 +123,10 @@ pub struct Members {
     pub rest: Option<ExprId>,
     /// What stands between two members.
     pub separator: ExprId,
+    /// At least so many members come, further ones included.
+    pub min: u32,
+    /// At most so many members come, further ones included.
+    pub max: Option<u32>,
 }
 
 /// One member of [`Members`]: the key's bytes, then the value.

@@ -249,3 +249,54 @@ pub(super) fn duplicate_key(pointer: &str) -> Diagnostic {
         .at(at(pointer))
         .help("the last one counts; remove the others")
 }
+
+pub(super) fn too_many_patterns(pointer: &str, limit: usize) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "too many different patterns of `patternProperties` hold of one object",
+        )
+        .at(at(pointer))
+        .allowed(format!("at most {limit}"))
+        .help("join patterns whose schemas are the same with `|`"),
+    )
+}
+
+pub(super) fn narrowed(pointer: &str) -> Diagnostic {
+    Diagnostic::new(
+        "json-schema/narrowed",
+        "objects that only a member of an undeclared name keeps from satisfying this schema are left out",
+    )
+    .at(at(pointer))
+    .help("declare the name in `properties` where such objects are wanted")
+}
+
+/// Nothing is left of a schema after values were left out.
+pub(super) fn too_narrow(narrowed: &Diagnostic) -> Error {
+    let diagnostic = Diagnostic::new(
+        "json-schema/unsupported-combination",
+        "a schema asks for a member of an undeclared name that fails another schema",
+    );
+    error(diagnostic.at(narrowed.place().clone()).help("declare the name in `properties`"))
+}
+
+pub(super) fn too_many_counts(limit: usize) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "the bounds of `contains` and of the number of items are too large together",
+        )
+        .allowed(format!("at most {limit} states of counting"))
+        .help("lower the bounds"),
+    )
+}
+
+pub(super) fn unique_items() -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-keyword",
+            "`uniqueItems` is supported where the items are listed scalars alone",
+        )
+        .help("list the items in `enum`, or bound the array with `maxItems`: 1"),
+    )
+}

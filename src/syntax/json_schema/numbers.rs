@@ -10,12 +10,48 @@
 //! A range of `n` digits makes O(n) expressions: each place of a bound's digits is one choice between
 //! staying on the bound and leaving it, after which every digit is free.
 
-use super::schema::{Bound, NumberRange};
+use super::decimal::Decimal;
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 use std::cmp::Ordering;
 
 mod magnitude;
 mod scientific;
+
+/// One end of a range of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bound {
+    pub(super) value: Decimal,
+    /// Whether the value itself is outside.
+    pub(super) exclusive: bool,
+}
+
+/// Numbers between two bounds, integers only or all.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct NumberRange {
+    pub(super) lower: Option<Bound>,
+    pub(super) upper: Option<Bound>,
+    pub(super) integer: bool,
+}
+
+/// The ranges that together have the numbers that are not in this one.
+pub(super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
+    let outside = |bound: &Bound| Some(Bound { value: bound.value.clone(), exclusive: !bound.exclusive });
+    let mut failures = Vec::new();
+    if let Some(lower) = &range.lower {
+        failures.push(NumberRange { upper: outside(lower), ..NumberRange::default() });
+    }
+    if let Some(upper) = &range.upper {
+        failures.push(NumberRange { lower: outside(upper), ..NumberRange::default() });
+    }
+    failures
+}
+
+/// Whether a number is in the range.
+pub(super) fn contains(range: &NumberRange, number: &Decimal) -> bool {
+    let above = range.lower.as_ref().is_none_or(|b| *number > b.value || *number == b.value && !b.exclusive);
+    let below = range.upper.as_ref().is_none_or(|b| *number < b.value || *number == b.value && !b.exclusive);
+    above && below && (!range.integer || number.is_integer())
+}
 
 /// The numbers in both.
 pub(super) fn intersection(a: &NumberRange, b: &NumberRange) -> NumberRange {
@@ -57,6 +93,22 @@ pub(super) fn is_empty(range: &NumberRange) -> bool {
         },
         _ => false,
     }
+}
+
+/// The texts of the numbers of the range that are none of `excluded`.
+pub(super) fn expression_excluding(g: &mut GrammarBuilder, range: &NumberRange, excluded: &[Decimal]) -> ExprId {
+    let mut excluded = excluded.to_vec();
+    excluded.sort();
+    let mut parts = Vec::with_capacity(excluded.len() + 1);
+    let mut rest = range.clone();
+    for value in excluded.into_iter().filter(|value| contains(range, value)) {
+        let bound = || Some(Bound { value: value.clone(), exclusive: true });
+        let below = NumberRange { upper: bound(), ..rest.clone() };
+        parts.push(expression(g, &below));
+        rest.lower = bound();
+    }
+    parts.push(expression(g, &rest));
+    g.choice(parts)
 }
 
 /// The texts of the numbers of the range.
@@ -109,7 +161,7 @@ struct Part {
 
 /// The range of the numbers without sign and that of the numbers with a minus sign, if they are not empty.
 fn by_sign(range: &NumberRange) -> (Option<Part>, Option<Part>) {
-    let zero = || Bound { value: super::decimal::Decimal::zero(), exclusive: false };
+    let zero = || Bound { value: Decimal::zero(), exclusive: false };
     let flipped = |b: &Bound| Bound { value: b.value.magnitude(), exclusive: b.exclusive };
     let below_zero = |b: &Bound| b.value.is_negative() || b.value.is_zero() && b.exclusive;
     let positive = match &range.upper {

@@ -31,10 +31,10 @@ pub(super) enum Piece {
     Char { class: ExprId, read: Vec<u8> },
     /// A repeat with what is left of its bounds.
     Repeat { body: ExprId, min: u32, max: Option<u32> },
-    /// Members in their order, from `next` on.
-    Declared { of: ExprId, next: usize, started: bool },
-    /// Members in any order, those of `left` left.
-    AnyOrder { of: ExprId, left: Vec<usize>, started: bool },
+    /// Members in their order, from `next` on, after `count` of them.
+    Declared { of: ExprId, next: usize, count: u32 },
+    /// Members in any order, those of `left` left, after `count` of them.
+    AnyOrder { of: ExprId, left: Vec<usize>, count: u32 },
 }
 
 /// `head` was begun at column `origin` and has `rest` left to read, its last piece first.
@@ -311,34 +311,38 @@ impl Recogniser<'_> {
                 }
                 alternatives
             }
-            Some(&Piece::Declared { of, next, started }) => {
+            Some(&Piece::Declared { of, next, count }) => {
                 let Expression::Members(members) = self.grammar.expression(of) else { return Vec::new() };
                 let mut alternatives = Vec::new();
-                for i in next..members.members.len() {
-                    let left = Piece::Declared { of, next: i + 1, started: true };
-                    alternatives.push(self.with_member(item, of, started, Some(i), left));
-                    if members.members[i].required {
-                        return alternatives;
-                    }
+                let full = members.max.is_some_and(|max| count >= max);
+                let required = members.members.iter().skip(next).position(|member| member.required);
+                let last = required.map_or(members.members.len(), |ahead| next + ahead + 1);
+                for i in (next..last).filter(|_| !full) {
+                    let left = Piece::Declared { of, next: i + 1, count: count + 1 };
+                    alternatives.push(self.with_member(item, of, count > 0, Some(i), left));
                 }
-                let left = Piece::Declared { of, next: members.members.len(), started: true };
-                alternatives.extend(members.rest.map(|_| self.with_member(item, of, started, None, left)));
-                alternatives.push(item.with([]));
+                if required.is_none() {
+                    let left = Piece::Declared { of, next: members.members.len(), count: count + 1 };
+                    let rest = members.rest.filter(|_| !full);
+                    alternatives.extend(rest.map(|_| self.with_member(item, of, count > 0, None, left)));
+                    alternatives.extend((count >= members.min).then(|| item.with([])));
+                }
                 alternatives
             }
-            Some(Piece::AnyOrder { of, left, started }) => {
+            Some(Piece::AnyOrder { of, left, count }) => {
                 let Expression::Members(members) = self.grammar.expression(*of) else { return Vec::new() };
                 let mut alternatives = Vec::new();
-                for &i in left {
+                let full = members.max.is_some_and(|max| *count >= max);
+                for &i in left.iter().filter(|_| !full) {
                     let others = left.iter().copied().filter(|&other| other != i).collect();
-                    let after = Piece::AnyOrder { of: *of, left: others, started: true };
-                    alternatives.push(self.with_member(item, *of, *started, Some(i), after));
+                    let after = Piece::AnyOrder { of: *of, left: others, count: count + 1 };
+                    alternatives.push(self.with_member(item, *of, *count > 0, Some(i), after));
                 }
-                if members.rest.is_some() {
-                    let after = Piece::AnyOrder { of: *of, left: left.clone(), started: true };
-                    alternatives.push(self.with_member(item, *of, *started, None, after));
+                if members.rest.is_some() && !full {
+                    let after = Piece::AnyOrder { of: *of, left: left.clone(), count: count + 1 };
+                    alternatives.push(self.with_member(item, *of, *count > 0, None, after));
                 }
-                if left.iter().all(|&i| !members.members[i].required) {
+                if *count >= members.min && left.iter().all(|&i| !members.members[i].required) {
                     alternatives.push(item.with([]));
                 }
                 alternatives
@@ -363,10 +367,10 @@ impl Recogniser<'_> {
             }
             Expression::Label(_, body) => vec![item.with([Piece::Expr(*body)])],
             Expression::Members(members) => vec![item.with([match members.order {
-                Order::Declared => Piece::Declared { of: id, next: 0, started: false },
+                Order::Declared => Piece::Declared { of: id, next: 0, count: 0 },
                 Order::Any => {
                     let left = (0..members.members.len()).collect();
-                    Piece::AnyOrder { of: id, left, started: false }
+                    Piece::AnyOrder { of: id, left, count: 0 }
                 }
             }])],
         }

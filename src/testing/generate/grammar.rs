@@ -200,7 +200,12 @@ impl Generator<'_, '_, '_> {
             2 => self.leaf(),
             _ => self.builder.empty(),
         };
-        self.builder.members(order, members, rest, separator)
+        if self.choices.chance(60) {
+            return self.builder.members(order, members, rest, separator);
+        }
+        let min = self.choices.below(4) as u32;
+        let max = self.choices.chance(50).then(|| min + self.choices.below(3) as u32);
+        self.builder.counted_members(order, members, rest, separator, (min, max))
     }
 
     fn lock(&mut self, depth: usize) -> ExprId {

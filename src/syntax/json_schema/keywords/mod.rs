@@ -3,6 +3,8 @@
 
 mod array;
 mod combine;
+mod dependent;
+mod draft3;
 mod number;
 mod object;
 mod string;
@@ -12,7 +14,8 @@ mod values;
 use super::decimal::Decimal;
 use super::errors;
 use super::pointer::join;
-use super::schema::{Location, Reader, Schema};
+use super::reader::{Draft, Location, Reader};
+use super::schema::Schema;
 use crate::error::Result;
 use serde_json::{Map, Value};
 
@@ -21,30 +24,33 @@ use serde_json::{Map, Value};
 enum Status {
     /// Read by its family.
     Assertion,
+    /// Applies schemas to the same value.
+    Applicator,
     /// Says nothing about which values are valid.
     Annotation,
     /// Says something, but is not supported.
     Refused,
 }
-use Status::{Annotation, Assertion, Refused};
+use Status::{Annotation, Applicator, Assertion, Refused};
 
 /// The keywords of the drafts 3 to 2020-12.
 const STATUS: &[(Status, &[&str])] = &[
-    (Assertion, &["type", "enum", "const", "$ref", "allOf", "anyOf"]),
-    (Assertion, &["properties", "required", "additionalProperties"]),
+    (Assertion, &["type", "enum", "const"]),
+    (Assertion, &["properties", "required", "additionalProperties", "patternProperties", "propertyNames"]),
+    (Assertion, &["minProperties", "maxProperties"]),
     (Assertion, &["items", "prefixItems", "additionalItems", "minItems", "maxItems"]),
+    (Assertion, &["uniqueItems", "contains", "minContains", "maxContains"]),
     (Assertion, &["minLength", "maxLength", "pattern", "format"]),
     (Assertion, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
+    (Applicator, &["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"]),
+    (Applicator, &["dependencies", "dependentRequired", "dependentSchemas", "extends"]),
     (Annotation, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
     (Annotation, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
     (Annotation, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
     (Annotation, &["contentEncoding", "contentMediaType", "contentSchema"]),
-    (Refused, &["multipleOf", "divisibleBy", "oneOf", "not", "if", "then", "else"]),
-    (Refused, &["patternProperties", "propertyNames", "minProperties", "maxProperties"]),
-    (Refused, &["dependencies", "dependentRequired", "dependentSchemas"]),
-    (Refused, &["uniqueItems", "contains", "minContains", "maxContains"]),
+    (Refused, &["multipleOf", "divisibleBy"]),
     (Refused, &["unevaluatedItems", "unevaluatedProperties"]),
-    (Refused, &["$dynamicRef", "$recursiveRef", "extends", "disallow"]),
+    (Refused, &["$dynamicRef", "$recursiveRef", "disallow"]),
 ];
 
 fn status(keyword: &str) -> Option<Status> {
@@ -103,6 +109,13 @@ impl<'a> Keywords<'a, '_> {
     }
 }
 
+/// What becomes of a keyword in a document of a draft.
+fn status_in(draft: Draft, keyword: &str) -> Option<Status> {
+    // what only draft 3 has is a word of no later draft
+    let outdated = !draft.third && draft3::KEYWORDS.contains(&keyword);
+    status(keyword).filter(|_| !outdated)
+}
+
 /// Reads one schema object.
 ///
 /// # Errors
@@ -120,16 +133,12 @@ pub(super) fn read<'a>(
             reader.warn(errors::beside_ref(&keywords.pointer(keyword), keyword));
         }
         combine::read_ref(reader, &keywords, &mut schema)?;
-        schema.is_bare = true;
         return Ok(schema);
     }
-    schema.is_bare = true;
     for (keyword, value) in map {
-        match status(keyword) {
-            Some(Assertion) => {
-                schema.is_bare &= matches!(keyword.as_str(), "$ref" | "allOf" | "anyOf");
-            }
-            Some(Annotation) => {}
+        match status_in(reader.draft, keyword) {
+            Some(Assertion) => schema.is_bare = false,
+            Some(Applicator | Annotation) => {}
             Some(Refused) => {
                 return Err(errors::unsupported_keyword(&keywords.pointer(keyword), keyword, value));
             }
@@ -144,5 +153,7 @@ pub(super) fn read<'a>(
     object::read(reader, &keywords, &mut schema)?;
     combine::read_ref(reader, &keywords, &mut schema)?;
     combine::read(reader, &keywords, &mut schema)?;
+    dependent::read(reader, &keywords, &mut schema)?;
+    draft3::read(reader, &keywords, &mut schema)?;
     Ok(schema)
 }

@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::formats::Format;
 use crate::syntax::json_schema::options::Formats;
-use crate::syntax::json_schema::schema::{Reader, Schema};
+use crate::syntax::json_schema::reader::Reader;
+use crate::syntax::json_schema::schema::Schema;
 use crate::syntax::json_schema::string_test::StringTest;
 use serde_json::Value;
 
@@ -18,14 +19,14 @@ pub(super) fn read<'a>(
     schema.string.length.max = keywords.count(reader, "maxLength")?;
     match keywords.get("pattern") {
         None => {}
-        Some(Value::String(pattern)) => schema.string.tests.push(StringTest::Pattern(pattern)),
+        Some(Value::String(pattern)) => schema.string.tests.push((StringTest::Pattern(pattern), true)),
         Some(other) => return Err(keywords.invalid("pattern", other, "a regular expression as a string")),
     }
     match keywords.get("format") {
         Some(Value::String(name)) if reader.formats == Formats::Assert => {
             let of_draft_3 = reader.root.get("$schema").and_then(Value::as_str);
             match Format::named(name, of_draft_3.is_some_and(|name| name.contains("/draft-03/"))) {
-                Some(format) => schema.string.tests.push(StringTest::Format(format)),
+                Some(format) => schema.string.tests.push((StringTest::Format(format), true)),
                 None => reader.warn(errors::unknown_format(&keywords.pointer("format"), name)),
             }
         }

@@ -2,7 +2,8 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::{Schema, TypeSet};
+use crate::syntax::json_schema::assertion::TypeSet;
+use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
 
 const ALLOWED: &str =

@@ -1,6 +1,6 @@
 //! Magnitudes between two bounds in plain notation.
 
-use super::super::schema::Bound;
+use super::Bound;
 use super::{Part, any_digits, digit, some_digits};
 use crate::grammar::{ExprId, GrammarBuilder};
 

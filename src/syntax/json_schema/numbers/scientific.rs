@@ -3,7 +3,7 @@
 //! a regular language.
 
 use super::super::decimal::Decimal;
-use super::super::schema::Bound;
+use super::Bound;
 use super::magnitude::{Side, at_least, between, plain};
 use super::{Part, digit, some_digits};
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
