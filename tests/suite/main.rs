@@ -17,6 +17,7 @@ mod grammar_analysis;
 mod grammars;
 mod hostile;
 mod json_schema;
+mod json_schema_numbers;
 mod json_schema_properties;
 mod json_schema_test_suite;
 mod language;

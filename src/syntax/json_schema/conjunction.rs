@@ -189,8 +189,11 @@ impl<'a> Conjunctions<'a> {
             return Ok(Shape::Values(values));
         }
         choices.extend(self.some_members(&schemas)?);
-        let own: Vec<Part> =
-            bases.iter().filter(|&&id| self.schemas.get(id).object.some.is_empty()).map(|&schema| Part { schema, own: true }).collect();
+        let own: Vec<Part> = bases
+            .iter()
+            .filter(|&&id| self.schemas.get(id).object.some.is_empty())
+            .map(|&schema| Part { schema, own: true })
+            .collect();
         match self.combinations(&own, choices)? {
             None => Ok(Shape::Typed(Box::new(self.typed(&bases, &schemas)?))),
             Some(combinations) => {
@@ -216,7 +219,9 @@ impl<'a> Conjunctions<'a> {
     ) -> Result<Option<Vec<Vec<SchemaId>>>> {
         if let [_] = choices[..] {
             // what is excluded here is found when its own shape is made
-            return Ok(choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()));
+            return Ok(choices
+                .pop()
+                .map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()));
         }
         let excluded = |chosen: &[SchemaId]| {
             let chosen = chosen.iter().copied().map(Part::whole);
@@ -250,7 +255,8 @@ impl<'a> Conjunctions<'a> {
                     }
                 }
                 if longer.len() > MAX_COMBINATIONS {
-                    let pointer = bases.first().map_or("", |part| self.schemas.get(part.schema).pointer.as_str());
+                    let pointer =
+                        bases.first().map_or("", |part| self.schemas.get(part.schema).pointer.as_str());
                     return Err(errors::too_many_alternatives(pointer, MAX_COMBINATIONS));
                 }
             }

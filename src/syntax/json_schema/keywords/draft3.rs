@@ -1,13 +1,13 @@
-//! What only draft 3 has: `extends`.
+//! What only draft 3 has: `extends`, and `divisibleBy`, which is `multipleOf` later.
 
-use super::Keywords;
+use super::{Keywords, number};
 use crate::error::Result;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
 
 /// Keywords that later drafts do not know.
-pub(super) const KEYWORDS: [&str; 2] = ["extends", "disallow"];
+pub(super) const KEYWORDS: [&str; 3] = ["extends", "disallow", "divisibleBy"];
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
@@ -17,6 +17,7 @@ pub(super) fn read<'a>(
     if !reader.draft.third {
         return Ok(());
     }
+    number::read_divisor(keywords, "divisibleBy", schema)?;
     match keywords.get("extends") {
         None => {}
         Some(Value::Array(list)) => {
