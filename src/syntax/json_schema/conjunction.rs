@@ -6,7 +6,7 @@
 //! there are finitely many sets, so recursive schemas close over themselves, whatever they are merged with.
 
 use super::assertion::TypeSet;
-use super::empty::surely_empty;
+use super::combine;
 use super::errors;
 use super::schema::{Schema, SchemaId, Schemas};
 use super::shape::Shape;
@@ -16,9 +16,6 @@ use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-
-/// Combinations of alternatives of several `anyOf` that hold together.
-const MAX_COMBINATIONS: usize = 4096;
 
 /// A schema in a conjunction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -189,12 +186,22 @@ impl<'a> Conjunctions<'a> {
             return Ok(Shape::Values(values));
         }
         choices.extend(self.some_members(&schemas)?);
-        let own: Vec<Part> = bases
-            .iter()
-            .filter(|&&id| self.schemas.get(id).object.some.is_empty())
-            .map(|&schema| Part { schema, own: true })
-            .collect();
-        match self.combinations(&own, choices)? {
+        let own: Vec<Part> =
+            bases.iter().filter(|&&id| self.schemas.get(id).object.some.is_empty()).map(|&schema| Part { schema, own: true }).collect();
+        let combinations = match choices.len() {
+            0 => None,
+            // what is excluded here is found when its own shape is made
+            1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
+            _ => {
+                let (combinations, is_complete) = combine::combinations(&self.schemas, &own, choices);
+                if !is_complete {
+                    let pointer = schemas.first().map_or("", |schema| schema.pointer.as_str());
+                    self.narrowed.push(errors::too_many_alternatives(pointer));
+                }
+                combinations
+            }
+        };
+        match combinations {
             None => Ok(Shape::Typed(Box::new(self.typed(&bases, &schemas)?))),
             Some(combinations) => {
                 let mut seen = FxHashSet::default();
@@ -208,61 +215,6 @@ impl<'a> Conjunctions<'a> {
                 Ok(Shape::Union(list))
             }
         }
-    }
-
-    /// Every combination of one alternative of each choice, without those that the bases or each other exclude.
-    /// `None` if there is nothing to choose.
-    fn combinations(
-        &self,
-        bases: &[Part],
-        mut choices: Vec<Vec<SchemaId>>,
-    ) -> Result<Option<Vec<Vec<SchemaId>>>> {
-        if let [_] = choices[..] {
-            // what is excluded here is found when its own shape is made
-            return Ok(choices
-                .pop()
-                .map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()));
-        }
-        let excluded = |chosen: &[SchemaId]| {
-            let chosen = chosen.iter().copied().map(Part::whole);
-            surely_empty(&self.schemas, &bases.iter().copied().chain(chosen).collect::<Vec<_>>())
-        };
-        // a choice that the bases have made already says nothing
-        let implied = |alternative: &SchemaId| {
-            self.schemas.negations.get(alternative).is_some_and(|&negation| excluded(&[negation]))
-        };
-        choices.retain(|alternatives| !alternatives.iter().any(implied));
-        if choices.is_empty() {
-            return Ok(None);
-        }
-        for alternatives in &mut choices {
-            alternatives.retain(|&alternative| !excluded(&[alternative]));
-        }
-        choices.sort_by_key(Vec::len);
-        let mut combinations: Vec<Vec<SchemaId>> = vec![Vec::new()];
-        for alternatives in choices {
-            let mut longer = Vec::new();
-            for chosen in &combinations {
-                if alternatives.iter().any(|alternative| chosen.contains(alternative)) {
-                    longer.push(chosen.clone());
-                    continue;
-                }
-                for &alternative in &alternatives {
-                    let mut chosen = chosen.clone();
-                    chosen.push(alternative);
-                    if chosen.len() == 1 || !excluded(&chosen) {
-                        longer.push(chosen);
-                    }
-                }
-                if longer.len() > MAX_COMBINATIONS {
-                    let pointer =
-                        bases.first().map_or("", |part| self.schemas.get(part.schema).pointer.as_str());
-                    return Err(errors::too_many_alternatives(pointer, MAX_COMBINATIONS));
-                }
-            }
-            combinations = longer;
-        }
-        Ok(Some(combinations))
     }
 }
 

@@ -14,7 +14,17 @@ const FUEL: u32 = 300;
 
 /// Whether surely no value satisfies all of the parts.
 pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> bool {
-    Question { schemas, fuel: FUEL }.is_empty(parts, DEPTH)
+    let mut budget = u32::MAX;
+    surely_empty_within(schemas, parts, &mut budget)
+}
+
+/// The same, taking what it looks at from a budget as well.
+pub(super) fn surely_empty_within(schemas: &Schemas<'_>, parts: &[Part], budget: &mut u32) -> bool {
+    let mut question = Question { schemas, fuel: FUEL.min(*budget) };
+    let before = question.fuel;
+    let answer = question.is_empty(parts, DEPTH);
+    *budget -= before - question.fuel;
+    answer
 }
 
 struct Question<'s, 'a> {
@@ -72,7 +82,7 @@ impl<'a> Question<'_, 'a> {
         let counts = |of: fn(&Schema<'a>) -> Counts| {
             bases.iter().fold(Counts::default(), |all, base| all.intersection(&of(base)))
         };
-        if counts(|base| base.string.length).is_crossed() {
+        if counts(|base| base.string.length).is_crossed() || contradictory_tests(bases) {
             types = types.without(TypeSet::STRING);
         }
         let items = counts(|base| base.array.count);
@@ -86,8 +96,17 @@ impl<'a> Question<'_, 'a> {
         types
     }
 
-    /// Whether one of the first items, which must be there, cannot be.
+    /// Whether one of the first items, which must be there, cannot be, or none can satisfy `contains`.
     fn no_items(&mut self, bases: &[&Schema<'a>], min: u32, depth: u32) -> bool {
+        let contains = bases.iter().flat_map(|base| &base.array.contains).filter(|c| c.count.min > 0);
+        for contains in contains {
+            let is_after = |base: &&&Schema<'a>| base.array.prefix.len() <= contains.from;
+            let items = bases.iter().filter(is_after).filter_map(|base| base.array.items);
+            let parts: Vec<Part> = items.chain([contains.schema]).map(Part::whole).collect();
+            if self.is_empty(&parts, depth - 1) {
+                return true;
+            }
+        }
         let longest = bases.iter().map(|base| base.array.prefix.len()).max().unwrap_or(0);
         (0..longest.max(1).min(min as usize)).any(|index| {
             let parts: Vec<Part> =
@@ -110,4 +129,10 @@ impl<'a> Question<'_, 'a> {
             self.is_empty(&parts, depth - 1)
         })
     }
+}
+
+/// Whether a test must be passed and failed.
+fn contradictory_tests(bases: &[&Schema<'_>]) -> bool {
+    let tests = || bases.iter().flat_map(|base| &base.string.tests);
+    tests().any(|&(test, holds)| tests().any(|&(other, other_holds)| test == other && holds != other_holds))
 }

@@ -95,16 +95,13 @@ pub(super) fn unsupported_combination(pointer: &str, first: &str, second: &str) 
     )
 }
 
-pub(super) fn too_many_alternatives(pointer: &str, limit: usize) -> Error {
-    error(
-        Diagnostic::new(
-            "json-schema/unsupported-combination",
-            "several `anyOf` that hold together have too many combinations of alternatives",
-        )
-        .at(at(pointer))
-        .allowed(format!("at most {limit} combinations"))
-        .help("merge the alternatives into one `anyOf`"),
+pub(super) fn too_many_alternatives(pointer: &str) -> Diagnostic {
+    Diagnostic::new(
+        "json-schema/narrowed",
+        "alternatives that hold together have too many combinations; the least usual ones are left out",
     )
+    .at(at(pointer))
+    .help("require a member whose value tells the alternatives apart, or merge them into one `anyOf`")
 }
 
 pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {
@@ -287,11 +284,8 @@ pub(super) fn narrowed(pointer: &str) -> Diagnostic {
 
 /// Nothing is left of a schema after values were left out.
 pub(super) fn too_narrow(narrowed: &Diagnostic) -> Error {
-    let diagnostic = Diagnostic::new(
-        "json-schema/unsupported-combination",
-        "a schema asks for a member of an undeclared name that fails another schema",
-    );
-    error(diagnostic.at(narrowed.place().clone()).help("declare the name in `properties`"))
+    let diagnostic = Diagnostic::new("json-schema/unsupported-combination", narrowed.message());
+    error(diagnostic.at(narrowed.place().clone()).help(narrowed.help_text().unwrap_or_default()))
 }
 
 pub(super) fn too_many_counts(limit: usize) -> Error {

@@ -38,6 +38,7 @@
 //! ```
 
 mod assertion;
+mod combine;
 mod conjunction;
 mod cubes;
 mod decimal;

@@ -169,8 +169,14 @@ impl<'a> Maker<'_, 'a> {
         }
         let arrays = self.array_failures(&schema.array);
         ways.extend(arrays.into_iter().map(|array| Schema { array, ..typed(TypeSet::ARRAY) }));
-        let objects = self.object_failures(&schema.object, id);
-        ways.extend(objects.into_iter().map(|object| Schema { object, ..typed(TypeSet::OBJECT) }));
+        for some in self.some_failing(&schema.object, id) {
+            let object = ObjectPart { some: vec![some], ..ObjectPart::default() };
+            ways.push(Schema { object, ..typed(TypeSet::OBJECT) });
+        }
+        for count in schema.object.count.complement() {
+            let object = ObjectPart { count, ..ObjectPart::default() };
+            ways.push(Schema { object, ..typed(TypeSet::OBJECT) });
+        }
         // what is of a type that the schema excludes fails by its type
         ways.retain(|way| schema.types.contains(way.types));
         if schema.types != TypeSet::ALL {
@@ -181,6 +187,12 @@ impl<'a> Maker<'_, 'a> {
             ways.push(Schema { values, ..typed(TypeSet::ALL) });
         }
         let mut ways: Vec<SchemaId> = ways.into_iter().map(|way| self.schemas.push(way)).collect();
+        if schema.types.contains(TypeSet::OBJECT) {
+            let required = schema.object.required.iter();
+            ways.extend(required.map(|&name| self.required_failing(pointer, name)));
+            let properties = schema.object.properties.iter();
+            ways.extend(properties.map(|&(name, value)| self.member_failing(pointer, name, value)));
+        }
         for list in &schema.values {
             ways.push(self.exclusion(pointer, &list.values));
         }
@@ -220,20 +232,11 @@ impl<'a> Maker<'_, 'a> {
         ArrayPart { prefix, count: Counts::at_least(index as u32 + 1), ..ArrayPart::default() }
     }
 
-    fn object_failures(&mut self, object: &ObjectPart<'a>, id: SchemaId) -> Vec<ObjectPart<'a>> {
-        // only made schemas say so, and those are negated as what they were made from
+    /// The members of undeclared names, or wrong names, by which an object fails.
+    fn some_failing(&mut self, object: &ObjectPart<'a>, id: SchemaId) -> Vec<SomeMember<'a>> {
+        // only made schemas ask for some member, and those are negated as what they were made from
         debug_assert!(object.some.is_empty());
-        let mut ways: Vec<ObjectPart<'a>> =
-            object.count.complement().map(|count| ObjectPart { count, ..ObjectPart::default() }).collect();
-        for &name in &object.required {
-            let mut way = ObjectPart::default();
-            way.declare(name, self.schemas.never());
-            ways.push(way);
-        }
-        for &(name, value) in &object.properties {
-            ways.push(self.member_failing(name, value));
-        }
-        let mut some: Vec<SomeMember<'a>> = Vec::new();
+        let mut some = Vec::new();
         for &(pattern, value) in &object.patterns {
             some.push(SomeMember { names: NameClass::Matching(pattern), value: self.negation(value) });
         }
@@ -244,14 +247,34 @@ impl<'a> Maker<'_, 'a> {
             let names = NameClass::Satisfying(self.negation(names));
             some.push(SomeMember { names, value: self.always() });
         }
-        ways.extend(some.into_iter().map(|some| ObjectPart { some: vec![some], ..ObjectPart::default() }));
-        ways
+        some
     }
 
-    fn member_failing(&mut self, name: &'a str, value: SchemaId) -> ObjectPart<'a> {
-        let mut way = ObjectPart { required: vec![name], ..ObjectPart::default() };
-        way.declare(name, self.negation(value));
-        way
+    /// An object without a member.
+    fn required_failing(&mut self, pointer: &str, name: &'a str) -> SchemaId {
+        let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
+        failing.object.declare(name, self.schemas.never());
+        let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
+        holding.object.required.push(name);
+        self.opposites(failing, holding)
+    }
+
+    /// An object with a member that fails its schema.
+    fn member_failing(&mut self, pointer: &str, name: &'a str, value: SchemaId) -> SchemaId {
+        let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
+        failing.object.required.push(name);
+        failing.object.declare(name, self.negation(value));
+        let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
+        holding.object.declare(name, value);
+        self.opposites(failing, holding)
+    }
+
+    /// Two schemas that are each other's negation; the first one's id.
+    fn opposites(&mut self, one: Schema<'a>, other: Schema<'a>) -> SchemaId {
+        let (one, other) = (self.schemas.push(one), self.schemas.push(other));
+        self.schemas.negations.insert(one, other);
+        self.schemas.negations.insert(other, one);
+        one
     }
 
     /// The schema of what is none of the values.
