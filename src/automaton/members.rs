@@ -133,8 +133,7 @@ impl Tables {
         let room = self.has_room(list, at);
         if list.any_order {
             let mut members = members.iter();
-            return members
-                .any(|&m| (room || list.required[m as usize]) && !self.seen.contains(at.base, m));
+            return members.any(|&m| (room || list.required[m as usize]) && !self.seen.contains(at.base, m));
         }
         // those that may come are an interval: from the first not passed to the next required one, and to
         // the last after which there are enough

@@ -151,6 +151,20 @@ pub(super) fn bound_too_long(pointer: &str, keyword: &str, found: &str) -> Error
     )
 }
 
+pub(super) fn too_many_remainders(pointer: &str, found: &str, limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new(
+            "limit/exceeded",
+            "`multipleOf` needs too many remainders, here with its bounds and with other divisors",
+        )
+        .at(at(pointer))
+        .found(found)
+        .allowed(format!("at most {limit} states"))
+        .help("leave out the bounds, or use divisors with fewer digits or more zeros at the end"),
+    )
+}
+
 pub(super) fn count_too_large(pointer: &str, keyword: &str, found: &Value) -> Error {
     error(
         Diagnostic::new("json-schema/count-too-large", format!("`{keyword}` is too large to be met"))

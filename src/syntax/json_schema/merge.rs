@@ -48,10 +48,18 @@ impl<'a> Conjunctions<'a> {
         if bases.iter().any(|base| base.array.repeated) {
             return Err(errors::unsupported_combination(pointer(), "`not`", "`uniqueItems`"));
         }
-        let contains: Vec<_> =
-            bases.iter().flat_map(|base| &base.array.contains).filter(|c| !c.count.is_free()).copied().collect();
+        let contains: Vec<_> = bases
+            .iter()
+            .flat_map(|base| &base.array.contains)
+            .filter(|c| !c.count.is_free())
+            .copied()
+            .collect();
         if contains.len() > MAX_CONTAINS {
-            return Err(errors::unsupported_combination(pointer(), "more than four `contains`", "each other"));
+            return Err(errors::unsupported_combination(
+                pointer(),
+                "more than four `contains`",
+                "each other",
+            ));
         }
         let longest = bases.iter().map(|base| base.array.prefix.len()).max().unwrap_or(0);
         let from = contains.iter().map(|contains| contains.from).max().unwrap_or(0);
@@ -65,7 +73,11 @@ impl<'a> Conjunctions<'a> {
                 }
                 let counted = (0..contains.len()).filter(|&place| applies(place)).filter_map(|place| {
                     let schema = contains[place].schema;
-                    if hits >> place & 1 == 1 { Some(schema) } else { self.schemas.negations.get(&schema).copied() }
+                    if hits >> place & 1 == 1 {
+                        Some(schema)
+                    } else {
+                        self.schemas.negations.get(&schema).copied()
+                    }
                 });
                 let schemas: Vec<SchemaId> =
                     bases.iter().filter_map(|base| base.array.item(index)).chain(counted).collect();
@@ -100,7 +112,8 @@ impl<'a> Conjunctions<'a> {
             }
             members.push(MemberShape { name, value: self.whole(schemas), required: required.contains(name) });
         }
-        let rest = if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
+        let rest =
+            if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
         let names = (!names_schemas.is_empty() && listed.is_none()).then(|| {
             let string = self.schemas.strings();
             self.whole(names_schemas.into_iter().chain([string]))
@@ -179,9 +192,13 @@ impl<'a> Conjunctions<'a> {
                 let before = schemas.len();
                 let holds = |pattern: &str| {
                     let test = StringTest::Pattern(pattern);
-                    tests.iter().position(|known| known.test == test).is_some_and(|at| matching >> at & 1 == 1)
+                    tests
+                        .iter()
+                        .position(|known| known.test == test)
+                        .is_some_and(|at| matching >> at & 1 == 1)
                 };
-                schemas.extend(base.object.patterns.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
+                schemas
+                    .extend(base.object.patterns.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
                 if schemas.len() == before {
                     schemas.extend(base.object.additional);
                 }
@@ -222,7 +239,9 @@ impl<'a> Conjunctions<'a> {
                 let mut alternatives = Vec::new();
                 for name in declared_names(bases) {
                     let of_class = match some.names {
-                        NameClass::Matching(pattern) => self.validator.passes(base, StringTest::Pattern(pattern), name)?,
+                        NameClass::Matching(pattern) => {
+                            self.validator.passes(base, StringTest::Pattern(pattern), name)?
+                        }
                         NameClass::Satisfying(names) => self.name_satisfies(&[names], name)?,
                         NameClass::AdditionalTo(schema) => {
                             self.validator.is_additional(&self.schemas, schema, name)?

@@ -64,7 +64,7 @@ mod string_test;
 mod strings;
 mod validate;
 
-pub use options::{Formats, JsonSchemaOptions, PropertyOrder, Whitespace};
+pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;

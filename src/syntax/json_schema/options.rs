@@ -45,6 +45,17 @@ pub enum Formats {
     Annotate,
 }
 
+/// Which spellings of a number are in the language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Numbers {
+    /// Every one that is a regular language together with the others: exponents, integers as `2.0`. The
+    /// default: what the standard calls valid.
+    #[default]
+    Any,
+    /// Plain notation: no exponents (but in listed numbers), integers without a point.
+    Plain,
+}
+
 /// Options of [`compile`](super::compile).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonSchemaOptions {
@@ -54,6 +65,8 @@ pub struct JsonSchemaOptions {
     pub property_order: PropertyOrder,
     /// What `format` means. Default [`Formats::Assert`].
     pub formats: Formats,
+    /// How numbers are spelled. Default [`Numbers::Any`].
+    pub numbers: Numbers,
     /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
     pub limits: Limits,
 }

@@ -63,7 +63,8 @@ pub(super) fn read<'a>(
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Schemas<'a>> {
     let draft = Draft::of(root);
-    let mut reader = Reader { root, draft, formats, locations: Vec::new(), ids: FxHashMap::default(), warnings };
+    let mut reader =
+        Reader { root, draft, formats, locations: Vec::new(), ids: FxHashMap::default(), warnings };
     reader.intern(Location {
         value: root,
         pointer: String::new(),
@@ -74,7 +75,9 @@ pub(super) fn read<'a>(
     while let Some(location) = reader.locations.get(schemas.len()).cloned() {
         let schema = match location.value {
             Value::Bool(true) => Schema::new(location.pointer),
-            Value::Bool(false) => Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(location.pointer) },
+            Value::Bool(false) => {
+                Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(location.pointer) }
+            }
             Value::Object(map) => keywords::read(&mut reader, &location, map)?,
             other => return Err(errors::not_a_schema(&location.pointer, other)),
         };

@@ -206,8 +206,11 @@ impl<'a> Maker<'_, 'a> {
             ways.push(self.item_failing(index, item));
         }
         if let Some(items) = array.items {
-            let contains =
-                Contains { schema: self.negation(items), from: array.prefix.len(), count: Counts::at_least(1) };
+            let contains = Contains {
+                schema: self.negation(items),
+                from: array.prefix.len(),
+                count: Counts::at_least(1),
+            };
             ways.push(ArrayPart { contains: vec![contains], ..ArrayPart::default() });
         }
         for contains in &array.contains {

@@ -1,11 +1,11 @@
 //! Which conjunctions some value satisfies (patterns aside, whose languages are not looked into), and why
 //! others are satisfied by none.
 
+use super::assertion::TypeSet;
 use super::conjunction::{ConjunctionId, Conjunctions};
 use super::errors;
 use super::numbers;
 use super::shape::{ArrayShape, ObjectShape, Shape};
-use super::assertion::TypeSet;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
@@ -135,7 +135,7 @@ impl Satisfiable {
         if typed.types.contains(TypeSet::STRING) {
             return Err("`minLength` is above `maxLength`".into());
         }
-        Err(if typed.number.integer {
+        Err(if typed.number.is_integer() {
             "no integer is between the bounds"
         } else {
             "no number is between the bounds"

@@ -70,39 +70,43 @@ fn lower(
 }
 
 /// A test made ready for concrete strings.
-pub(super) struct Matcher {
-    within: Grammar,
-    around: Option<Grammar>,
+pub(super) enum Matcher {
+    /// By the languages within and around.
+    Languages(Grammar, Grammar),
+    /// As a pattern: those of the format `regex` nest.
+    Syntax(Limits),
 }
 
 impl Matcher {
     /// # Errors
     /// The same as those of [`content`].
     pub(super) fn new(test: StringTest<'_>, pointer: &str, limits: &Limits) -> Result<Matcher> {
+        if test == StringTest::Format(Format::Regex) {
+            return Ok(Matcher::Syntax(limits.clone()));
+        }
         let grammar = |side| {
             let mut g = GrammarBuilder::with_limits(limits.clone());
-            let Some(body) = lower(&mut g, test, side, pointer, &mut |g, class| g.char_class(class.clone()))?
-            else {
-                return Ok(None);
-            };
+            let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
+            let body = lower(&mut g, test, side, pointer, spell)?;
+            let body = body.ok_or_else(|| errors::complement_of_format(pointer, test.value()))?;
             let root = g.declare("string");
             g.define(root, body);
-            g.build(root).map(Some)
+            g.build(root)
         };
-        let within = grammar(Side::Within)?;
-        let within = within.ok_or_else(|| errors::complement_of_format(pointer, test.value()))?;
-        let around = grammar(Side::Around)?;
-        Ok(Matcher { within, around })
+        Ok(Matcher::Languages(grammar(Side::Within)?, grammar(Side::Around)?))
     }
 
     /// Whether `text` passes; `None` if finding out costs too much, or if that is not known.
     pub(super) fn matches(&self, text: &str) -> Option<bool> {
-        if span_match::matches(&self.within, text)? {
-            return Some(true);
-        }
-        match &self.around {
-            Some(around) if *around == self.within || !span_match::matches(around, text)? => Some(false),
-            _ => None,
+        match self {
+            Matcher::Languages(within, around) => {
+                if span_match::matches(within, text)? {
+                    return Some(true);
+                }
+                let outside = around == within || !span_match::matches(around, text)?;
+                outside.then_some(false)
+            }
+            Matcher::Syntax(limits) => regex::is_pattern(text, limits),
         }
     }
 }

@@ -154,7 +154,8 @@ impl<'a> Visit<'_, 'a> {
             }
         }
         let mut seen = FxHashSet::default();
-        let is_unique = !(array.unique || array.repeated) || list.iter().all(|v| seen.insert(equality_key(v)));
+        let is_unique =
+            !(array.unique || array.repeated) || list.iter().all(|v| seen.insert(equality_key(v)));
         Ok(if array.repeated { !is_unique } else { is_unique })
     }
 
@@ -178,7 +179,8 @@ impl<'a> Visit<'_, 'a> {
         for some in &object.some {
             let mut any = false;
             for (name, member) in map {
-                any = any || self.is_of_class(schema, some, name, depth)? && self.all(some.value, member, depth)?;
+                any = any
+                    || self.is_of_class(schema, some, name, depth)? && self.all(some.value, member, depth)?;
             }
             if !any {
                 return Ok(false);

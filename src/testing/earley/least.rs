@@ -71,7 +71,8 @@ impl Least {
     fn members(&self, members: &Members, left: impl Iterator<Item = usize>, count: u32) -> Option<u64> {
         let (required, optional): (Vec<_>, Vec<_>) =
             left.map(|i| &members.members[i]).partition(|member| member.required);
-        let length = |member: &Member| Some(self.expression(member.value)?.saturating_add(member.key.len() as u64));
+        let length =
+            |member: &Member| Some(self.expression(member.value)?.saturating_add(member.key.len() as u64));
         let mut lengths = required.into_iter().map(length).collect::<Option<Vec<u64>>>()?;
         if members.max.is_some_and(|max| u64::from(max) < u64::from(count) + lengths.len() as u64) {
             return None;
@@ -109,9 +110,7 @@ impl Least {
                 let members = members(*of);
                 self.members(members, *next..members.members.len(), *count)
             }
-            Piece::AnyOrder { of, left, count } => {
-                self.members(members(*of), left.iter().copied(), *count)
-            }
+            Piece::AnyOrder { of, left, count } => self.members(members(*of), left.iter().copied(), *count),
         }
     }
 }

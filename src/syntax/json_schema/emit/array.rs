@@ -161,9 +161,15 @@ impl<'a> Emitter<'_, 'a> {
         while let Some(id) = open.pop() {
             match self.all.shape_of(id) {
                 Shape::Values(list) => values.extend(list.iter().map(|value| Value::clone(value))),
-                Shape::Union(list) => open.extend(list.iter().copied().filter(|&id| self.satisfiable.contains(id))),
+                Shape::Union(list) => {
+                    open.extend(list.iter().copied().filter(|&id| self.satisfiable.contains(id)))
+                }
                 Shape::Typed(typed) => {
-                    let scalars = [(TypeSet::NULL, Value::Null), (TypeSet::TRUE, true.into()), (TypeSet::FALSE, false.into())];
+                    let scalars = [
+                        (TypeSet::NULL, Value::Null),
+                        (TypeSet::TRUE, true.into()),
+                        (TypeSet::FALSE, false.into()),
+                    ];
                     let mut left = typed.types;
                     for (one, value) in scalars {
                         if left.contains(one) {

@@ -168,7 +168,7 @@ impl<'a> Emitter<'_, 'a> {
                 let alternatives: Vec<ExprId> = list.iter().map(|&id| self.inner(id)).collect();
                 self.g.choice(alternatives)
             }
-            Shape::Typed(typed) => self.typed(typed)?,
+            Shape::Typed(typed) => self.typed(typed, all.pointer(id))?,
         };
         Ok(match all.schemas_of(id).next() {
             Some(_) => self.g.label(format!("#{}", all.pointer(id)), body),
@@ -176,7 +176,7 @@ impl<'a> Emitter<'_, 'a> {
         })
     }
 
-    fn typed(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
+    fn typed(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
         let has = |one| typed.types.contains(one);
         let mut alternatives = Vec::new();
         if has(TypeSet::OBJECT)
@@ -195,7 +195,14 @@ impl<'a> Emitter<'_, 'a> {
         if has(TypeSet::NUMBER) {
             let excluded = typed.excluded.iter().filter(|value| value.is_number());
             let excluded: Vec<Decimal> = excluded.map(|value| Decimal::parse(&value.to_string())).collect();
-            alternatives.push(numbers::expression_excluding(&mut self.g, &typed.number, &excluded));
+            let numbers = self.options.numbers;
+            alternatives.push(numbers::expression_excluding(
+                &mut self.g,
+                &typed.number,
+                &excluded,
+                numbers,
+                pointer,
+            )?);
         }
         for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
             if has(one) {

@@ -4,7 +4,7 @@ use super::Emitter;
 use crate::grammar::{ExprId, Member};
 use crate::syntax::json_schema::assertion::Counts;
 use crate::syntax::json_schema::decimal::Decimal;
-use crate::syntax::json_schema::strings;
+use crate::syntax::json_schema::{numbers, strings};
 use serde_json::Value;
 
 /// The text of a scalar, in canonical spelling; numbers in the shortest plain notation where there is one.
@@ -27,17 +27,7 @@ impl Emitter<'_, '_> {
             Value::Null => self.g.text("null"),
             Value::Bool(true) => self.g.text("true"),
             Value::Bool(false) => self.g.text("false"),
-            Value::Number(number) => {
-                let source = number.to_string();
-                let decimal = Decimal::parse(&source);
-                // the reader of JSON puts a plus sign before exponents that have none
-                let unsigned = source.replace("e+", "e");
-                let mut texts = vec![self.g.text(source), self.g.text(unsigned)];
-                if decimal.is_plain() {
-                    texts.push(self.g.text(decimal.to_plain_text()));
-                }
-                self.g.choice(texts)
-            }
+            Value::Number(number) => numbers::listed(&mut self.g, &number.to_string(), self.options.numbers),
             Value::String(text) => self.g.text(strings::quoted(text)),
             Value::Array(list) => {
                 let mut parts = vec![self.layout.open_array];

@@ -33,7 +33,7 @@ fn literal(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     let v4 = address::ipv4(p)?;
     let tag = p.regex("(?i-u:IPv6):")?;
     // here `::` stands for two groups or more
-    let v6 = address::ipv6(p, 2)?;
+    let v6 = address::ipv6(p, if p.is_around() { 1 } else { 2 })?;
     let v6 = p.sequence([tag, v6]);
     let mut kinds = vec![v4, v6];
     if p.is_around() {

@@ -30,7 +30,8 @@ pub(super) fn read<'a>(
     schema.conjuncts.extend(list(reader, keywords, "allOf")?.into_iter().flatten());
     schema.any_of.extend(list(reader, keywords, "anyOf")?);
     schema.applied.extend(list(reader, keywords, "oneOf")?.map(Applied::OneOf));
-    let mut one = |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
+    let mut one =
+        |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
     schema.applied.extend(one("not").map(Applied::Not));
     if let Some(condition) = one("if") {
         let (then, otherwise) = (one("then"), one("else"));

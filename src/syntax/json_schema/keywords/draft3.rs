@@ -1,6 +1,6 @@
-//! What only draft 3 has: `extends`.
+//! What only draft 3 has: `extends`, and `divisibleBy`, which is `multipleOf` later.
 
-use super::Keywords;
+use super::{Keywords, number};
 use crate::error::Result;
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::reader::Reader;
@@ -12,6 +12,7 @@ pub(super) fn read<'a>(
     keywords: &Keywords<'a, '_>,
     schema: &mut Schema<'a>,
 ) -> Result<()> {
+    number::read_divisor(keywords, "divisibleBy", schema)?;
     match keywords.get("extends") {
         None => {}
         Some(Value::Array(list)) => {

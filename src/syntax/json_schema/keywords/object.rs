@@ -29,7 +29,8 @@ pub(super) fn read<'a>(
             other => return Err(keywords.invalid("required", other, "a list of property names")),
         }
     }
-    let mut child = |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
+    let mut child =
+        |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
     object.additional = child("additionalProperties");
     object.names = child("propertyNames");
     object.count.min = keywords.count(reader, "minProperties")?.unwrap_or(0);

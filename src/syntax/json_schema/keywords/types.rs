@@ -3,6 +3,7 @@
 use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::assertion::TypeSet;
+use crate::syntax::json_schema::numbers::NumberRange;
 use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
 
@@ -35,6 +36,8 @@ pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Resu
         });
     }
     schema.types = types;
-    schema.number.integer = integer && !number;
+    if integer && !number {
+        schema.number = NumberRange::integers();
+    }
     Ok(())
 }

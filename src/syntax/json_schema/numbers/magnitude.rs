@@ -14,7 +14,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    fn of(bound: &Bound) -> Side {
+    pub(super) fn of(bound: &Bound) -> Side {
         let (whole, fraction) = bound.value.plain_digits();
         Side { whole, fraction, exclusive: bound.exclusive }
     }
