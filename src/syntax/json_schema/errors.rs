@@ -244,9 +244,9 @@ pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
 }
 
 pub(super) fn unknown_keyword(pointer: &str, keyword: &str) -> Diagnostic {
-    Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is in no draft of JSON Schema"))
+    Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is no keyword of this draft"))
         .at(at(pointer))
-        .help("it is read as an annotation, which restricts nothing; check its spelling")
+        .help("it is read as an annotation, which restricts nothing; check its spelling, and `$schema`")
 }
 
 pub(super) fn beside_ref(pointer: &str, keyword: &str) -> Diagnostic {

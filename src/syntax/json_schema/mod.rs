@@ -42,6 +42,7 @@ mod combine;
 mod conjunction;
 mod cubes;
 mod decimal;
+mod draft;
 mod emit;
 mod empty;
 mod errors;

@@ -4,6 +4,7 @@
 //! `$ref` recurse.
 
 use super::assertion::TypeSet;
+use super::draft::Draft;
 use super::options::Formats;
 use super::pointer::join;
 use super::schema::{Schema, SchemaId, Schemas};
@@ -12,33 +13,6 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
-
-/// What of the standard differs between drafts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Draft {
-    /// Up to draft 7, keywords beside `$ref` mean nothing.
-    pub(super) ref_stands_alone: bool,
-    /// Up to draft 4, `id` is what `$id` is later.
-    pub(super) plain_id: bool,
-    /// Draft 3, or none is named: the keywords that only draft 3 has mean what they mean there.
-    pub(super) third: bool,
-}
-
-impl Draft {
-    /// The draft that `$schema` names; the newest without it.
-    fn of(root: &Value) -> Draft {
-        let name = root.get("$schema").and_then(Value::as_str);
-        let is = |drafts: &[&str]| {
-            let name = name.unwrap_or("");
-            drafts.iter().any(|draft| name.contains(&format!("/draft-0{draft}/")))
-        };
-        Draft {
-            ref_stands_alone: is(&["3", "4", "6", "7"]),
-            plain_id: is(&["3", "4"]),
-            third: name.is_none() || is(&["3"]),
-        }
-    }
-}
 
 /// Where a schema stands.
 #[derive(Clone, Debug)]

@@ -2,14 +2,15 @@
 
 use super::errors;
 use super::pointer::{join, percent_decode, resolve};
-use super::reader::{Draft, Location, Reader};
+use super::draft::Draft;
+use super::reader::{Location, Reader};
 use super::schema::{SchemaId, Schemas};
 use crate::error::Result;
 use serde_json::Value;
 
 /// The identifier that a schema gives itself, if it does.
 fn identifier(draft: Draft, schema: &Value) -> Option<&str> {
-    let own = schema.get("$id").or_else(|| schema.get("id").filter(|_| draft.plain_id));
+    let own = schema.get("$id").or_else(|| schema.get("id").filter(|_| draft.has_plain_id()));
     own.and_then(Value::as_str)
 }
 

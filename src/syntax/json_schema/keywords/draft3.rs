@@ -2,21 +2,16 @@
 
 use super::{Keywords, number};
 use crate::error::Result;
+use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
-
-/// Keywords that later drafts do not know.
-pub(super) const KEYWORDS: [&str; 3] = ["extends", "disallow", "divisibleBy"];
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
     keywords: &Keywords<'a, '_>,
     schema: &mut Schema<'a>,
 ) -> Result<()> {
-    if !reader.draft.third {
-        return Ok(());
-    }
     number::read_divisor(keywords, "divisibleBy", schema)?;
     match keywords.get("extends") {
         None => {}
@@ -26,6 +21,8 @@ pub(super) fn read<'a>(
                 schema.conjuncts.push(reader.child(keywords.location, &path, value));
             }
         }
+        // some write the name of something there
+        Some(Value::String(_)) => reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends")),
         Some(one) => schema.conjuncts.push(reader.child(keywords.location, &["extends"], one)),
     }
     Ok(())

@@ -12,9 +12,10 @@ mod types;
 mod values;
 
 use super::decimal::Decimal;
+use super::draft::Draft;
 use super::errors;
 use super::pointer::join;
-use super::reader::{Draft, Location, Reader};
+use super::reader::{Location, Reader};
 use super::schema::Schema;
 use crate::error::Result;
 use serde_json::{Map, Value};
@@ -33,39 +34,52 @@ enum Status {
 }
 use Status::{Annotation, Applicator, Assertion, Refused};
 
-/// The keywords of the drafts 3 to 2020-12.
-const STATUS: &[(Status, &[&str])] = &[
-    (Assertion, &["type", "enum", "const"]),
-    (Assertion, &["properties", "required", "additionalProperties", "patternProperties", "propertyNames"]),
-    (Assertion, &["minProperties", "maxProperties"]),
-    (Assertion, &["items", "prefixItems", "additionalItems", "minItems", "maxItems"]),
-    (Assertion, &["uniqueItems", "contains", "minContains", "maxContains"]),
-    (Assertion, &["minLength", "maxLength", "pattern", "format"]),
-    (Assertion, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
-    (Assertion, &["divisibleBy"]),
-    (Applicator, &["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"]),
-    (Applicator, &["dependencies", "dependentRequired", "dependentSchemas", "extends"]),
-    (Annotation, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
-    (Annotation, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
-    (Annotation, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
-    (Annotation, &["contentEncoding", "contentMediaType", "contentSchema"]),
-    (Refused, &["unevaluatedItems", "unevaluatedProperties"]),
-    (Refused, &["$dynamicRef", "$recursiveRef", "disallow"]),
+/// The keywords of the drafts 3 to 2020-12, with the first and the last draft that has them ([`Draft`] numbers
+/// them).
+const STATUS: &[(Status, u8, u8, &[&str])] = &[
+    (Assertion, 3, 9, &["type", "enum", "properties", "additionalProperties", "patternProperties"]),
+    (Assertion, 3, 9, &["required", "items", "minItems", "maxItems", "uniqueItems"]),
+    (Assertion, 3, 9, &["minLength", "maxLength", "pattern", "format", "minimum", "maximum"]),
+    (Assertion, 3, 9, &["exclusiveMinimum", "exclusiveMaximum"]),
+    (Assertion, 3, 3, &["divisibleBy"]),
+    (Assertion, 3, 8, &["additionalItems"]),
+    (Assertion, 4, 9, &["minProperties", "maxProperties", "multipleOf"]),
+    (Assertion, 6, 9, &["const", "contains", "propertyNames"]),
+    (Assertion, 8, 9, &["minContains", "maxContains"]),
+    (Assertion, 9, 9, &["prefixItems"]),
+    (Applicator, 3, 9, &["$ref"]),
+    (Applicator, 4, 9, &["allOf", "anyOf", "oneOf", "not"]),
+    (Applicator, 7, 9, &["if", "then", "else"]),
+    (Applicator, 3, 7, &["dependencies"]),
+    (Applicator, 8, 9, &["dependentRequired", "dependentSchemas"]),
+    (Applicator, 3, 3, &["extends"]),
+    (Annotation, 3, 9, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
+    (Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
+    (Annotation, 3, 9, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
+    (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema"]),
+    (Refused, 3, 3, &["disallow"]),
+    (Refused, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
+    (Refused, 9, 9, &["$dynamicRef"]),
+    (Refused, 8, 8, &["$recursiveRef"]),
 ];
 
-fn status(keyword: &str) -> Option<Status> {
-    STATUS.iter().find(|(_, words)| words.contains(&keyword)).map(|(status, _)| *status)
+/// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
+fn status(draft: Draft, keyword: &str) -> Option<Status> {
+    let found = STATUS.iter().find(|(.., words)| words.contains(&keyword));
+    found.filter(|(_, since, until, _)| draft.is_within(*since, *until)).map(|(status, ..)| *status)
 }
 
 /// The keywords of one schema object, for the families to read from.
 struct Keywords<'a, 'l> {
     location: &'l Location<'a>,
     map: &'a Map<String, Value>,
+    draft: Draft,
 }
 
 impl<'a> Keywords<'a, '_> {
+    /// The value of a keyword, if it is there and the draft has it.
     fn get(&self, keyword: &str) -> Option<&'a Value> {
-        self.map.get(keyword)
+        self.map.get(keyword).filter(|_| status(self.draft, keyword).is_some())
     }
 
     /// The pointer of the keyword.
@@ -109,13 +123,6 @@ impl<'a> Keywords<'a, '_> {
     }
 }
 
-/// What becomes of a keyword in a document of a draft.
-fn status_in(draft: Draft, keyword: &str) -> Option<Status> {
-    // what only draft 3 has is a word of no later draft
-    let outdated = !draft.third && draft3::KEYWORDS.contains(&keyword);
-    status(keyword).filter(|_| !outdated)
-}
-
 /// Reads one schema object.
 ///
 /// # Errors
@@ -126,17 +133,18 @@ pub(super) fn read<'a>(
     location: &Location<'a>,
     map: &'a Map<String, Value>,
 ) -> Result<Schema<'a>> {
-    let keywords = Keywords { location, map };
+    let draft = reader.draft;
+    let keywords = Keywords { location, map, draft };
     let mut schema = Schema::new(location.pointer.clone());
-    if reader.draft.ref_stands_alone && map.contains_key("$ref") {
-        for keyword in map.keys().filter(|k| *k != "$ref" && status(k) != Some(Annotation)) {
+    if draft.ref_stands_alone() && map.contains_key("$ref") {
+        for keyword in map.keys().filter(|k| *k != "$ref" && status(draft, k) != Some(Annotation)) {
             reader.warn(errors::beside_ref(&keywords.pointer(keyword), keyword));
         }
         combine::read_ref(reader, &keywords, &mut schema)?;
         return Ok(schema);
     }
     for (keyword, value) in map {
-        match status_in(reader.draft, keyword) {
+        match status(draft, keyword) {
             Some(Assertion) => schema.is_bare = false,
             Some(Applicator | Annotation) => {}
             Some(Refused) => {

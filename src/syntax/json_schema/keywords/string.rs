@@ -24,8 +24,7 @@ pub(super) fn read<'a>(
     }
     match keywords.get("format") {
         Some(Value::String(name)) if reader.formats == Formats::Assert => {
-            let of_draft_3 = reader.root.get("$schema").and_then(Value::as_str);
-            match Format::named(name, of_draft_3.is_some_and(|name| name.contains("/draft-03/"))) {
+            match Format::named(name, reader.draft.is_third()) {
                 Some(format) => schema.string.tests.push((StringTest::Format(format), true)),
                 None => reader.warn(errors::unknown_format(&keywords.pointer("format"), name)),
             }
