@@ -156,6 +156,7 @@ fn explain(draft: &mut Draft, known: &Draft) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "what is not run is said")]
 fn the_test_suite_comes_out_as_recorded() {
     let recorded = recorded();
     let Some(checkout) = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from) else {

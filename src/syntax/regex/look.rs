@@ -346,5 +346,5 @@ fn joined(a: &[Literal], b: &[Literal]) -> Option<Term> {
     // nothing both ends and goes on
     let ends = term.contains(&(END * 2));
     let reads = term.iter().any(|&literal| literal % 2 == 0 && literal / 2 != END && literal / 2 != YES);
-    (!opposed && !(ends && reads)).then_some(term)
+    if opposed || ends && reads { None } else { Some(term) }
 }

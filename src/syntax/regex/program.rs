@@ -107,7 +107,7 @@ fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
 }
 
 /// The program of a pattern. With `search`, any text may stand around the match.
-pub(super) fn compile<'a>(ast: &'a Ast, source: &Source<'_>, options: &Options) -> Result<Program> {
+pub(super) fn compile(ast: &Ast, source: &Source<'_>, options: &Options) -> Result<Program> {
     let mut scratch = GrammarBuilder::with_limits(options.limits.clone());
     let mut keep = |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
     let ecma = options.dialect == Dialect::Ecma262 || options.ascii_classes;
