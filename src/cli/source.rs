@@ -32,6 +32,12 @@ pub(super) struct SourceArgs {
     /// Order of the members of JSON objects under a schema [default: declared]
     #[arg(long, value_enum, help_heading = "Grammar")]
     property_order: Option<PropertyOrder>,
+    /// Spelling of numbers under a schema [default: any]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    numbers: Option<Numbers>,
+    /// What `format` means in a schema [default: assert]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    formats: Option<Formats>,
     /// The rule of a GBNF grammar to start from [default: root]
     #[arg(long, value_name = "RULE", help_heading = "Grammar")]
     root: Option<String>,
@@ -81,6 +87,22 @@ enum PropertyOrder {
     Declared,
     /// Every order
     Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Numbers {
+    /// Every one that the standard allows
+    Any,
+    /// No exponents, integers without a point
+    Plain,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Formats {
+    /// Strings have the format
+    Assert,
+    /// Nothing
+    Annotate,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -214,6 +236,8 @@ fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
         (!args.parameters.is_empty(), "--param", Kind::Spec, "automaton specs"),
         (args.whitespace.is_some(), "--whitespace", Kind::JsonSchema, "JSON Schemas"),
         (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
+        (args.numbers.is_some(), "--numbers", Kind::JsonSchema, "JSON Schemas"),
+        (args.formats.is_some(), "--formats", Kind::JsonSchema, "JSON Schemas"),
         (args.root.is_some(), "--root", Kind::Gbnf, "GBNF grammars"),
         (args.dialect.is_some(), "--dialect", Kind::Regex, "regular expressions"),
         (args.search, "--search", Kind::Regex, "regular expressions"),
@@ -256,8 +280,15 @@ fn compile(
                     Some(PropertyOrder::Any) => json_schema::PropertyOrder::Any,
                     Some(PropertyOrder::Declared) | None => json_schema::PropertyOrder::Declared,
                 },
+                numbers: match args.numbers {
+                    Some(Numbers::Plain) => json_schema::Numbers::Plain,
+                    Some(Numbers::Any) | None => json_schema::Numbers::Any,
+                },
+                formats: match args.formats {
+                    Some(Formats::Annotate) => json_schema::Formats::Annotate,
+                    Some(Formats::Assert) | None => json_schema::Formats::Assert,
+                },
                 limits,
-                ..Default::default()
             };
             let compiled = json_schema::compile(text, &options)?;
             Ok((compiled.grammar, compiled.warnings))

@@ -25,6 +25,7 @@ mod maskbench;
 mod masks;
 mod model_folder;
 mod regex;
+mod regex_look;
 mod sampler;
 mod tables;
 mod text_stream;
