@@ -1,0 +1,26 @@
+//! `grammata plan`: one file a subcommand.
+
+mod count;
+mod spec;
+
+use super::output::{Exit, Failure, Output};
+use clap::Subcommand;
+
+/// Plans of actions under an automaton: SPEC is the file or folder of an automaton spec, whose symbols are the actions.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Count the plans, exactly
+    Count(count::Arguments),
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Count(arguments) => count::run(arguments, output),
+    }
+}
