@@ -149,6 +149,45 @@ pub(super) fn drawing_failed(cause: &str) -> Error {
     )
 }
 
+pub(super) fn needs_answers() -> Error {
+    usage(
+        Diagnostic::new("cli/needs-answers", "a script needs answers")
+            .found("`--chooser script` without `--answers`")
+            .help("add `--answers FILE`, a file with an answer a line"),
+    )
+}
+
+pub(super) fn needs_model() -> Error {
+    usage(
+        Diagnostic::new("cli/needs-model", "a model is asked, but none is named")
+            .found("`--chooser model` without `--model`")
+            .help("add `--model PATH`, a folder or an ONNX file"),
+    )
+}
+
+pub(super) fn no_such_task(number: usize, count: usize) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-task", "the file has no such task")
+            .found(format!("task {number}"))
+            .allowed(format!("0 to {}", count.saturating_sub(1)))
+            .help("tasks are counted from 0, one a line"),
+    )
+}
+
+pub(super) fn no_modalities(file: &Path, description: &str) -> Error {
+    usage(
+        Diagnostic::new(
+            "cli/no-modalities",
+            format!("a task in `{}` does not say what is given", file.display()),
+        )
+        .found(description)
+        .allowed("`Given IMAGE OR TEXT: WHAT IS WANTED`, or `Given …, how to …`")
+        .help(
+            "name an image or a text before the colon, or give `--task` and parameters instead of `--tasks`",
+        ),
+    )
+}
+
 #[cfg(not(feature = "ort"))]
 pub(super) fn no_onnx_runtime() -> Error {
     Error::new(

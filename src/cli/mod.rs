@@ -18,6 +18,7 @@ mod generation;
 mod graph;
 mod mask;
 mod messages;
+mod model;
 mod output;
 mod plan;
 mod session;

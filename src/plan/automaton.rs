@@ -211,6 +211,15 @@ impl PlanAutomaton {
         Ok((0..count).map(|place| self.edge(state, place)).collect())
     }
 
+    /// The actions that need no input and make something: what a plan starts from. Who writes a plan often leaves them out.
+    pub fn sources(&self) -> Vec<usize> {
+        let symbols = self.spec.symbols().iter().enumerate();
+        symbols
+            .filter(|(_, s)| s.inputs.is_empty() && !s.outputs.is_empty())
+            .map(|(place, _)| place)
+            .collect()
+    }
+
     /// Whether what the plan cost stays within `max_cost`.
     pub(super) fn affordable(&self, cost: u64) -> bool {
         self.spec.max_cost().is_none_or(|max| cost <= max)

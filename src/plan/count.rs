@@ -73,8 +73,7 @@ impl PlanAutomaton {
             Some(pumped) => {
                 let grammar = self.codes.grammar(&pumped, self.limits())?;
                 let automaton = Automaton::new(&grammar, self.limits())?;
-                let mut pumped =
-                    PlanAutomaton::over(Arc::clone(&self.spec), self.codes.clone(), automaton)?;
+                let mut pumped = PlanAutomaton::over(Arc::clone(&self.spec), self.codes.clone(), automaton)?;
                 match pumped.outlook(pumped.start())? {
                     Outlook::Open => true,
                     Outlook::DeadEnd => false,

@@ -5,10 +5,34 @@
 //! configuration hold how often actions came and what they require.
 
 mod automaton;
+mod chooser;
 mod count;
+mod enumerate;
 mod errors;
+mod interactive;
 mod lookahead;
+mod model;
+mod question;
+mod read;
 mod registers;
+mod sample;
+mod search;
+mod tasks;
+mod tree;
+mod verify;
+mod walk;
 
 pub use automaton::{PlanAutomaton, PlanState, Position};
+pub use chooser::{Chooser, FirstChooser, RandomChooser, ScriptedChooser, WorstChooser};
+pub use enumerate::Plans;
+pub use interactive::InteractiveChooser;
 pub use lookahead::Outlook;
+pub use model::{Asking, Encode, ModelChooser, ModelUse, answers};
+pub use question::{Choice, Question, Questions};
+pub use read::{ReadPlan, ReadStep};
+pub use sample::PlanSampler;
+pub use search::{Event, Outcome, SearchOptions, search};
+pub use tasks::{Modalities, modalities};
+pub use tree::{tree_dot, tree_text, works_on};
+pub use verify::Verdict;
+pub use walk::{Offer, Plan, Step, Walk};

@@ -50,8 +50,11 @@ impl Registers {
             }
         }
         for limit in spec.symbol_limits().iter().filter(|limit| !limit.is_once()) {
-            let mut classes: Vec<usize> =
-                limit.symbols.iter().filter_map(|&symbol| codes.class_of.get(symbol).copied().flatten()).collect();
+            let mut classes: Vec<usize> = limit
+                .symbols
+                .iter()
+                .filter_map(|&symbol| codes.class_of.get(symbol).copied().flatten())
+                .collect();
             classes.sort_unstable();
             classes.dedup();
             classes.iter().for_each(|&class| effects[class].counts.push(counters.len()));

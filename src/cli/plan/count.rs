@@ -35,7 +35,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         };
         let states = plans.state_count();
         let spec = arguments.spec.name();
-        output.json(&json!({ "spec": spec, "finite": digits.is_some(), "count": digits, "states": states }))?;
+        output
+            .json(&json!({ "spec": spec, "finite": digits.is_some(), "count": digits, "states": states }))?;
     } else {
         writeln!(output, "{count}")?;
     }

@@ -1,6 +1,9 @@
 //! `grammata plan`: one file a subcommand.
 
+mod chooser;
 mod count;
+mod run;
+mod show;
 mod spec;
 
 use super::output::{Exit, Failure, Output};
@@ -15,12 +18,15 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Make a plan, with a model, a person or another chooser
+    Run(Box<run::Arguments>),
     /// Count the plans, exactly
     Count(count::Arguments),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
+        Command::Run(arguments) => run::run(arguments, output),
         Command::Count(arguments) => count::run(arguments, output),
     }
 }

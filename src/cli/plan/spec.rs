@@ -22,9 +22,15 @@ pub(super) struct SpecArgs {
 impl SpecArgs {
     /// Reads the spec. Shows warnings.
     pub(super) fn read(&self) -> Result<Spec> {
-        let spec = source::read_spec(&self.spec, &self.parameters, &Limits::default())?;
+        let spec = self.read_with(&[])?;
         spec.warnings().iter().for_each(messages::warning);
         Ok(spec)
+    }
+
+    /// Reads the spec with more parameters.
+    pub(super) fn read_with(&self, more: &[(String, String)]) -> Result<Spec> {
+        let parameters: Vec<_> = self.parameters.iter().chain(more).cloned().collect();
+        source::read_spec(&self.spec, &parameters, &Limits::default())
     }
 
     /// The spec's plan automaton.

@@ -65,7 +65,8 @@ impl Codes {
                 }
             }
         }
-        let ids: FxHashMap<&str, usize> = symbols.iter().enumerate().map(|(i, s)| (s.id.as_str(), i)).collect();
+        let ids: FxHashMap<&str, usize> =
+            symbols.iter().enumerate().map(|(i, s)| (s.id.as_str(), i)).collect();
         for (place, symbol) in symbols.iter().enumerate() {
             if symbol.set.is_some() || !symbol.requires.is_empty() {
                 alone.insert(place);
@@ -181,7 +182,11 @@ impl Productions {
     ///
     /// A nonterminal `A` can be pumped if `A` derives `u A v` with free symbols only in `u v`, at least one. The result
     /// has for each nonterminal a twin that leads to a pumpable one.
-    pub(crate) fn pumpable(&self, free: impl Fn(usize) -> bool, limits: &Limits) -> Result<Option<Productions>> {
+    pub(crate) fn pumpable(
+        &self,
+        free: impl Fn(usize) -> bool,
+        limits: &Limits,
+    ) -> Result<Option<Productions>> {
         let derives = self.derive(&free);
         let spells = self.spells(&free, &derives);
         // the edges A -> B of bodies `x B y` with x y free; an edge is long if x y may spell something

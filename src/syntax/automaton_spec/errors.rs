@@ -436,7 +436,8 @@ pub(super) fn bad_set(name: &str, wrong: &str) -> Error {
 }
 
 pub(super) fn set_under_limits(name: &str) -> Error {
-    let message = format!("the symbol `{}` is set-valued, so `limits` cannot be checked on texts", excerpt(name));
+    let message =
+        format!("the symbol `{}` is set-valued, so `limits` cannot be checked on texts", excerpt(name));
     error(
         Diagnostic::new("automaton-spec/plans-only", message)
             .at(Place::Pointer(super::document::pointer(["symbols", name, "set"])))

@@ -14,7 +14,9 @@ impl<T> Default for Table<T> {
     }
 }
 
-pub(super) fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(mut map: A) -> Result<Vec<(String, T)>, A::Error> {
+pub(super) fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    mut map: A,
+) -> Result<Vec<(String, T)>, A::Error> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut list = Vec::new();
     while let Some(key) = map.next_key::<String>()? {

@@ -37,10 +37,12 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
     let mut limits: Vec<Limit> = Vec::new();
     let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     let written = &document.limits;
-    let once = |list: &'static str, names: &'_ [String], min: u32| -> Vec<(String, String, u32, Option<u32>)> {
-        let of = |(i, name): (usize, &String)| (format!("/limits/{list}/{i}"), name.clone(), min, Some(1));
-        names.iter().enumerate().map(of).collect()
-    };
+    let once =
+        |list: &'static str, names: &'_ [String], min: u32| -> Vec<(String, String, u32, Option<u32>)> {
+            let of =
+                |(i, name): (usize, &String)| (format!("/limits/{list}/{i}"), name.clone(), min, Some(1));
+            names.iter().enumerate().map(of).collect()
+        };
     let mut all = once("at_most_once", &written.at_most_once, 0);
     all.extend(once("exactly_once", &written.exactly_once, 1));
     let place = |list: &str, name: &str| super::document::pointer(["limits", list, name]);

@@ -134,7 +134,7 @@ impl Lowering<'_> {
 }
 
 /// The texts of the subsets of a set, each in the order of the list: linear in the set and its greatest size.
-fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
+pub(crate) fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
     let empty = g.text(&set.empty);
     let bounded = set.max < set.of.len() || set.min > 1;
     // `more[taken]`: the rest of the text after `taken` elements; without bounds only "some" matters. No element at

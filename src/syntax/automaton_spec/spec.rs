@@ -6,8 +6,8 @@ use super::limits::Limit;
 use super::productions::Productions;
 use super::symbol::Symbol;
 use super::{
-    Compiled, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters, pushdown,
-    template,
+    Compiled, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
+    pushdown, template,
 };
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
