@@ -1,6 +1,6 @@
 //! `grammata generate`: the arguments; `generation` does the work where the build has ONNX Runtime.
 
-use super::model::ModelArgs;
+use super::model::ModelSettings;
 use super::output::{Exit, Failure, Output};
 use super::source::SourceArgs;
 use std::path::PathBuf;
@@ -12,8 +12,11 @@ use std::path::PathBuf;
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) source: SourceArgs,
+    /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
+    #[arg(long, value_name = "PATH", help_heading = "Model")]
+    pub(super) model: PathBuf,
     #[command(flatten)]
-    pub(super) model: ModelArgs,
+    pub(super) model_settings: ModelSettings,
     /// The text that the model continues, or answers with --chat
     #[arg(long, value_name = "TEXT", required_unless_present = "prompt_file", help_heading = "Prompt")]
     pub(super) prompt: Option<String>,

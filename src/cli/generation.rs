@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = Limits::default();
-    let parts = Parts::find(&arguments.model, &limits)?;
+    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
     let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
-    let vocabulary = parts.vocabulary(&arguments.model, &tokenizer, &limits)?;
+    let vocabulary = parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?;
     let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits)?;
-    let mut model = parts.load(&arguments.model)?;
+    let mut model = parts.load(&arguments.model_settings)?;
     let mut matcher = session.compiled.matcher();
     let constraint: Option<&mut dyn Constraint> = if arguments.raw { None } else { Some(&mut matcher) };
     let vocabulary = Arc::clone(session.compiled.vocabulary());
@@ -90,7 +90,7 @@ fn prompt(
     if !arguments.chat {
         return tokenizer.encode(&text, true);
     }
-    let template = parts.template.as_ref().ok_or_else(|| errors::no_chat_template(&arguments.model.model))?;
+    let template = parts.template.as_ref().ok_or_else(|| errors::no_chat_template(&arguments.model))?;
     let system = arguments.system.as_ref().map(Message::system);
     let messages: Vec<Message> = system.into_iter().chain([Message::user(text)]).collect();
     tokenizer.encode(&template.render(&messages, true)?, false)

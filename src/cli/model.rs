@@ -14,13 +14,10 @@ use {
     std::path::Path,
 };
 
-/// Which model, on what.
+/// How a model is run, and its tokenizer.
 #[derive(Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
-pub(super) struct ModelArgs {
-    /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
-    #[arg(long, value_name = "PATH", help_heading = "Model")]
-    pub(super) model: PathBuf,
+pub(super) struct ModelSettings {
     /// Threads of one operator; 0 takes one a core
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
     pub(super) threads: usize,
@@ -56,9 +53,9 @@ pub(super) struct Parts {
 
 #[cfg(feature = "ort")]
 impl Parts {
-    pub(super) fn find(arguments: &ModelArgs, limits: &Limits) -> Result<Parts> {
-        if arguments.model.is_dir() {
-            let folder = ModelFolder::open(&arguments.model, limits)?;
+    pub(super) fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
+        if model.is_dir() {
+            let folder = ModelFolder::open(model, limits)?;
             return Ok(Parts {
                 model: folder.model,
                 tokenizer: arguments.tokenizer.clone().unwrap_or(folder.tokenizer),
@@ -67,7 +64,7 @@ impl Parts {
                 end_token: folder.end_token,
             });
         }
-        let model = arguments.model.clone();
+        let model = model.to_owned();
         // exporters put models into a folder `onnx` beside the tokenizer
         let beside = || {
             let folders = model.ancestors().skip(1).take(2);
@@ -83,7 +80,7 @@ impl Parts {
     /// The vocabulary, with the end-of-sequence ids of `--eos`, else of the model, else the well-known ones.
     pub(super) fn vocabulary(
         &self,
-        arguments: &ModelArgs,
+        arguments: &ModelSettings,
         tokenizer: &PromptTokenizer,
         limits: &Limits,
     ) -> Result<LoadedVocabulary> {
@@ -96,7 +93,7 @@ impl Parts {
     }
 
     /// Loads the model. Shows what is odd about it.
-    pub(super) fn load(&self, arguments: &ModelArgs) -> Result<OrtDecoder> {
+    pub(super) fn load(&self, arguments: &ModelSettings) -> Result<OrtDecoder> {
         let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
         let options = DecoderOptions { threads: arguments.threads, device, ..DecoderOptions::default() };
         let progress = Progress::start("loading the model");

@@ -6,6 +6,7 @@
 //! is not known.
 
 use super::automaton::{PlanAutomaton, PlanState, Position};
+use super::completion::Least;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -13,6 +14,8 @@ use std::collections::BinaryHeap;
 
 /// How many states may be found at once.
 const WHOLE: usize = 400_000;
+/// The bits of a distance in cost that count steps.
+const STEP_BITS: u32 = 64;
 /// How many states one search may visit.
 const SEARCH: usize = 50_000;
 
@@ -34,10 +37,11 @@ enum Known {
     Not,
     Undecided,
     Never,
-    Exactly(u64),
+    Exactly(u128),
 }
 
-/// What distances are measured in.
+/// What distances are measured in. That in cost counts the steps as well, in its lower bits: of two completions that cost
+/// the same the shorter one is nearer, and no way round is as near as the way itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Steps,
@@ -85,7 +89,9 @@ impl PlanAutomaton {
     pub fn outlook(&mut self, at: Position) -> Result<Outlook> {
         if let Some(max) = self.spec.max_cost() {
             return Ok(match self.distance(Measure::Cost, at.state)? {
-                Known::Exactly(rest) if at.cost.saturating_add(rest) <= max => Outlook::Open,
+                Known::Exactly(rest) if u128::from(at.cost) + (rest >> STEP_BITS) <= max.into() => {
+                    Outlook::Open
+                }
                 Known::Exactly(_) | Known::Never => Outlook::DeadEnd,
                 Known::Not | Known::Undecided => Outlook::Unknown,
             });
@@ -107,7 +113,7 @@ impl PlanAutomaton {
     /// Limits.
     pub fn fewest_steps(&mut self, state: PlanState) -> Result<Option<u64>> {
         Ok(match self.distance(Measure::Steps, state)? {
-            Known::Exactly(steps) => Some(steps),
+            Known::Exactly(steps) => u64::try_from(steps).ok(),
             _ => None,
         })
     }
@@ -118,15 +124,27 @@ impl PlanAutomaton {
     /// Limits.
     pub fn least_cost(&mut self, state: PlanState) -> Result<Option<u64>> {
         Ok(match self.distance(Measure::Cost, state)? {
-            Known::Exactly(cost) => Some(cost),
+            Known::Exactly(cost) => u64::try_from(cost >> STEP_BITS).ok(),
             _ => None,
         })
     }
 
-    fn weight(&self, measure: Measure, class: u32) -> u64 {
+    /// A distance by which completions can be compared: the fewest steps, or the least cost and then the fewest steps.
+    pub(super) fn rest(&mut self, least: Least, state: PlanState) -> Result<Option<u128>> {
+        let measure = match least {
+            Least::Steps => Measure::Steps,
+            Least::Cost => Measure::Cost,
+        };
+        Ok(match self.distance(measure, state)? {
+            Known::Exactly(rest) => Some(rest),
+            _ => None,
+        })
+    }
+
+    fn weight(&self, measure: Measure, class: u32) -> u128 {
         match measure {
             Measure::Steps => 1,
-            Measure::Cost => self.cost(class),
+            Measure::Cost => (u128::from(self.cost(class)) << STEP_BITS) + 1,
         }
     }
 
@@ -170,11 +188,11 @@ impl PlanAutomaton {
     /// The distances of all `states`, all of whose successors are among them or known.
     fn settle(&mut self, measure: Measure, states: &[PlanState]) -> Result<()> {
         let places: FxHashMap<PlanState, usize> = states.iter().enumerate().map(|(i, &s)| (s, i)).collect();
-        let mut before: Vec<Vec<(usize, u64)>> = vec![Vec::new(); states.len()];
-        let mut best = vec![u64::MAX; states.len()];
+        let mut before: Vec<Vec<(usize, u128)>> = vec![Vec::new(); states.len()];
+        let mut best = vec![u128::MAX; states.len()];
         let mut open = BinaryHeap::new();
         for (place, &state) in states.iter().enumerate() {
-            let mut least = if self.is_complete(state) { 0 } else { u64::MAX };
+            let mut least = if self.is_complete(state) { 0 } else { u128::MAX };
             for number in 0..self.edge_count(state)? {
                 let edge = self.edge(state, number);
                 let weight = self.weight(measure, edge.class);
@@ -184,7 +202,7 @@ impl PlanAutomaton {
                     (None, _) => {}
                 }
             }
-            if least < u64::MAX {
+            if least < u128::MAX {
                 best[place] = least;
                 open.push((Reverse(least), place));
             }
@@ -202,7 +220,7 @@ impl PlanAutomaton {
             }
         }
         for (&state, &distance) in states.iter().zip(&best) {
-            let known = if distance == u64::MAX { Known::Never } else { Known::Exactly(distance) };
+            let known = if distance == u128::MAX { Known::Never } else { Known::Exactly(distance) };
             self.distances.set(measure, state, known);
         }
         Ok(())
@@ -210,9 +228,9 @@ impl PlanAutomaton {
 
     /// Searches forwards from one state.
     fn search(&mut self, measure: Measure, state: PlanState) -> Result<()> {
-        let mut best: FxHashMap<PlanState, (u64, PlanState)> = FxHashMap::default();
+        let mut best: FxHashMap<PlanState, (u128, PlanState)> = FxHashMap::default();
         best.insert(state, (0, state));
-        let mut open = BinaryHeap::from([(Reverse(0u64), false, state)]);
+        let mut open = BinaryHeap::from([(Reverse(0u128), false, state)]);
         while let Some((Reverse(distance), ends, at)) = open.pop() {
             let (known, _) = best.get(&at).copied().unwrap_or((distance, at));
             if ends {

@@ -6,12 +6,15 @@
 
 mod automaton;
 mod chooser;
+mod completion;
 mod count;
 mod enumerate;
 mod errors;
+mod graph;
 mod interactive;
 mod lookahead;
 mod model;
+mod nearest;
 mod question;
 mod read;
 mod registers;
@@ -24,10 +27,13 @@ mod walk;
 
 pub use automaton::{PlanAutomaton, PlanState, Position};
 pub use chooser::{Chooser, FirstChooser, RandomChooser, ScriptedChooser, WorstChooser};
+pub use completion::Least;
 pub use enumerate::Plans;
+pub use graph::PlanGraph;
 pub use interactive::InteractiveChooser;
 pub use lookahead::Outlook;
 pub use model::{Asking, Encode, ModelChooser, ModelUse, answers};
+pub use nearest::{Edit, Nearest};
 pub use question::{Choice, Question, Questions};
 pub use read::{ReadPlan, ReadStep};
 pub use sample::PlanSampler;

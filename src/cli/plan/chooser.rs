@@ -1,6 +1,6 @@
 //! Choosers from arguments.
 
-use crate::cli::model::ModelArgs;
+use crate::cli::model::ModelSettings;
 use crate::cli::{errors, source};
 use crate::error::Result;
 use crate::limits::Limits;
@@ -23,8 +23,11 @@ pub(super) struct ChooserArgs {
     /// Equal seeds give equal random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Chooser")]
     pub(super) seed: u64,
+    /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
+    #[arg(long, value_name = "PATH", help_heading = "Model")]
+    pub(super) model: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) model: Option<ModelArgs>,
+    pub(super) model_settings: ModelSettings,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -252,11 +252,12 @@ fn with_model(
 
     const MOST_TOKENS: usize = 300;
     let limits = Limits::default();
-    let model_arguments = arguments.chooser.model.as_ref().ok_or_else(errors::needs_model)?;
-    let parts = Parts::find(model_arguments, &limits)?;
+    let path = arguments.chooser.model.as_ref().ok_or_else(errors::needs_model)?;
+    let settings = &arguments.chooser.model_settings;
+    let parts = Parts::find(path, settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
-    let vocabulary = Arc::new(parts.vocabulary(model_arguments, &tokenizer, &limits)?.vocabulary);
-    let mut model = parts.load(model_arguments)?;
+    let vocabulary = Arc::new(parts.vocabulary(settings, &tokenizer, &limits)?.vocabulary);
+    let mut model = parts.load(settings)?;
     let template = parts.template.as_ref();
     let encode = |text: &str| match template {
         Some(template) => tokenizer.encode(&template.render(&[Message::user(text)], true)?, false),
