@@ -149,6 +149,36 @@ pub(super) fn drawing_failed(cause: &str) -> Error {
     )
 }
 
+pub(super) fn step_not_allowed(id: &str, allowed: &[&str]) -> Error {
+    let mut shown = allowed.iter().take(12).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+    if allowed.len() > 12 {
+        shown.push_str(&format!(" and {} more", allowed.len() - 12));
+    }
+    usage(
+        Diagnostic::new("cli/step-not-allowed", "a step is not allowed where it stands")
+            .found(id)
+            .allowed(if shown.is_empty() { "nothing: the plan ends before it".to_owned() } else { shown })
+            .help("steps are given by the ids of their actions, in the order of choices"),
+    )
+}
+
+pub(super) fn not_a_plan(step: usize) -> Error {
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("cli/not-a-plan", "the file is not a plan of the spec")
+            .found(format!("a wrong step {step}"))
+            .help("`grammata plan verify` says what is wrong, and names the nearest plan"),
+    )
+}
+
+pub(super) fn text_needs_plan() -> Error {
+    usage(
+        Diagnostic::new("cli/text-needs-plan", "only a plan can be drawn as text")
+            .found("`--format text` without `--plan`")
+            .help("add `--plan FILE`, or take `--format dot`"),
+    )
+}
+
 pub(super) fn needs_answers() -> Error {
     usage(
         Diagnostic::new("cli/needs-answers", "a script needs answers")

@@ -91,15 +91,16 @@ impl Chooser for RandomChooser {
     }
 }
 
-/// Takes the worst choice: one that leads to a dead end, where there is one, else the last.
+/// Takes the worst choice: one that leads to a dead end, where there is one, else the one that is furthest from a finished
+/// plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorstChooser;
 
 impl Chooser for WorstChooser {
     fn choose(&mut self, question: &Question) -> Result<usize> {
-        let dead = |choice: &Choice| choice.outlook == Some(Outlook::DeadEnd);
-        let last_dead = question.choices.iter().rposition(dead);
-        Ok(last_dead.unwrap_or(question.choices.len().saturating_sub(1)))
+        let badness = |choice: &Choice| (choice.outlook == Some(Outlook::DeadEnd), choice.away);
+        let worst = question.choices.iter().enumerate().rev().max_by_key(|(_, choice)| badness(choice));
+        Ok(worst.map_or(0, |(place, _)| place))
     }
 
     fn choose_set(&mut self, question: &Question) -> Result<Vec<usize>> {

@@ -91,7 +91,7 @@ impl<'m> ModelChooser<'m> {
     }
 
     /// What the model writes after a prompt, the most likely token at each place: under a grammar to the end of a word of
-    /// it, else to the end of the model's turn. `None` if that took more than `most` tokens, or the context is full.
+    /// it, else to the end of the model's turn, `most` tokens at most. Also says whether it came to that end.
     ///
     /// # Errors
     /// The prompt cannot be written in tokens; what the model reports; limits.
@@ -100,7 +100,7 @@ impl<'m> ModelChooser<'m> {
         prompt: &str,
         grammar: Option<&CompiledGrammar>,
         most: usize,
-    ) -> Result<Option<String>> {
+    ) -> Result<(String, bool)> {
         let mut tokens = (self.encode)(prompt)?;
         let mut matcher = grammar.map(CompiledGrammar::matcher);
         let mut written: Vec<u8> = Vec::new();
@@ -115,7 +115,7 @@ impl<'m> ModelChooser<'m> {
                 allowed = Some(matcher.mask()?.iter().collect());
             }
             if tokens.len() >= end {
-                return Ok(None);
+                return Ok((String::from_utf8_lossy(&written).into_owned(), false));
             }
             let token = match allowed.as_deref() {
                 Some(&[only]) => Some(only),
@@ -131,13 +131,15 @@ impl<'m> ModelChooser<'m> {
             written.extend_from_slice(self.vocabulary.bytes(token).unwrap_or_default());
             tokens.push(token.get());
         }
-        Ok(Some(String::from_utf8_lossy(&written).into_owned()))
+        Ok((String::from_utf8_lossy(&written).into_owned(), true))
     }
 
     fn answer(&mut self, question: &Question) -> Result<String> {
         let compiled = self.grammar(question)?;
-        let answer = self.write(&question.text, Some(&compiled), usize::MAX)?;
-        answer.ok_or_else(|| errors::no_answer_of_model("the context is full"))
+        match self.write(&question.text, Some(&compiled), usize::MAX)? {
+            (answer, true) => Ok(answer),
+            (_, false) => Err(errors::no_answer_of_model("the context is full")),
+        }
     }
 
     /// The answers that a question has, as a grammar for the model's tokens.

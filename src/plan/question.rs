@@ -39,8 +39,10 @@ pub struct Choice {
     pub offer: Option<Offer>,
     /// How the choice is shown.
     pub label: String,
-    /// Whether it leads to a finished plan, if the chooser asked for that.
+    /// Whether it leads to a finished plan, if that was found out.
     pub outlook: Option<Outlook>,
+    /// The fewest steps from there to a finished plan, if the chooser wants to know.
+    pub away: Option<u64>,
 }
 
 /// What is asked of a chooser.
@@ -134,7 +136,8 @@ impl Questions {
         let Some(step) = before.steps.pop() else { return Ok(None) };
         let Some(symbol) = spec.symbols().get(step.action) else { return Ok(None) };
         let Some(set) = &symbol.set else { return Ok(None) };
-        let choices = |label: &String| Choice { offer: None, label: label.clone(), outlook: None };
+        let choices =
+            |label: &String| Choice { offer: None, label: label.clone(), outlook: None, away: None };
         let element = |(label, number): (&String, usize)| context! { number, label, text => label };
         let options: Vec<Value> = set.of.iter().zip(1..).map(element).collect();
         let label = symbol.shown().replacen("{}", "…", 1);
@@ -175,13 +178,15 @@ impl Questions {
         Ok(Question { text, choices, set: bounds })
     }
 
-    /// A prompt for a model that is to write the whole plan: the task, the actions that there are, and in which order to
-    /// write. `executed` asks for lines in the order in which the plan is carried out, else for a word of the spec.
-    pub fn whole(&self, spec: &Spec, executed: bool) -> String {
+    /// A prompt for a model that is to write the whole plan: the task, the actions that there are, in which order to write,
+    /// and examples. `executed` asks for lines in the order in which the plan is carried out, without the steps that plans
+    /// start from; else for a word of the spec.
+    pub fn whole(&self, plans: &PlanAutomaton, examples: &[Plan], executed: bool) -> String {
+        let spec = plans.spec();
+        let left_out = if executed { plans.sources() } else { Vec::new() };
         let mut actions: Vec<&str> = Vec::new();
-        for symbol in spec.symbols() {
-            let source = executed && symbol.inputs.is_empty() && !symbol.outputs.is_empty();
-            if !source && !actions.contains(&symbol.shown()) {
+        for (place, symbol) in spec.symbols().iter().enumerate() {
+            if !left_out.contains(&place) && !actions.contains(&symbol.shown()) {
                 actions.push(symbol.shown());
             }
         }
@@ -189,12 +194,20 @@ impl Questions {
             (false, Direction::Backward) => "from the last step to the first",
             _ => "from the first step to the last",
         };
-        format!(
+        let mut text = format!(
             "{}\n\nThese are the steps that there are:\n- {}\n\nWrite the plan {order}, one step a line, each with its \
              name only. Write nothing else.",
             self.task,
             actions.join("\n- ")
-        )
+        );
+        for example in examples {
+            let steps: Vec<&Step> =
+                if executed { example.executed(spec).collect() } else { example.steps.iter().collect() };
+            let shown = steps.into_iter().filter(|step| !left_out.contains(&step.action));
+            let lines: Vec<String> = shown.map(|step| step.text(spec)).collect();
+            text.push_str(&format!("\n\nAn example of a plan:\n{}", lines.join("\n")));
+        }
+        text
     }
 
     /// A finished plan, in the order in which it is carried out.

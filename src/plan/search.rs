@@ -160,11 +160,15 @@ impl Search<'_> {
             }
             let symbol = self.plans.spec().symbols().get(offer.action);
             let label = symbol.map(|symbol| symbol.shown().to_owned()).unwrap_or_default();
-            choices.push(Choice { offer: Some(offer), label, outlook });
+            let away = match self.chooser.wants_outlook() {
+                true => self.plans.fewest_steps(offer.to.state)?,
+                false => None,
+            };
+            choices.push(Choice { offer: Some(offer), label, outlook, away });
         }
         if complete && !tried.contains(&None) {
             let outlook = Some(Outlook::Open);
-            choices.push(Choice { offer: None, label: ending().text, outlook });
+            choices.push(Choice { offer: None, label: ending().text, outlook, away: Some(0) });
         }
         Ok(choices)
     }

@@ -36,7 +36,7 @@ pub(super) enum Kind {
     First,
     /// Any choice, each as likely
     Random,
-    /// A choice that leads to a dead end where there is one, else the last
+    /// A choice that leads to a dead end where there is one, else the furthest from a plan
     Worst,
     /// The answers of a file
     Script,

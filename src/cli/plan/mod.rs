@@ -2,9 +2,14 @@
 
 mod chooser;
 mod count;
+mod enumerate;
+mod explain;
+mod graph;
 mod run;
+mod schema;
 mod show;
 mod spec;
+mod verify;
 
 use super::output::{Exit, Failure, Output};
 use clap::Subcommand;
@@ -22,11 +27,26 @@ enum Command {
     Run(Box<run::Arguments>),
     /// Count the plans, exactly
     Count(count::Arguments),
+    /// List plans, or draw some at random
+    Enumerate(enumerate::Arguments),
+    /// Check a plan, name its first wrong step, and find the nearest plan
+    Verify(verify::Arguments),
+    /// Draw the states of plans, or one plan as a tree
+    Graph(graph::Arguments),
+    /// Say what is feasible after some steps, and what lies behind each choice
+    Explain(explain::Arguments),
+    /// Write the JSON Schema of specs
+    Schema(schema::Arguments),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, output),
         Command::Count(arguments) => count::run(arguments, output),
+        Command::Enumerate(arguments) => enumerate::run(arguments, output),
+        Command::Verify(arguments) => verify::run(arguments, output),
+        Command::Graph(arguments) => graph::run(arguments, output),
+        Command::Explain(arguments) => explain::run(arguments, output),
+        Command::Schema(arguments) => schema::run(arguments, output),
     }
 }

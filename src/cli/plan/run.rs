@@ -33,6 +33,9 @@ pub(super) struct Arguments {
     pub(super) only: Vec<usize>,
     #[command(flatten)]
     pub(super) chooser: ChooserArgs,
+    /// Show a model that is asked for the whole plan N short plans of the spec
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Chooser")]
+    pub(super) examples: usize,
     /// Offer dead ends too, and go back where one is met
     #[arg(long, help_heading = "Search")]
     pub(super) backtracking: bool,
@@ -238,6 +241,26 @@ fn with_model(_: &Arguments, _: Vec<(String, Option<String>)>, _: &mut Output) -
     Err(errors::no_onnx_runtime().into())
 }
 
+/// What a model is asked that is to write the whole plan.
+#[cfg(feature = "ort")]
+fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
+    use crate::plan::{Least, Step, Walk};
+    let mut shown = Vec::new();
+    // the shortest plans, one for each way to begin
+    let start = Walk::new(&task.plans);
+    for offer in task.plans.leading_on(&start)? {
+        if shown.len() == examples {
+            break;
+        }
+        let mut walk = start.clone();
+        walk.push(Step::of(offer.action), offer.to);
+        if task.plans.spec().symbols().get(offer.action).is_some_and(|symbol| symbol.set.is_none()) {
+            shown.extend(task.plans.completion(&walk, Least::Steps)?);
+        }
+    }
+    Ok(task.questions.whole(&task.plans, &shown, executed))
+}
+
 #[cfg(feature = "ort")]
 fn with_model(
     arguments: &Arguments,
@@ -250,7 +273,7 @@ fn with_model(
     use crate::plan::{self, ModelChooser, ReadPlan, Verdict};
     use std::sync::Arc;
 
-    const MOST_TOKENS: usize = 300;
+    const MOST_TOKENS: usize = 120;
     let limits = Limits::default();
     let path = arguments.chooser.model.as_ref().ok_or_else(errors::needs_model)?;
     let settings = &arguments.chooser.model_settings;
@@ -276,30 +299,22 @@ fn with_model(
             Asking::Whole => {
                 let compiled =
                     Compiler::new(Arc::clone(&vocabulary)).compile(&task.plans.spec().grammar()?)?;
-                let prompt = task.questions.whole(task.plans.spec(), false);
-                let text = chooser.write(&prompt, Some(&compiled), MOST_TOKENS)?;
-                made.outcome.plan = match &text {
-                    Some(text) => task.plans.read_word(text)?,
-                    None => None,
-                };
-                made.wrong = text.or_else(|| Some("(no end in sight)".to_owned()));
+                let prompt = prompt(task, arguments.examples, false)?;
+                let (text, whole) = chooser.write(&prompt, Some(&compiled), MOST_TOKENS)?;
+                made.outcome.plan = if whole { task.plans.read_word(&text)? } else { None };
+                made.wrong = Some(text);
             }
             Asking::Free => {
-                let prompt = task.questions.whole(task.plans.spec(), true);
-                let text = chooser.write(&prompt, None, MOST_TOKENS)?;
-                made.outcome.plan = match &text {
-                    None => None,
-                    Some(text) => {
-                        let read = ReadPlan::parse(text, task.plans.spec());
-                        let sources = task.plans.sources();
-                        // what is no plan at all is wrong, not an error
-                        match read.and_then(|read| task.plans.verify(&read, &sources)) {
-                            Ok(Verdict::Valid(plan)) => Some(plan),
-                            _ => None,
-                        }
-                    }
+                let prompt = prompt(task, arguments.examples, true)?;
+                let (text, whole) = chooser.write(&prompt, None, MOST_TOKENS)?;
+                let read = ReadPlan::parse(&text, task.plans.spec());
+                let sources = task.plans.sources();
+                // what is no plan at all is wrong, not an error
+                made.outcome.plan = match read.and_then(|read| task.plans.verify(&read, &sources)) {
+                    Ok(Verdict::Valid(plan)) if whole => Some(plan),
+                    _ => None,
                 };
-                made.wrong = text.or_else(|| Some("(no end in sight)".to_owned()));
+                made.wrong = Some(text);
             }
         }
         if made.outcome.plan.is_some() {
