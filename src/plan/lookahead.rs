@@ -259,7 +259,7 @@ impl PlanAutomaton {
             if self.is_complete(at) {
                 open.push((Reverse(distance), true, at));
             }
-            if best.len() > SEARCH {
+            if best.len() > SEARCH || self.state_count() >= self.limits().plan_states / 10 * 9 {
                 self.distances.set(measure, state, Known::Undecided);
                 return Ok(());
             }

@@ -87,11 +87,12 @@ impl Questions {
         for (name, source) in named {
             environment.add_template_owned(name, source).map_err(|e| errors::template(name, &e))?;
         }
-        let parameters: Value = spec
+        let parameters: std::collections::BTreeMap<String, Value> = spec
             .parameters()
             .iter()
             .map(|parameter| (parameter.name.clone(), parameter_value(&parameter.value)))
             .collect();
+        let parameters = Value::from(parameters);
         let mut questions = Questions { environment, task: String::new(), parameters };
         questions.task = match task {
             Some(task) => task.to_owned(),

@@ -21,6 +21,8 @@ mod language;
 mod maskbench;
 mod masks;
 mod model_folder;
+mod plan_specs;
+mod plans;
 mod regex;
 mod sampler;
 mod tables;
