@@ -179,6 +179,15 @@ pub(super) fn text_needs_plan() -> Error {
     )
 }
 
+pub(super) fn reward(command: &str, found: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/reward", "the command that says what a plan is worth does not")
+            .found(format!("`{command}`: {found}"))
+            .allowed("a command that reads a plan as JSON from its standard input and writes a number")
+            .help("try it by itself: echo '{\"steps\": []}' | COMMAND"),
+    )
+}
+
 pub(super) fn needs_answers() -> Error {
     usage(
         Diagnostic::new("cli/needs-answers", "a script needs answers")

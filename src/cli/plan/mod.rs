@@ -5,6 +5,7 @@ mod count;
 mod enumerate;
 mod explain;
 mod graph;
+mod reward;
 mod run;
 mod schema;
 mod show;

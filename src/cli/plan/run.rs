@@ -1,19 +1,20 @@
 //! `grammata plan run`: makes plans.
 
 use super::chooser::{Asking, ChooserArgs, Kind};
-use super::show;
 use super::spec::SpecArgs;
+use super::{reward, show};
 use crate::cli::messages::{self, Progress};
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{errors, source};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::plan::{
-    Chooser, Event, Modalities, Outcome, PlanAutomaton, Questions, SearchOptions, modalities, search,
+    Chooser, Decision, Episode, Event, Modalities, Outcome, PlanAutomaton, Questions, Recorder,
+    SearchOptions, modalities, policy_rows, search,
 };
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The plan is a table in the order of execution. Without --backtracking a chooser is only offered what still leads to a
@@ -45,6 +46,15 @@ pub(super) struct Arguments {
     /// Show what was tried, on standard error
     #[arg(long, help_heading = "Search")]
     pub(super) trace: bool,
+    /// Make N plans a task
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Rewards")]
+    pub(super) samples: usize,
+    /// A command that reads a plan as JSON and writes what it is worth, a number
+    #[arg(long, value_name = "CMD", help_heading = "Rewards")]
+    pub(super) reward: Option<String>,
+    /// Append each choice to a file, a JSON object a line: prompt, completion, reward, advantage
+    #[arg(long, value_name = "FILE", requires = "reward", help_heading = "Rewards")]
+    pub(super) policy_data: Option<PathBuf>,
     /// Write the plan with the spec's template `plan`
     #[arg(long)]
     pub(super) text: bool,
@@ -69,6 +79,7 @@ pub(super) struct Made {
     pub(super) outcome: Outcome,
     /// What a model wrote, where that is not one of the plans.
     pub(super) wrong: Option<String>,
+    pub(super) decisions: Vec<Decision>,
     pub(super) time: Duration,
 }
 
@@ -128,17 +139,19 @@ pub(super) fn by_choices(task: &mut Task, chooser: &mut dyn Chooser, arguments: 
         trace: arguments.trace,
     };
     let start = Instant::now();
-    let outcome = search(&mut task.plans, chooser, &task.questions, &options)?;
-    Ok(Made { outcome, wrong: None, time: start.elapsed() })
+    let mut chooser = Recorder::new(chooser);
+    let outcome = search(&mut task.plans, &mut chooser, &task.questions, &options)?;
+    Ok(Made { outcome, wrong: None, decisions: chooser.decisions, time: start.elapsed() })
 }
 
 /// Sums over tasks.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    tasks: usize,
+    plans: usize,
     valid: usize,
     questions: usize,
     backtracks: usize,
+    rewards: f64,
     time: Duration,
 }
 
@@ -150,49 +163,64 @@ pub(super) fn all(
     output: &mut Output,
 ) -> Result<(Exit, Sums), Failure> {
     let mut sums = Sums::default();
-    let single = arguments.tasks.is_none();
+    let single = is_single(arguments);
     for (name, description) in tasks {
         let mut task = task(arguments, &name, description.as_deref())?;
-        let progress = Progress::start("planning");
-        let made = make(&mut task)?;
-        drop(progress);
-        if arguments.trace {
-            output.flush()?;
-            trace(&task, &made.outcome.trace);
-        }
-        let valid = match &made.outcome.plan {
-            None => false,
-            // once more, from scratch
-            Some(plan) => {
-                task.plans.walk(plan)?.is_some_and(|walk| task.plans.is_complete(walk.position().state))
+        let mut episodes = Vec::new();
+        for _ in 0..arguments.samples {
+            let progress = Progress::start("planning");
+            let made = make(&mut task)?;
+            drop(progress);
+            if arguments.trace {
+                output.flush()?;
+                trace(&task, &made.outcome.trace);
             }
-        };
-        sums.tasks += 1;
-        sums.valid += usize::from(valid);
-        sums.questions += made.outcome.questions;
-        sums.backtracks += made.outcome.backtracks;
-        sums.time += made.time;
-        write(arguments, &task, &made, valid, single, output)?;
-        output.flush()?;
+            let mut reward = None;
+            let mut valid = false;
+            if let Some(plan) = &made.outcome.plan {
+                // once more, from scratch
+                let walk = task.plans.walk(plan)?;
+                valid = walk.is_some_and(|walk| task.plans.is_complete(walk.position().state));
+                if let Some(command) = arguments.reward.as_ref().filter(|_| valid) {
+                    let worth = reward::reward(command, task.questions.task(), plan, task.plans.spec())?;
+                    episodes.push(Episode { decisions: made.decisions.clone(), reward: worth });
+                    sums.rewards += worth;
+                    reward = Some(worth);
+                }
+            }
+            sums.plans += 1;
+            sums.valid += usize::from(valid);
+            sums.questions += made.outcome.questions;
+            sums.backtracks += made.outcome.backtracks;
+            sums.time += made.time;
+            write(arguments, &task, &made, (valid, reward), output)?;
+            output.flush()?;
+        }
+        if let Some(path) = &arguments.policy_data {
+            append(path, &policy_rows(&episodes))?;
+        }
     }
     if !arguments.quiet && !single {
         messages::plain(&format!(
             "{} of {} plans are valid; {} questions, {} steps taken back, {:.1?}",
-            sums.valid, sums.tasks, sums.questions, sums.backtracks, sums.time
+            sums.valid, sums.plans, sums.questions, sums.backtracks, sums.time
         ));
+        if arguments.reward.is_some() {
+            messages::plain(&format!("mean reward {:.3}", sums.rewards / sums.valid.max(1) as f64));
+        }
     }
-    Ok((if sums.valid == sums.tasks { Exit::Done } else { Exit::Rejected }, sums))
+    Ok((if sums.valid == sums.plans { Exit::Done } else { Exit::Rejected }, sums))
 }
 
 fn write(
     arguments: &Arguments,
     task: &Task,
     made: &Made,
-    valid: bool,
-    single: bool,
+    (valid, reward): (bool, Option<f64>),
     output: &mut Output,
 ) -> Result<(), Failure> {
     let spec = task.plans.spec();
+    let single = is_single(arguments);
     if arguments.json {
         let plan = made.outcome.plan.as_ref().map(|plan| show::json(plan, spec));
         let mut value = json!({
@@ -203,6 +231,9 @@ fn write(
             "backtracks": made.outcome.backtracks,
             "time_ms": u64::try_from(made.time.as_millis()).unwrap_or(u64::MAX),
         });
+        if let (Some(reward), Some(object)) = (reward, value.as_object_mut()) {
+            object.insert("reward".to_owned(), json!(reward));
+        }
         if let (Some(wrong), Some(object)) = (&made.wrong, value.as_object_mut()) {
             object.insert("written".to_owned(), Value::from(wrong.as_str()));
         }
@@ -214,6 +245,7 @@ fn write(
             write!(output, "{}", task.questions.plan(spec, plan)?)?;
         }
         (Some(plan), _) if single => show::table(plan, spec, output)?,
+        (Some(plan), _) if task.name.is_empty() => writeln!(output, "{}", show::line(plan, spec))?,
         (Some(plan), _) => writeln!(output, "{}: {}", task.name, show::line(plan, spec))?,
         (None, Some(wrong)) => {
             let wrong = crate::diagnostic::excerpt(wrong.trim());
@@ -221,7 +253,22 @@ fn write(
         }
         (None, None) => writeln!(output, "{}{}there is no plan", task.name, if single { "" } else { ": " })?,
     }
+    if let Some(reward) = reward.filter(|_| single) {
+        writeln!(output, "reward {reward}")?;
+    }
     Ok(())
+}
+
+/// Whether there is one plan to be written, as a table.
+fn is_single(arguments: &Arguments) -> bool {
+    arguments.tasks.is_none() && arguments.samples == 1
+}
+
+/// Appends rows to a file, a JSON object a line.
+fn append(path: &Path, rows: &[Value]) -> Result<()> {
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|cause| Error::io(path, &cause))
 }
 
 fn trace(task: &Task, events: &[Event]) {
