@@ -188,6 +188,15 @@ pub(super) fn reward(command: &str, found: &str) -> Error {
     )
 }
 
+pub(super) fn not_a_trip(cause: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/not-a-trip", "a line is not a trip")
+            .found(cause)
+            .allowed("a JSON array of days in the benchmark's format, or `null`")
+            .help("`grammata plan travel --json` writes such lines"),
+    )
+}
+
 pub(super) fn needs_answers() -> Error {
     usage(
         Diagnostic::new("cli/needs-answers", "a script needs answers")

@@ -22,6 +22,7 @@ mod registers;
 mod sample;
 mod search;
 mod tasks;
+pub mod travel;
 mod tree;
 mod verify;
 mod walk;

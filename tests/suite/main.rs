@@ -29,5 +29,6 @@ mod tables;
 mod text_stream;
 mod texts;
 mod tidy;
+mod travel;
 mod vocabulary;
 mod vocabulary_load;
