@@ -4,8 +4,9 @@
 
 use grammata::automaton::words::Count;
 use grammata::plan::{
-    Least, Outlook, Plan, PlanAutomaton, PlanSampler, Questions, RandomChooser, ReadPlan, ScriptedChooser,
-    SearchOptions, Verdict, Walk, WorstChooser, modalities, search, tree_text, works_on,
+    Least, Outlook, Plan, PlanAutomaton, PlanSampler, Questions, RandomChooser, RankOptions, ReadPlan,
+    ScriptedChooser, SearchOptions, Verdict, Walk, WorstChooser, likeliest, modalities, search, tree_text,
+    works_on,
 };
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::{Error, Limits};
@@ -372,6 +373,43 @@ fn a_script_answers_and_is_refused() {
     let plan = run(&answers).unwrap().plan.unwrap();
     let text = plan.word(automaton.spec());
     assert!(text.starts_with("19:00 - 20:00 Eating supper.\n16:00 - 19:00 Doing homework."), "{text}");
+}
+
+/// Gives each choice the score that its label says.
+struct Labels;
+
+impl grammata::plan::Chooser for Labels {
+    fn choose(&mut self, _: &grammata::plan::Question) -> grammata::Result<usize> {
+        Ok(0)
+    }
+
+    fn choose_set(&mut self, _: &grammata::plan::Question) -> grammata::Result<Vec<usize>> {
+        Ok(Vec::new())
+    }
+
+    fn scores(&mut self, question: &grammata::plan::Question) -> grammata::Result<Vec<f64>> {
+        Ok(question.choices.iter().map(|choice| -choice.label.parse::<f64>().unwrap()).collect())
+    }
+}
+
+#[test]
+fn the_likeliest_plan_is_found_best_first_and_a_beam_may_miss_it() {
+    // what begins better ends worse
+    let source = "kind = 'cfg'\nsymbols = ['1', '2', '9', '3', '8']\nstart = 's'\n\
+        rules = { s = ['1 x', '2 y'], x = ['9', '8'], y = ['3', '9'] }";
+    let mut automaton = plans(source);
+    let questions = Questions::new(automaton.spec(), None).unwrap();
+    for (beam, expected, score) in
+        [(None, ["2", "3"], -5.0), (Some(1), ["1", "8"], -9.0), (Some(9), ["2", "3"], -5.0)]
+    {
+        let options = RankOptions { beam, ..RankOptions::default() };
+        let found = likeliest(&mut automaton, &mut Labels, &questions, &options).unwrap().unwrap();
+        let ids = found.plan.steps.iter().map(|step| automaton.spec().symbols()[step.action].id.as_str());
+        assert_eq!((ids.collect::<Vec<_>>(), found.score), (expected.to_vec(), score), "{beam:?}");
+    }
+    let error =
+        likeliest(&mut automaton, &mut WorstChooser, &questions, &RankOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "plan/no-scores");
 }
 
 #[test]

@@ -74,20 +74,43 @@ fn measures_tell_what_is_broken() {
     let none: [&str; 0] = [];
     assert_eq!(broken(&|_| {}), none);
     assert!(broken(&|trip| drop(trip.days.pop())).contains(&"complete information"));
-    assert!(broken(&|trip| trip.days[1].lunch = trip.days[1].dinner.clone()).contains(&"diverse restaurants"));
-    assert!(broken(&|trip| trip.days[1].lunch = "Nowhere, Brightwater".to_owned()).contains(&"within the sandbox"));
-    assert!(broken(&|trip| trip.days[1].attraction = "Amberton City Park, Amberton;".to_owned()).contains(&"within the current city"));
-    assert!(broken(&|trip| trip.days[2].current_city = "from Brightwater to Amberton".to_owned()).contains(&"reasonable city route"));
-    assert!(broken(&|trip| trip.days[1].attraction = trip.days[0].attraction.clone()).contains(&"diverse attractions"));
-    assert!(broken(&|trip| trip.days[1].accommodation = "Suite Brightwater, Brightwater".to_owned()).contains(&"minimum nights"));
+    assert!(
+        broken(&|trip| trip.days[1].lunch = trip.days[1].dinner.clone()).contains(&"diverse restaurants")
+    );
+    assert!(
+        broken(&|trip| trip.days[1].lunch = "Nowhere, Brightwater".to_owned())
+            .contains(&"within the sandbox")
+    );
+    assert!(
+        broken(&|trip| trip.days[1].attraction = "Amberton City Park, Amberton;".to_owned())
+            .contains(&"within the current city")
+    );
+    assert!(
+        broken(&|trip| trip.days[2].current_city = "from Brightwater to Amberton".to_owned())
+            .contains(&"reasonable city route")
+    );
+    assert!(
+        broken(&|trip| trip.days[1].attraction = trip.days[0].attraction.clone())
+            .contains(&"diverse attractions")
+    );
+    assert!(
+        broken(&|trip| trip.days[1].accommodation = "Suite Brightwater, Brightwater".to_owned())
+            .contains(&"minimum nights")
+    );
     let mixed = |trip: &mut Itinerary| {
         trip.days[0].transportation = "Self-driving, from Larkfield to Brightwater".to_owned();
         trip.days[2].transportation = "Taxi, from Brightwater to Larkfield".to_owned();
     };
     assert!(broken(&mixed).contains(&"non-conflicting transport"));
     let poor = Query { budget: Some(10), ..query.clone() };
-    assert!(check(&tables, &poor, Some(&good)).checks.iter().any(|check| check.name == "budget" && !check.kept));
-    let report = Report::of(&[check(&tables, &query, Some(&good)), check(&tables, &poor, Some(&good)), Score::default()]);
+    assert!(
+        check(&tables, &poor, Some(&good)).checks.iter().any(|check| check.name == "budget" && !check.kept)
+    );
+    let report = Report::of(&[
+        check(&tables, &query, Some(&good)),
+        check(&tables, &poor, Some(&good)),
+        Score::default(),
+    ]);
     assert!((report.delivery, report.commonsense_macro) == (2.0 / 3.0, 2.0 / 3.0), "{report:?}");
     assert_eq!((report.hard_macro, report.final_pass), (1.0 / 3.0, 1.0 / 3.0));
 }
@@ -96,7 +119,11 @@ fn measures_tell_what_is_broken() {
 fn queries_and_tables_that_are_wrong_are_refused() {
     let good = std::fs::read_to_string(folder().join("queries.jsonl")).unwrap();
     let good = good.lines().next().unwrap();
-    for bad in [good.replace("\"days\": 3", "\"days\": 4"), good.replace("\"people_number\": 1", "\"people_number\": 0"), "{}".to_owned()] {
+    for bad in [
+        good.replace("\"days\": 3", "\"days\": 4"),
+        good.replace("\"people_number\": 1", "\"people_number\": 0"),
+        "{}".to_owned(),
+    ] {
         assert_eq!(Query::parse(&bad).unwrap_err().code(), "plan/travel", "{bad}");
     }
     let nowhere = Query { dest: "Nowhere".to_owned(), ..Query::parse(good).unwrap() };
@@ -110,7 +137,11 @@ fn queries_and_tables_that_are_wrong_are_refused() {
     assert_eq!(read().unwrap(), tables());
     std::fs::write(copy.path().join("flights.csv"), "Flight Number,Price\nF1,\"1,200\"\n").unwrap();
     assert!(read().unwrap_err().to_string().contains("no column `DepTime`"));
-    std::fs::write(copy.path().join("distances.csv"), "origin,destination,distance\n\"A\",\"B \"\"b\"\"\",far\n").unwrap();
+    std::fs::write(
+        copy.path().join("distances.csv"),
+        "origin,destination,distance\n\"A\",\"B \"\"b\"\"\",far\n",
+    )
+    .unwrap();
     std::fs::copy(folder().join("tables/flights.csv"), copy.path().join("flights.csv")).unwrap();
     assert!(read().unwrap_err().to_string().contains("distance, line 2"));
 }
@@ -120,7 +151,8 @@ fn queries_and_tables_that_are_wrong_are_refused() {
 fn the_shipped_spec_is_made_from_the_tables() {
     let spec = travel_spec(&tables(), &queries()[0], 2).unwrap();
     let path = folder().join("spec.toml");
-    let head = "# A trip of three days, made from `tables` and the first of `queries.jsonl`. See README.md.\n\n";
+    let head =
+        "# A trip of three days, made from `tables` and the first of `queries.jsonl`. See README.md.\n\n";
     let made = format!("{head}{}", toml::to_string(&spec).unwrap());
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(&path, &made).unwrap();

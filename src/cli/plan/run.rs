@@ -9,8 +9,8 @@ use crate::cli::{errors, source};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::plan::{
-    Chooser, Decision, Episode, Event, Modalities, Outcome, PlanAutomaton, Questions, Recorder,
-    SearchOptions, modalities, policy_rows, search,
+    Chooser, Decision, Episode, Event, Modalities, Outcome, PlanAutomaton, Questions, RankOptions, Recorder,
+    SearchOptions, likeliest, modalities, policy_rows, search,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -40,6 +40,9 @@ pub(super) struct Arguments {
     /// Offer dead ends too, and go back where one is met
     #[arg(long, help_heading = "Search")]
     pub(super) backtracking: bool,
+    /// Search by score instead, keeping the N likeliest unfinished plans of each length; 0 goes on with the likeliest of all
+    #[arg(long, value_name = "N", conflicts_with = "backtracking", help_heading = "Search")]
+    pub(super) beam: Option<usize>,
     /// After N steps offer only what finishes the plan soonest
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     pub(super) wrap_up_after: usize,
@@ -140,6 +143,14 @@ pub(super) fn by_choices(task: &mut Task, chooser: &mut dyn Chooser, arguments: 
     };
     let start = Instant::now();
     let mut chooser = Recorder::new(chooser);
+    if let Some(width) = arguments.beam {
+        let options = RankOptions { beam: Some(width).filter(|&width| width > 0), ..RankOptions::default() };
+        let found = likeliest(&mut task.plans, &mut chooser, &task.questions, &options)?;
+        let questions = found.as_ref().map_or(0, |found| found.questions);
+        let plan = found.map(|found| found.plan);
+        let outcome = Outcome { plan, questions, ..Outcome::default() };
+        return Ok(Made { outcome, time: start.elapsed(), ..Made::default() });
+    }
     let outcome = search(&mut task.plans, &mut chooser, &task.questions, &options)?;
     Ok(Made { outcome, wrong: None, decisions: chooser.decisions, time: start.elapsed() })
 }
