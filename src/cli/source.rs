@@ -257,6 +257,7 @@ fn compile(
                     Some(PropertyOrder::Declared) | None => json_schema::PropertyOrder::Declared,
                 },
                 limits,
+                ..Default::default()
             };
             let compiled = json_schema::compile(text, &options)?;
             Ok((compiled.grammar, compiled.warnings))

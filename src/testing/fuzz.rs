@@ -125,6 +125,7 @@ pub fn json_schema(bytes: &[u8]) {
             _ => json_schema::PropertyOrder::Any,
         },
         limits: limits(),
+        ..Default::default()
     };
     let schema = match text.starts_with('{') {
         true => text.to_owned(),

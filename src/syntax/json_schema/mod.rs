@@ -37,23 +37,34 @@
 //! # Ok::<(), grammata::Error>(())
 //! ```
 
+mod assertion;
+mod combine;
 mod conjunction;
+mod cubes;
 mod decimal;
+mod draft;
 mod emit;
+mod empty;
 mod errors;
+mod formats;
 mod keywords;
+mod merge;
 mod numbers;
 mod options;
-mod pattern;
 mod pointer;
+mod reader;
 mod refs;
+mod rewrite;
 mod satisfiable;
 mod schema;
+mod shape;
 mod source;
+mod span_match;
+mod string_test;
 mod strings;
 mod validate;
 
-pub use options::{JsonSchemaOptions, PropertyOrder, Whitespace};
+pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -97,13 +108,21 @@ fn compile_checked(
     options: &JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
-    let schemas = schema::read(root, &mut warnings)?;
-    let all = Conjunctions::of(&schemas, &options.limits)?;
+    let mut schemas = reader::read(root, options.formats, &mut warnings)?;
+    rewrite::rewrite(&mut schemas);
+    refs::check_cycles(&schemas)?;
+    schemas.find_meanings();
+    let mut all = Conjunctions::of(schemas, &options.limits)?;
     let satisfiable = Satisfiable::of(&all);
+    let narrowed = std::mem::take(&mut all.narrowed);
     if !satisfiable.contains(all.root()) {
+        if let Some(narrowed) = narrowed.first() {
+            return Err(errors::too_narrow(narrowed));
+        }
         let (blamed, reason) = satisfiable.explain(&all, all.root());
         return Err(errors::unsatisfiable(all.pointer(blamed), &reason));
     }
+    warnings.extend(narrowed);
     warnings.extend(satisfiable.contradictions(&all));
     let grammar = emit::emit(&all, &satisfiable, options)?;
     Ok(Compiled { grammar, warnings })

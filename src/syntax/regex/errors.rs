@@ -41,6 +41,11 @@ const BACKREFERENCE: &str = "backreferences are not supported";
 const BACKREFERENCE_HELP: &str =
     "a group cannot be repeated verbatim; list the possible texts, or repeat the group's pattern";
 
+/// Whether the error says that something of the dialect is not supported, rather than that it is wrong.
+pub(super) fn is_unsupported(code: &str) -> bool {
+    ["regex/look-around", "regex/backreference", "regex/word-boundary", "regex/line-anchor"].contains(&code)
+}
+
 pub(super) fn look_around(pattern: &str, offset: usize, length: usize) -> Error {
     at_offset(pattern, offset, length, "regex/look-around", LOOK_AROUND, LOOK_AROUND_HELP)
 }

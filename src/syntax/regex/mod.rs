@@ -28,7 +28,7 @@ mod leaf;
 mod lower;
 mod source;
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
 use crate::limits::Limits;
 use leaf::Hook;
@@ -113,6 +113,25 @@ pub fn lower_into(
     classes: &mut dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId,
 ) -> Result<ExprId> {
     lower_with(builder, pattern, options, Some(classes))
+}
+
+/// Whether a text is a pattern of ECMA-262; `None` for patterns that are not supported, of which not everything
+/// is checked.
+pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
+    let options =
+        Options { dialect: Dialect::Ecma262, search: true, limits: limits.clone(), ..Options::default() };
+    let mut builder = GrammarBuilder::with_limits(limits.clone());
+    match lower_with(&mut builder, text, &options, None) {
+        // some notations of other dialects are read as well
+        Ok(_) => {
+            let is_other = |rest: &str| {
+                rest.starts_with("P<") || rest.trim_start_matches(['i', 'm', 's', '-']).starts_with(')')
+            };
+            (!text.split("(?").skip(1).any(is_other)).then_some(true)
+        }
+        Err(error) if error.kind() == ErrorKind::Limit || errors::is_unsupported(error.code()) => None,
+        Err(_) => Some(false),
+    }
 }
 
 fn lower_with(
