@@ -17,7 +17,8 @@ impl<'g> Lowering<'g> {
 
     /// Without a separator only one member can come; if one is required, that one.
     fn only_the_required(&self, source: &Source) -> bool {
-        !self.productive.holds(source.separator) && source.members.iter().any(|member| member.required)
+        let required = source.one.is_some() || source.members.iter().any(|member| member.required);
+        required && !self.productive.holds(source.separator)
     }
 
     pub(super) fn begin_members(&mut self, id: ExprId, source: &'g Source, next: StateId, scope: u32) {
@@ -29,9 +30,12 @@ impl<'g> Lowering<'g> {
             keys: Vec::new(),
             values: Vec::new(),
             required: Vec::new(),
-            required_count: 0,
             next_required: Vec::new(),
+            required_from: Vec::new(),
+            min: source.min,
+            max: source.max,
             rest: None,
+            one: None,
             separator: StateId::ACCEPT,
             exit: next,
             to_return,
@@ -50,6 +54,12 @@ impl<'g> Lowering<'g> {
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: rest, next: StateId::ACCEPT, scope });
         }
+        if let Some(one) = source.one {
+            let start = self.open_callable();
+            self.automaton.members[index as usize].one = Some(start);
+            self.push_task(Task::CallableEnd { start, result: start });
+            self.push_task(Task::Build { expression: one, next: StateId::ACCEPT, scope });
+        }
         for member in self.possible(source).into_iter().rev() {
             self.push_task(Task::OrEmpty { expression: member.value, next: StateId::ACCEPT });
             self.push_task(Task::Build { expression: member.value, next: StateId::ACCEPT, scope });
@@ -62,16 +72,17 @@ impl<'g> Lowering<'g> {
             true => self.results_of(1)[0],
             false => self.split(&[]),
         };
-        let rest = self.automaton.members[index as usize].rest;
-        if rest.is_some() {
-            self.results_of(1);
-        }
+        let list = &self.automaton.members[index as usize];
+        let further = usize::from(list.rest.is_some()) + usize::from(list.one.is_some());
+        self.results_of(further);
         let members = self.possible(source);
         let values = self.results_of(members.len());
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let mut next_required = vec![members.len() as u32; members.len() + 1];
+        let mut required_from = vec![0; members.len() + 1];
         for place in (0..members.len()).rev() {
             next_required[place] = if required[place] { place as u32 } else { next_required[place + 1] };
+            required_from[place] = required_from[place + 1] + u32::from(required[place]);
         }
         let keys = key_trie(members.iter().map(|member| &*member.key));
         let mut root = StateId::ACCEPT;
@@ -85,9 +96,17 @@ impl<'g> Lowering<'g> {
             }
         }
         let list = &mut self.automaton.members[index as usize];
-        list.required_count = required.iter().filter(|&&r| r).count() as u32;
-        *list =
-            Members { keys, values, required, next_required, separator, exit: next, root, ..list.clone() };
+        *list = Members {
+            keys,
+            values,
+            required,
+            next_required,
+            required_from,
+            separator,
+            exit: next,
+            root,
+            ..list.clone()
+        };
         let enter = self.add_state(State::MembersEnter(index));
         self.push_result(enter);
     }

@@ -1,7 +1,7 @@
 //! Member lists at run time: which members were seen is a register, the value of the list's frame.
 //!
 //! In declared order the value is the place of the first member that may still come. In any order it is the
-//! id of an interned set of seen members. A key is read along a trie; a branch of the trie is open only if
+//! id of an interned set of seen members. Where members are counted, it is the id of such a value and the count. A key is read along a trie; a branch of the trie is open only if
 //! some member below it may still come, so no prefix is offered that cannot be finished.
 
 use super::Automaton;
@@ -55,45 +55,119 @@ impl SeenSets {
     }
 }
 
+/// How far a member list has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Progress {
+    /// In declared order the place of the first member that may still come, in any order a set of seen members.
+    base: u32,
+    /// How many members came, where they are counted; without an upper bound, counting ends at the lower one.
+    count: u32,
+    /// Whether the member that must come once did.
+    one: bool,
+}
+
+/// Interned [`Progress`] of the lists whose members are counted; id 0 is that of the beginning.
+#[derive(Debug)]
+pub(super) struct Counted {
+    list: Vec<Progress>,
+    ids: FxHashMap<Progress, u32>,
+}
+
+impl Counted {
+    pub(super) fn new() -> Counted {
+        let begin = Progress { base: 0, count: 0, one: false };
+        Counted { list: vec![begin], ids: FxHashMap::from_iter([(begin, 0)]) }
+    }
+
+    pub(super) fn memory_usage(&self) -> usize {
+        self.list.len() * 40
+    }
+}
+
+impl Members {
+    /// Whether the value of the list's frame is the id of a [`Progress`].
+    fn is_counted(&self) -> bool {
+        self.min > 0 || self.max.is_some() || self.one.is_some()
+    }
+}
+
 impl Tables {
-    /// Whether `member` may come next.
-    fn may_come(&self, list: &Members, value: u32, member: u32) -> bool {
-        if list.any_order {
-            !self.seen.contains(value, member)
-        } else {
-            member >= value && list.next_required[value as usize] >= member
+    fn progress(&self, list: &Members, value: u32) -> Progress {
+        if list.is_counted() { self.counted.list[value as usize] } else { Progress { base: value, count: 0, one: false } }
+    }
+
+    /// The value of the list's frame after one more member.
+    fn value_of(&mut self, list: &Members, after: Progress) -> u32 {
+        if !list.is_counted() {
+            return after.base;
         }
+        let count = if list.max.is_none() { after.count.min(list.min) } else { after.count };
+        let progress = Progress { count, ..after };
+        let next = self.counted.list.len() as u32;
+        let counted = &mut self.counted;
+        *counted.ids.entry(progress).or_insert_with(|| {
+            counted.list.push(progress);
+            next
+        })
+    }
+
+    /// How many required members are still to come.
+    fn missing(&self, list: &Members, at: Progress) -> u32 {
+        let one = u32::from(list.one.is_some() && !at.one);
+        if list.any_order {
+            let seen = self.seen.sets[at.base as usize].ones().filter(|&m| list.required[m]).count();
+            one + list.required_from[0] - seen as u32
+        } else {
+            one + list.required_from[at.base as usize]
+        }
+    }
+
+    /// Whether a member that is not required may come, as far as the upper bound goes.
+    fn has_room(&self, list: &Members, at: Progress) -> bool {
+        list.max.is_none_or(|max| at.count + self.missing(list, at) < max)
+    }
+
+    /// Whether `member` may come next.
+    fn may_come(&self, list: &Members, at: Progress, member: u32) -> bool {
+        self.any_may_come(list, at, &[member])
     }
 
     /// Whether any of the sorted `members` may come next.
-    fn any_may_come(&self, list: &Members, value: u32, members: &[u32]) -> bool {
+    fn any_may_come(&self, list: &Members, at: Progress, members: &[u32]) -> bool {
+        let room = self.has_room(list, at);
         if list.any_order {
-            members.iter().any(|&m| !self.seen.contains(value, m))
-        } else {
-            // those that may come are an interval: from the first not passed to the next required one
-            let from = members.partition_point(|&m| m < value);
-            members.get(from).is_some_and(|&m| m <= list.next_required[value as usize])
+            let mut members = members.iter();
+            return members.any(|&m| (room || list.required[m as usize]) && !self.seen.contains(at.base, m));
         }
-    }
-
-    fn after_member(&mut self, list: &Members, value: u32, member: u32) -> u32 {
-        if list.any_order { self.seen.with(value, member) } else { member + 1 }
-    }
-
-    /// The value after a further member, if one may come.
-    fn after_rest(&self, list: &Members, value: u32) -> Option<u32> {
+        // those that may come are an interval: from the first not passed to the next required one, and to
+        // the last after which there are enough
+        let next = list.next_required[at.base as usize];
+        let first = if room { at.base } else { next };
         let end = list.values.len() as u32;
-        if list.any_order { Some(value) } else { (list.next_required[value as usize] == end).then_some(end) }
+        let enough = end + at.count + u32::from(list.one.is_some() && !at.one);
+        let last = if list.rest.is_some() { end } else { enough.saturating_sub(list.min) };
+        let from = members.partition_point(|&m| m < first);
+        members.get(from).is_some_and(|&m| m <= next.min(last))
     }
 
-    /// Whether all required members were seen.
-    fn is_complete(&self, list: &Members, value: u32) -> bool {
-        if list.any_order {
-            let set = &self.seen.sets[value as usize];
-            set.ones().filter(|&m| list.required[m]).count() as u32 == list.required_count
-        } else {
-            list.next_required[value as usize] == list.values.len() as u32
+    fn after_member(&mut self, list: &Members, at: Progress, member: u32) -> u32 {
+        let base = if list.any_order { self.seen.with(at.base, member) } else { member + 1 };
+        self.value_of(list, Progress { base, count: at.count + 1, ..at })
+    }
+
+    /// The starts of the further members that may come, with the progress after each.
+    fn further(&self, list: &Members, at: Progress) -> [Option<(StateId, Progress)>; 2] {
+        let end = list.values.len() as u32;
+        if !list.any_order && list.next_required[at.base as usize] != end {
+            return [None; 2];
         }
+        let base = if list.any_order { at.base } else { end };
+        let after = Progress { base, count: at.count + 1, one: at.one };
+        let rest = list.rest.filter(|_| self.has_room(list, at)).map(|start| (start, after));
+        // in declared order nothing but the rest comes after it
+        let enough = list.any_order || list.rest.is_some() || after.count >= list.min;
+        let one = list.one.filter(|_| !at.one && enough);
+        [rest, one.map(|start| (start, Progress { one: true, ..after }))]
     }
 
     pub(super) fn enter_members(
@@ -116,13 +190,15 @@ impl Tables {
         value: u32,
         below: StackId,
     ) {
-        if self.any_may_come(list, value, &list.keys[0].members) {
+        let at = self.progress(list, value);
+        if self.any_may_come(list, at, &list.keys[0].members) {
             let stack = self.stacks.push(list.to_return, value, below);
             self.add(closure, list.root, stack);
         }
-        if let (Some(rest), Some(after)) = (list.rest, self.after_rest(list, value)) {
+        for (start, after) in self.further(list, at).into_iter().flatten() {
+            let after = self.value_of(list, after);
             let stack = self.stacks.push(list.to_return, after, below);
-            self.call(a, closure, rest, stack);
+            self.call(a, closure, start, stack);
         }
     }
 
@@ -143,11 +219,12 @@ impl Tables {
     /// A member is done: leave the list if it is complete, go on to the separator if another may come.
     pub(super) fn end_member(&mut self, automaton: &Automaton, closure: &mut Closure, m: u32, frame: Frame) {
         let list = &automaton.members[m as usize];
-        if self.is_complete(list, frame.value) {
+        let at = self.progress(list, frame.value);
+        if at.count >= list.min && self.missing(list, at) == 0 {
             self.add(closure, list.exit, frame.below);
         }
-        let rest = list.rest.is_some() && self.after_rest(list, frame.value).is_some();
-        if rest || self.any_may_come(list, frame.value, &list.keys[0].members) {
+        let further = self.further(list, at).iter().any(Option::is_some);
+        if further || self.any_may_come(list, at, &list.keys[0].members) {
             let stack = self.stacks.push(list.to_return, frame.value, frame.below);
             self.add(closure, list.separator, stack);
         }
@@ -170,11 +247,12 @@ impl Tables {
         let mut open: smallvec::SmallVec<[Frame; 4]> = smallvec::SmallVec::new();
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
-            if !key.edges.is_empty() && self.any_may_come(list, frame.value, &key.members) {
+            let at = self.progress(list, frame.value);
+            if !key.edges.is_empty() && self.any_may_come(list, at, &key.members) {
                 open.push(frame);
             }
-            if let Some(member) = key.terminal.filter(|&t| self.may_come(list, frame.value, t)) {
-                let value = self.after_member(list, frame.value, member);
+            if let Some(member) = key.terminal.filter(|&t| self.may_come(list, at, t)) {
+                let value = self.after_member(list, at, member);
                 let stack = self.stacks.push(list.to_return, value, frame.below);
                 self.add(closure, list.values[member as usize], stack);
             }

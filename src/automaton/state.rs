@@ -119,12 +119,17 @@ pub(crate) struct Members {
     pub(crate) values: Vec<StateId>,
     /// Per member: whether it is required.
     pub(crate) required: Vec<bool>,
-    /// How many members are required.
-    pub(crate) required_count: u32,
     /// Per member position `i` (and one past the end): the first required member at or after `i`.
     pub(crate) next_required: Vec<u32>,
+    /// Per member position `i` (and one past the end): how many members at or after `i` are required.
+    pub(crate) required_from: Vec<u32>,
+    /// Bounds on how many members come, further ones included.
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
     /// Start of a further member.
     pub(crate) rest: Option<StateId>,
+    /// Start of the member without a fixed key that must come once.
+    pub(crate) one: Option<StateId>,
     /// Start of the separator, which leads to the `MembersNext` state.
     pub(crate) separator: StateId,
     /// Where to go on afterwards.

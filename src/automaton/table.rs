@@ -3,7 +3,7 @@
 use super::Automaton;
 use super::closure::{Closure, Item};
 use super::lockstep::Tuples;
-use super::members::SeenSets;
+use super::members::{Counted, SeenSets};
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
 use crate::error::Result;
@@ -54,6 +54,7 @@ const UNKNOWN: u32 = u32::MAX;
 pub struct Tables {
     pub(super) stacks: Stacks,
     pub(super) seen: SeenSets,
+    pub(super) counted: Counted,
     pub(super) tuples: Tuples,
     items: Vec<Item>,
     configurations: Vec<Configuration>,
@@ -85,6 +86,7 @@ impl Tables {
         let mut tables = Tables {
             stacks: Stacks::new(),
             seen: SeenSets::new(),
+            counted: Counted::new(),
             tuples: Tuples::default(),
             items: Vec::new(),
             configurations: Vec::new(),
@@ -426,6 +428,7 @@ impl Tables {
     pub fn memory_usage(&self) -> usize {
         self.stacks.memory_usage()
             + self.seen.memory_usage()
+            + self.counted.memory_usage()
             + self.tuples.memory_usage()
             + self.items.capacity() * size_of::<Item>()
             + self.configurations.capacity() * size_of::<Configuration>()

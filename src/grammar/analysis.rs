@@ -22,15 +22,15 @@ pub enum Property {
 #[derive(Clone, Debug)]
 pub struct Analysis {
     holds: Vec<bool>,
-    /// How many operands are still to become true; [`NEVER`] if nothing but `set` makes it true.
-    missing: Vec<u32>,
-    /// Users of expression `e`: `users[first[e]..first[e + 1]]`.
+    /// The weight of the operands that are still to become true; [`NEVER`] if nothing but `set` makes it true.
+    missing: Vec<u64>,
+    /// Users of expression `e`, and what it weighs there: `users[first[e]..first[e + 1]]`.
     first: Vec<u32>,
-    users: Vec<ExprId>,
+    users: Vec<(ExprId, u64)>,
     queue: Vec<ExprId>,
 }
 
-const NEVER: u32 = u32::MAX;
+const NEVER: u64 = u64::MAX;
 
 impl Analysis {
     /// Computes `property`.
@@ -49,29 +49,30 @@ impl Analysis {
     fn with_leaves(grammar: &Grammar, property: Property, leaf: impl Fn(&Expression) -> bool) -> Analysis {
         let count = grammar.expressions().len();
         let mut missing = Vec::with_capacity(count);
-        let mut depends: Vec<(ExprId, ExprId)> = Vec::new();
+        let mut depends: Vec<(ExprId, ExprId, u64)> = Vec::new();
         for (index, expression) in grammar.expressions().iter().enumerate() {
             let Some(user) = ExprId::new(index) else { break };
             let before = depends.len();
-            let needs = needs(grammar, expression, property, &leaf, |on| depends.push((on, user)));
+            let on = |on, weight| depends.push((on, user, weight));
+            let needs = needs(grammar, expression, property, &leaf, on);
             missing.push(match needs {
-                Needs::All => (depends.len() - before) as u32,
-                Needs::One => 1,
+                Needs::All => depends[before..].iter().map(|(.., weight)| weight).sum(),
+                Needs::Weight(weight) => weight,
                 Needs::Never => NEVER,
             });
         }
         let mut first = vec![0u32; count + 1];
-        for (on, _) in &depends {
+        for (on, ..) in &depends {
             first[on.index() + 1] += 1;
         }
         for i in 0..count {
             first[i + 1] += first[i];
         }
         let mut next = first.clone();
-        let mut users = vec![ExprId::new(0).unwrap_or_else(|| unreachable!()); depends.len()];
-        for (on, user) in depends {
+        let mut users = vec![(ExprId::new(0).unwrap_or_else(|| unreachable!()), 0); depends.len()];
+        for (on, user, weight) in depends {
             let place = &mut next[on.index()];
-            users[*place as usize] = user;
+            users[*place as usize] = (user, weight);
             *place += 1;
         }
         let mut analysis = Analysis { holds: vec![false; count], missing, first, users, queue: Vec::new() };
@@ -112,10 +113,10 @@ impl Analysis {
     fn propagate(&mut self) {
         while let Some(id) = self.queue.pop() {
             for place in self.first[id.index()]..self.first[id.index() + 1] {
-                let user = self.users[place as usize];
+                let (user, weight) = self.users[place as usize];
                 let missing = &mut self.missing[user.index()];
                 if *missing != NEVER && *missing > 0 {
-                    *missing -= 1;
+                    *missing = missing.saturating_sub(weight);
                     if *missing == 0 && !self.holds[user.index()] {
                         self.holds[user.index()] = true;
                         self.queue.push(user);
@@ -128,7 +129,8 @@ impl Analysis {
 
 enum Needs {
     All,
-    One,
+    /// Operands of this weight together.
+    Weight(u64),
     Never,
 }
 
@@ -137,7 +139,7 @@ fn needs(
     expression: &Expression,
     property: Property,
     leaf: impl Fn(&Expression) -> bool,
-    mut on: impl FnMut(ExprId),
+    mut on: impl FnMut(ExprId, u64),
 ) -> Needs {
     let productive = property == Property::Productive;
     match expression {
@@ -153,29 +155,43 @@ fn needs(
         Expression::Intersection(_) | Expression::Complement(_) => Needs::Never,
         Expression::Repeat { min: 0, .. } => Needs::All,
         Expression::Rule(rule) => {
-            on(grammar.rule(*rule).body);
+            on(grammar.rule(*rule).body, 1);
             Needs::All
         }
         Expression::Choice(list) => {
-            list.iter().for_each(|&id| on(id));
-            Needs::One
+            list.iter().for_each(|&id| on(id, 1));
+            Needs::Weight(1)
         }
         Expression::Sequence(_) | Expression::Repeat { .. } | Expression::Label(..) => {
-            expression.children().for_each(on);
+            expression.children().for_each(|id| on(id, 1));
             Needs::All
         }
-        Expression::Members(members) => {
-            let required = members.members.iter().filter(|m| m.required);
-            if productive {
-                let values: Vec<ExprId> = required.map(|m| m.value).collect();
-                let separators = values.len().saturating_sub(1).min(1);
-                values.into_iter().chain([members.separator; 1].into_iter().take(separators)).for_each(on);
-                Needs::All
-            } else if required.count() == 0 {
-                Needs::All
-            } else {
-                Needs::Never
+        Expression::Members(members) if productive => {
+            let required = members.members.iter().filter(|m| m.required).count();
+            let optional = (members.members.len() - required) as u64;
+            let required = required as u64 + u64::from(members.one.is_some());
+            let further = u64::from(members.min).saturating_sub(required);
+            // no number of optional members weighs as much as one that must be there
+            let whole = optional + 1 + further;
+            for member in &members.members {
+                on(member.value, if member.required { whole } else { 1 });
             }
+            if let Some(one) = members.one {
+                on(one, whole);
+            }
+            let mut needed = whole * required + further;
+            if required + further > 1 {
+                on(members.separator, whole);
+                needed += whole;
+            }
+            if let Some(rest) = members.rest {
+                on(rest, further);
+            }
+            Needs::Weight(needed)
+        }
+        Expression::Members(members) => {
+            let required = members.members.iter().any(|m| m.required) || members.one.is_some();
+            if required || members.min > 0 { Needs::Never } else { Needs::All }
         }
     }
 }

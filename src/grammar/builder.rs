@@ -245,7 +245,13 @@ impl GrammarBuilder {
         rest: Option<ExprId>,
         separator: ExprId,
     ) -> ExprId {
-        let members: Box<[Member]> = members.into_iter().collect();
+        let members = members.into_iter().collect();
+        self.member_list(Members { order, members, rest, one: None, separator, min: 0, max: None })
+    }
+
+    /// Keyed members with everything that [`Members`] can say.
+    pub fn member_list(&mut self, list: Members) -> ExprId {
+        let Members { order, members, rest, one, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
             self.fail(Limits::exceeded("grammar_nodes", limit, format!("{} members", members.len())));
@@ -253,7 +259,20 @@ impl GrammarBuilder {
         }
         let never = self.never();
         let rest = rest.filter(|&rest| rest != never);
-        self.intern(Expression::Members(Box::new(Members { order, members, rest, separator })))
+        let required = members.iter().filter(|member| member.required).count() + usize::from(one.is_some());
+        let listed = members.len() + usize::from(one.is_some());
+        let most = if rest.is_some() { usize::MAX } else { listed };
+        let too_few = most < min as usize || max.is_some_and(|max| (max as usize) < required.max(min as usize));
+        if too_few || one == Some(never) {
+            return never;
+        }
+        if max == Some(0) || most == 0 {
+            return self.empty();
+        }
+        // bounds that say nothing beside what is required and what there is
+        let min = if min as usize <= required { 0 } else { min };
+        let max = max.filter(|&max| (max as usize) < most);
+        self.intern(Expression::Members(Box::new(Members { order, members, rest, one, separator, min, max })))
     }
 
     /// The strings in all of them.

@@ -96,9 +96,18 @@ impl Grammar {
                 Ok(())
             }
             Expression::Members(members) => {
-                stack.push(Step::Text(")"));
+                let bounds = match (members.min, members.max) {
+                    (0, None) => ")".to_owned(),
+                    (min, None) => format!("; at least {min})"),
+                    (min, Some(max)) => format!("; {min} to {max})"),
+                };
+                stack.push(Step::Owned(bounds));
                 stack.push(Step::Show(members.separator, Level::Choice));
                 stack.push(Step::Text("; separator "));
+                if let Some(one) = members.one {
+                    stack.push(Step::Show(one, Level::Choice));
+                    stack.push(Step::Text("; one "));
+                }
                 if let Some(rest) = members.rest {
                     stack.push(Step::Show(rest, Level::Choice));
                     stack.push(Step::Text("; rest "));

@@ -75,6 +75,9 @@ fn check(
         Expression::Label(label, _) if label.index() >= grammar.labels.len() => Err(("G3", "no such label")),
         Expression::Label(..) => Ok(()),
         Expression::Members(members) => {
+            if members.max.is_some_and(|max| max < members.min) {
+                return Err(("G4", "members with crossed bounds"));
+            }
             let mut keys = FxHashSet::default();
             for member in &members.members {
                 if member.key.is_empty() {

@@ -3,9 +3,8 @@
 
 use crate::language::{Language, matches};
 use grammata::syntax::json_schema::{
-    Compiled, JsonSchemaOptions, PropertyOrder, Whitespace, compile, compile_value,
+    Compiled, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace, compile, compile_value,
 };
-use num_bigint::BigInt;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -33,6 +32,9 @@ fn options(value: &Value) -> JsonSchemaOptions {
     }
     if value["order"] == "any" {
         options.property_order = PropertyOrder::Any;
+    }
+    if value["numbers"] == "plain" {
+        options.numbers = Numbers::Plain;
     }
     options
 }
@@ -63,8 +65,12 @@ fn run_case(case: &Value, failures: &mut String) {
         fail(format!("warnings {warnings:?}"));
     }
     let schema: Value = serde_json::from_str(&source).expect("it was compiled");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let valid = |text: &str| serde_json::from_str(text).is_ok_and(|value: Value| validator.is_valid(&value));
+    // which does not know draft 3
+    let validator =
+        (!source.contains("/draft-03/")).then(|| jsonschema::validator_for(&schema).expect("a schema"));
+    let valid = |validator: &jsonschema::Validator, text: &str| {
+        serde_json::from_str(text).is_ok_and(|value: Value| validator.is_valid(&value))
+    };
     let language = Language::new(&compiled.grammar);
     // whether the grammar accepts, and whether the validator, which computes with binary floats, does
     for (key, ours, theirs) in [
@@ -77,8 +83,10 @@ fn run_case(case: &Value, failures: &mut String) {
             if language.accepts(text.as_bytes()) != ours {
                 fail(format!("{key} {text}: the grammar says {}", !ours));
             }
-            if theirs.is_some_and(|theirs| valid(text) != theirs) {
-                fail(format!("{key} {text}: the validator says {}", valid(text)));
+            if let (Some(validator), Some(theirs)) = (&validator, theirs)
+                && valid(validator, text) != theirs
+            {
+                fail(format!("{key} {text}: the validator says {}", !theirs));
             }
         }
     }
@@ -177,11 +185,13 @@ fn deep_schemas_end_in_a_limit() {
 }
 
 #[test]
-fn too_many_combinations_are_refused() {
-    let any_of: Vec<Value> = (0..10).map(|i| json!({"minimum": i})).collect();
-    let all_of: Vec<Value> = (0..10).map(|_| json!({"anyOf": any_of})).collect();
-    let error = compile_value(&json!({"allOf": all_of}), &Default::default()).expect_err("too many");
-    assert_eq!(error.code(), "json-schema/unsupported-combination");
+fn too_many_combinations_are_narrowed_with_a_warning() {
+    let any_of: Vec<Value> = (0..10).map(|i| json!({"required": [format!("a{i}")]})).collect();
+    let all_of: Vec<Value> = (0..10)
+        .map(|k| json!({"anyOf": any_of.iter().map(|one| json!({"allOf": [one, {"minProperties": k}]})).collect::<Vec<_>>()}))
+        .collect();
+    let compiled = compile_value(&json!({"type": "object", "allOf": all_of}), &Default::default()).expect("a part");
+    assert!(compiled.warnings.iter().any(|warning| warning.code() == "json-schema/narrowed"));
 }
 
 #[test]
@@ -226,98 +236,6 @@ fn sub_schemas_are_labelled_and_shared_ones_are_rules() {
         })
         .collect();
     assert!(labels.contains(&"#/$defs/list/items"), "{labels:?}");
-}
-
-/// A decimal as an integer times ten to the -40, which is finer than every number tried here.
-fn scaled(text: &str) -> BigInt {
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent: i32 = exponent.parse().expect("an exponent");
-    let digits: BigInt = format!("{whole}{fraction}").parse().expect("digits");
-    let power = u32::try_from(40 + exponent - fraction.len() as i32).expect("fine enough");
-    digits * BigInt::from(10).pow(power)
-}
-
-/// Decimals near each other: few digits, so that equal prefixes are common.
-fn decimal() -> impl Strategy<Value = String> {
-    let whole = prop_oneof![Just("0".to_owned()), "[1-9][019]{0,3}"];
-    (prop_oneof![Just(""), Just("-")], whole, prop_oneof![Just(String::new()), "\\.[0159]{1,4}"])
-        .prop_map(|(sign, whole, fraction)| format!("{sign}{whole}{fraction}"))
-}
-
-/// The same number in other spellings that the policy allows.
-fn spellings(text: &str) -> Vec<String> {
-    let mut all = vec![text.to_owned()];
-    if text.contains('.') {
-        all.push(format!("{text}000"));
-    } else {
-        all.push(format!("{text}.0"));
-    }
-    let (sign, size) = text.strip_prefix('-').map_or(("", text), |size| ("-", size));
-    let digits: String = size.chars().filter(|c| *c != '.').collect();
-    let point = size.find('.').unwrap_or(size.len()) as i32;
-    let leading = digits.len() - digits.trim_start_matches('0').len();
-    if let Some(first) = digits[leading..].chars().next() {
-        let rest = &digits[leading + 1..];
-        let exponent = point - 1 - leading as i32;
-        let dot = if rest.is_empty() { "" } else { "." };
-        all.push(format!("{sign}{first}{dot}{rest}e{exponent}"));
-        let zeros = if exponent < 0 { "-00" } else { "+00" };
-        all.push(format!("{sign}{first}{dot}{rest}E{zeros}{}", exponent.abs()));
-        all.push(format!("{sign}{first}.{rest}00e{exponent}"));
-    } else {
-        all.push(format!("{sign}{size}e12"));
-    }
-    all
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn ranges_are_exact(
-        low in proptest::option::of(decimal()),
-        high in proptest::option::of(decimal()),
-        exclusive in any::<(bool, bool)>(),
-        integer in any::<bool>(),
-        others in proptest::collection::vec(decimal(), 12),
-    ) {
-        let mut schema = json!({"type": if integer { "integer" } else { "number" }});
-        for (bound, exclusive, names) in [
-            (&low, exclusive.0, ["minimum", "exclusiveMinimum"]),
-            (&high, exclusive.1, ["maximum", "exclusiveMaximum"]),
-        ] {
-            if let Some(bound) = bound {
-                schema[names[usize::from(exclusive)]] = serde_json::from_str(bound).expect("a number");
-            }
-        }
-        let compiled = compile_value(&schema, &JsonSchemaOptions::default());
-        let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
-        let has = |text: &str| {
-            let number = scaled(text);
-            let above = low.as_ref().is_none_or(|low| number > scaled(low) || !exclusive.0 && number == scaled(low));
-            let below = high.as_ref().is_none_or(|high| number < scaled(high) || !exclusive.1 && number == scaled(high));
-            above && below
-        };
-        let bounded = low.is_some() || high.is_some();
-        // whether some number of the range is negative: near enough to the bound, or -1
-        let negative = low.as_ref().is_none_or(|low| {
-            let largest = if integer { scaled("-1") } else { BigInt::from(-1) };
-            if exclusive.0 && integer { scaled(low) < largest } else { scaled(low) <= largest }
-        });
-        for text in others.iter().chain(&low).chain(&high) {
-            for text in spellings(text) {
-                let whole = text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-                let minus_zero = text.starts_with('-') && scaled(&text) == BigInt::from(0);
-                let spelled = (!integer || whole) && (!bounded || !minus_zero || negative);
-                let accepted = language.as_ref().is_some_and(|l| l.accepts(text.as_bytes()));
-                prop_assert_eq!(accepted, spelled && has(&text), "{} in {}", text, schema);
-            }
-        }
-        if let Err(error) = compiled {
-            prop_assert_eq!(error.code(), "json-schema/unsatisfiable");
-        }
-    }
 }
 
 fn value() -> impl Strategy<Value = Value> {

@@ -1,21 +1,21 @@
-//! Conjunctions: sets of schemas that one value must satisfy together, and the shapes that they come to.
+//! Conjunctions: sets of schemas that one value must satisfy together.
 //!
 //! `$ref`, `allOf`, and keywords beside `anyOf` all say that several schemas hold of the same value. A
 //! conjunction is the set of them. It is turned into a [`Shape`] by putting the assertions of each type
 //! together; the schemas of members and items are conjunctions again. Since there are finitely many schemas
 //! there are finitely many sets, so recursive schemas close over themselves, whatever they are merged with.
 
+use super::assertion::TypeSet;
+use super::combine;
 use super::errors;
-use super::numbers;
-use super::schema::{Counts, NumberRange, Schema, SchemaId, Schemas, TypeSet};
+use super::schema::{Schema, SchemaId, Schemas};
+use super::shape::Shape;
 use super::validate::Validator;
+use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
-
-/// Combinations of alternatives of several `anyOf` that hold together.
-const MAX_COMBINATIONS: usize = 4096;
+use std::rc::Rc;
 
 /// A schema in a conjunction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +23,12 @@ pub(super) struct Part {
     pub(super) schema: SchemaId,
     /// Only its own assertions, without `$ref`, `allOf` and `anyOf`, which are taken care of elsewhere.
     pub(super) own: bool,
+}
+
+impl Part {
+    pub(super) fn whole(schema: SchemaId) -> Part {
+        Part { schema, own: false }
+    }
 }
 
 /// The place of a conjunction in the table.
@@ -35,86 +41,42 @@ impl ConjunctionId {
     }
 }
 
-/// What a conjunction comes to.
-#[derive(Debug)]
-pub(super) enum Shape<'a> {
-    /// One of these values.
-    Values(Vec<&'a Value>),
-    /// One of these conjunctions.
-    Union(Vec<ConjunctionId>),
-    /// A value of one of the types, as the type's part says.
-    Typed(Box<Typed<'a>>),
-}
-
-/// A shape type by type.
-#[derive(Debug)]
-pub(super) struct Typed<'a> {
-    pub(super) types: TypeSet,
-    pub(super) number: NumberRange,
-    pub(super) length: Counts,
-    /// Patterns, with the schemas they stand in.
-    pub(super) patterns: Vec<(SchemaId, &'a str)>,
-    pub(super) array: Option<ArrayShape>,
-    pub(super) object: Option<ObjectShape<'a>>,
-}
-
-#[derive(Debug)]
-pub(super) struct ArrayShape {
-    pub(super) prefix: Vec<ConjunctionId>,
-    pub(super) rest: ConjunctionId,
-    pub(super) count: Counts,
-}
-
-#[derive(Debug)]
-pub(super) struct ObjectShape<'a> {
-    pub(super) members: Vec<MemberShape<'a>>,
-    pub(super) additional: ConjunctionId,
-}
-
-#[derive(Debug)]
-pub(super) struct MemberShape<'a> {
-    pub(super) name: &'a str,
-    pub(super) value: ConjunctionId,
-    pub(super) required: bool,
-}
-
-impl Shape<'_> {
-    /// The conjunctions that the shape refers to.
-    pub(super) fn children(&self) -> Vec<ConjunctionId> {
-        match self {
-            Shape::Values(_) => Vec::new(),
-            Shape::Union(list) => list.clone(),
-            Shape::Typed(typed) => {
-                let arrays = typed.array.iter().flat_map(|a| a.prefix.iter().copied().chain([a.rest]));
-                let objects =
-                    typed.object.iter().flat_map(|o| o.members.iter().map(|m| m.value).chain([o.additional]));
-                arrays.chain(objects).collect()
-            }
-        }
-    }
-}
-
 /// All conjunctions that the root's needs, with their shapes. The root's is the first.
-pub(super) struct Conjunctions<'s, 'a> {
-    pub(super) schemas: &'s Schemas<'a>,
+pub(super) struct Conjunctions<'a> {
+    pub(super) schemas: Schemas<'a>,
+    pub(super) validator: Validator<'a>,
     parts: Vec<Box<[Part]>>,
     ids: FxHashMap<Box<[Part]>, ConjunctionId>,
     shapes: Vec<Shape<'a>>,
+    /// Made schemas that require a member and restrict it, by its name and value.
+    pub(super) required_members: FxHashMap<(&'a str, SchemaId), SchemaId>,
+    /// Made schemas that require some member, by what they were made from and the names that it does not have.
+    pub(super) undeclared: FxHashMap<(SchemaId, Vec<&'a str>), SchemaId>,
+    /// Where values were left out.
+    pub(super) narrowed: Vec<Diagnostic>,
 }
 
-impl<'s, 'a> Conjunctions<'s, 'a> {
+impl<'a> Conjunctions<'a> {
     /// The conjunctions of the root schema.
     ///
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions.
-    pub(super) fn of(schemas: &'s Schemas<'a>, limits: &'s Limits) -> Result<Self> {
-        let mut all =
-            Conjunctions { schemas, parts: Vec::new(), ids: FxHashMap::default(), shapes: Vec::new() };
-        let mut validator = Validator::new(schemas, limits);
+    pub(super) fn of(schemas: Schemas<'a>, limits: &Limits) -> Result<Self> {
+        let root = schemas.root();
+        let mut all = Conjunctions {
+            schemas,
+            validator: Validator::new(limits.clone()),
+            parts: Vec::new(),
+            ids: FxHashMap::default(),
+            shapes: Vec::new(),
+            required_members: FxHashMap::default(),
+            undeclared: FxHashMap::default(),
+            narrowed: Vec::new(),
+        };
         let mut size = 0;
-        all.intern([Part { schema: schemas.root(), own: false }]);
+        all.intern([Part::whole(root)]);
         while let Some(parts) = all.parts.get(all.shapes.len()).cloned() {
-            let shape = all.shape(&parts, &mut validator)?;
+            let shape = all.shape(&parts)?;
             size += 1 + shape.children().len();
             if size > limits.grammar_nodes {
                 let found = format!("{} combinations of schemas", all.parts.len());
@@ -143,13 +105,13 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
 
     /// The schemas of a conjunction, in the order of their reading.
     pub(super) fn schemas_of(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
-        self.parts[id.index()].iter().map(|part| self.schemas.get(part.schema))
+        self.parts[id.index()].iter().map(|part| &**self.schemas.get(part.schema))
     }
 
     /// The schemas whose own assertions hold in a conjunction, references followed.
     pub(super) fn unfolded(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
-        let (bases, _) = unfold(self.schemas, &self.parts[id.index()]);
-        bases.into_iter().map(|id| self.schemas.get(id))
+        let (bases, _) = unfold(&self.schemas, &self.parts[id.index()]);
+        bases.into_iter().map(|id| &**self.schemas.get(id))
     }
 
     /// The pointer of the first schema of a conjunction; that of no schema is `""`.
@@ -160,17 +122,27 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
     /// Whether the conjunction is one schema that stands in the document, other than `false`.
     pub(super) fn is_written(&self, id: ConjunctionId) -> bool {
         match &self.parts[id.index()][..] {
-            [Part { schema, own: false }] => self.schemas.get(*schema).types != TypeSet::NONE,
+            [Part { schema, own: false }] => {
+                let schema = self.schemas.get(*schema);
+                schema.is_written && schema.types != TypeSet::NONE
+            }
             _ => false,
         }
+    }
+
+    /// Whether one of the schemas is `false`.
+    pub(super) fn is_never(&self, id: ConjunctionId) -> bool {
+        self.parts[id.index()].iter().any(|part| self.schemas.get(part.schema).types == TypeSet::NONE)
     }
 
     /// A name that no other conjunction has.
     pub(super) fn name(&self, id: ConjunctionId) -> String {
         let parts = &self.parts[id.index()];
         let shown = |part: &Part| {
+            let schema = self.schemas.get(part.schema);
+            let made = if schema.is_written { String::new() } else { format!(" ({})", part.schema.0) };
             let own = if part.own { " (own)" } else { "" };
-            format!("#{}{own}", self.schemas.get(part.schema).pointer)
+            format!("#{}{made}{own}", schema.pointer)
         };
         match parts.len() {
             0 => "any".into(),
@@ -198,126 +170,66 @@ impl<'s, 'a> Conjunctions<'s, 'a> {
         })
     }
 
-    /// The conjunction of whole schemas.
-    fn whole(&mut self, schemas: impl IntoIterator<Item = SchemaId>) -> ConjunctionId {
-        self.intern(schemas.into_iter().map(|schema| Part { schema, own: false }))
+    /// A conjunction with more schemas.
+    pub(super) fn with(&mut self, id: ConjunctionId, schemas: impl IntoIterator<Item = SchemaId>) -> ConjunctionId {
+        let parts = self.parts[id.index()].clone();
+        self.intern(parts.into_iter().chain(schemas.into_iter().map(Part::whole)))
     }
 
-    fn shape(&mut self, parts: &[Part], validator: &mut Validator<'s, 'a>) -> Result<Shape<'a>> {
-        let schemas = self.schemas;
-        let (bases, choices) = unfold(schemas, parts);
-        let lists = || bases.iter().flat_map(|&id| &schemas.get(id).values);
+    /// The conjunction of whole schemas.
+    pub(super) fn whole(&mut self, schemas: impl IntoIterator<Item = SchemaId>) -> ConjunctionId {
+        self.intern(schemas.into_iter().map(Part::whole))
+    }
+
+    fn shape(&mut self, parts: &[Part]) -> Result<Shape<'a>> {
+        let (bases, mut choices) = unfold(&self.schemas, parts);
+        let schemas: Vec<Rc<Schema<'a>>> = bases.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
+        let lists = || schemas.iter().flat_map(|schema| &schema.values);
         if let Some(shortest) = lists().min_by_key(|list| list.values.len()) {
             let mut values = Vec::new();
             for &value in &shortest.values {
-                if validator.satisfies(parts, value)? {
+                if self.validator.satisfies(&self.schemas, parts, value)? {
                     values.push(value);
                 }
             }
             return Ok(Shape::Values(values));
         }
-        match choices.as_slice() {
-            [] => Ok(Shape::Typed(Box::new(self.typed(&bases)))),
-            choices => self.union(&bases, choices),
-        }
-    }
-
-    /// Distributes the bases into every combination of one alternative of each choice.
-    fn union(&mut self, bases: &[SchemaId], choices: &[&[SchemaId]]) -> Result<Shape<'a>> {
-        let pointer = || bases.first().map_or("", |&id| self.schemas.get(id).pointer.as_str());
-        let mut combinations: Vec<Vec<SchemaId>> = vec![Vec::new()];
-        for alternatives in choices {
-            if combinations.len().saturating_mul(alternatives.len()) > MAX_COMBINATIONS {
-                return Err(errors::too_many_alternatives(pointer(), MAX_COMBINATIONS));
+        let (members, resolved) = self.some_members(&bases, &schemas)?;
+        choices.extend(members);
+        let left = bases.iter().filter(|id| !resolved.contains(id));
+        let own: Vec<Part> = left.map(|&schema| Part { schema, own: true }).collect();
+        let combinations = match choices.len() {
+            0 => None,
+            // what is excluded here is found when its own shape is made
+            1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
+            _ => {
+                let (combinations, is_complete) = combine::combinations(&self.schemas, &own, choices);
+                if !is_complete {
+                    let pointer = schemas.first().map_or("", |schema| schema.pointer.as_str());
+                    self.narrowed.push(errors::too_many_alternatives(pointer));
+                }
+                combinations
             }
-            combinations = combinations
-                .iter()
-                .flat_map(|chosen| {
-                    alternatives.iter().map(|&alternative| {
-                        let mut chosen = chosen.clone();
-                        chosen.push(alternative);
-                        chosen
-                    })
-                })
-                .collect();
-        }
-        let bases: Vec<Part> = bases.iter().map(|&schema| Part { schema, own: true }).collect();
-        let mut seen = FxHashSet::default();
-        let mut list = Vec::new();
-        for chosen in combinations {
-            let chosen = chosen.into_iter().map(|schema| Part { schema, own: false });
-            let id = self.intern(bases.iter().copied().chain(chosen));
-            if seen.insert(id) {
-                list.push(id);
-            }
-        }
-        Ok(Shape::Union(list))
-    }
-
-    fn typed(&mut self, bases: &[SchemaId]) -> Typed<'a> {
-        let schemas = self.schemas;
-        let mut typed = Typed {
-            types: TypeSet::ALL,
-            number: NumberRange::default(),
-            length: Counts::default(),
-            patterns: Vec::new(),
-            array: None,
-            object: None,
         };
-        let mut count = Counts::default();
-        for &id in bases {
-            let schema = schemas.get(id);
-            typed.types = typed.types.intersection(schema.types);
-            typed.number = numbers::intersection(&typed.number, &schema.number);
-            typed.length = typed.length.intersection(&schema.string.length);
-            count = count.intersection(&schema.array.count);
-            if let Some(pattern) = schema.string.pattern
-                && !typed.patterns.iter().any(|(_, known)| *known == pattern)
-            {
-                typed.patterns.push((id, pattern));
+        match combinations {
+            None => Ok(Shape::Typed(Box::new(self.typed(&bases, &schemas)?))),
+            Some(combinations) => {
+                let mut seen = FxHashSet::default();
+                let mut list = Vec::new();
+                for chosen in combinations {
+                    let id = self.intern(own.iter().copied().chain(chosen.into_iter().map(Part::whole)));
+                    if seen.insert(id) {
+                        list.push(id);
+                    }
+                }
+                Ok(Shape::Union(list))
             }
         }
-        let bases: Vec<&Schema<'a>> = bases.iter().map(|&id| schemas.get(id)).collect();
-        if typed.types.contains(TypeSet::ARRAY) {
-            typed.array = Some(self.array(&bases, count));
-        }
-        if typed.types.contains(TypeSet::OBJECT) {
-            typed.object = Some(self.object(&bases));
-        }
-        typed
-    }
-
-    fn array(&mut self, bases: &[&Schema<'a>], count: Counts) -> ArrayShape {
-        let length = bases.iter().map(|schema| schema.array.prefix.len()).max().unwrap_or(0);
-        let prefix = (0..length)
-            .map(|index| self.whole(bases.iter().filter_map(|schema| schema.array.item(index))))
-            .collect();
-        let rest = self.whole(bases.iter().filter_map(|schema| schema.array.items));
-        ArrayShape { prefix, rest, count }
-    }
-
-    fn object(&mut self, bases: &[&Schema<'a>]) -> ObjectShape<'a> {
-        let required: FxHashSet<&str> =
-            bases.iter().flat_map(|schema| schema.object.required.iter().copied()).collect();
-        let declared = bases.iter().flat_map(|schema| schema.object.properties.iter().map(|(name, _)| *name));
-        let undeclared = bases.iter().flat_map(|schema| schema.object.required.iter().copied());
-        let mut seen = FxHashSet::default();
-        let names: Vec<&str> = declared.chain(undeclared).filter(|name| seen.insert(*name)).collect();
-        let members = names
-            .into_iter()
-            .map(|name| MemberShape {
-                name,
-                value: self.whole(bases.iter().filter_map(|schema| schema.object.member(name))),
-                required: required.contains(name),
-            })
-            .collect();
-        let additional = self.whole(bases.iter().filter_map(|schema| schema.object.additional));
-        ObjectShape { members, additional }
     }
 }
 
 /// Follows `$ref` and `allOf`: the schemas whose own assertions hold, and the lists of which one holds each.
-fn unfold<'s>(schemas: &'s Schemas<'_>, parts: &[Part]) -> (Vec<SchemaId>, Vec<&'s [SchemaId]>) {
+pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> (Vec<SchemaId>, Vec<Vec<SchemaId>>) {
     let (mut bases, mut choices) = (Vec::new(), Vec::new());
     let mut own_seen = FxHashSet::default();
     let mut seen = FxHashSet::default();
@@ -329,8 +241,8 @@ fn unfold<'s>(schemas: &'s Schemas<'_>, parts: &[Part]) -> (Vec<SchemaId>, Vec<&
             bases.push(part.schema);
         }
         if !part.own && seen.insert(part.schema) {
-            choices.extend(schema.any_of.iter().map(Vec::as_slice));
-            stack.extend(schema.conjuncts.iter().rev().map(|&schema| Part { schema, own: false }));
+            choices.extend(schema.any_of.iter().cloned());
+            stack.extend(schema.conjuncts.iter().rev().map(|&schema| Part::whole(schema)));
         }
     }
     (bases, choices)

@@ -21,6 +21,10 @@ impl Decimal {
         Decimal { negative: false, digits: Vec::new(), point: 0 }
     }
 
+    pub(super) fn one() -> Decimal {
+        Decimal { negative: false, digits: vec![1], point: 1 }
+    }
+
     /// Reads a JSON number. What is no number is zero: callers pass texts of parsed JSON.
     pub(super) fn parse(text: &str) -> Decimal {
         let (mantissa, exponent) = match text.find(['e', 'E']) {
@@ -118,16 +122,85 @@ impl Decimal {
         Decimal::of(down - 1)
     }
 
+    /// Whether it is `divisor` times an integer. The divisor is not zero.
+    pub(super) fn is_multiple_of(&self, divisor: &Decimal) -> bool {
+        if self.is_zero() {
+            return true;
+        }
+        // without its trailing zeros, a number is no multiple of ten
+        let exponent = |d: &Decimal| d.point - d.digits.len() as i64;
+        let Ok(shift) = u64::try_from(exponent(self) - exponent(divisor)) else { return false };
+        let whole = |d: &Decimal| integer(&d.digits);
+        let modulus = whole(divisor);
+        let power = BigInt::from(10).modpow(&BigInt::from(shift), &modulus);
+        (whole(self) * power % modulus) == BigInt::ZERO
+    }
+
+    /// The least number that is a multiple of both, without sign. Neither is zero, both are plain.
+    pub(super) fn least_common_multiple(&self, other: &Decimal) -> Decimal {
+        let scale = self.scale().max(other.scale());
+        let (a, b) = (self.in_units(scale), other.in_units(scale));
+        let (mut divisor, mut rest) = (a.clone(), b.clone());
+        while rest != BigInt::ZERO {
+            (divisor, rest) = (rest.clone(), divisor % rest);
+        }
+        Decimal::parse(&format!("{}e-{scale}", a / divisor * b)).magnitude()
+    }
+
+    /// How often `divisor` fits: the least integer of times that is not below (`strictly`: is above) this
+    /// number. The divisor is positive, both are plain.
+    pub(super) fn quotient_above(&self, divisor: &Decimal, strictly: bool) -> BigInt {
+        let (quotient, rest) = self.quotient(divisor);
+        if rest == BigInt::ZERO && !strictly { quotient } else { quotient + 1 }
+    }
+
+    /// The same for the greatest integer that is not above (`strictly`: is below) this number.
+    pub(super) fn quotient_below(&self, divisor: &Decimal, strictly: bool) -> BigInt {
+        let (quotient, rest) = self.quotient(divisor);
+        if rest == BigInt::ZERO && strictly { quotient - 1 } else { quotient }
+    }
+
+    /// Rounded down, and what is left, not below zero.
+    fn quotient(&self, divisor: &Decimal) -> (BigInt, BigInt) {
+        let scale = self.scale().max(divisor.scale());
+        let (a, b) = (self.in_units(scale), divisor.in_units(scale));
+        let (quotient, rest) = (&a / &b, a % &b);
+        if rest < BigInt::ZERO { (quotient - 1, rest + b) } else { (quotient, rest) }
+    }
+
+    /// Multiplied by an integer.
+    pub(super) fn times(&self, factor: &BigInt) -> Decimal {
+        let scale = self.scale();
+        Decimal::parse(&format!("{}e-{scale}", self.in_units(scale) * factor))
+    }
+
+    /// How many digits it has after the point, written without exponent.
+    pub(super) fn scale(&self) -> u32 {
+        u32::try_from(self.digits.len() as i64 - self.point).unwrap_or(0)
+    }
+
+    /// The integer that it is in units of ten to the minus `scale`, which is at least its own. Only for plain
+    /// numbers.
+    pub(super) fn in_units(&self, scale: u32) -> BigInt {
+        let zeros = self.point - self.digits.len() as i64 + i64::from(scale);
+        let size = integer(&self.digits) * BigInt::from(10).pow(u32::try_from(zeros).unwrap_or(0));
+        if self.negative { -size } else { size }
+    }
+
     /// Rounded towards zero.
     fn truncated(&self) -> BigInt {
-        let text: Vec<u8> = self.plain_digits().0.into_iter().map(|d| d + b'0').collect();
-        let whole = BigInt::parse_bytes(&text, 10).unwrap_or_default();
+        let whole = integer(&self.plain_digits().0);
         if self.negative { -whole } else { whole }
     }
 
     fn of(integer: BigInt) -> Decimal {
         Decimal::parse(&integer.to_string())
     }
+}
+
+fn integer(digits: &[u8]) -> BigInt {
+    let text: Vec<u8> = digits.iter().map(|d| d + b'0').collect();
+    BigInt::parse_bytes(&text, 10).unwrap_or_default()
 }
 
 impl Ord for Decimal {

@@ -95,16 +95,13 @@ pub(super) fn unsupported_combination(pointer: &str, first: &str, second: &str) 
     )
 }
 
-pub(super) fn too_many_alternatives(pointer: &str, limit: usize) -> Error {
-    error(
-        Diagnostic::new(
-            "json-schema/unsupported-combination",
-            "several `anyOf` that hold together have too many combinations of alternatives",
-        )
-        .at(at(pointer))
-        .allowed(format!("at most {limit} combinations"))
-        .help("merge the alternatives into one `anyOf`"),
+pub(super) fn too_many_alternatives(pointer: &str) -> Diagnostic {
+    Diagnostic::new(
+        "json-schema/narrowed",
+        "alternatives that hold together have too many combinations; the least usual ones are left out",
     )
+    .at(at(pointer))
+    .help("require a member whose value tells the alternatives apart, or merge them into one `anyOf`")
 }
 
 pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {
@@ -122,6 +119,28 @@ pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {
     Error::new(cause.kind(), diagnostic)
 }
 
+pub(super) fn complement_of_format(pointer: &str, name: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "the strings that do not have this format cannot be described",
+        )
+        .at(at(pointer))
+        .found(name)
+        .help("say with `pattern` which strings are meant"),
+    )
+}
+
+pub(super) fn unknown_format(pointer: &str, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        "json-schema/unknown-format",
+        "this format is in no draft of JSON Schema, or sets no rule",
+    )
+    .at(at(pointer))
+    .found(name)
+    .help("it is read as an annotation, which restricts nothing; check its spelling, or use `pattern`")
+}
+
 pub(super) fn bound_too_long(pointer: &str, keyword: &str, found: &str) -> Error {
     error(
         Diagnostic::new("json-schema/bound-too-long", format!("`{keyword}` has too many digits"))
@@ -129,6 +148,20 @@ pub(super) fn bound_too_long(pointer: &str, keyword: &str, found: &str) -> Error
             .found(found)
             .allowed(format!("{} digits, written without exponent", super::decimal::MAX_PLAIN_DIGITS))
             .help("round the bound, or leave it out"),
+    )
+}
+
+pub(super) fn too_many_remainders(pointer: &str, found: &str, limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new(
+            "limit/exceeded",
+            "`multipleOf` needs too many remainders, here with its bounds and with other divisors",
+        )
+        .at(at(pointer))
+        .found(found)
+        .allowed(format!("at most {limit} states"))
+        .help("leave out the bounds, or use divisors with fewer digits or more zeros at the end"),
     )
 }
 
@@ -211,9 +244,9 @@ pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
 }
 
 pub(super) fn unknown_keyword(pointer: &str, keyword: &str) -> Diagnostic {
-    Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is in no draft of JSON Schema"))
+    Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is no keyword of this draft"))
         .at(at(pointer))
-        .help("it is read as an annotation, which restricts nothing; check its spelling")
+        .help("it is read as an annotation, which restricts nothing; check its spelling, and `$schema`")
 }
 
 pub(super) fn beside_ref(pointer: &str, keyword: &str) -> Diagnostic {
@@ -226,4 +259,53 @@ pub(super) fn duplicate_key(pointer: &str) -> Diagnostic {
     Diagnostic::new("json-schema/duplicate-key", "a key stands twice in the same object")
         .at(at(pointer))
         .help("the last one counts; remove the others")
+}
+
+pub(super) fn too_many_patterns(pointer: &str, limit: usize) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "too many different patterns of `patternProperties` hold of one object",
+        )
+        .at(at(pointer))
+        .allowed(format!("at most {limit}"))
+        .help("join patterns whose schemas are the same with `|`"),
+    )
+}
+
+pub(super) fn narrowed(pointer: &str) -> Diagnostic {
+    Diagnostic::new(
+        "json-schema/narrowed",
+        "objects that need several members of undeclared names to satisfy this schema are left out",
+    )
+    .at(at(pointer))
+    .help("declare the names in `properties` where such objects are wanted")
+}
+
+/// Nothing is left of a schema after values were left out.
+pub(super) fn too_narrow(narrowed: &Diagnostic) -> Error {
+    let diagnostic = Diagnostic::new("json-schema/unsupported-combination", narrowed.message());
+    error(diagnostic.at(narrowed.place().clone()).help(narrowed.help_text().unwrap_or_default()))
+}
+
+pub(super) fn too_many_counts(limit: usize) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "the bounds of `contains` and of the number of items are too large together",
+        )
+        .allowed(format!("at most {limit} states of counting"))
+        .help("lower the bounds"),
+    )
+}
+
+pub(super) fn unique_items(pointer: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-keyword",
+            "`uniqueItems` is supported where the items are listed scalars alone",
+        )
+        .at(at(pointer))
+        .help("list the items in `enum`, or bound the array with `maxItems`: 1"),
+    )
 }

@@ -1,103 +1,174 @@
-//! Ranges of numbers: exact decimal arithmetic, and the texts of the numbers between two bounds.
+//! Sets of numbers and their texts.
 //!
-//! Spelling:
-//! - an integer is `-?(0|[1-9][0-9]*)`;
-//! - a number without bounds is any JSON number;
-//! - a number with bounds is in plain notation (`-12.50`), with any number of digits after the point, or in
-//!   normalised scientific notation: one digit that is not zero before the point (`1.5e-06`), or zero;
-//! - zero may have a minus sign where negative numbers are in the range.
+//! Which of the texts of a number are in the language, by [`Numbers`]:
+//!
+//! - **Integers**: `-?(0|[1-9][0-9]*)`; with [`Numbers::Any`] also with zeros after the point (`2.0`, `2.00`)
+//!   and with an exponent that is not negative: any digits (`12.0e+3`) if there are no bounds, else a single
+//!   one that is not zero before it (`1e3`).
+//! - **Numbers without bounds**: every JSON number.
+//! - **Numbers with bounds**: plain notation (`-12.50`), with any number of digits after the point; with
+//!   `Any` also normalised scientific notation: one digit that is not zero before the point (`1.5e-06`), or
+//!   zero.
+//! - **Multiples** of anything but one, and numbers that are no multiples: plain notation, with any zeros at
+//!   the end. Whether digits and an exponent together make a multiple is no regular question.
+//! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain, with `Any` with any
+//!   zeros at the end.
+//!
+//! Zero may have a minus sign where negative numbers are in the range.
 //!
 //! A range of `n` digits makes O(n) expressions: each place of a bound's digits is one choice between
-//! staying on the bound and leaving it, after which every digit is free.
+//! staying on the bound and leaving it, after which every digit is free. Multiples are a deterministic
+//! automaton (`multiples`).
 
-use super::schema::{Bound, NumberRange};
+use super::decimal::Decimal;
+use super::options::Numbers;
+use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
-use std::cmp::Ordering;
 
 mod magnitude;
+mod multiples;
+mod range;
 mod scientific;
 
-/// The numbers in both.
-pub(super) fn intersection(a: &NumberRange, b: &NumberRange) -> NumberRange {
-    let tighter = |a: &Option<Bound>, b: &Option<Bound>, keep: Ordering| match (a, b) {
-        (Some(a), Some(b)) => Some(match a.value.cmp(&b.value) {
-            Ordering::Equal => Bound { value: a.value.clone(), exclusive: a.exclusive || b.exclusive },
-            order if order == keep => a.clone(),
-            _ => b.clone(),
-        }),
-        (a, b) => a.clone().or_else(|| b.clone()),
-    };
-    NumberRange {
-        lower: tighter(&a.lower, &b.lower, Ordering::Greater),
-        upper: tighter(&a.upper, &b.upper, Ordering::Less),
-        integer: a.integer || b.integer,
+pub(super) use range::{Bound, NumberRange, contains, failures, intersection, is_empty};
+
+/// The texts of a listed number.
+pub(super) fn listed(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> ExprId {
+    let decimal = Decimal::parse(source);
+    // the reader of JSON puts a plus sign before exponents that have none
+    let unsigned = source.replace("e+", "e");
+    let mut texts = vec![g.text(source), g.text(unsigned)];
+    if decimal.is_plain() {
+        let plain = decimal.to_plain_text();
+        let is_integer = decimal.is_integer();
+        let plain = g.text(plain);
+        texts.push(plain);
+        if numbers == Numbers::Any {
+            let zeros = if is_integer { zero_fraction(g) } else { some_zeros(g) };
+            texts.push(g.sequence([plain, zeros]));
+        }
     }
+    g.choice(texts)
+}
+
+/// The texts of the numbers of the range that are none of `excluded`. `pointer` is that of a schema that asks
+/// for them.
+///
+/// # Errors
+/// Divisors with too many remainders.
+pub(super) fn expression_excluding(
+    g: &mut GrammarBuilder,
+    range: &NumberRange,
+    excluded: &[Decimal],
+    numbers: Numbers,
+    pointer: &str,
+) -> Result<ExprId> {
+    let mut excluded = excluded.to_vec();
+    excluded.sort();
+    excluded.dedup();
+    let mut parts = Vec::with_capacity(excluded.len() + 1);
+    let mut rest = range.clone();
+    for value in excluded.into_iter().filter(|value| contains(range, value)) {
+        let bound = || Some(Bound { value: value.clone(), exclusive: true });
+        let below = NumberRange { upper: bound(), ..rest.clone() };
+        parts.push(expression(g, &below, numbers, pointer)?);
+        rest.lower = bound();
+    }
+    parts.push(expression(g, &rest, numbers, pointer)?);
+    Ok(g.choice(parts))
+}
+
+/// The texts of the numbers of the range.
+fn expression(
+    g: &mut GrammarBuilder,
+    range: &NumberRange,
+    numbers: Numbers,
+    pointer: &str,
+) -> Result<ExprId> {
+    if is_empty(range) {
+        return Ok(g.never());
+    }
+    let divisor = range.divisor();
+    let integer = divisor == Some(Decimal::one());
+    if !range.not_multiple_of.is_empty() || divisor.is_some() && !integer {
+        let divided = multiples::Divided::new(divisor, &range.not_multiple_of, numbers, pointer)?;
+        return signed(g, range, false, |g, part| divided.expression(g, part));
+    }
+    let range = if integer { rounded(range) } else { range.clone() };
+    if range.lower.is_none() && range.upper.is_none() {
+        return Ok(unbounded(g, integer, numbers));
+    }
+    signed(g, &range, integer, |g, part| {
+        let mut forms = vec![magnitude::plain(g, part)];
+        if numbers == Numbers::Any {
+            if integer {
+                let zeros = zero_fraction(g);
+                forms.push(g.sequence([forms[0], zeros]));
+                forms.push(scientific::whole(g, part));
+            } else {
+                forms.push(scientific::expression(g, part));
+            }
+        }
+        Ok(g.choice(forms))
+    })
 }
 
 /// For integers, the same range with inclusive integer bounds.
 fn rounded(range: &NumberRange) -> NumberRange {
-    if !range.integer {
-        return range.clone();
-    }
     let whole = |value| Bound { value, exclusive: false };
     NumberRange {
         lower: range.lower.as_ref().map(|b| whole(b.value.ceiling(b.exclusive))),
         upper: range.upper.as_ref().map(|b| whole(b.value.floor(b.exclusive))),
-        integer: true,
+        ..range.clone()
     }
 }
 
-/// Whether no number is in the range.
-pub(super) fn is_empty(range: &NumberRange) -> bool {
-    match rounded(range) {
-        NumberRange { lower: Some(lower), upper: Some(upper), .. } => match lower.value.cmp(&upper.value) {
-            Ordering::Less => false,
-            Ordering::Equal => lower.exclusive || upper.exclusive,
-            Ordering::Greater => true,
-        },
-        _ => false,
-    }
-}
-
-/// The texts of the numbers of the range.
-pub(super) fn expression(g: &mut GrammarBuilder, range: &NumberRange) -> ExprId {
-    if is_empty(range) {
-        return g.never();
-    }
-    let range = rounded(range);
-    if range.lower.is_none() && range.upper.is_none() {
-        return unbounded(g, range.integer);
-    }
-    let (positive, negative) = by_sign(&range);
+/// The texts of both signs, given those of the magnitudes.
+fn signed(
+    g: &mut GrammarBuilder,
+    range: &NumberRange,
+    integer: bool,
+    mut make: impl FnMut(&mut GrammarBuilder, &Part) -> Result<ExprId>,
+) -> Result<ExprId> {
+    let (positive, negative) = by_sign(range, integer);
     let mut alternatives = Vec::new();
     for (sign, part) in [("", positive), ("-", negative)] {
         let Some(part) = part else { continue };
-        let mut forms = vec![magnitude::plain(g, &part)];
-        if !range.integer {
-            forms.push(scientific::expression(g, &part));
-        }
-        let sign = g.text(sign);
-        let forms = g.choice(forms);
-        alternatives.push(g.sequence([sign, forms]));
+        let (sign, magnitude) = (g.text(sign), make(g, &part)?);
+        alternatives.push(g.sequence([sign, magnitude]));
     }
-    g.choice(alternatives)
+    Ok(g.choice(alternatives))
 }
 
-fn unbounded(g: &mut GrammarBuilder, integer: bool) -> ExprId {
+fn unbounded(g: &mut GrammarBuilder, integer: bool, numbers: Numbers) -> ExprId {
     let minus = g.text("-");
     let sign = g.optional(minus);
     let (zero, first, digits) = (g.text("0"), digit(g, 1, 9), any_digits(g));
     let long = g.sequence([first, digits]);
     let whole = g.choice([zero, long]);
-    if integer {
-        return g.sequence([sign, whole]);
-    }
-    let (point, some) = (g.text("."), some_digits(g));
-    let fraction = g.sequence([point, some]);
+    let fraction = match (integer, numbers) {
+        (true, Numbers::Plain) => return g.sequence([sign, whole]),
+        (true, Numbers::Any) => zero_fraction(g),
+        (false, _) => {
+            let (point, some) = (g.text("."), some_digits(g));
+            g.sequence([point, some])
+        }
+    };
     let fraction = g.optional(fraction);
-    let exponent = scientific::any_exponent(g);
+    let exponent = match (integer, numbers) {
+        (_, Numbers::Plain) => g.empty(),
+        (true, Numbers::Any) => scientific::positive_exponent(g),
+        (false, Numbers::Any) => scientific::any_exponent(g),
+    };
     let exponent = g.optional(exponent);
-    g.sequence([sign, whole, fraction, exponent])
+    let all = g.sequence([sign, whole, fraction, exponent]);
+    if !integer || numbers == Numbers::Plain {
+        return all;
+    }
+    // zero, with any exponent
+    let zero = scientific::zero(g);
+    let zero = g.sequence([sign, zero]);
+    g.choice([all, zero])
 }
 
 /// A range of magnitudes; the lower bound is at least zero.
@@ -108,8 +179,8 @@ struct Part {
 }
 
 /// The range of the numbers without sign and that of the numbers with a minus sign, if they are not empty.
-fn by_sign(range: &NumberRange) -> (Option<Part>, Option<Part>) {
-    let zero = || Bound { value: super::decimal::Decimal::zero(), exclusive: false };
+fn by_sign(range: &NumberRange, integer: bool) -> (Option<Part>, Option<Part>) {
+    let zero = || Bound { value: Decimal::zero(), exclusive: false };
     let flipped = |b: &Bound| Bound { value: b.value.magnitude(), exclusive: b.exclusive };
     let below_zero = |b: &Bound| b.value.is_negative() || b.value.is_zero() && b.exclusive;
     let positive = match &range.upper {
@@ -117,7 +188,7 @@ fn by_sign(range: &NumberRange) -> (Option<Part>, Option<Part>) {
         upper => Some(Part {
             lower: range.lower.clone().filter(|b| !b.value.is_negative()).unwrap_or_else(zero),
             upper: upper.clone(),
-            integer: range.integer,
+            integer,
         }),
     };
     let negative = match &range.lower {
@@ -128,7 +199,7 @@ fn by_sign(range: &NumberRange) -> (Option<Part>, Option<Part>) {
                 _ => zero(),
             },
             upper: lower.as_ref().map(flipped),
-            integer: range.integer,
+            integer,
         }),
     };
     (positive, negative)
@@ -153,4 +224,15 @@ fn any_digits(g: &mut GrammarBuilder) -> ExprId {
 fn some_digits(g: &mut GrammarBuilder) -> ExprId {
     let digit = digit(g, 0, 9);
     g.plus(digit)
+}
+
+fn some_zeros(g: &mut GrammarBuilder) -> ExprId {
+    let zero = digit(g, 0, 0);
+    g.plus(zero)
+}
+
+/// A point and zeros.
+fn zero_fraction(g: &mut GrammarBuilder) -> ExprId {
+    let (point, zeros) = (g.text("."), some_zeros(g));
+    g.sequence([point, zeros])
 }

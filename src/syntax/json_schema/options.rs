@@ -35,6 +35,27 @@ impl From<PropertyOrder> for Order {
     }
 }
 
+/// What `format` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Formats {
+    /// Strings have the format. Names that are in no draft are annotations, with a warning. The default.
+    #[default]
+    Assert,
+    /// Nothing, as the drafts 2019-09 and 2020-12 have it unless a schema asks for more.
+    Annotate,
+}
+
+/// Which spellings of a number are in the language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Numbers {
+    /// Every one that is a regular language together with the others: exponents, integers as `2.0`. The
+    /// default: what the standard calls valid.
+    #[default]
+    Any,
+    /// Plain notation: no exponents (but in listed numbers), integers without a point.
+    Plain,
+}
+
 /// Options of [`compile`](super::compile).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonSchemaOptions {
@@ -42,6 +63,10 @@ pub struct JsonSchemaOptions {
     pub whitespace: Whitespace,
     /// The order of members. Default [`PropertyOrder::Declared`].
     pub property_order: PropertyOrder,
+    /// What `format` means. Default [`Formats::Assert`].
+    pub formats: Formats,
+    /// How numbers are spelled. Default [`Numbers::Any`].
+    pub numbers: Numbers,
     /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
     pub limits: Limits,
 }

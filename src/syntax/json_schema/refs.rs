@@ -2,13 +2,15 @@
 
 use super::errors;
 use super::pointer::{join, percent_decode, resolve};
-use super::schema::{Draft, Location, Reader, SchemaId, Schemas};
+use super::draft::Draft;
+use super::reader::{Location, Reader};
+use super::schema::{SchemaId, Schemas};
 use crate::error::Result;
 use serde_json::Value;
 
 /// The identifier that a schema gives itself, if it does.
 fn identifier(draft: Draft, schema: &Value) -> Option<&str> {
-    let own = schema.get("$id").or_else(|| schema.get("id").filter(|_| draft.plain_id));
+    let own = schema.get("$id").or_else(|| schema.get("id").filter(|_| draft.has_plain_id()));
     own.and_then(Value::as_str)
 }
 
@@ -65,10 +67,7 @@ pub(super) fn check_cycles(schemas: &Schemas<'_>) -> Result<()> {
         Open,
         Done,
     }
-    let in_place = |id: SchemaId| {
-        let schema = schemas.get(id);
-        schema.conjuncts.iter().chain(schema.any_of.iter().flatten()).copied().collect::<Vec<_>>()
-    };
+    let in_place = |id: SchemaId| schemas.get(id).in_place().collect::<Vec<_>>();
     let mut marks = vec![Mark::New; schemas.ids().count()];
     for start in schemas.ids() {
         if marks[start.0 as usize] != Mark::New {
@@ -94,6 +93,10 @@ pub(super) fn check_cycles(schemas: &Schemas<'_>) -> Result<()> {
                     let mut cycle: Vec<&str> =
                         path[from..].iter().map(|(id, _)| schemas.get(*id).pointer.as_str()).collect();
                     cycle.push(&schemas.get(child).pointer);
+                    cycle.dedup();
+                    if cycle.len() == 1 {
+                        cycle.push(cycle[0]);
+                    }
                     return Err(errors::cyclic_reference(&cycle));
                 }
             }

@@ -1,10 +1,11 @@
 //! Which conjunctions some value satisfies (patterns aside, whose languages are not looked into), and why
 //! others are satisfied by none.
 
-use super::conjunction::{ArrayShape, ConjunctionId, Conjunctions, Shape};
+use super::assertion::TypeSet;
+use super::conjunction::{ConjunctionId, Conjunctions};
 use super::errors;
 use super::numbers;
-use super::schema::TypeSet;
+use super::shape::{ArrayShape, ObjectShape, RestShape, Shape};
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
@@ -18,7 +19,7 @@ impl Satisfiable {
 
     /// The least solution: a conjunction is satisfiable if its shape is, given those known to be so far. When
     /// one is found, those that refer to it are looked at again.
-    pub(super) fn of(all: &Conjunctions<'_, '_>) -> Satisfiable {
+    pub(super) fn of(all: &Conjunctions<'_>) -> Satisfiable {
         let mut parents: Vec<Vec<ConjunctionId>> = vec![Vec::new(); all.len()];
         for id in all.ids() {
             for child in all.shape_of(id).children() {
@@ -36,38 +37,57 @@ impl Satisfiable {
         known
     }
 
-    fn holds(&self, all: &Conjunctions<'_, '_>, id: ConjunctionId) -> bool {
+    fn holds(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> bool {
         match all.shape_of(id) {
             Shape::Values(list) => !list.is_empty(),
             Shape::Union(list) => list.iter().any(|&id| self.contains(id)),
             Shape::Typed(typed) => {
                 let has = |one| typed.types.contains(one);
                 has(TypeSet::NULL)
-                    || has(TypeSet::BOOLEAN)
+                    || has(TypeSet::FALSE)
+                    || has(TypeSet::TRUE)
                     || has(TypeSet::NUMBER) && !numbers::is_empty(&typed.number)
                     || has(TypeSet::STRING) && !typed.length.is_crossed()
                     || typed.array.as_ref().is_some_and(|array| self.array(array))
-                    || typed
-                        .object
-                        .as_ref()
-                        .is_some_and(|o| o.members.iter().all(|m| !m.required || self.contains(m.value)))
+                    || typed.object.as_ref().is_some_and(|object| self.object(object))
             }
         }
     }
 
     fn array(&self, array: &ArrayShape) -> bool {
         !array.count.is_crossed()
+            && !array.contains.iter().any(|count| count.is_crossed())
             && self.longest(array).is_none_or(|longest| longest >= array.count.min as usize)
     }
 
-    /// How many items an array may have before one that nothing satisfies; `None` is without bound.
+    /// How many items an array may have before a place that nothing satisfies; `None` is without bound.
     pub(super) fn longest(&self, array: &ArrayShape) -> Option<usize> {
-        let stuck = array.prefix.iter().position(|&id| !self.contains(id));
-        stuck.or_else(|| (!self.contains(array.rest)).then_some(array.prefix.len()))
+        array.items.iter().position(|classes| !classes.iter().any(|class| self.contains(class.value)))
+    }
+
+    fn object(&self, object: &ObjectShape<'_>) -> bool {
+        let possible = object.members.iter().filter(|member| self.contains(member.value)).count();
+        let required = object.members.iter().filter(|member| member.required).count();
+        let one = object.one.as_ref().map(|classes| self.any(classes));
+        let (possible, required) = (possible + usize::from(one.is_some()), required + usize::from(one.is_some()));
+        let most = if self.any(&object.rest) { usize::MAX } else { possible };
+        one != Some(false) && object.members.iter().all(|member| !member.required || self.contains(member.value))
+            && object.count.max.is_none_or(|max| required.max(object.count.min as usize) <= max as usize)
+            && object.count.min as usize <= most
+    }
+
+    /// Whether there may be a member of one of the classes.
+    fn any(&self, classes: &[RestShape<'_>]) -> bool {
+        classes.iter().any(|class| self.is_possible(class))
+    }
+
+    /// Whether there may be a member of the class.
+    pub(super) fn is_possible(&self, class: &RestShape<'_>) -> bool {
+        self.contains(class.value) && class.strings.is_none_or(|strings| self.contains(strings))
     }
 
     /// The deepest conjunction that makes `id` unsatisfiable, and the reason.
-    pub(super) fn explain(&self, all: &Conjunctions<'_, '_>, id: ConjunctionId) -> (ConjunctionId, String) {
+    pub(super) fn explain(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> (ConjunctionId, String) {
         let mut at = id;
         let mut seen = FxHashSet::default();
         loop {
@@ -82,14 +102,14 @@ impl Satisfiable {
     }
 
     /// Warnings of the schemas that contradict themselves, though the root does not.
-    pub(super) fn contradictions(&self, all: &Conjunctions<'_, '_>) -> Vec<Diagnostic> {
+    pub(super) fn contradictions(&self, all: &Conjunctions<'_>) -> Vec<Diagnostic> {
         let blamed = all.ids().filter(|&id| !self.contains(id) && all.is_written(id));
         let reasons = blamed.filter_map(|id| Some((id, self.step(all, id).err()?)));
         reasons.map(|(id, reason)| errors::dead_schema(all.pointer(id), &reason)).collect()
     }
 
     /// The unsatisfiable conjunction inside this one that is to blame, or the reason that is here.
-    fn step(&self, all: &Conjunctions<'_, '_>, id: ConjunctionId) -> Result<ConjunctionId, String> {
+    fn step(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> Result<ConjunctionId, String> {
         let typed = match all.shape_of(id) {
             Shape::Values(_) => {
                 return Err("no value of `enum` or `const` satisfies the other keywords".into());
@@ -107,19 +127,21 @@ impl Satisfiable {
         }
         if let Some(object) = &typed.object {
             let blamed = object.members.iter().find(|m| m.required && !self.contains(m.value));
-            return blamed.map(|member| member.value).ok_or_else(|| "no object satisfies it".into());
+            return blamed.map(|member| member.value).ok_or_else(|| {
+                "the members that there must be are more than those that there may be".into()
+            });
         }
         if let Some(array) = &typed.array {
             if array.count.is_crossed() {
                 return Err("`minItems` is above `maxItems`".into());
             }
-            let stuck = self.longest(array).unwrap_or(0);
-            return Ok(array.prefix.get(stuck).copied().unwrap_or(array.rest));
+            let stuck = self.longest(array).and_then(|place| array.items[place].first());
+            return stuck.map(|class| class.value).ok_or_else(|| "no item satisfies `contains`".into());
         }
         if typed.types.contains(TypeSet::STRING) {
             return Err("`minLength` is above `maxLength`".into());
         }
-        Err(if typed.number.integer {
+        Err(if typed.number.is_integer() {
             "no integer is between the bounds"
         } else {
             "no number is between the bounds"

@@ -1,180 +1,20 @@
-//! The parsed, checked form of a schema document: a table of schemas, each with its assertions by family.
+//! The table of schemas: each with its assertions by family.
 //!
-//! Only what the root can reach is read. Reading is a worklist over locations, so neither nesting nor
-//! chains of `$ref` recurse.
+//! The first ones are those of the document. Others are made: negations, and what `oneOf`, `if` and dependencies
+//! come to ([`rewrite`](super::rewrite)). Made schemas are no different from written ones, so that everything
+//! after knows conjunctions, `anyOf` and assertions of values alone.
 
-use super::decimal::Decimal;
-use super::pointer::join;
-use super::{errors, keywords, refs};
-use crate::diagnostic::Diagnostic;
-use crate::error::Result;
-use rustc_hash::{FxHashMap, FxHashSet};
+use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
+use super::numbers::NumberRange;
+use rustc_hash::FxHashMap;
 use serde_json::Value;
+use std::rc::Rc;
 
 /// The place of a schema in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SchemaId(pub(super) u32);
 
-/// A set of JSON types. Whether a number must be an integer is part of [`NumberRange`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TypeSet(u8);
-
-impl TypeSet {
-    pub(super) const NONE: TypeSet = TypeSet(0);
-    pub(super) const NULL: TypeSet = TypeSet(1);
-    pub(super) const BOOLEAN: TypeSet = TypeSet(2);
-    pub(super) const NUMBER: TypeSet = TypeSet(4);
-    pub(super) const STRING: TypeSet = TypeSet(8);
-    pub(super) const ARRAY: TypeSet = TypeSet(16);
-    pub(super) const OBJECT: TypeSet = TypeSet(32);
-    pub(super) const ALL: TypeSet = TypeSet(63);
-
-    pub(super) fn contains(self, other: TypeSet) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    pub(super) fn union(self, other: TypeSet) -> TypeSet {
-        TypeSet(self.0 | other.0)
-    }
-
-    pub(super) fn intersection(self, other: TypeSet) -> TypeSet {
-        TypeSet(self.0 & other.0)
-    }
-
-    /// The type of a value.
-    pub(super) fn of(value: &Value) -> TypeSet {
-        match value {
-            Value::Null => TypeSet::NULL,
-            Value::Bool(_) => TypeSet::BOOLEAN,
-            Value::Number(_) => TypeSet::NUMBER,
-            Value::String(_) => TypeSet::STRING,
-            Value::Array(_) => TypeSet::ARRAY,
-            Value::Object(_) => TypeSet::OBJECT,
-        }
-    }
-}
-
-/// One end of a range of numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Bound {
-    pub(super) value: Decimal,
-    /// Whether the value itself is outside.
-    pub(super) exclusive: bool,
-}
-
-/// Numbers between two bounds, integers only or all.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(super) struct NumberRange {
-    pub(super) lower: Option<Bound>,
-    pub(super) upper: Option<Bound>,
-    pub(super) integer: bool,
-}
-
-/// How many of something: characters, items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Counts {
-    pub(super) min: u32,
-    /// `None` is without bound.
-    pub(super) max: Option<u32>,
-}
-
-impl Counts {
-    pub(super) fn is_free(&self) -> bool {
-        *self == Counts::default()
-    }
-
-    pub(super) fn is_crossed(&self) -> bool {
-        self.max.is_some_and(|max| max < self.min)
-    }
-
-    pub(super) fn contains(&self, count: usize) -> bool {
-        count >= self.min as usize && self.max.is_none_or(|max| count <= max as usize)
-    }
-
-    pub(super) fn intersection(&self, other: &Counts) -> Counts {
-        let max = self.max.into_iter().chain(other.max).min();
-        Counts { min: self.min.max(other.min), max }
-    }
-}
-
-/// What a schema says of strings.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StringPart<'a> {
-    /// In Unicode code points.
-    pub(super) length: Counts,
-    pub(super) pattern: Option<&'a str>,
-}
-
-/// What a schema says of arrays.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ArrayPart {
-    pub(super) prefix: Vec<SchemaId>,
-    /// Of the items after the prefix.
-    pub(super) items: Option<SchemaId>,
-    pub(super) count: Counts,
-}
-
-impl ArrayPart {
-    /// The schema of the item at `index`, if there is one.
-    pub(super) fn item(&self, index: usize) -> Option<SchemaId> {
-        self.prefix.get(index).copied().or(self.items)
-    }
-}
-
-/// What a schema says of objects.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ObjectPart<'a> {
-    pub(super) properties: Vec<(&'a str, SchemaId)>,
-    pub(super) by_name: FxHashMap<&'a str, SchemaId>,
-    pub(super) required: Vec<&'a str>,
-    pub(super) additional: Option<SchemaId>,
-}
-
-impl ObjectPart<'_> {
-    /// The schema of the member `name`, if there is one.
-    pub(super) fn member(&self, name: &str) -> Option<SchemaId> {
-        self.by_name.get(name).copied().or(self.additional)
-    }
-}
-
-/// The values of one `enum` or `const`.
-#[derive(Clone, Debug)]
-pub(super) struct ValueList<'a> {
-    pub(super) values: Vec<&'a Value>,
-    /// For each value, a text that equal values share.
-    keys: FxHashSet<String>,
-}
-
-impl<'a> ValueList<'a> {
-    pub(super) fn new(values: Vec<&'a Value>) -> ValueList<'a> {
-        let keys = values.iter().map(|value| equality_key(value)).collect();
-        ValueList { values, keys }
-    }
-
-    pub(super) fn contains(&self, value: &Value) -> bool {
-        self.keys.contains(&equality_key(value))
-    }
-}
-
-/// A text that two values share exactly if they are equal: numbers by value, members in any order. The values
-/// are of bounded depth.
-fn equality_key(value: &Value) -> String {
-    match value {
-        Value::Number(number) => format!("{:?}", Decimal::parse(&number.to_string())),
-        Value::Array(list) => format!("[{}]", list.iter().map(equality_key).collect::<Vec<_>>().join(",")),
-        Value::Object(map) => {
-            let member =
-                |(name, value)| format!("{}:{}", Value::from(String::clone(name)), equality_key(value));
-            let mut members: Vec<String> = map.iter().map(member).collect();
-            members.sort_unstable();
-            format!("{{{}}}", members.join(","))
-        }
-        plain => plain.to_string(),
-    }
-}
-
-/// One schema: all of its assertions hold together. What a family does not say is the default, which admits
-/// everything.
+/// One schema: all of its assertions hold together.
 #[derive(Clone, Debug)]
 pub(super) struct Schema<'a> {
     pub(super) pointer: String,
@@ -185,15 +25,32 @@ pub(super) struct Schema<'a> {
     pub(super) object: ObjectPart<'a>,
     /// `enum` and `const`: the value is in every list.
     pub(super) values: Vec<ValueList<'a>>,
+    /// Strings and numbers that the value is not.
+    pub(super) excluded: Vec<&'a Value>,
     /// `$ref` and `allOf`: schemas of the same value that hold as well.
     pub(super) conjuncts: Vec<SchemaId>,
     /// `anyOf`: in each list, one holds.
     pub(super) any_of: Vec<Vec<SchemaId>>,
-    /// Whether the schema says nothing beside `conjuncts` and `any_of`.
+    /// What is still to be rewritten to the two above.
+    pub(super) applied: Vec<Applied<'a>>,
+    /// Whether the schema says nothing beside `conjuncts`, `any_of` and `applied`.
     pub(super) is_bare: bool,
+    /// Whether the schema stands in the document.
+    pub(super) is_written: bool,
 }
 
-impl Schema<'_> {
+/// A keyword that applies schemas to the same value in another way than all of them or any of them.
+#[derive(Clone, Debug)]
+pub(super) enum Applied<'a> {
+    OneOf(Vec<SchemaId>),
+    Not(SchemaId),
+    If { condition: SchemaId, then: Option<SchemaId>, otherwise: Option<SchemaId> },
+    DependentSchema(&'a str, SchemaId),
+    DependentRequired(&'a str, Vec<&'a str>),
+}
+
+impl<'a> Schema<'a> {
+    /// The schema that admits everything.
     pub(super) fn new(pointer: String) -> Self {
         Schema {
             pointer,
@@ -203,10 +60,23 @@ impl Schema<'_> {
             array: ArrayPart::default(),
             object: ObjectPart::default(),
             values: Vec::new(),
+            excluded: Vec::new(),
             conjuncts: Vec::new(),
             any_of: Vec::new(),
-            is_bare: false,
+            applied: Vec::new(),
+            is_bare: true,
+            is_written: true,
         }
+    }
+
+    /// A schema to be made, which says nothing yet.
+    pub(super) fn made(pointer: &str) -> Self {
+        Schema { is_written: false, ..Schema::new(pointer.to_owned()) }
+    }
+
+    /// A schema to be made that admits the values of some types.
+    pub(super) fn of_types(pointer: &str, types: TypeSet) -> Self {
+        Schema { types, is_bare: false, ..Schema::made(pointer) }
     }
 
     /// The only schema that this one consists of, if it is nothing but a reference.
@@ -221,24 +91,77 @@ impl Schema<'_> {
     pub(super) fn is_compound(&self) -> bool {
         !self.conjuncts.is_empty() || !self.any_of.is_empty()
     }
+
+    /// The schemas that apply to the same value.
+    pub(super) fn in_place(&self) -> impl Iterator<Item = SchemaId> + '_ {
+        self.conjuncts.iter().chain(self.any_of.iter().flatten()).copied()
+    }
 }
 
 /// All schemas that the root reaches; the root is the first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Schemas<'a> {
-    list: Vec<Schema<'a>>,
+    list: Vec<Rc<Schema<'a>>>,
     /// For each schema that is nothing but a reference, what it comes to; for others, themselves.
     meanings: Vec<SchemaId>,
+    /// Both ways.
+    pub(super) negations: FxHashMap<SchemaId, SchemaId>,
+    never: Option<SchemaId>,
+    strings: Option<SchemaId>,
 }
 
 impl<'a> Schemas<'a> {
-    /// The schema of an id. Ids come from reading this table only.
-    pub(super) fn get(&self, id: SchemaId) -> &Schema<'a> {
+    pub(super) fn push(&mut self, schema: Schema<'a>) -> SchemaId {
+        let id = SchemaId(self.list.len() as u32);
+        self.list.push(Rc::new(schema));
+        self.meanings.push(id);
+        id
+    }
+
+    /// The schema of an id. Ids come from this table only.
+    pub(super) fn get(&self, id: SchemaId) -> &Rc<Schema<'a>> {
         &self.list[id.0 as usize]
+    }
+
+    /// The schema of an id, to be changed.
+    pub(super) fn change(&mut self, id: SchemaId) -> &mut Schema<'a> {
+        Rc::make_mut(&mut self.list[id.0 as usize])
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
     }
 
     pub(super) fn root(&self) -> SchemaId {
         SchemaId(0)
+    }
+
+    /// The schema `false`.
+    pub(super) fn never(&mut self) -> SchemaId {
+        match self.never {
+            Some(id) => id,
+            None => {
+                let id = self.push(Schema::of_types("", TypeSet::NONE));
+                *self.never.insert(id)
+            }
+        }
+    }
+
+    /// The schema of all strings.
+    pub(super) fn strings(&mut self) -> SchemaId {
+        match self.strings {
+            Some(id) => id,
+            None => {
+                let id = self.push(Schema::of_types("", TypeSet::STRING));
+                *self.strings.insert(id)
+            }
+        }
+    }
+
+    /// The schema of exactly one value.
+    pub(super) fn constant(&mut self, pointer: &str, value: &'a Value) -> SchemaId {
+        let values = vec![ValueList::new(vec![value])];
+        self.push(Schema { values, is_bare: false, ..Schema::made(pointer) })
     }
 
     /// The schema that `id` means: the end of the chain of references that it starts.
@@ -251,7 +174,7 @@ impl<'a> Schemas<'a> {
     }
 
     /// Fills in the meanings; there are no cycles. Every link of a chain is followed once.
-    fn find_meanings(&mut self) {
+    pub(super) fn find_meanings(&mut self) {
         let mut done = vec![false; self.list.len()];
         for start in self.ids() {
             let mut chain = Vec::new();
@@ -267,90 +190,4 @@ impl<'a> Schemas<'a> {
             }
         }
     }
-}
-
-/// What of the standard differs between drafts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Draft {
-    /// Up to draft 7, keywords beside `$ref` mean nothing.
-    pub(super) ref_stands_alone: bool,
-    /// Up to draft 4, `id` is what `$id` is later.
-    pub(super) plain_id: bool,
-}
-
-impl Draft {
-    /// The draft that `$schema` names; the newest without it.
-    fn of(root: &Value) -> Draft {
-        let name = root.get("$schema").and_then(Value::as_str).unwrap_or("");
-        let is = |drafts: &[&str]| drafts.iter().any(|draft| name.contains(&format!("/draft-0{draft}/")));
-        Draft { ref_stands_alone: is(&["3", "4", "6", "7"]), plain_id: is(&["3", "4"]) }
-    }
-}
-
-/// Where a schema stands.
-#[derive(Clone, Debug)]
-pub(super) struct Location<'a> {
-    pub(super) value: &'a Value,
-    pub(super) pointer: String,
-    /// The root of the schema resource (the nearest `$id`) against which local references resolve.
-    pub(super) resource: &'a Value,
-    pub(super) resource_pointer: String,
-}
-
-/// Reads a document into [`Schemas`].
-pub(super) struct Reader<'a, 'w> {
-    pub(super) root: &'a Value,
-    pub(super) draft: Draft,
-    locations: Vec<Location<'a>>,
-    /// One id a place in the document, however it is reached.
-    ids: FxHashMap<*const Value, SchemaId>,
-    warnings: &'w mut Vec<Diagnostic>,
-}
-
-impl<'a> Reader<'a, '_> {
-    /// The id of the schema at a place; it is read later.
-    pub(super) fn intern(&mut self, location: Location<'a>) -> SchemaId {
-        *self.ids.entry(std::ptr::from_ref(location.value)).or_insert_with(|| {
-            self.locations.push(location);
-            SchemaId(self.locations.len() as u32 - 1)
-        })
-    }
-
-    /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
-    pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value) -> SchemaId {
-        let pointer = path.iter().fold(parent.pointer.clone(), |pointer, token| join(&pointer, token));
-        let (resource, resource_pointer) = (parent.resource, parent.resource_pointer.clone());
-        self.intern(refs::rebase(self.draft, Location { value, pointer, resource, resource_pointer }))
-    }
-
-    pub(super) fn warn(&mut self, warning: Diagnostic) {
-        self.warnings.push(warning);
-    }
-}
-
-/// Reads everything that the root reaches.
-pub(super) fn read<'a>(root: &'a Value, warnings: &mut Vec<Diagnostic>) -> Result<Schemas<'a>> {
-    let draft = Draft::of(root);
-    let mut reader = Reader { root, draft, locations: Vec::new(), ids: FxHashMap::default(), warnings };
-    reader.intern(Location {
-        value: root,
-        pointer: String::new(),
-        resource: root,
-        resource_pointer: String::new(),
-    });
-    let mut list: Vec<Schema<'a>> = Vec::new();
-    while let Some(location) = reader.locations.get(list.len()).cloned() {
-        let schema = match location.value {
-            Value::Bool(true) => Schema { is_bare: true, ..Schema::new(location.pointer) },
-            Value::Bool(false) => Schema { types: TypeSet::NONE, ..Schema::new(location.pointer) },
-            Value::Object(map) => keywords::read(&mut reader, &location, map)?,
-            other => return Err(errors::not_a_schema(&location.pointer, other)),
-        };
-        list.push(schema);
-    }
-    let meanings = (0..list.len() as u32).map(SchemaId).collect();
-    let mut schemas = Schemas { list, meanings };
-    refs::check_cycles(&schemas)?;
-    schemas.find_meanings();
-    Ok(schemas)
 }

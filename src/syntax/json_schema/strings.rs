@@ -6,7 +6,7 @@
 //! in lower case otherwise. Strings whose content is looked at (patterns, enumerated values, names of
 //! members) are canonical, so that each has one spelling.
 
-use super::schema::Counts;
+use super::assertion::Counts;
 use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
 use rustc_hash::FxHashMap;
 
@@ -106,10 +106,16 @@ pub(super) fn of_length(g: &mut GrammarBuilder, length: &Counts) -> ExprId {
     g.sequence([quote, content, quote])
 }
 
-/// A string whose content is in all of `contents` (in canonical spelling) and has so many characters.
-pub(super) fn constrained(g: &mut GrammarBuilder, contents: &[ExprId], length: &Counts) -> ExprId {
+/// A string whose content is in all of `contents` and has so many characters. `bounded` says that these hold
+/// canonical spelling alone; where they do not (complements), it is demanded beside them.
+pub(super) fn constrained(
+    g: &mut GrammarBuilder,
+    contents: &[ExprId],
+    length: &Counts,
+    bounded: bool,
+) -> ExprId {
     let mut all = contents.to_vec();
-    if !length.is_free() {
+    if !length.is_free() || !bounded {
         let character = canonical(g, &CharClass::any());
         all.push(g.repeat(character, length.min, length.max));
     }

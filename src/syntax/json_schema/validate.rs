@@ -1,39 +1,41 @@
-//! An exact validator of concrete values, for the values of `enum` and `const` that have other keywords
-//! beside them.
+//! An exact validator of concrete values: for the values of `enum` and `const` that have other keywords beside
+//! them, and for names of members.
 
+use super::assertion::{NameClass, SomeMember, TypeSet, equality_key};
 use super::conjunction::Part;
 use super::decimal::Decimal;
-use super::schema::{NumberRange, Schema, SchemaId, Schemas, TypeSet};
-use super::{errors, pattern};
+use super::schema::{Schema, SchemaId, Schemas};
+use super::string_test::{Matcher, StringTest};
+use super::{errors, numbers};
 use crate::error::Result;
-use crate::grammar::Grammar;
 use crate::limits::Limits;
-use rustc_hash::FxHashMap;
-use serde_json::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value};
 
 /// Schemas inside schemas (or referred to by them) that one value may pass through.
 const MAX_DEPTH: usize = 400;
 
 /// Validates values against schemas of one document.
-pub(super) struct Validator<'s, 'a> {
-    schemas: &'s Schemas<'a>,
-    limits: &'s Limits,
-    patterns: FxHashMap<&'a str, Grammar>,
+pub(super) struct Validator<'a> {
+    limits: Limits,
+    tests: FxHashMap<StringTest<'a>, Matcher>,
 }
 
-impl<'s, 'a> Validator<'s, 'a> {
-    pub(super) fn new(schemas: &'s Schemas<'a>, limits: &'s Limits) -> Self {
-        Validator { schemas, limits, patterns: FxHashMap::default() }
+impl<'a> Validator<'a> {
+    pub(super) fn new(limits: Limits) -> Self {
+        Validator { limits, tests: FxHashMap::default() }
     }
 
     /// Whether the value satisfies all parts.
     ///
     /// # Errors
     /// A pattern that cannot be used; schemas too deep; a match that would cost too much.
-    pub(super) fn satisfies(&mut self, parts: &[Part], value: &Value) -> Result<bool> {
+    pub(super) fn satisfies(&mut self, schemas: &Schemas<'a>, parts: &[Part], value: &Value) -> Result<bool> {
+        let mut visit = Visit { validator: self, schemas };
         for part in parts {
-            let schema = self.schemas.get(part.schema);
-            let ok = if part.own { self.own(schema, value, 0)? } else { self.all(part.schema, value, 0)? };
+            let schema = schemas.get(part.schema);
+            let ok =
+                if part.own { visit.own(schema, value, 0)? } else { visit.all(part.schema, value, 0)? };
             if !ok {
                 return Ok(false);
             }
@@ -41,6 +43,40 @@ impl<'s, 'a> Validator<'s, 'a> {
         Ok(true)
     }
 
+    /// Whether a text passes a test (of `schema`).
+    ///
+    /// # Errors
+    /// A pattern that cannot be used; a match that would cost too much, or cannot be known.
+    pub(super) fn passes(&mut self, schema: &Schema<'a>, test: StringTest<'a>, text: &str) -> Result<bool> {
+        if !self.tests.contains_key(&test) {
+            self.tests.insert(test, Matcher::new(test, &schema.pointer, &self.limits)?);
+        }
+        self.tests.get(&test).and_then(|matcher| matcher.matches(text)).ok_or_else(|| {
+            let keyword = format!("`{}`", test.keyword());
+            errors::unsupported_combination(&schema.pointer, &keyword, "this listed value or name")
+        })
+    }
+
+    /// Whether a name is neither declared by a schema nor matched by its patterns.
+    ///
+    /// # Errors
+    /// Those of [`passes`](Validator::passes).
+    pub(super) fn is_additional(&mut self, schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
+        let schema = schemas.get(id);
+        let mut additional = !schema.object.by_name.contains_key(name);
+        for (pattern, _) in &schema.object.patterns {
+            additional = additional && !self.passes(schema, StringTest::Pattern(pattern), name)?;
+        }
+        Ok(additional)
+    }
+}
+
+struct Visit<'v, 'a> {
+    validator: &'v mut Validator<'a>,
+    schemas: &'v Schemas<'a>,
+}
+
+impl<'a> Visit<'_, 'a> {
     fn all(&mut self, id: SchemaId, value: &Value, depth: usize) -> Result<bool> {
         let schemas = self.schemas;
         let schema = schemas.get(id);
@@ -74,57 +110,113 @@ impl<'s, 'a> Validator<'s, 'a> {
     fn own(&mut self, schema: &Schema<'a>, value: &Value, depth: usize) -> Result<bool> {
         if !schema.types.contains(TypeSet::of(value))
             || !schema.values.iter().all(|list| list.contains(value))
+            || schema.excluded.iter().any(|excluded| equality_key(excluded) == equality_key(value))
         {
             return Ok(false);
         }
         match value {
-            Value::Number(number) => Ok(in_range(&schema.number, &Decimal::parse(&number.to_string()))),
-            Value::String(text) => {
-                let counted = schema.string.length.contains(text.chars().count());
-                Ok(counted && self.matches(schema, text)?)
+            Value::Number(number) => {
+                Ok(numbers::contains(&schema.number, &Decimal::parse(&number.to_string())))
             }
-            Value::Array(list) => {
-                if !schema.array.count.contains(list.len()) {
-                    return Ok(false);
-                }
-                for (index, item) in list.iter().enumerate() {
-                    match schema.array.item(index) {
-                        Some(id) if !self.all(id, item, depth + 1)? => return Ok(false),
-                        _ => {}
-                    }
-                }
-                Ok(true)
-            }
-            Value::Object(map) => {
-                if !schema.object.required.iter().all(|name| map.contains_key(*name)) {
-                    return Ok(false);
-                }
-                for (name, member) in map {
-                    match schema.object.member(name) {
-                        Some(id) if !self.all(id, member, depth + 1)? => return Ok(false),
-                        _ => {}
-                    }
-                }
-                Ok(true)
-            }
+            Value::String(text) => self.string(schema, text),
+            Value::Array(list) => self.array(schema, list, depth + 1),
+            Value::Object(map) => self.object(schema, map, depth + 1),
             Value::Null | Value::Bool(_) => Ok(true),
         }
     }
 
-    fn matches(&mut self, schema: &Schema<'a>, text: &str) -> Result<bool> {
-        let Some(source) = schema.string.pattern else { return Ok(true) };
-        if !self.patterns.contains_key(source) {
-            self.patterns.insert(source, pattern::text_grammar(schema, source, self.limits)?);
+    fn string(&mut self, schema: &Schema<'a>, text: &str) -> Result<bool> {
+        let mut ok = schema.string.length.contains(text.chars().count());
+        for &(test, holds) in &schema.string.tests {
+            ok = ok && self.validator.passes(schema, test, text)? == holds;
         }
-        let matched = self.patterns.get(source).and_then(|grammar| pattern::matches(grammar, text));
-        matched.ok_or_else(|| {
-            errors::unsupported_combination(&schema.pointer, "`pattern`", "a listed value of this length")
-        })
+        Ok(ok)
     }
-}
 
-fn in_range(range: &NumberRange, number: &Decimal) -> bool {
-    let above = range.lower.as_ref().is_none_or(|b| *number > b.value || *number == b.value && !b.exclusive);
-    let below = range.upper.as_ref().is_none_or(|b| *number < b.value || *number == b.value && !b.exclusive);
-    above && below && (!range.integer || number.is_integer())
+    fn array(&mut self, schema: &Schema<'a>, list: &[Value], depth: usize) -> Result<bool> {
+        let array = &schema.array;
+        if !array.count.contains(list.len()) {
+            return Ok(false);
+        }
+        for (index, item) in list.iter().enumerate() {
+            match array.item(index) {
+                Some(id) if !self.all(id, item, depth)? => return Ok(false),
+                _ => {}
+            }
+        }
+        for contains in &array.contains {
+            let mut hits = 0;
+            for item in list.iter().skip(contains.from) {
+                hits += usize::from(self.all(contains.schema, item, depth)?);
+            }
+            if !contains.count.contains(hits) {
+                return Ok(false);
+            }
+        }
+        let mut seen = FxHashSet::default();
+        let is_unique =
+            !(array.unique || array.repeated) || list.iter().all(|v| seen.insert(equality_key(v)));
+        Ok(if array.repeated { !is_unique } else { is_unique })
+    }
+
+    fn object(&mut self, schema: &Schema<'a>, map: &Map<String, Value>, depth: usize) -> Result<bool> {
+        let object = &schema.object;
+        if !object.required.iter().all(|name| map.contains_key(*name)) || !object.count.contains(map.len()) {
+            return Ok(false);
+        }
+        for (name, member) in map {
+            for id in self.schemas_of_member(schema, name)? {
+                if !self.all(id, member, depth)? {
+                    return Ok(false);
+                }
+            }
+            if let Some(names) = object.names
+                && !self.all(names, &Value::from(name.as_str()), depth)?
+            {
+                return Ok(false);
+            }
+        }
+        for some in &object.some {
+            let mut any = false;
+            for (name, member) in map {
+                let may_be = !any && !some.other_than.contains(&name.as_str());
+                any |= may_be
+                    && self.is_of_class(schema, some, name, depth)?
+                    && self.all(some.value, member, depth)?;
+            }
+            if !any {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What one schema asks of the member of a name.
+    fn schemas_of_member(&mut self, schema: &Schema<'a>, name: &str) -> Result<Vec<SchemaId>> {
+        let object = &schema.object;
+        let mut schemas: Vec<SchemaId> = object.by_name.get(name).copied().into_iter().collect();
+        for &(pattern, id) in &object.patterns {
+            if self.validator.passes(schema, StringTest::Pattern(pattern), name)? {
+                schemas.push(id);
+            }
+        }
+        if schemas.is_empty() {
+            schemas.extend(object.additional);
+        }
+        Ok(schemas)
+    }
+
+    fn is_of_class(
+        &mut self,
+        schema: &Schema<'a>,
+        some: &SomeMember<'a>,
+        name: &str,
+        depth: usize,
+    ) -> Result<bool> {
+        match some.names {
+            NameClass::Matching(pattern) => self.validator.passes(schema, StringTest::Pattern(pattern), name),
+            NameClass::Satisfying(names) => self.all(names, &Value::from(name), depth),
+            NameClass::AdditionalTo(id) => self.validator.is_additional(self.schemas, id, name),
+        }
+    }
 }

@@ -8,8 +8,10 @@
 //!   for each of the contexts "at the start or not" and "at the end or not" in which it differs
 //!   (see the module `context`);
 //! - bounded repeats stay repeats, greedy and lazy ones have the same language;
-//! - what is not regular or not supported (look-around, backreferences, word boundaries, line anchors) is an
-//!   error that names the construct and its place.
+//! - look-ahead and look-behind (in ECMA-262), word boundaries and line anchors are made deterministic
+//!   automata (see the modules `program` and `look`);
+//! - what is not regular or not supported (backreferences, look-ahead in look-behind) is an error that names
+//!   the construct and its place.
 //!
 //! ```
 //! use grammata::syntax::regex;
@@ -25,10 +27,12 @@ mod ecma;
 mod ecma_class;
 mod errors;
 mod leaf;
+mod look;
 mod lower;
+mod program;
 mod source;
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
 use crate::limits::Limits;
 use leaf::Hook;
@@ -115,6 +119,25 @@ pub fn lower_into(
     lower_with(builder, pattern, options, Some(classes))
 }
 
+/// Whether a text is a pattern of ECMA-262; `None` for patterns that are not supported, of which not everything
+/// is checked.
+pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
+    let options =
+        Options { dialect: Dialect::Ecma262, search: true, limits: limits.clone(), ..Options::default() };
+    let mut builder = GrammarBuilder::with_limits(limits.clone());
+    match lower_with(&mut builder, text, &options, None) {
+        // some notations of other dialects are read as well
+        Ok(_) => {
+            let is_other = |rest: &str| {
+                rest.starts_with("P<") || rest.trim_start_matches(['i', 'm', 's', '-']).starts_with(')')
+            };
+            (!text.split("(?").skip(1).any(is_other)).then_some(true)
+        }
+        Err(error) if error.kind() == ErrorKind::Limit || errors::is_unsupported(error.code()) => None,
+        Err(_) => Some(false),
+    }
+}
+
 fn lower_with(
     builder: &mut GrammarBuilder,
     pattern: &str,
@@ -132,6 +155,11 @@ fn lower_with(
     let mut ast = source.parse(builder.limits())?;
     if options.ascii_classes {
         ascii::narrow(&mut ast);
+    }
+    let characters = options.unicode || hook.is_some();
+    if characters && program::is_needed(&ast, options) {
+        let program = program::compile(&ast, &source, options)?;
+        return look::lower(builder, &program, pattern, hook);
     }
     lower::lower(builder, &source, &ast, options, hook)
 }

@@ -1,7 +1,7 @@
 //! The least length of a word of each expression, rule and piece, if it has a word at all.
 
 use super::chart::{Head, Piece};
-use crate::grammar::{ExprId, Expression, Grammar, Members};
+use crate::grammar::{ExprId, Expression, Grammar, Member, Members};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Least lengths in bytes; `None` where there is no word. Of an intersection or complement only whether it
@@ -47,7 +47,7 @@ impl Least {
             Expression::Rule(rule) => self.rules[rule.index()],
             Expression::Label(_, body) => self.expression(*body),
             Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
-            Expression::Members(members) => self.members(members, 0..members.members.len(), false),
+            Expression::Members(members) => self.members(members, 0..members.members.len(), 0, members.one.is_some()),
         }
     }
 
@@ -67,16 +67,39 @@ impl Least {
         if count == 0 { Some(0) } else { Some(self.expression(body)?.saturating_mul(count)) }
     }
 
-    /// To finish members with those of `left` left.
-    fn members(&self, members: &Members, left: impl Iterator<Item = usize>, started: bool) -> Option<u64> {
-        let mut separators = u64::from(started);
-        let mut sum = 0u64;
-        for member in left.map(|i| &members.members[i]).filter(|member| member.required) {
-            sum = sum.saturating_add(member.key.len() as u64).saturating_add(self.expression(member.value)?);
-            sum = sum.saturating_add(self.times(members.separator, separators)?);
-            separators = 1;
+    /// To finish members with those of `left` left, after `count` of them, `one` if that must still come.
+    fn members(
+        &self,
+        members: &Members,
+        left: impl Iterator<Item = usize>,
+        count: u32,
+        one: bool,
+    ) -> Option<u64> {
+        let (required, optional): (Vec<_>, Vec<_>) =
+            left.map(|i| &members.members[i]).partition(|member| member.required);
+        let length =
+            |member: &Member| Some(self.expression(member.value)?.saturating_add(member.key.len() as u64));
+        let mut lengths = required.into_iter().map(length).collect::<Option<Vec<u64>>>()?;
+        if let Some(one) = members.one.filter(|_| one) {
+            lengths.push(self.expression(one)?);
         }
-        Some(sum)
+        if members.max.is_some_and(|max| u64::from(max) < u64::from(count) + lengths.len() as u64) {
+            return None;
+        }
+        // the shortest of the optional members, or further ones, up to the least count
+        let wanted = (members.min as usize).saturating_sub(count as usize + lengths.len());
+        let mut further: Vec<u64> = optional.into_iter().filter_map(length).collect();
+        if let Some(rest) = members.rest.and_then(|rest| self.expression(rest)) {
+            further.extend(std::iter::repeat_n(rest, wanted));
+        }
+        further.sort_unstable();
+        if further.len() < wanted {
+            return None;
+        }
+        lengths.extend(&further[..wanted]);
+        let separators = (lengths.len() + usize::from(count > 0)).saturating_sub(1) as u64;
+        let sum = lengths.iter().fold(0u64, |sum, length| sum.saturating_add(*length));
+        Some(sum.saturating_add(self.times(members.separator, separators)?))
     }
 
     pub(super) fn piece(&self, grammar: &Grammar, piece: &Piece) -> Option<u64> {
@@ -92,12 +115,12 @@ impl Least {
             // not exact for what has been begun, but never too great
             Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. } => Some(1),
             Piece::Repeat { body, min, .. } => self.times(*body, u64::from(*min)),
-            Piece::Declared { of, next, started } => {
+            Piece::Declared { of, next, count, one } => {
                 let members = members(*of);
-                self.members(members, *next..members.members.len(), *started)
+                self.members(members, *next..members.members.len(), *count, *one)
             }
-            Piece::AnyOrder { of, left, started } => {
-                self.members(members(*of), left.iter().copied(), *started)
+            Piece::AnyOrder { of, left, count, one } => {
+                self.members(members(*of), left.iter().copied(), *count, *one)
             }
         }
     }

@@ -11,9 +11,8 @@ const PATTERNS: [&str; 6] = ["^a*$", "b", "^[a-c]{1,3}$", "^(ab|é)+", "\\d$", "
 const TEXTS: [&str; 8] = ["", "a", "ab", "abc", "é", "b1", "\"\\\n", "😀a"];
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "null", "array", "object"];
 
-/// A random schema of the 2020-12 dialect out of `type`, `properties`, `required`, `additionalProperties`,
-/// `items`, `prefixItems`, `minItems`, `maxItems`, `enum`, `const`, `anyOf`, `$ref`, `minLength`,
-/// `maxLength`, `pattern`, and the four bounds of numbers. It may be recursive, and may have no documents.
+/// A random schema of the 2020-12 dialect out of nearly all keywords that restrict. It may be recursive, and may
+/// have no documents.
 pub fn random_schema(choices: &mut Choices<'_>) -> Value {
     let mut schema = subschema(choices, DEPTH);
     let node = subschema(choices, DEPTH - 1);
@@ -29,7 +28,7 @@ fn subschema(choices: &mut Choices<'_>, depth: usize) -> Value {
         schema.insert(key.into(), value);
     };
     // what has no sub-schemas comes first: it is the simplest, and all that is left at depth 0
-    match choices.below(if depth == 0 { 6 } else { 12 }) {
+    match choices.below(if depth == 0 { 6 } else { 17 }) {
         0 | 1 => put("type", json!(*choices.pick(&TYPES[..5]))),
         2 => return text_schema(choices),
         3 | 4 => return number_schema(choices),
@@ -45,6 +44,27 @@ fn subschema(choices: &mut Choices<'_>, depth: usize) -> Value {
             put("anyOf", Value::Array(list));
         }
         10 => put("$ref", json!(*choices.pick(&["#/$defs/node", "#"]))),
+        11 => {
+            let keyword = *choices.pick(&["oneOf", "allOf"]);
+            let list: Vec<Value> = (0..choices.below(3) + 1).map(|_| subschema(choices, depth - 1)).collect();
+            put(keyword, Value::Array(list));
+        }
+        12 => put("not", subschema(choices, depth - 1)),
+        13 => {
+            for keyword in ["if", "then", "else"] {
+                if choices.chance(75) {
+                    put(keyword, subschema(choices, depth - 1));
+                }
+            }
+        }
+        14 => {
+            // keywords beside each other, of any families
+            let (mut first, second) = (subschema(choices, depth - 1), subschema(choices, depth - 1));
+            if let (Value::Object(first), Value::Object(second)) = (&mut first, second) {
+                first.extend(second);
+            }
+            return first;
+        }
         _ => {
             let types: Vec<&str> = TYPES.into_iter().filter(|_| choices.chance(40)).collect();
             put("type", if types.is_empty() { json!("object") } else { json!(types) });
@@ -100,6 +120,29 @@ fn object_schema(choices: &mut Choices<'_>, depth: usize) -> Value {
         1 | 2 => schema["additionalProperties"] = json!(false),
         _ => schema["additionalProperties"] = subschema(choices, depth),
     }
+    if choices.chance(25) {
+        let patterns = (0..choices.below(2) + 1)
+            .map(|_| ((*choices.pick(&PATTERNS)).to_owned(), subschema(choices, depth)))
+            .collect::<Map<String, Value>>();
+        schema["patternProperties"] = Value::Object(patterns);
+    }
+    if choices.chance(10) {
+        schema["propertyNames"] = subschema(choices, depth.min(1));
+    }
+    let least = choices.below(3);
+    if choices.chance(20) {
+        schema["minProperties"] = json!(least);
+    }
+    if choices.chance(20) {
+        schema["maxProperties"] = json!(least + choices.below(3));
+    }
+    if choices.chance(15) {
+        let (name, other) = (*choices.pick(&KEYS), *choices.pick(&KEYS));
+        schema["dependentRequired"] = json!({ name: [other] });
+    }
+    if choices.chance(10) {
+        schema["dependentSchemas"] = json!({ *choices.pick(&KEYS): subschema(choices, depth) });
+    }
     schema
 }
 
@@ -118,6 +161,19 @@ fn array_schema(choices: &mut Choices<'_>, depth: usize) -> Value {
     }
     if choices.chance(40) {
         schema["maxItems"] = json!(least + choices.below(4));
+    }
+    if choices.chance(20) {
+        schema["contains"] = subschema(choices, depth);
+        let least = choices.below(3);
+        if choices.chance(30) {
+            schema["minContains"] = json!(least);
+        }
+        if choices.chance(30) {
+            schema["maxContains"] = json!(least + choices.below(2));
+        }
+    }
+    if choices.chance(15) {
+        schema["uniqueItems"] = json!(true);
     }
     schema
 }

@@ -1,9 +1,11 @@
-//! `items`, `prefixItems`, `minItems`, `maxItems`; and the tuples of older drafts, `items` as a list with
-//! `additionalItems`.
+//! `items`, `prefixItems`, `minItems`, `maxItems`, `contains` with its bounds, `uniqueItems`; and the tuples of
+//! older drafts, `items` as a list with `additionalItems`.
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::{Reader, Schema};
+use crate::syntax::json_schema::assertion::{Contains, Counts};
+use crate::syntax::json_schema::reader::Reader;
+use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
 
 pub(super) fn read<'a>(
@@ -27,5 +29,18 @@ pub(super) fn read<'a>(
     }
     schema.array.count.min = keywords.count(reader, "minItems")?.unwrap_or(0);
     schema.array.count.max = keywords.count(reader, "maxItems")?;
+    if let Some(contains) = keywords.get("contains") {
+        let count = Counts {
+            min: keywords.count(reader, "minContains")?.unwrap_or(1),
+            max: keywords.count(reader, "maxContains")?,
+        };
+        let schema_id = reader.child(keywords.location, &["contains"], contains);
+        schema.array.contains.push(Contains { schema: schema_id, from: 0, count });
+    }
+    schema.array.unique = match keywords.get("uniqueItems") {
+        None => false,
+        Some(Value::Bool(unique)) => *unique,
+        Some(other) => return Err(keywords.invalid("uniqueItems", other, "true or false")),
+    };
     Ok(())
 }

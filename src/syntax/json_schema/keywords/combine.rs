@@ -1,9 +1,10 @@
-//! `$ref`, `allOf` and `anyOf`: schemas of the same value.
+//! The keywords that apply schemas to the same value.
 
 use super::Keywords;
 use crate::error::Result;
+use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::refs;
-use crate::syntax::json_schema::schema::{Reader, Schema, SchemaId};
+use crate::syntax::json_schema::schema::{Applied, Schema, SchemaId};
 use serde_json::Value;
 
 pub(super) fn read_ref<'a>(
@@ -28,6 +29,16 @@ pub(super) fn read<'a>(
 ) -> Result<()> {
     schema.conjuncts.extend(list(reader, keywords, "allOf")?.into_iter().flatten());
     schema.any_of.extend(list(reader, keywords, "anyOf")?);
+    schema.applied.extend(list(reader, keywords, "oneOf")?.map(Applied::OneOf));
+    let mut one =
+        |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
+    schema.applied.extend(one("not").map(Applied::Not));
+    if let Some(condition) = one("if") {
+        let (then, otherwise) = (one("then"), one("else"));
+        if then.is_some() || otherwise.is_some() {
+            schema.applied.push(Applied::If { condition, then, otherwise });
+        }
+    }
     Ok(())
 }
 

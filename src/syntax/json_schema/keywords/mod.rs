@@ -3,6 +3,8 @@
 
 mod array;
 mod combine;
+mod dependent;
+mod draft3;
 mod number;
 mod object;
 mod string;
@@ -10,9 +12,11 @@ mod types;
 mod values;
 
 use super::decimal::Decimal;
+use super::draft::Draft;
 use super::errors;
 use super::pointer::join;
-use super::schema::{Location, Reader, Schema};
+use super::reader::{Location, Reader};
+use super::schema::Schema;
 use crate::error::Result;
 use serde_json::{Map, Value};
 
@@ -21,45 +25,61 @@ use serde_json::{Map, Value};
 enum Status {
     /// Read by its family.
     Assertion,
+    /// Applies schemas to the same value.
+    Applicator,
     /// Says nothing about which values are valid.
     Annotation,
     /// Says something, but is not supported.
     Refused,
 }
-use Status::{Annotation, Assertion, Refused};
+use Status::{Annotation, Applicator, Assertion, Refused};
 
-/// The keywords of the drafts 3 to 2020-12.
-const STATUS: &[(Status, &[&str])] = &[
-    (Assertion, &["type", "enum", "const", "$ref", "allOf", "anyOf"]),
-    (Assertion, &["properties", "required", "additionalProperties"]),
-    (Assertion, &["items", "prefixItems", "additionalItems", "minItems", "maxItems"]),
-    (Assertion, &["minLength", "maxLength", "pattern"]),
-    (Assertion, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
-    (Annotation, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
-    (Annotation, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
-    (Annotation, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
-    (Annotation, &["contentEncoding", "contentMediaType", "contentSchema"]),
-    (Refused, &["multipleOf", "divisibleBy", "format", "oneOf", "not", "if", "then", "else"]),
-    (Refused, &["patternProperties", "propertyNames", "minProperties", "maxProperties"]),
-    (Refused, &["dependencies", "dependentRequired", "dependentSchemas"]),
-    (Refused, &["uniqueItems", "contains", "minContains", "maxContains"]),
-    (Refused, &["unevaluatedItems", "unevaluatedProperties"]),
-    (Refused, &["$dynamicRef", "$recursiveRef", "extends", "disallow"]),
+/// The keywords of the drafts 3 to 2020-12, with the first and the last draft that has them ([`Draft`] numbers
+/// them).
+const STATUS: &[(Status, u8, u8, &[&str])] = &[
+    (Assertion, 3, 9, &["type", "enum", "properties", "additionalProperties", "patternProperties"]),
+    (Assertion, 3, 9, &["required", "items", "minItems", "maxItems", "uniqueItems"]),
+    (Assertion, 3, 9, &["minLength", "maxLength", "pattern", "format", "minimum", "maximum"]),
+    (Assertion, 3, 9, &["exclusiveMinimum", "exclusiveMaximum"]),
+    (Assertion, 3, 3, &["divisibleBy"]),
+    (Assertion, 3, 8, &["additionalItems"]),
+    (Assertion, 4, 9, &["minProperties", "maxProperties", "multipleOf"]),
+    (Assertion, 6, 9, &["const", "contains", "propertyNames"]),
+    (Assertion, 8, 9, &["minContains", "maxContains"]),
+    (Assertion, 9, 9, &["prefixItems"]),
+    (Applicator, 3, 9, &["$ref"]),
+    (Applicator, 4, 9, &["allOf", "anyOf", "oneOf", "not"]),
+    (Applicator, 7, 9, &["if", "then", "else"]),
+    (Applicator, 3, 7, &["dependencies"]),
+    (Applicator, 8, 9, &["dependentRequired", "dependentSchemas"]),
+    (Applicator, 3, 3, &["extends"]),
+    (Annotation, 3, 9, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
+    (Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
+    (Annotation, 3, 9, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
+    (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema"]),
+    (Refused, 3, 3, &["disallow"]),
+    (Refused, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
+    (Refused, 9, 9, &["$dynamicRef"]),
+    (Refused, 8, 8, &["$recursiveRef"]),
 ];
 
-fn status(keyword: &str) -> Option<Status> {
-    STATUS.iter().find(|(_, words)| words.contains(&keyword)).map(|(status, _)| *status)
+/// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
+fn status(draft: Draft, keyword: &str) -> Option<Status> {
+    let found = STATUS.iter().find(|(.., words)| words.contains(&keyword));
+    found.filter(|(_, since, until, _)| draft.is_within(*since, *until)).map(|(status, ..)| *status)
 }
 
 /// The keywords of one schema object, for the families to read from.
 struct Keywords<'a, 'l> {
     location: &'l Location<'a>,
     map: &'a Map<String, Value>,
+    draft: Draft,
 }
 
 impl<'a> Keywords<'a, '_> {
+    /// The value of a keyword, if it is there and the draft has it.
     fn get(&self, keyword: &str) -> Option<&'a Value> {
-        self.map.get(keyword)
+        self.map.get(keyword).filter(|_| status(self.draft, keyword).is_some())
     }
 
     /// The pointer of the keyword.
@@ -113,23 +133,20 @@ pub(super) fn read<'a>(
     location: &Location<'a>,
     map: &'a Map<String, Value>,
 ) -> Result<Schema<'a>> {
-    let keywords = Keywords { location, map };
+    let draft = reader.draft;
+    let keywords = Keywords { location, map, draft };
     let mut schema = Schema::new(location.pointer.clone());
-    if reader.draft.ref_stands_alone && map.contains_key("$ref") {
-        for keyword in map.keys().filter(|k| *k != "$ref" && status(k) != Some(Annotation)) {
+    if draft.ref_stands_alone() && map.contains_key("$ref") {
+        for keyword in map.keys().filter(|k| *k != "$ref" && status(draft, k) != Some(Annotation)) {
             reader.warn(errors::beside_ref(&keywords.pointer(keyword), keyword));
         }
         combine::read_ref(reader, &keywords, &mut schema)?;
-        schema.is_bare = true;
         return Ok(schema);
     }
-    schema.is_bare = true;
     for (keyword, value) in map {
-        match status(keyword) {
-            Some(Assertion) => {
-                schema.is_bare &= matches!(keyword.as_str(), "$ref" | "allOf" | "anyOf");
-            }
-            Some(Annotation) => {}
+        match status(draft, keyword) {
+            Some(Assertion) => schema.is_bare = false,
+            Some(Applicator | Annotation) => {}
             Some(Refused) => {
                 return Err(errors::unsupported_keyword(&keywords.pointer(keyword), keyword, value));
             }
@@ -144,5 +161,7 @@ pub(super) fn read<'a>(
     object::read(reader, &keywords, &mut schema)?;
     combine::read_ref(reader, &keywords, &mut schema)?;
     combine::read(reader, &keywords, &mut schema)?;
+    dependent::read(reader, &keywords, &mut schema)?;
+    draft3::read(reader, &keywords, &mut schema)?;
     Ok(schema)
 }

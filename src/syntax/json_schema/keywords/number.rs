@@ -1,12 +1,12 @@
-//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; the last two also in their boolean form of
-//! draft 4.
+//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum` (the last two also in their boolean form of
+//! draft 4) and `multipleOf`.
 
 use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::decimal::Decimal;
 use crate::syntax::json_schema::errors;
-use crate::syntax::json_schema::numbers;
-use crate::syntax::json_schema::schema::{Bound, NumberRange, Schema};
+use crate::syntax::json_schema::numbers::{self, Bound, NumberRange};
+use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
 
 pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Result<()> {
@@ -20,6 +20,21 @@ pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Resu
         let range = NumberRange { upper, ..NumberRange::default() };
         schema.number = numbers::intersection(&schema.number, &range);
     }
+    read_divisor(keywords, "multipleOf", schema)
+}
+
+pub(super) fn read_divisor(
+    keywords: &Keywords<'_, '_>,
+    keyword: &str,
+    schema: &mut Schema<'_>,
+) -> Result<()> {
+    let Some(divisor) = number(keywords, keyword)? else { return Ok(()) };
+    if divisor <= Decimal::zero() {
+        let found = keywords.get(keyword).unwrap_or(&Value::Null);
+        return Err(keywords.invalid(keyword, found, "a number above zero"));
+    }
+    let range = NumberRange { multiple_of: vec![divisor], ..NumberRange::default() };
+    schema.number = numbers::intersection(&schema.number, &range);
     Ok(())
 }
 

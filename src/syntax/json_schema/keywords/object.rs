@@ -1,10 +1,12 @@
-//! `properties`, `required` and `additionalProperties`.
+//! `properties`, `required`, `patternProperties`, `additionalProperties`, `propertyNames`, and how many members
+//! there are.
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::{Reader, Schema};
+use crate::syntax::json_schema::reader::Reader;
+use crate::syntax::json_schema::schema::Schema;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
@@ -12,16 +14,12 @@ pub(super) fn read<'a>(
     schema: &mut Schema<'a>,
 ) -> Result<()> {
     let object = &mut schema.object;
-    match keywords.get("properties") {
-        None => {}
-        Some(Value::Object(map)) => {
-            for (name, value) in map {
-                let id = reader.child(keywords.location, &["properties", name], value);
-                object.properties.push((name, id));
-            }
-            object.by_name = object.properties.iter().copied().collect();
-        }
-        Some(other) => return Err(keywords.invalid("properties", other, "an object of schemas")),
+    for (name, value) in schemas(keywords, "properties")?.into_iter().flatten() {
+        object.declare(name, reader.child(keywords.location, &["properties", name], value));
+    }
+    for (pattern, value) in schemas(keywords, "patternProperties")?.into_iter().flatten() {
+        let id = reader.child(keywords.location, &["patternProperties", pattern], value);
+        object.patterns.push((pattern, id));
     }
     let mut seen = FxHashSet::default();
     for name in keywords.array("required", "a list of property names")?.into_iter().flatten() {
@@ -31,8 +29,19 @@ pub(super) fn read<'a>(
             other => return Err(keywords.invalid("required", other, "a list of property names")),
         }
     }
-    if let Some(additional) = keywords.get("additionalProperties") {
-        object.additional = Some(reader.child(keywords.location, &["additionalProperties"], additional));
-    }
+    let mut child =
+        |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
+    object.additional = child("additionalProperties");
+    object.names = child("propertyNames");
+    object.count.min = keywords.count(reader, "minProperties")?.unwrap_or(0);
+    object.count.max = keywords.count(reader, "maxProperties")?;
     Ok(())
+}
+
+fn schemas<'a>(keywords: &Keywords<'a, '_>, keyword: &str) -> Result<Option<&'a Map<String, Value>>> {
+    match keywords.get(keyword) {
+        None => Ok(None),
+        Some(Value::Object(map)) => Ok(Some(map)),
+        Some(other) => Err(keywords.invalid(keyword, other, "an object of schemas")),
+    }
 }

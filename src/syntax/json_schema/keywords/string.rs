@@ -1,8 +1,13 @@
-//! `minLength`, `maxLength` and `pattern`.
+//! `minLength`, `maxLength`, `pattern` and `format`.
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::{Reader, Schema};
+use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::formats::Format;
+use crate::syntax::json_schema::options::Formats;
+use crate::syntax::json_schema::reader::Reader;
+use crate::syntax::json_schema::schema::Schema;
+use crate::syntax::json_schema::string_test::StringTest;
 use serde_json::Value;
 
 pub(super) fn read<'a>(
@@ -12,10 +17,20 @@ pub(super) fn read<'a>(
 ) -> Result<()> {
     schema.string.length.min = keywords.count(reader, "minLength")?.unwrap_or(0);
     schema.string.length.max = keywords.count(reader, "maxLength")?;
-    schema.string.pattern = match keywords.get("pattern") {
-        None => None,
-        Some(Value::String(pattern)) => Some(pattern),
+    match keywords.get("pattern") {
+        None => {}
+        Some(Value::String(pattern)) => schema.string.tests.push((StringTest::Pattern(pattern), true)),
         Some(other) => return Err(keywords.invalid("pattern", other, "a regular expression as a string")),
-    };
+    }
+    match keywords.get("format") {
+        Some(Value::String(name)) if reader.formats == Formats::Assert => {
+            match Format::named(name, reader.draft.is_third()) {
+                Some(format) => schema.string.tests.push((StringTest::Format(format), true)),
+                None => reader.warn(errors::unknown_format(&keywords.pointer("format"), name)),
+            }
+        }
+        None | Some(Value::String(_)) => {}
+        Some(other) => return Err(keywords.invalid("format", other, "the name of a format")),
+    }
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::{Schema, TypeSet};
+use crate::syntax::json_schema::assertion::TypeSet;
+use crate::syntax::json_schema::numbers::NumberRange;
+use crate::syntax::json_schema::schema::Schema;
 use serde_json::Value;
 
 const ALLOWED: &str =
@@ -34,6 +36,8 @@ pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Resu
         });
     }
     schema.types = types;
-    schema.number.integer = integer && !number;
+    if integer && !number {
+        schema.number = NumberRange::integers();
+    }
     Ok(())
 }

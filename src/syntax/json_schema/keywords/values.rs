@@ -2,7 +2,8 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::schema::{Schema, ValueList};
+use crate::syntax::json_schema::assertion::ValueList;
+use crate::syntax::json_schema::schema::Schema;
 
 pub(super) fn read<'a>(keywords: &Keywords<'a, '_>, schema: &mut Schema<'a>) -> Result<()> {
     if let Some(list) = keywords.array("enum", "a list of values")? {

@@ -1,6 +1,6 @@
 //! Magnitudes between two bounds in plain notation.
 
-use super::super::schema::Bound;
+use super::Bound;
 use super::{Part, any_digits, digit, some_digits};
 use crate::grammar::{ExprId, GrammarBuilder};
 
@@ -14,7 +14,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    fn of(bound: &Bound) -> Side {
+    pub(super) fn of(bound: &Bound) -> Side {
         let (whole, fraction) = bound.value.plain_digits();
         Side { whole, fraction, exclusive: bound.exclusive }
     }

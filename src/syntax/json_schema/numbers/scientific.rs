@@ -3,9 +3,9 @@
 //! a regular language.
 
 use super::super::decimal::Decimal;
-use super::super::schema::Bound;
+use super::Bound;
 use super::magnitude::{Side, at_least, between, plain};
-use super::{Part, digit, some_digits};
+use super::{Part, digit, some_digits, zero_fraction};
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 
 /// `e`, a sign or none, digits.
@@ -60,6 +60,54 @@ pub(super) fn expression(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     g.choice(alternatives)
 }
 
+/// A point or none, zeros and an exponent that is not negative, after each digit from 1 to 9 of integers of
+/// `part`; zero with any exponent.
+pub(super) fn whole(g: &mut GrammarBuilder, part: &Part) -> ExprId {
+    let mut alternatives = Vec::new();
+    if part.lower.value.is_zero() {
+        alternatives.push(zero(g));
+    }
+    // the bounds rounded to one digit, inwards
+    let (low, least) = match part.lower.value.scientific() {
+        None => (1, 0),
+        Some((digit, [], exponent)) => (digit, exponent),
+        Some((9, _, exponent)) => (1, exponent + 1),
+        Some((digit, _, exponent)) => (digit + 1, exponent),
+    };
+    let upper = part.upper.as_ref().map(|bound| bound.value.scientific());
+    let (high, most) = match upper {
+        // nothing but zero
+        Some(None) => return g.choice(alternatives),
+        Some(Some((digit, _, exponent))) => (digit, Some(exponent)),
+        None => (9, None),
+    };
+    let mut add = |low: u8, high: u8, least: i64, most: Option<i64>| {
+        if low <= high && most.is_none_or(|most| least <= most) {
+            let (digit, zeros) = (digit(g, low, high), zero_fraction(g));
+            let zeros = g.optional(zeros);
+            let mantissa = g.sequence([digit, zeros]);
+            alternatives.push(scaled(g, mantissa, Some(least), most));
+        }
+    };
+    if most == Some(least) {
+        add(low, high, least, most);
+    } else if most.is_none_or(|most| least < most) {
+        add(low, 9, least, Some(least));
+        add(1, 9, least + 1, most.map(|most| most - 1));
+        if let Some(most) = most {
+            add(1, high, most, Some(most));
+        }
+    }
+    g.choice(alternatives)
+}
+
+/// `e`, a plus sign or none, digits.
+pub(super) fn positive_exponent(g: &mut GrammarBuilder) -> ExprId {
+    let (e, plus) = (g.byte_set(ByteSet::from_iter(*b"eE")), g.text("+"));
+    let (plus, digits) = (g.optional(plus), some_digits(g));
+    g.sequence([e, plus, digits])
+}
+
 /// The bound's mantissa and exponent; `None` for zero.
 fn side(bound: &Bound) -> Option<(Side, i64)> {
     let (first, rest, exponent) = bound.value.scientific()?;
@@ -73,7 +121,7 @@ fn at_most(g: &mut GrammarBuilder, bound: &Side) -> ExprId {
 }
 
 /// `0e5`, `0.00E-1`.
-fn zero(g: &mut GrammarBuilder) -> ExprId {
+pub(super) fn zero(g: &mut GrammarBuilder) -> ExprId {
     let (zero, point) = (g.text("0"), g.text("."));
     let zeros = g.plus(zero);
     let fraction = g.sequence([point, zeros]);

@@ -1,0 +1,221 @@
+//! What single assertions say: sets of types, counts, lists of values, and the parts that a schema has for
+//! each type. What a part does not say is its default, which admits everything.
+
+use super::decimal::Decimal;
+use super::schema::SchemaId;
+use super::string_test::StringTest;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+
+/// A set of JSON types; `true` and `false` count as types of their own, so that excluding a value of a boolean
+/// or `null` is a set of types again. Whether a number must be an integer is part of [`NumberRange`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TypeSet(u8);
+
+impl Default for TypeSet {
+    fn default() -> TypeSet {
+        TypeSet::ALL
+    }
+}
+
+impl TypeSet {
+    pub(super) const NONE: TypeSet = TypeSet(0);
+    pub(super) const NULL: TypeSet = TypeSet(1);
+    pub(super) const FALSE: TypeSet = TypeSet(2);
+    pub(super) const TRUE: TypeSet = TypeSet(4);
+    pub(super) const BOOLEAN: TypeSet = TypeSet(6);
+    pub(super) const NUMBER: TypeSet = TypeSet(8);
+    pub(super) const STRING: TypeSet = TypeSet(16);
+    pub(super) const ARRAY: TypeSet = TypeSet(32);
+    pub(super) const OBJECT: TypeSet = TypeSet(64);
+    pub(super) const ALL: TypeSet = TypeSet(127);
+
+    pub(super) fn contains(self, other: TypeSet) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(super) fn union(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 | other.0)
+    }
+
+    pub(super) fn intersection(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 & other.0)
+    }
+
+    pub(super) fn without(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 & !other.0)
+    }
+
+    /// The type of a value.
+    pub(super) fn of(value: &Value) -> TypeSet {
+        match value {
+            Value::Null => TypeSet::NULL,
+            Value::Bool(false) => TypeSet::FALSE,
+            Value::Bool(true) => TypeSet::TRUE,
+            Value::Number(_) => TypeSet::NUMBER,
+            Value::String(_) => TypeSet::STRING,
+            Value::Array(_) => TypeSet::ARRAY,
+            Value::Object(_) => TypeSet::OBJECT,
+        }
+    }
+}
+
+/// How many of something: characters, items, members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Counts {
+    pub(super) min: u32,
+    /// `None` is without bound.
+    pub(super) max: Option<u32>,
+}
+
+impl Counts {
+    pub(super) fn at_least(min: u32) -> Counts {
+        Counts { min, max: None }
+    }
+
+    pub(super) fn exactly(count: u32) -> Counts {
+        Counts { min: count, max: Some(count) }
+    }
+
+    pub(super) fn is_free(&self) -> bool {
+        *self == Counts::default()
+    }
+
+    pub(super) fn is_crossed(&self) -> bool {
+        self.max.is_some_and(|max| max < self.min)
+    }
+
+    pub(super) fn contains(&self, count: usize) -> bool {
+        count >= self.min as usize && self.max.is_none_or(|max| count <= max as usize)
+    }
+
+    pub(super) fn intersection(&self, other: &Counts) -> Counts {
+        let max = self.max.into_iter().chain(other.max).min();
+        Counts { min: self.min.max(other.min), max }
+    }
+
+    /// The counts that are not in it: those below, those above.
+    pub(super) fn complement(&self) -> impl Iterator<Item = Counts> + use<> {
+        let below = self.min.checked_sub(1).map(|max| Counts { min: 0, max: Some(max) });
+        let above = self.max.and_then(|max| max.checked_add(1)).map(Counts::at_least);
+        below.into_iter().chain(above)
+    }
+}
+
+/// What a schema says of strings.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StringPart<'a> {
+    /// In Unicode code points.
+    pub(super) length: Counts,
+    /// `pattern` and `format`, and whether strings must pass or must fail.
+    pub(super) tests: Vec<(StringTest<'a>, bool)>,
+}
+
+/// What a schema says of arrays.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ArrayPart {
+    pub(super) prefix: Vec<SchemaId>,
+    /// Of the items after the prefix.
+    pub(super) items: Option<SchemaId>,
+    pub(super) count: Counts,
+    pub(super) contains: Vec<Contains>,
+    /// Whether no two items are equal.
+    pub(super) unique: bool,
+    /// Whether some two items are equal: how an array fails to be unique. Written nowhere.
+    pub(super) repeated: bool,
+}
+
+/// Of the items from an index on, so many satisfy a schema.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contains {
+    pub(super) schema: SchemaId,
+    pub(super) from: usize,
+    pub(super) count: Counts,
+}
+
+impl ArrayPart {
+    /// The schema of the item at `index`, if there is one.
+    pub(super) fn item(&self, index: usize) -> Option<SchemaId> {
+        self.prefix.get(index).copied().or(self.items)
+    }
+}
+
+/// What a schema says of objects.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ObjectPart<'a> {
+    pub(super) properties: Vec<(&'a str, SchemaId)>,
+    pub(super) by_name: FxHashMap<&'a str, SchemaId>,
+    pub(super) required: Vec<&'a str>,
+    /// `patternProperties`.
+    pub(super) patterns: Vec<(&'a str, SchemaId)>,
+    pub(super) additional: Option<SchemaId>,
+    pub(super) count: Counts,
+    /// `propertyNames`.
+    pub(super) names: Option<SchemaId>,
+    /// Members one of which, each, is there.
+    pub(super) some: Vec<SomeMember<'a>>,
+}
+
+/// There is a member with a name of a class, and a value of a schema. Written nowhere: this is how an object
+/// fails to satisfy `patternProperties`, `additionalProperties` and `propertyNames`.
+#[derive(Clone, Debug)]
+pub(super) struct SomeMember<'a> {
+    pub(super) names: NameClass<'a>,
+    pub(super) value: SchemaId,
+    /// Names that it does not have: those that are alternatives of their own.
+    pub(super) other_than: Vec<&'a str>,
+}
+
+/// A class of names of members.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NameClass<'a> {
+    /// In which the pattern finds a match.
+    Matching(&'a str),
+    /// Neither among the properties of the schema nor matched by its patterns.
+    AdditionalTo(SchemaId),
+    /// That, as strings, satisfy the schema.
+    Satisfying(SchemaId),
+}
+
+impl<'a> ObjectPart<'a> {
+    pub(super) fn declare(&mut self, name: &'a str, value: SchemaId) {
+        self.properties.push((name, value));
+        self.by_name.insert(name, value);
+    }
+}
+
+/// The values of one `enum` or `const`.
+#[derive(Clone, Debug)]
+pub(super) struct ValueList<'a> {
+    pub(super) values: Vec<&'a Value>,
+    /// For each value, a text that equal values share.
+    keys: FxHashSet<String>,
+}
+
+impl<'a> ValueList<'a> {
+    pub(super) fn new(values: Vec<&'a Value>) -> ValueList<'a> {
+        let keys = values.iter().map(|value| equality_key(value)).collect();
+        ValueList { values, keys }
+    }
+
+    pub(super) fn contains(&self, value: &Value) -> bool {
+        self.keys.contains(&equality_key(value))
+    }
+}
+
+/// A text that two values share exactly if they are equal: numbers by value, members in any order. The values
+/// are of bounded depth.
+pub(super) fn equality_key(value: &Value) -> String {
+    match value {
+        Value::Number(number) => format!("{:?}", Decimal::parse(&number.to_string())),
+        Value::Array(list) => format!("[{}]", list.iter().map(equality_key).collect::<Vec<_>>().join(",")),
+        Value::Object(map) => {
+            let member =
+                |(name, value)| format!("{}:{}", Value::from(String::clone(name)), equality_key(value));
+            let mut members: Vec<String> = map.iter().map(member).collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
+        plain => plain.to_string(),
+    }
+}

@@ -1,0 +1,129 @@
+//! Combinations of alternatives, where several `anyOf` hold of one value: one of each.
+//!
+//! Most choices are no choices: alternatives that the other schemas exclude are left out, choices that are
+//! made already are passed over, and combinations that others contain are dropped. What is left is searched
+//! depth first, the alternatives that schemas usually mean first, up to a bound.
+
+use super::conjunction::Part;
+use super::empty::surely_empty_within;
+use super::schema::{Schema, SchemaId, Schemas};
+use rustc_hash::FxHashSet;
+
+/// Combinations that one conjunction may have.
+const MAX_COMBINATIONS: usize = 256;
+/// Conjunctions that may be looked at to find them.
+const BUDGET: u32 = 50_000;
+
+/// The combinations of one alternative of each choice that the bases leave, and whether they are all. `None` if
+/// there is nothing to choose.
+pub(super) fn combinations(
+    schemas: &Schemas<'_>,
+    bases: &[Part],
+    mut choices: Vec<Vec<SchemaId>>,
+) -> (Option<Vec<Vec<SchemaId>>>, bool) {
+    let mut search = Search { schemas, bases, budget: BUDGET, found: Vec::new() };
+    choices.retain(|alternatives| !alternatives.iter().any(|&one| search.implies(&[], one)));
+    for alternatives in &mut choices {
+        alternatives.retain(|&one| !search.excludes(&[one]));
+    }
+    if choices.is_empty() {
+        return (None, true);
+    }
+    let usual = Usual::of(schemas, bases);
+    for alternatives in &mut choices {
+        alternatives.sort_by_key(|&one| usual.rank(schemas.get(one)));
+    }
+    choices.sort_by_key(Vec::len);
+    let is_complete = search.run(&choices);
+    (Some(search.found), is_complete)
+}
+
+struct Search<'s, 'a> {
+    schemas: &'s Schemas<'a>,
+    bases: &'s [Part],
+    budget: u32,
+    found: Vec<Vec<SchemaId>>,
+}
+
+impl Search<'_, '_> {
+    /// Whether the bases and the chosen alternatives exclude each other.
+    fn excludes(&mut self, chosen: &[SchemaId]) -> bool {
+        let chosen = chosen.iter().copied().map(Part::whole);
+        let parts: Vec<Part> = self.bases.iter().copied().chain(chosen).collect();
+        surely_empty_within(self.schemas, &parts, &mut self.budget)
+    }
+
+    /// Whether an alternative holds of all that satisfies the bases and the chosen ones.
+    fn implies(&mut self, chosen: &[SchemaId], alternative: SchemaId) -> bool {
+        if chosen.contains(&alternative) {
+            return true;
+        }
+        let Some(&negation) = self.schemas.negations.get(&alternative) else { return false };
+        let with: Vec<SchemaId> = chosen.iter().copied().chain([negation]).collect();
+        self.excludes(&with)
+    }
+
+    /// Whether all that the chosen ones leave is in a combination that was found.
+    fn is_found(&mut self, chosen: &[SchemaId]) -> bool {
+        let found = std::mem::take(&mut self.found);
+        let known = found.iter().any(|one| one.iter().all(|&alternative| self.implies(chosen, alternative)));
+        self.found = found;
+        known
+    }
+
+    /// Depth first, with a stack: how many choices there are is up to the schema.
+    fn run(&mut self, choices: &[Vec<SchemaId>]) -> bool {
+        let mut stack: Vec<(Vec<SchemaId>, usize)> = vec![(Vec::new(), 0)];
+        while let Some((chosen, mut at)) = stack.pop() {
+            if self.budget == 0 || self.found.len() >= MAX_COMBINATIONS {
+                return false;
+            }
+            while choices.get(at).is_some_and(|list| list.iter().any(|&one| self.implies(&chosen, one))) {
+                at += 1;
+            }
+            if self.is_found(&chosen) {
+                continue;
+            }
+            let Some(alternatives) = choices.get(at) else {
+                self.found.push(chosen);
+                continue;
+            };
+            for &alternative in alternatives.iter().rev() {
+                let mut longer = chosen.clone();
+                longer.push(alternative);
+                if longer.len() == 1 || !self.excludes(&longer) {
+                    stack.push((longer, at + 1));
+                }
+            }
+        }
+        true
+    }
+}
+
+/// The names of members that the bases speak of.
+struct Usual<'a> {
+    declared: FxHashSet<&'a str>,
+    required: FxHashSet<&'a str>,
+}
+
+impl<'a> Usual<'a> {
+    fn of(schemas: &Schemas<'a>, bases: &[Part]) -> Usual<'a> {
+        let objects = || bases.iter().map(|part| &schemas.get(part.schema).object);
+        Usual {
+            declared: objects().flat_map(|object| object.by_name.keys().copied()).collect(),
+            required: objects().flat_map(|object| object.required.iter().copied()).collect(),
+        }
+    }
+
+    /// How unusual an alternative is: a restricted member that is there anyway, then one that is declared, then
+    /// all that says nothing of members; last a member that no base knows, with a wrong value.
+    fn rank(&self, alternative: &Schema<'_>) -> usize {
+        let mut members = alternative.object.required.iter();
+        match (members.next(), alternative.object.properties.first()) {
+            (Some(name), _) if self.required.contains(name) => 0,
+            (Some(name), _) if self.declared.contains(name) => 1,
+            (Some(_), Some(_)) => 3,
+            _ => 2,
+        }
+    }
+}

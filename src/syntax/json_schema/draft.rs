@@ -1,0 +1,47 @@
+//! Drafts of the standard, and what differs between them.
+
+use serde_json::Value;
+
+/// The draft that a document names in `$schema`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Draft {
+    /// 3, 4, 6, 7, 8 for 2019-09, 9 for 2020-12; `None` if the document names none that is known: then it is
+    /// read as one of 2020-12 that may use the spellings of older drafts.
+    number: Option<u8>,
+}
+
+const NAMES: [(&str, u8); 6] = [
+    ("/draft-03/", 3),
+    ("/draft-04/", 4),
+    ("/draft-06/", 6),
+    ("/draft-07/", 7),
+    ("/draft/2019-09/", 8),
+    ("/draft/2020-12/", 9),
+];
+
+impl Draft {
+    pub(super) fn of(root: &Value) -> Draft {
+        let name = root.get("$schema").and_then(Value::as_str).unwrap_or("");
+        Draft { number: NAMES.iter().find(|(part, _)| name.contains(part)).map(|(_, number)| *number) }
+    }
+
+    /// Whether the draft is in a range; documents that name none may use the words of all.
+    pub(super) fn is_within(self, since: u8, until: u8) -> bool {
+        self.number.is_none_or(|number| (since..=until).contains(&number))
+    }
+
+    /// Up to draft 7, keywords beside `$ref` mean nothing.
+    pub(super) fn ref_stands_alone(self) -> bool {
+        self.number.is_some_and(|number| number <= 7)
+    }
+
+    /// Up to draft 4, `id` is what `$id` is later.
+    pub(super) fn has_plain_id(self) -> bool {
+        self.number.is_some_and(|number| number <= 4)
+    }
+
+    /// Whether the document names draft 3.
+    pub(super) fn is_third(self) -> bool {
+        self.number == Some(3)
+    }
+}

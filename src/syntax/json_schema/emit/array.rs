@@ -1,0 +1,213 @@
+//! Arrays.
+
+use super::{Emitter, value};
+use crate::error::Result;
+use crate::grammar::{ExprId, Member, Members, Order};
+use crate::syntax::json_schema::assertion::{Counts, TypeSet};
+use crate::syntax::json_schema::conjunction::ConjunctionId;
+use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::schema::SchemaId;
+use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, Shape};
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+/// States that counting the items of an array, and those that satisfy `contains`, may take.
+const MAX_COUNT_STATES: usize = 1 << 14;
+
+impl<'a> Emitter<'_, 'a> {
+    pub(super) fn array(&mut self, array: &ArrayShape) -> Result<ExprId> {
+        let longest = self.satisfiable.longest(array);
+        let stuck = longest.map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
+        let count = array.count.intersection(&Counts { min: 0, max: stuck });
+        if count.is_crossed() {
+            return Ok(self.g.never());
+        }
+        let items = match array.unique {
+            Some(schema) if count.max.is_none_or(|max| max > 1) => {
+                self.different_items(array, count, schema)?
+            }
+            _ if array.contains.is_empty() => self.items(array, count),
+            _ => self.counted_items(array, count)?,
+        };
+        let close = self.g.text("]");
+        Ok(self.g.sequence([self.layout.open_array, items, close]))
+    }
+
+    /// An item, with the space after it.
+    fn item(&mut self, class: &ItemClass) -> ExprId {
+        let item = self.inner(class.value);
+        self.g.sequence([item, self.layout.space])
+    }
+
+    fn items(&mut self, array: &ArrayShape, count: Counts) -> ExprId {
+        let comma = self.layout.comma;
+        let (rest, prefix) = match array.items.split_last() {
+            Some((rest, prefix)) => (rest, prefix),
+            None => return self.g.empty(),
+        };
+        let rest: Vec<ExprId> = rest.iter().map(|class| self.item(class)).collect();
+        let rest = self.g.choice(rest);
+        let within = prefix.len().min(count.max.map_or(usize::MAX, |max| max as usize));
+        if within == 0 {
+            return if count.max == Some(0) {
+                self.g.empty()
+            } else {
+                self.g.separated(rest, comma, count.min, count.max)
+            };
+        }
+        let after = within as u32;
+        let next = self.g.sequence([comma, rest]);
+        let mut tail = self.g.repeat(next, count.min.saturating_sub(after), count.max.map(|max| max - after));
+        for (index, classes) in prefix.iter().enumerate().take(within).rev() {
+            let items: Vec<ExprId> = classes.iter().map(|class| self.item(class)).collect();
+            let item = self.g.choice(items);
+            let separator = if index > 0 { comma } else { self.g.empty() };
+            tail = self.g.sequence([separator, item, tail]);
+            if index >= count.min as usize {
+                tail = self.g.optional(tail);
+            }
+        }
+        tail
+    }
+
+    /// Items of which those that satisfy each `contains` are counted: a small automaton over (items so far, hits
+    /// so far), made from its end. Counts stop where more changes nothing.
+    fn counted_items(&mut self, array: &ArrayShape, count: Counts) -> Result<ExprId> {
+        let places = array.items.len() - 1;
+        let last = (places as u32).max(count.max.unwrap_or(count.min)).max(1);
+        let caps: Vec<u32> = array.contains.iter().map(|c| c.max.unwrap_or(c.min)).collect();
+        let sizes = caps.iter().map(|cap| *cap as usize + 1);
+        let states = sizes.fold(last as usize + 1, |all, size| all.saturating_mul(size));
+        if states > MAX_COUNT_STATES {
+            return Err(errors::too_many_counts(MAX_COUNT_STATES));
+        }
+        let mut hit_states: Vec<Vec<u32>> = vec![Vec::new()];
+        for &cap in &caps {
+            hit_states = hit_states
+                .iter()
+                .flat_map(|hits| (0..=cap).map(|n| hits.iter().copied().chain([n]).collect()))
+                .collect();
+        }
+        // more hits are made before fewer
+        hit_states.sort_by_key(|hits| std::cmp::Reverse(hits.iter().sum::<u32>()));
+        let mut next: FxHashMap<Vec<u32>, ExprId> = FxHashMap::default();
+        for index in (0..=last).rev() {
+            let mut made: FxHashMap<Vec<u32>, ExprId> = FxHashMap::default();
+            for hits in &hit_states {
+                let tail = self.counted_tail(array, count, (index, index == last), hits, &next, &made);
+                made.insert(hits.clone(), tail);
+            }
+            next = made;
+        }
+        Ok(next.get(&vec![0; caps.len()]).copied().unwrap_or_else(|| self.g.never()))
+    }
+
+    /// What may follow `index` items of which `hits` were counted.
+    fn counted_tail(
+        &mut self,
+        array: &ArrayShape,
+        count: Counts,
+        (index, is_last): (u32, bool),
+        hits: &[u32],
+        next: &FxHashMap<Vec<u32>, ExprId>,
+        made: &FxHashMap<Vec<u32>, ExprId>,
+    ) -> ExprId {
+        let mut ways = Vec::new();
+        let complete = array.contains.iter().zip(hits).all(|(count, &hits)| count.contains(hits as usize));
+        if complete && index >= count.min {
+            ways.push(self.g.empty());
+        }
+        let mut loops = Vec::new();
+        let classes = &array.items[(index as usize).min(array.items.len() - 1)];
+        let full = count.max.is_some_and(|max| index >= max);
+        for class in classes.iter().filter(|class| !full && self.satisfiable.contains(class.value)) {
+            let Some(after) = counted(&array.contains, hits, class.hits) else { continue };
+            let item = self.item(class);
+            let separator = if index > 0 { self.layout.comma } else { self.g.empty() };
+            let item = self.g.sequence([separator, item]);
+            if is_last && after == hits {
+                loops.push(item);
+            } else if let Some(&tail) = (if is_last { made } else { next }).get(&after) {
+                ways.push(self.g.sequence([item, tail]));
+            }
+        }
+        let (loops, ways) = (self.g.choice(loops), self.g.choice(ways));
+        let loops = self.g.star(loops);
+        self.g.sequence([loops, ways])
+    }
+
+    /// Items that are pairwise different, where there are finitely many: members that come at most once.
+    fn different_items(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
+        let listed = match &array.items[..] {
+            [classes] if array.contains.is_empty() => {
+                let values = classes.iter().map(|class| self.listed(class.value)).collect::<Option<Vec<_>>>();
+                values.map(|lists| lists.into_iter().flatten().collect::<Vec<Value>>())
+            }
+            _ => None,
+        };
+        let Some(listed) = listed else {
+            return Err(errors::unique_items(&self.all.schemas.get(schema).pointer));
+        };
+        let mut seen = rustc_hash::FxHashSet::default();
+        let members = listed.into_iter().map(|value| value::canonical(&value));
+        let members: Vec<Member> = members
+            .filter(|text| seen.insert(text.clone()))
+            .map(|text| Member { key: text.into_bytes().into(), value: self.layout.space, required: false })
+            .collect();
+        Ok(self.g.member_list(Members {
+            order: Order::Any,
+            members: members.into(),
+            rest: None,
+            one: None,
+            separator: self.layout.comma,
+            min: count.min,
+            max: count.max,
+        }))
+    }
+
+    /// The values of a conjunction, if they are listed scalars.
+    fn listed(&self, id: ConjunctionId) -> Option<Vec<Value>> {
+        let mut values = Vec::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match self.all.shape_of(id) {
+                Shape::Values(list) => values.extend(list.iter().map(|value| Value::clone(value))),
+                Shape::Union(list) => {
+                    open.extend(list.iter().copied().filter(|&id| self.satisfiable.contains(id)))
+                }
+                Shape::Typed(typed) => {
+                    let scalars = [
+                        (TypeSet::NULL, Value::Null),
+                        (TypeSet::TRUE, true.into()),
+                        (TypeSet::FALSE, false.into()),
+                    ];
+                    let mut left = typed.types;
+                    for (one, value) in scalars {
+                        if left.contains(one) {
+                            values.push(value);
+                            left = left.without(one);
+                        }
+                    }
+                    if left != TypeSet::NONE {
+                        return None;
+                    }
+                }
+            }
+        }
+        values.iter().all(|value| !value.is_array() && !value.is_object()).then_some(values)
+    }
+}
+
+/// The hits after an item of a class; `None` if they would be too many.
+fn counted(contains: &[Counts], hits: &[u32], class: u32) -> Option<Vec<u32>> {
+    let one = |(at, (count, &hits)): (usize, (&Counts, &u32))| {
+        if class >> at & 1 == 0 {
+            return Some(hits);
+        }
+        match count.max {
+            Some(max) => (hits < max).then(|| hits + 1),
+            None => Some((hits + 1).min(count.min)),
+        }
+    };
+    contains.iter().zip(hits).enumerate().map(one).collect()
+}

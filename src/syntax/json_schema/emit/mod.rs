@@ -1,0 +1,248 @@
+//! From shapes to grammar expressions.
+//!
+//! A conjunction that several others refer to becomes a rule, so that nothing is copied and recursion has
+//! something to call; the others stand where they are used. Each is labelled with its JSON Pointer.
+
+mod array;
+mod object;
+mod value;
+
+use super::assertion::TypeSet;
+use super::conjunction::{ConjunctionId, Conjunctions};
+use super::decimal::Decimal;
+use super::formats::Side;
+use super::options::{JsonSchemaOptions, Whitespace};
+use super::satisfiable::Satisfiable;
+use super::shape::{Shape, Test, Typed};
+use super::string_test::{self, StringTest};
+use super::{numbers, strings};
+use crate::error::Result;
+use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, RuleId};
+use rustc_hash::FxHashMap;
+
+/// Lists of values up to this length are written where they are used, even if that is in several places.
+const SMALL_LIST: usize = 8;
+
+/// The grammar of all conjunctions; the root is satisfiable.
+pub(super) fn emit(
+    all: &Conjunctions<'_>,
+    satisfiable: &Satisfiable,
+    options: &JsonSchemaOptions,
+) -> Result<Grammar> {
+    let mut g = GrammarBuilder::with_limits(options.limits.clone());
+    let layout = Layout::new(&mut g, options);
+    let (root, rules) = declare(&mut g, all, satisfiable);
+    let mut emitter = Emitter {
+        all,
+        satisfiable,
+        options,
+        layout,
+        made: vec![None; all.len()],
+        tests: FxHashMap::default(),
+        g,
+    };
+    for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
+        let reference = emitter.g.rule(rule);
+        emitter.made[id.index()] = Some(reference);
+    }
+    for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
+        let body = emitter.with_inner(id)?;
+        emitter.g.define(rule, body);
+    }
+    emitter.g.build(root)
+}
+
+/// The rules: the root, and what is referred to more than once and is not small.
+fn declare(
+    g: &mut GrammarBuilder,
+    all: &Conjunctions<'_>,
+    satisfiable: &Satisfiable,
+) -> (RuleId, Vec<Option<RuleId>>) {
+    let mut uses = vec![0usize; all.len()];
+    for id in all.ids() {
+        all.shape_of(id).children().into_iter().for_each(|child| uses[child.index()] += 1);
+    }
+    let root = g.declare(all.name(all.root()));
+    let rules = all
+        .ids()
+        .map(|id| {
+            let small = match all.shape_of(id) {
+                Shape::Values(list) => list.len() <= SMALL_LIST,
+                Shape::Union(_) => false,
+                Shape::Typed(t) => t.array.is_none() && t.object.is_none() && t.tests.is_empty(),
+            };
+            let shared = uses[id.index()] > 1 && !small && satisfiable.contains(id);
+            if id == all.root() { Some(root) } else { shared.then(|| g.declare(all.name(id))) }
+        })
+        .collect();
+    (root, rules)
+}
+
+/// Punctuation with the whitespace after it. Whitespace always follows a token and never precedes one, so
+/// that every text is read in one way.
+struct Layout {
+    space: ExprId,
+    comma: ExprId,
+    colon: ExprId,
+    open_object: ExprId,
+    open_array: ExprId,
+}
+
+impl Layout {
+    fn new(g: &mut GrammarBuilder, options: &JsonSchemaOptions) -> Layout {
+        let space = match options.whitespace {
+            Whitespace::Free => {
+                let one = g.byte_set(ByteSet::from_iter(*b" \t\n\r"));
+                g.star(one)
+            }
+            Whitespace::Compact => g.empty(),
+        };
+        let mut spaced = |token: &str| {
+            let token = g.text(token);
+            g.sequence([token, space])
+        };
+        Layout {
+            space,
+            comma: spaced(","),
+            colon: spaced(":"),
+            open_object: spaced("{"),
+            open_array: spaced("["),
+        }
+    }
+}
+
+struct Emitter<'e, 'a> {
+    all: &'e Conjunctions<'a>,
+    satisfiable: &'e Satisfiable,
+    options: &'e JsonSchemaOptions,
+    g: GrammarBuilder,
+    layout: Layout,
+    /// References to rules, and what stands inside rules once it is made.
+    made: Vec<Option<ExprId>>,
+    /// Contents of strings that pass a test, or fail it.
+    tests: FxHashMap<(StringTest<'a>, bool), ExprId>,
+}
+
+impl<'a> Emitter<'_, 'a> {
+    /// The body of a rule, after everything that stands inside it. An explicit stack: how deep conjunctions
+    /// stand in each other is up to the schema.
+    fn with_inner(&mut self, root: ConjunctionId) -> Result<ExprId> {
+        let mut stack = vec![(root, false)];
+        while let Some((id, inner_made)) = stack.pop() {
+            if let Some(error) = self.g.error() {
+                return Err(error.clone());
+            }
+            if inner_made {
+                let made = self.expression(id)?;
+                if id == root {
+                    return Ok(made);
+                }
+                self.made[id.index()] = Some(made);
+            } else if id == root || self.made[id.index()].is_none() {
+                stack.push((id, true));
+                let children = self.all.shape_of(id).children();
+                let missing =
+                    |c: &ConjunctionId| self.made[c.index()].is_none() && self.satisfiable.contains(*c);
+                stack.extend(children.into_iter().filter(missing).map(|child| (child, false)));
+            }
+        }
+        Ok(self.g.never())
+    }
+
+    /// What was made of a conjunction; what nothing satisfies is never.
+    fn inner(&mut self, id: ConjunctionId) -> ExprId {
+        match self.made[id.index()] {
+            Some(made) if self.satisfiable.contains(id) => made,
+            _ => self.g.never(),
+        }
+    }
+
+    fn expression(&mut self, id: ConjunctionId) -> Result<ExprId> {
+        let all = self.all;
+        let body = match all.shape_of(id) {
+            Shape::Values(list) => {
+                let values: Vec<ExprId> = list.iter().map(|value| self.value(value)).collect();
+                self.g.choice(values)
+            }
+            Shape::Union(list) => {
+                let alternatives: Vec<ExprId> = list.iter().map(|&id| self.inner(id)).collect();
+                self.g.choice(alternatives)
+            }
+            Shape::Typed(typed) => self.typed(typed, all.pointer(id))?,
+        };
+        Ok(match all.schemas_of(id).next() {
+            Some(_) => self.g.label(format!("#{}", all.pointer(id)), body),
+            None => body,
+        })
+    }
+
+    fn typed(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
+        let has = |one| typed.types.contains(one);
+        let mut alternatives = Vec::new();
+        if has(TypeSet::OBJECT)
+            && let Some(object) = &typed.object
+        {
+            alternatives.push(self.object(object)?);
+        }
+        if has(TypeSet::ARRAY)
+            && let Some(array) = &typed.array
+        {
+            alternatives.push(self.array(array)?);
+        }
+        if has(TypeSet::STRING) && !typed.length.is_crossed() {
+            alternatives.push(self.string(typed)?);
+        }
+        if has(TypeSet::NUMBER) {
+            let excluded = typed.excluded.iter().filter(|value| value.is_number());
+            let excluded: Vec<Decimal> = excluded.map(|value| Decimal::parse(&value.to_string())).collect();
+            let numbers = self.options.numbers;
+            alternatives.push(numbers::expression_excluding(
+                &mut self.g,
+                &typed.number,
+                &excluded,
+                numbers,
+                pointer,
+            )?);
+        }
+        for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
+            if has(one) {
+                alternatives.push(self.g.text(word));
+            }
+        }
+        Ok(self.g.choice(alternatives))
+    }
+
+    fn string(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
+        let excluded: Vec<&str> = typed.excluded.iter().filter_map(|value| value.as_str()).collect();
+        let mut all = Vec::new();
+        if !typed.tests.is_empty() || !excluded.is_empty() && !typed.length.is_free() {
+            all.push(self.tested(&typed.tests, &typed.length)?);
+        } else if excluded.is_empty() {
+            return Ok(strings::of_length(&mut self.g, &typed.length));
+        }
+        if !excluded.is_empty() {
+            all.push(strings::other_than(&mut self.g, excluded));
+        }
+        Ok(self.g.intersection(all))
+    }
+
+    /// A string that passes tests, in canonical spelling, with its quotes.
+    fn tested(&mut self, tests: &[Test<'a>], length: &super::assertion::Counts) -> Result<ExprId> {
+        let mut contents = Vec::new();
+        for test in tests {
+            let content = match self.tests.get(&(test.test, test.holds)) {
+                Some(&content) => content,
+                None => {
+                    let pointer = &self.all.schemas.get(test.schema).pointer;
+                    let side = if test.holds { Side::Within } else { Side::Around };
+                    let content = string_test::content(&mut self.g, test.test, side, pointer)?;
+                    if test.holds { content } else { self.g.complement(content) }
+                }
+            };
+            self.tests.insert((test.test, test.holds), content);
+            contents.push(content);
+        }
+        let bounded = tests.iter().any(|test| test.holds) || !length.is_free();
+        Ok(strings::constrained(&mut self.g, &contents, length, bounded))
+    }
+}

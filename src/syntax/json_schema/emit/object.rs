@@ -1,0 +1,80 @@
+//! Objects.
+
+use super::Emitter;
+use crate::error::Result;
+use crate::grammar::{ExprId, Member, Members};
+use crate::syntax::json_schema::assertion::Counts;
+use crate::syntax::json_schema::shape::{ObjectShape, RestShape};
+use crate::syntax::json_schema::strings;
+
+impl<'a> Emitter<'_, 'a> {
+    pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
+        let mut members = Vec::new();
+        for member in &object.members {
+            if self.satisfiable.contains(member.value) {
+                let value = self.inner(member.value);
+                let value = self.member_value(value);
+                let key = strings::quoted(member.name).into_bytes().into();
+                members.push(Member { key, value, required: member.required });
+            } else if member.required {
+                return Ok(self.g.never());
+            }
+        }
+        let rest = self.further(&object.rest)?;
+        let one = match &object.one {
+            Some(classes) => Some(self.further(classes)?.unwrap_or_else(|| self.g.never())),
+            None => None,
+        };
+        Ok(self.braces(members, (rest, one), object.count))
+    }
+
+    /// A member of one of several classes of names, if one is possible.
+    fn further(&mut self, classes: &[RestShape<'a>]) -> Result<Option<ExprId>> {
+        let mut members = Vec::new();
+        for class in classes.iter().filter(|class| self.satisfiable.is_possible(class)) {
+            let name = self.rest_name(class)?;
+            let value = self.inner(class.value);
+            let value = self.member_value(value);
+            members.push(self.g.sequence([name, value]));
+        }
+        Ok((!members.is_empty()).then(|| self.g.choice(members)))
+    }
+
+    /// A name of a class of undeclared names, with its quotes.
+    fn rest_name(&mut self, class: &RestShape<'a>) -> Result<ExprId> {
+        let mut all = Vec::new();
+        if !class.tests.is_empty() {
+            all.push(self.tested(&class.tests, &Counts::default())?);
+        }
+        if let Some(strings) = class.strings {
+            all.push(self.inner(strings));
+        }
+        if all.is_empty() || !class.others.is_empty() {
+            all.push(strings::other_than(&mut self.g, class.others.iter().copied()));
+        }
+        Ok(self.g.intersection(all))
+    }
+
+    /// What follows a key: space, colon, value, space.
+    pub(super) fn member_value(&mut self, value: ExprId) -> ExprId {
+        self.g.sequence([self.layout.space, self.layout.colon, value, self.layout.space])
+    }
+
+    pub(super) fn braces(
+        &mut self,
+        members: Vec<Member>,
+        (rest, one): (Option<ExprId>, Option<ExprId>),
+        Counts { min, max }: Counts,
+    ) -> ExprId {
+        let separator = self.layout.comma;
+        let content = match (rest, one) {
+            (Some(rest), None) if members.is_empty() => self.g.separated(rest, separator, min, max),
+            (rest, one) => {
+                let (order, members) = (self.options.property_order.into(), members.into());
+                self.g.member_list(Members { order, members, rest, one, separator, min, max })
+            }
+        };
+        let close = self.g.text("}");
+        self.g.sequence([self.layout.open_object, content, close])
+    }
+}

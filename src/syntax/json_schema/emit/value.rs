@@ -1,0 +1,57 @@
+//! Values that the schema lists.
+
+use super::Emitter;
+use crate::grammar::{ExprId, Member};
+use crate::syntax::json_schema::assertion::Counts;
+use crate::syntax::json_schema::decimal::Decimal;
+use crate::syntax::json_schema::{numbers, strings};
+use serde_json::Value;
+
+/// The text of a scalar, in canonical spelling; numbers in the shortest plain notation where there is one.
+pub(super) fn canonical(value: &Value) -> String {
+    match value {
+        Value::String(text) => strings::quoted(text),
+        Value::Number(number) => {
+            let source = number.to_string();
+            let decimal = Decimal::parse(&source);
+            if decimal.is_plain() { decimal.to_plain_text() } else { source }
+        }
+        other => other.to_string(),
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// The texts of one value. Schema documents are of bounded depth, so that this may recurse.
+    pub(super) fn value(&mut self, value: &Value) -> ExprId {
+        match value {
+            Value::Null => self.g.text("null"),
+            Value::Bool(true) => self.g.text("true"),
+            Value::Bool(false) => self.g.text("false"),
+            Value::Number(number) => numbers::listed(&mut self.g, &number.to_string(), self.options.numbers),
+            Value::String(text) => self.g.text(strings::quoted(text)),
+            Value::Array(list) => {
+                let mut parts = vec![self.layout.open_array];
+                for (index, value) in list.iter().enumerate() {
+                    if index > 0 {
+                        parts.push(self.layout.comma);
+                    }
+                    parts.push(self.value(value));
+                    parts.push(self.layout.space);
+                }
+                parts.push(self.g.text("]"));
+                self.g.sequence(parts)
+            }
+            Value::Object(map) => {
+                let members = map
+                    .iter()
+                    .map(|(name, value)| {
+                        let value = self.value(value);
+                        let key = strings::quoted(name).into_bytes().into();
+                        Member { key, value: self.member_value(value), required: true }
+                    })
+                    .collect();
+                self.braces(members, (None, None), Counts::default())
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A quick look whether schemas exclude each other: sound, not complete. What tells alternatives apart in
+//! practice is found: types, listed values, members and items that are required and exclude each other.
+
+use super::assertion::{Counts, TypeSet};
+use super::conjunction::{Part, unfold};
+use super::numbers;
+use super::schema::{Schema, SchemaId, Schemas};
+use rustc_hash::FxHashSet;
+
+/// How deep into members and items a question goes.
+const DEPTH: u32 = 5;
+/// How many conjunctions a question looks at.
+const FUEL: u32 = 300;
+
+/// Whether surely no value satisfies all of the parts.
+pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> bool {
+    let mut budget = u32::MAX;
+    surely_empty_within(schemas, parts, &mut budget)
+}
+
+/// The same, taking what it looks at from a budget as well.
+pub(super) fn surely_empty_within(schemas: &Schemas<'_>, parts: &[Part], budget: &mut u32) -> bool {
+    let mut question = Question { schemas, fuel: FUEL.min(*budget) };
+    let before = question.fuel;
+    let answer = question.is_empty(parts, DEPTH);
+    *budget -= before - question.fuel;
+    answer
+}
+
+struct Question<'s, 'a> {
+    schemas: &'s Schemas<'a>,
+    fuel: u32,
+}
+
+impl<'a> Question<'_, 'a> {
+    fn is_empty(&mut self, parts: &[Part], depth: u32) -> bool {
+        if let [one] = parts {
+            // what one written schema excludes by itself is found elsewhere
+            return self.schemas.get(self.schemas.meaning(one.schema)).types == TypeSet::NONE;
+        }
+        if depth == 0 || self.fuel == 0 || parts.is_empty() {
+            return false;
+        }
+        self.fuel -= 1;
+        let schemas = self.schemas;
+        let whole: FxHashSet<SchemaId> =
+            parts.iter().filter(|part| !part.own).map(|part| schemas.meaning(part.schema)).collect();
+        if whole.iter().any(|id| schemas.negations.get(id).is_some_and(|not| whole.contains(not))) {
+            return true;
+        }
+        let (bases, choices) = unfold(schemas, parts);
+        let assertions: Vec<&Schema<'a>> = bases.iter().map(|&id| &**schemas.get(id)).collect();
+        if self.types(&assertions, depth) == TypeSet::NONE {
+            return true;
+        }
+        choices.iter().any(|alternatives| {
+            alternatives.iter().all(|&alternative| {
+                let own = bases.iter().map(|&schema| Part { schema, own: true });
+                let with: Vec<Part> = own.chain([Part::whole(alternative)]).collect();
+                self.is_empty(&with, depth - 1)
+            })
+        })
+    }
+
+    /// The types of which there may be a value.
+    fn types(&mut self, bases: &[&Schema<'a>], depth: u32) -> TypeSet {
+        let mut types = bases.iter().fold(TypeSet::ALL, |types, base| types.intersection(base.types));
+        let mut lists = bases.iter().flat_map(|base| &base.values);
+        if let Some(first) = lists.next() {
+            let rest: Vec<_> = lists.collect();
+            let possible = first.values.iter().filter(|value| rest.iter().all(|list| list.contains(value)));
+            let listed = possible.fold(TypeSet::NONE, |listed, value| listed.union(TypeSet::of(value)));
+            types = types.intersection(listed);
+        }
+        if types.contains(TypeSet::NUMBER) {
+            let parts = bases.iter().map(|base| &base.number);
+            let range = parts.fold(Default::default(), |all, range| numbers::intersection(&all, range));
+            if numbers::is_empty(&range) {
+                types = types.without(TypeSet::NUMBER);
+            }
+        }
+        let counts = |of: fn(&Schema<'a>) -> Counts| {
+            bases.iter().fold(Counts::default(), |all, base| all.intersection(&of(base)))
+        };
+        if counts(|base| base.string.length).is_crossed() || contradictory_tests(bases) {
+            types = types.without(TypeSet::STRING);
+        }
+        let items = counts(|base| base.array.count);
+        if types.contains(TypeSet::ARRAY) && (items.is_crossed() || self.no_items(bases, items.min, depth)) {
+            types = types.without(TypeSet::ARRAY);
+        }
+        let members = counts(|base| base.object.count);
+        if types.contains(TypeSet::OBJECT) && (members.is_crossed() || self.no_members(bases, depth)) {
+            types = types.without(TypeSet::OBJECT);
+        }
+        types
+    }
+
+    /// Whether one of the first items, which must be there, cannot be, or none can satisfy `contains`.
+    fn no_items(&mut self, bases: &[&Schema<'a>], min: u32, depth: u32) -> bool {
+        let contains = bases.iter().flat_map(|base| &base.array.contains).filter(|c| c.count.min > 0);
+        for contains in contains {
+            let is_after = |base: &&&Schema<'a>| base.array.prefix.len() <= contains.from;
+            let items = bases.iter().filter(is_after).filter_map(|base| base.array.items);
+            let parts: Vec<Part> = items.chain([contains.schema]).map(Part::whole).collect();
+            if self.is_empty(&parts, depth - 1) {
+                return true;
+            }
+        }
+        let longest = bases.iter().map(|base| base.array.prefix.len()).max().unwrap_or(0);
+        (0..longest.max(1).min(min as usize)).any(|index| {
+            let parts: Vec<Part> =
+                bases.iter().filter_map(|base| base.array.item(index)).map(Part::whole).collect();
+            self.is_empty(&parts, depth - 1)
+        })
+    }
+
+    /// Whether one of the required members cannot be there.
+    fn no_members(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
+        let mut seen = FxHashSet::default();
+        let required = bases.iter().flat_map(|base| base.object.required.iter().copied());
+        required.filter(|name| seen.insert(*name)).any(|name| {
+            let member = |base: &&Schema<'a>| {
+                let object = &base.object;
+                let additional = object.additional.filter(|_| object.patterns.is_empty());
+                object.by_name.get(name).copied().or(additional)
+            };
+            let parts: Vec<Part> = bases.iter().filter_map(member).map(Part::whole).collect();
+            self.is_empty(&parts, depth - 1)
+        })
+    }
+}
+
+/// Whether a test must be passed and failed.
+fn contradictory_tests(bases: &[&Schema<'_>]) -> bool {
+    let tests = || bases.iter().flat_map(|base| &base.string.tests);
+    tests().any(|&(test, holds)| tests().any(|&(other, other_holds)| test == other && holds != other_holds))
+}

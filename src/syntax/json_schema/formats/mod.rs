@@ -1,0 +1,179 @@
+//! `format`: what each format is, as a regular expression or, where formats nest, a grammar.
+//!
+//! A format is defined once, over characters; how a character is spelled is up to the caller, so that one
+//! definition makes both the content of a JSON string and the plain text. All formats of the drafts 4 to
+//! 2020-12 are known, in every draft, and three of draft 3; they hold of strings only. Other names are
+//! annotations.
+//!
+//! Most are regular and exact. Of the others there are two languages, [`Side::Within`] with strings that surely
+//! have the format and [`Side::Around`] with all that may have it:
+//!
+//! | format | not in `Within`, though valid (or arguably so) |
+//! |---|---|
+//! | `date-time`, `time` | leap seconds at offsets that are no multiple of a quarter of an hour |
+//! | `duration` | lower case letters (RFC 3339 reads its own grammar without regard to case) |
+//! | `email`, `idn-email` | octets with leading zeros and tags other than `IPv6` in address literals |
+//! | `hostname` | labels with `--` in the third and fourth place: A-labels (`xn--…`) must decode to valid U-labels, which is not regular |
+//! | `idn-hostname` | see [`idn`] |
+//! | `ipv4` | octets with leading zeros |
+//! | `uri-template` | operators reserved for later (`{=x}`, `{!x}`, …) |
+//! | `relative-json-pointer` | `0+1`, of some drafts of that notation |
+//! | `regex` | see [`regex_syntax`]; every string may be one |
+
+mod address;
+mod color;
+mod host;
+mod idn;
+mod mail;
+mod pointer;
+mod regex_syntax;
+mod time;
+mod uri;
+
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, GrammarBuilder};
+use crate::syntax::regex::{self, Options};
+
+/// A format that is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Format {
+    DateTime,
+    Date,
+    Time,
+    Duration,
+    Email,
+    IdnEmail,
+    Hostname,
+    IdnHostname,
+    Ipv4,
+    Ipv6,
+    Uri,
+    UriReference,
+    Iri,
+    IriReference,
+    UriTemplate,
+    Uuid,
+    JsonPointer,
+    RelativeJsonPointer,
+    Regex,
+    /// Of draft 3 only.
+    Color,
+}
+
+const NAMES: &[(&str, Format)] = &[
+    ("date-time", Format::DateTime),
+    ("date", Format::Date),
+    ("time", Format::Time),
+    ("duration", Format::Duration),
+    ("email", Format::Email),
+    ("idn-email", Format::IdnEmail),
+    ("hostname", Format::Hostname),
+    ("host-name", Format::Hostname),
+    ("idn-hostname", Format::IdnHostname),
+    ("ipv4", Format::Ipv4),
+    ("ip-address", Format::Ipv4),
+    ("ipv6", Format::Ipv6),
+    ("uri", Format::Uri),
+    ("uri-reference", Format::UriReference),
+    ("iri", Format::Iri),
+    ("iri-reference", Format::IriReference),
+    ("uri-template", Format::UriTemplate),
+    ("uuid", Format::Uuid),
+    ("json-pointer", Format::JsonPointer),
+    ("relative-json-pointer", Format::RelativeJsonPointer),
+    ("regex", Format::Regex),
+    ("color", Format::Color),
+];
+
+/// Which way to err where a format is not regular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    /// Every string in the language has the format.
+    Within,
+    /// Every string that has the format is in the language.
+    Around,
+}
+
+impl Format {
+    /// The format that a name means in a schema of draft 3 or of a later one.
+    pub(super) fn named(name: &str, is_draft_3: bool) -> Option<Format> {
+        let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
+        found.filter(|format| is_draft_3 || *format != Format::Color)
+    }
+
+    /// Its name in the newest draft.
+    pub(super) fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+    }
+
+    /// The strings of the format, their characters made by `spell`; `None` if nothing is known of those
+    /// that do not have it.
+    ///
+    /// # Errors
+    /// A limit of the builder.
+    pub(super) fn expression(
+        self,
+        g: &mut GrammarBuilder,
+        side: Side,
+        spell: &mut Spell<'_>,
+    ) -> Result<Option<ExprId>> {
+        let p = &mut Pieces { g, side, spell };
+        Ok(Some(match self {
+            Format::DateTime => time::date_time(p)?,
+            Format::Date => time::date(p)?,
+            Format::Time => time::time(p)?,
+            Format::Duration => time::duration(p)?,
+            Format::Email => mail::email(p, false)?,
+            Format::IdnEmail => mail::email(p, true)?,
+            Format::Hostname => host::hostname(p)?,
+            Format::IdnHostname => idn::hostname(p)?,
+            Format::Ipv4 => address::ipv4(p)?,
+            Format::Ipv6 => address::ipv6(p, 1)?,
+            Format::Uri => uri::identifier(p, uri::Characters::Ascii)?,
+            Format::UriReference => uri::reference(p, uri::Characters::Ascii)?,
+            Format::Iri => uri::identifier(p, uri::Characters::International)?,
+            Format::IriReference => uri::reference(p, uri::Characters::International)?,
+            Format::UriTemplate => uri::template(p)?,
+            Format::Uuid => p.regex("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")?,
+            Format::JsonPointer => pointer::absolute(p)?,
+            Format::RelativeJsonPointer => pointer::relative(p)?,
+            Format::Regex if side == Side::Around => return Ok(None),
+            Format::Regex => regex_syntax::expression(p)?,
+            Format::Color => color::color(p)?,
+        }))
+    }
+}
+
+/// Makes the expression of one character of a set.
+pub(super) type Spell<'s> = dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId + 's;
+
+/// What definitions of formats are put together with.
+struct Pieces<'g, 's, 'f> {
+    g: &'g mut GrammarBuilder,
+    side: Side,
+    spell: &'s mut Spell<'f>,
+}
+
+impl Pieces<'_, '_, '_> {
+    /// The strings that a regular expression (in Rust's dialect) matches as a whole.
+    fn regex(&mut self, pattern: &str) -> Result<ExprId> {
+        regex::lower_into(self.g, pattern, &Options::default(), self.spell)
+    }
+
+    /// A text of characters that every spelling writes as they are: no quotes, no backslashes.
+    fn text(&mut self, text: &str) -> ExprId {
+        self.g.text(text)
+    }
+
+    fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
+        self.g.sequence(parts)
+    }
+
+    fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
+        self.g.choice(alternatives)
+    }
+
+    fn is_around(&self) -> bool {
+        self.side == Side::Around
+    }
+}

@@ -1,0 +1,273 @@
+//! Multiples of decimals in plain notation: a deterministic automaton over digits, whose states have the
+//! remainder of the digits so far beside how they compare with the bounds.
+//!
+//! In units of the last digit that any divisor has after the point, divisors are integers. Digits beyond that
+//! one must be zeros in multiples, and make every number a non-multiple if one of them is not zero.
+
+use super::super::decimal::Decimal;
+use super::super::errors;
+use super::super::options::Numbers;
+use super::Part;
+use super::magnitude::Side;
+use crate::error::Result;
+use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
+use crate::syntax::deterministic::Automaton;
+use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+
+/// States of the automaton of one range, before it is made minimal.
+const MAX_STATES: usize = 50_000;
+/// The symbol of the point; the digits are their values.
+const POINT: u8 = 10;
+
+/// Divisors and non-divisors.
+pub(super) struct Divided<'p> {
+    /// Digits after the point that count.
+    scale: usize,
+    /// Remainders are taken by `modulus` times ten to the `zeros`.
+    modulus: u64,
+    /// How many zeros a multiple ends in (in units).
+    zeros: u32,
+    has_divisor: bool,
+    /// In units; remainders are taken by a multiple of them.
+    divisor: u64,
+    others: Vec<u64>,
+    /// Whether multiples are written without a point.
+    whole_only: bool,
+    pointer: &'p str,
+    shown: String,
+}
+
+impl<'p> Divided<'p> {
+    /// # Errors
+    /// A number of remainders beyond what is supported.
+    pub(super) fn new(
+        divisor: Option<Decimal>,
+        others: &[Decimal],
+        numbers: Numbers,
+        pointer: &'p str,
+    ) -> Result<Divided<'p>> {
+        let all: Vec<&Decimal> = divisor.iter().chain(others).collect();
+        let shown = all.iter().map(|d| d.to_plain_text()).collect::<Vec<_>>().join(", ");
+        let scale = all.iter().map(|d| d.scale()).max().unwrap_or(0);
+        let common = all.iter().map(|&d| d.clone()).reduce(|a, b| a.least_common_multiple(&b));
+        let mut modulus = common.unwrap_or_else(Decimal::one).in_units(scale);
+        let mut zeros = 0;
+        if others.is_empty() {
+            let ten = BigInt::from(10);
+            while &modulus % &ten == BigInt::ZERO {
+                modulus /= &ten;
+                zeros += 1;
+            }
+        }
+        let bounded = |number: &BigInt| u64::try_from(number).ok().filter(|&n| n as usize <= MAX_STATES);
+        let too_many = || errors::too_many_remainders(pointer, &shown, MAX_STATES);
+        let modulus = bounded(&modulus).ok_or_else(too_many)?;
+        // divisors of the modulus, if there are others
+        let units = |d: &Decimal| bounded(&d.in_units(scale));
+        let others: Option<Vec<u64>> = others.iter().map(units).collect();
+        let has_divisor = divisor.is_some();
+        let whole_only = numbers == Numbers::Plain && divisor.as_ref().is_some_and(Decimal::is_integer);
+        let divisor = match (&divisor, &others) {
+            (Some(divisor), Some(others)) if !others.is_empty() => units(divisor).ok_or_else(too_many)?,
+            _ => modulus,
+        };
+        let others = others.ok_or_else(too_many)?;
+        let scale = scale as usize;
+        Ok(Divided { scale, modulus, zeros, has_divisor, divisor, others, whole_only, pointer, shown })
+    }
+
+    /// The magnitudes of `part` that are divided so.
+    pub(super) fn expression(&self, g: &mut GrammarBuilder, part: &Part) -> Result<ExprId> {
+        let (lower, upper) = (Side::of(&part.lower), part.upper.as_ref().map(Side::of));
+        let sides = [Some(lower), upper];
+        let longest = |digits: fn(&Side) -> usize| sides.iter().flatten().map(digits).max().unwrap_or(0);
+        let reader = Reader {
+            divided: self,
+            whole: longest(|side| side.whole.len()) + 1,
+            fraction: longest(|side| side.fraction.len()).max(self.scale).max(1),
+            sides,
+        };
+        let mut ids: FxHashMap<State, u32> = FxHashMap::default();
+        let mut states = vec![State::start(self.zeros)];
+        ids.insert(states[0], 0);
+        let mut automaton = Automaton::new(usize::from(POINT) + 1);
+        while let Some(&state) = states.get(automaton.len()) {
+            let next = (0..=POINT).map(|symbol| {
+                let next = reader.step(state, symbol)?;
+                let known = states.len() as u32;
+                Some(*ids.entry(next).or_insert_with(|| {
+                    states.push(next);
+                    known
+                }))
+            });
+            let next: Vec<Option<u32>> = next.collect();
+            if states.len() > MAX_STATES {
+                return Err(errors::too_many_remainders(self.pointer, &self.shown, MAX_STATES));
+            }
+            automaton.push(next, reader.accepts(state));
+        }
+        Ok(automaton.expression(g, &mut |g, symbols| {
+            let byte = |&symbol: &usize| if symbol == usize::from(POINT) { b'.' } else { b'0' + symbol as u8 };
+            g.byte_set(ByteSet::from_iter(symbols.iter().map(byte)))
+        }))
+    }
+
+    /// The remainder and the zeros at the end after one more digit.
+    fn divide(&self, (mut remainder, zeros): (u64, u32), digit: u8) -> (u64, u32) {
+        if digit == 0 && zeros < self.zeros {
+            return (remainder, zeros + 1);
+        }
+        if digit == 0 {
+            return (remainder * 10 % self.modulus, zeros);
+        }
+        for _ in 0..=zeros {
+            remainder = remainder * 10 % self.modulus;
+        }
+        ((remainder + u64::from(digit)) % self.modulus, 0)
+    }
+
+    /// Whether so many more digits may make a multiple.
+    fn may_divide(&self, (remainder, _): (u64, u32), digits: usize) -> bool {
+        if !self.has_divisor || self.zeros > 0 || digits > 8 {
+            return true;
+        }
+        let power = 10u64.pow(digits as u32);
+        let rest = remainder % self.divisor * power % self.divisor;
+        rest == 0 || self.divisor - rest < power
+    }
+
+    fn accepts(&self, (remainder, zeros): (u64, u32)) -> bool {
+        let divided = !self.has_divisor || zeros == self.zeros && remainder % self.divisor == 0;
+        divided && self.others.iter().all(|other| remainder % other != 0)
+    }
+}
+
+/// How far a number has been read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Start,
+    /// After a zero before the point, which no digit follows.
+    Zero,
+    /// After so many digits before the point.
+    Whole(usize),
+    /// After the point and so many digits.
+    Fraction(usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct State {
+    place: Place,
+    /// How the digits compare with the same number of those of the bounds, the lower and the upper.
+    compared: [Ordering; 2],
+    rest: (u64, u32),
+    /// Whether a digit that is not zero was read beyond those that count.
+    beyond: bool,
+}
+
+impl State {
+    fn start(zeros: u32) -> State {
+        State { place: Place::Start, compared: [Ordering::Equal; 2], rest: (0, zeros), beyond: false }
+    }
+}
+
+struct Reader<'r, 'p> {
+    divided: &'r Divided<'p>,
+    sides: [Option<Side>; 2],
+    /// Digits that are counted before the point, and after it.
+    whole: usize,
+    fraction: usize,
+}
+
+impl Reader<'_, '_> {
+    fn step(&self, state: State, symbol: u8) -> Option<State> {
+        if symbol == POINT {
+            return self.point(state);
+        }
+        let (place, read) = match state.place {
+            Place::Start if symbol == 0 => (Place::Zero, 0),
+            Place::Start => (Place::Whole(1), 0),
+            Place::Zero => return None,
+            Place::Whole(count) => (Place::Whole((count + 1).min(self.whole)), count),
+            Place::Fraction(count) => (Place::Fraction((count + 1).min(self.fraction)), count),
+        };
+        let in_fraction = matches!(place, Place::Fraction(_));
+        let mut next = State { place, ..state };
+        if in_fraction && read >= self.divided.scale {
+            next.beyond |= symbol != 0;
+            if next.beyond && self.divided.has_divisor {
+                return None;
+            }
+        } else {
+            next.rest = self.divided.divide(state.rest, symbol);
+            let read = if in_fraction { read + 1 } else { 0 };
+            if in_fraction && !self.divided.may_divide(next.rest, self.divided.scale - read) {
+                return None;
+            }
+        }
+        for (side, compared) in self.sides.iter().zip(&mut next.compared) {
+            let Some(side) = side else { continue };
+            *compared = match (*compared, in_fraction) {
+                (_, false) if read >= side.whole.len() => Ordering::Greater,
+                (Ordering::Equal, false) => symbol.cmp(&side.whole[read]),
+                (Ordering::Equal, true) => symbol.cmp(side.fraction.get(read).unwrap_or(&0)),
+                (known, _) => known,
+            };
+        }
+        self.may_be_below(&next).then_some(next)
+    }
+
+    fn point(&self, state: State) -> Option<State> {
+        let count = match state.place {
+            Place::Zero => 1,
+            Place::Whole(count) => count,
+            Place::Start | Place::Fraction(_) => return None,
+        };
+        if self.divided.whole_only {
+            return None;
+        }
+        let mut next = State { place: Place::Fraction(0), ..state };
+        for (side, compared) in self.sides.iter().zip(&mut next.compared) {
+            if side.as_ref().is_some_and(|side| count < side.whole.len()) {
+                *compared = Ordering::Less;
+            }
+        }
+        self.may_be_below(&next).then_some(next)
+    }
+
+    /// Whether some number that begins so is not above the upper bound.
+    fn may_be_below(&self, state: &State) -> bool {
+        let Some(upper) = &self.sides[1] else { return true };
+        let decided = match state.place {
+            Place::Start | Place::Zero => false,
+            Place::Whole(count) => count >= upper.whole.len(),
+            Place::Fraction(_) => true,
+        };
+        !decided || state.compared[1] != Ordering::Greater
+    }
+
+    fn accepts(&self, state: State) -> bool {
+        let (whole, fraction) = match state.place {
+            Place::Start | Place::Fraction(0) => return false,
+            Place::Zero => (1, 0),
+            Place::Whole(count) => (count, 0),
+            Place::Fraction(count) => (usize::MAX, count),
+        };
+        let [lower, upper] = [0, 1].map(|index| {
+            let side = self.sides[index].as_ref()?;
+            let less = whole < side.whole.len()
+                || state.compared[index] == Ordering::Equal && fraction < side.fraction.len();
+            Some((if less { Ordering::Less } else { state.compared[index] }, side.exclusive))
+        });
+        let above = lower.is_none_or(|(compared, exclusive)| {
+            compared == Ordering::Greater || compared == Ordering::Equal && !exclusive
+        });
+        let below = upper.is_none_or(|(compared, exclusive)| {
+            compared == Ordering::Less || compared == Ordering::Equal && !exclusive
+        });
+        let missing = self.divided.scale.saturating_sub(fraction);
+        let rest = (0..missing).fold(state.rest, |rest, _| self.divided.divide(rest, 0));
+        above && below && (state.beyond || self.divided.accepts(rest))
+    }
+}

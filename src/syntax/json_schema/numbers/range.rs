@@ -1,0 +1,135 @@
+//! Sets of numbers: bounds, divisors and non-divisors, by exact decimal arithmetic.
+
+use super::super::decimal::Decimal;
+use num_bigint::BigInt;
+use std::cmp::Ordering;
+
+/// Multiples that are looked at, one by one, to see whether all of them are excluded.
+const MAX_LOOKED_AT: u32 = 10_000;
+
+/// One end of a range of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Bound {
+    pub(in super::super) value: Decimal,
+    /// Whether the value itself is outside.
+    pub(in super::super) exclusive: bool,
+}
+
+/// Numbers between two bounds, multiples of some numbers and not of others. Integers are the multiples of one.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(in super::super) struct NumberRange {
+    pub(in super::super) lower: Option<Bound>,
+    pub(in super::super) upper: Option<Bound>,
+    /// All of which divide it; positive.
+    pub(in super::super) multiple_of: Vec<Decimal>,
+    /// None of which divides it; positive.
+    pub(in super::super) not_multiple_of: Vec<Decimal>,
+}
+
+impl NumberRange {
+    /// The integers.
+    pub(in super::super) fn integers() -> NumberRange {
+        NumberRange { multiple_of: vec![Decimal::one()], ..NumberRange::default() }
+    }
+
+    /// Whether everything in it is an integer.
+    pub(in super::super) fn is_integer(&self) -> bool {
+        self.multiple_of.iter().any(Decimal::is_integer)
+    }
+
+    /// The least number of which exactly the multiples of all `multiple_of` are multiples.
+    pub(super) fn divisor(&self) -> Option<Decimal> {
+        self.multiple_of.iter().cloned().reduce(|a, b| a.least_common_multiple(&b))
+    }
+}
+
+/// The ranges that together have the numbers that are not in this one.
+pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
+    let outside = |bound: &Bound| Some(Bound { value: bound.value.clone(), exclusive: !bound.exclusive });
+    let mut failures = Vec::new();
+    if let Some(lower) = &range.lower {
+        failures.push(NumberRange { upper: outside(lower), ..NumberRange::default() });
+    }
+    if let Some(upper) = &range.upper {
+        failures.push(NumberRange { lower: outside(upper), ..NumberRange::default() });
+    }
+    for divisor in &range.multiple_of {
+        failures.push(NumberRange { not_multiple_of: vec![divisor.clone()], ..NumberRange::default() });
+    }
+    for divisor in &range.not_multiple_of {
+        failures.push(NumberRange { multiple_of: vec![divisor.clone()], ..NumberRange::default() });
+    }
+    failures
+}
+
+/// Whether a number is in the range.
+pub(in super::super) fn contains(range: &NumberRange, number: &Decimal) -> bool {
+    between(range, number)
+        && range.multiple_of.iter().all(|divisor| number.is_multiple_of(divisor))
+        && !range.not_multiple_of.iter().any(|divisor| number.is_multiple_of(divisor))
+}
+
+fn between(range: &NumberRange, number: &Decimal) -> bool {
+    let above = range.lower.as_ref().is_none_or(|b| *number > b.value || *number == b.value && !b.exclusive);
+    let below = range.upper.as_ref().is_none_or(|b| *number < b.value || *number == b.value && !b.exclusive);
+    above && below
+}
+
+/// The numbers in both.
+pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> NumberRange {
+    let tighter = |a: &Option<Bound>, b: &Option<Bound>, keep: Ordering| match (a, b) {
+        (Some(a), Some(b)) => Some(match a.value.cmp(&b.value) {
+            Ordering::Equal => Bound { value: a.value.clone(), exclusive: a.exclusive || b.exclusive },
+            order if order == keep => a.clone(),
+            _ => b.clone(),
+        }),
+        (a, b) => a.clone().or_else(|| b.clone()),
+    };
+    let all = |a: &[Decimal], b: &[Decimal]| {
+        let mut all = [a, b].concat();
+        all.sort();
+        all.dedup();
+        all
+    };
+    NumberRange {
+        lower: tighter(&a.lower, &b.lower, Ordering::Greater),
+        upper: tighter(&a.upper, &b.upper, Ordering::Less),
+        multiple_of: all(&a.multiple_of, &b.multiple_of),
+        not_multiple_of: all(&a.not_multiple_of, &b.not_multiple_of),
+    }
+}
+
+/// Whether surely no number is in the range.
+pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
+    let Some(divisor) = range.divisor() else {
+        let (Some(lower), Some(upper)) = (&range.lower, &range.upper) else { return false };
+        return match lower.value.cmp(&upper.value) {
+            // between two different numbers there are multiples of nothing that is listed
+            Ordering::Less => false,
+            Ordering::Equal => !contains(range, &lower.value),
+            Ordering::Greater => true,
+        };
+    };
+    if range.not_multiple_of.iter().any(|other| divisor.is_multiple_of(other)) {
+        return true;
+    }
+    // the bounds in units of the divisor
+    let least = range.lower.as_ref().map(|b| b.value.quotient_above(&divisor, b.exclusive));
+    let most = range.upper.as_ref().map(|b| b.value.quotient_below(&divisor, b.exclusive));
+    let (Some(least), Some(most)) = (least, most) else { return false };
+    if least > most {
+        return true;
+    }
+    if range.not_multiple_of.is_empty() || &most - &least > BigInt::from(MAX_LOOKED_AT) {
+        return false;
+    }
+    let mut multiple = least;
+    while multiple <= most {
+        let number = divisor.times(&multiple);
+        if !range.not_multiple_of.iter().any(|other| number.is_multiple_of(other)) {
+            return false;
+        }
+        multiple += 1;
+    }
+    true
+}

@@ -1,0 +1,322 @@
+//! `oneOf`, `not`, `if` and dependencies, rewritten to conjunctions and `anyOf` over made schemas.
+//!
+//! Negations are pushed to the leaves: the negation of a schema is the `anyOf` of the ways in which one of its
+//! assertions fails (L. Attouche et al., *Witness Generation for JSON Schema*, PVLDB 15(13), 2022, section 5).
+//! Each is made once, and the negation of a negation is the schema itself, so that there are at most as many
+//! as there are schemas, recursive ones included.
+
+use super::assertion::{
+    ArrayPart, Contains, Counts, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, ValueList,
+};
+use super::conjunction::Part;
+use super::empty::surely_empty;
+use super::numbers;
+use super::schema::{Applied, Schema, SchemaId, Schemas};
+use serde_json::Value;
+use std::rc::Rc;
+
+/// Rewrites all schemas of the table.
+pub(super) fn rewrite(schemas: &mut Schemas<'_>) {
+    let mut maker = Maker { schemas, pending: Vec::new(), always: None };
+    for id in maker.schemas.ids() {
+        let schema = Rc::clone(maker.schemas.get(id));
+        for applied in &schema.applied {
+            maker.apply(id, applied);
+        }
+        for contains in &schema.array.contains {
+            maker.negation(contains.schema);
+        }
+    }
+    while let Some(id) = maker.pending.pop() {
+        maker.negate(id);
+    }
+}
+
+struct Maker<'m, 'a> {
+    schemas: &'m mut Schemas<'a>,
+    /// Schemas whose negations have ids, and are still to be filled in.
+    pending: Vec<SchemaId>,
+    always: Option<SchemaId>,
+}
+
+impl<'a> Maker<'_, 'a> {
+    fn apply(&mut self, id: SchemaId, applied: &Applied<'a>) {
+        let pointer = self.schemas.get(id).pointer.clone();
+        let alternatives = match applied {
+            Applied::Not(schema) => vec![self.negation(*schema)],
+            Applied::OneOf(list) => self.one_of(&pointer, list),
+            &Applied::If { condition, then, otherwise } => {
+                let fails = self.negation(condition);
+                let holds = then.map_or(condition, |then| self.all(&pointer, vec![condition, then]));
+                let fails = otherwise.map_or(fails, |otherwise| self.all(&pointer, vec![fails, otherwise]));
+                vec![holds, fails]
+            }
+            &Applied::DependentSchema(name, schema) => {
+                let mut present = Schema::of_types(&pointer, TypeSet::OBJECT);
+                present.object.required.push(name);
+                present.conjuncts.push(schema);
+                vec![self.absent(&pointer, name), self.schemas.push(present)]
+            }
+            Applied::DependentRequired(name, others) => {
+                let mut present = Schema::of_types(&pointer, TypeSet::OBJECT);
+                present.object.required.push(name);
+                present.object.required.extend(others.iter().filter(|other| *other != name));
+                vec![self.absent(&pointer, name), self.schemas.push(present)]
+            }
+        };
+        let schema = self.schemas.change(id);
+        match alternatives[..] {
+            [one] => schema.conjuncts.push(one),
+            _ => schema.any_of.push(alternatives),
+        }
+    }
+
+    /// Each of the schemas, without those of the others that it does not exclude by itself.
+    fn one_of(&mut self, pointer: &str, list: &[SchemaId]) -> Vec<SchemaId> {
+        let mut alternatives = Vec::with_capacity(list.len());
+        let mut others: Vec<Vec<SchemaId>> = vec![Vec::new(); list.len()];
+        for (i, &a) in list.iter().enumerate() {
+            for (j, &b) in list.iter().enumerate().skip(i + 1) {
+                if !surely_empty(self.schemas, &[Part::whole(a), Part::whole(b)]) {
+                    others[i].push(b);
+                    others[j].push(a);
+                }
+            }
+        }
+        for (&one, others) in list.iter().zip(others) {
+            alternatives.push(if others.is_empty() {
+                one
+            } else {
+                let others = others.into_iter().map(|other| self.negation(other));
+                let parts = [one].into_iter().chain(others).collect();
+                self.all(pointer, parts)
+            });
+        }
+        alternatives
+    }
+
+    fn all(&mut self, pointer: &str, conjuncts: Vec<SchemaId>) -> SchemaId {
+        self.schemas.push(Schema { conjuncts, ..Schema::made(pointer) })
+    }
+
+    /// What has no member of a name (or is no object).
+    fn absent(&mut self, pointer: &str, name: &'a str) -> SchemaId {
+        let never = self.schemas.never();
+        let mut absent = Schema { is_bare: false, ..Schema::made(pointer) };
+        absent.object.declare(name, never);
+        self.schemas.push(absent)
+    }
+
+    fn always(&mut self) -> SchemaId {
+        match self.always {
+            Some(id) => id,
+            None => {
+                let id = self.schemas.push(Schema::made(""));
+                *self.always.insert(id)
+            }
+        }
+    }
+
+    /// The schema of the values that do not satisfy `id`.
+    fn negation(&mut self, id: SchemaId) -> SchemaId {
+        if let Some(&known) = self.schemas.negations.get(&id) {
+            return known;
+        }
+        let pointer = self.schemas.get(id).pointer.clone();
+        let made = self.schemas.push(Schema::made(&pointer));
+        self.schemas.negations.insert(id, made);
+        self.schemas.negations.insert(made, id);
+        self.pending.push(id);
+        made
+    }
+
+    /// Fills in the negation of `id`.
+    fn negate(&mut self, id: SchemaId) {
+        let schema = Rc::clone(self.schemas.get(id));
+        let mut ways = self.failures(&schema, id);
+        ways.extend(schema.conjuncts.iter().map(|&conjunct| self.negation(conjunct)));
+        for alternatives in &schema.any_of {
+            let all = alternatives.iter().map(|&alternative| self.negation(alternative)).collect();
+            ways.push(self.all(&schema.pointer, all));
+        }
+        let negation = self.negation(id);
+        let negation = self.schemas.change(negation);
+        match ways[..] {
+            [] => {
+                negation.types = TypeSet::NONE;
+                negation.is_bare = false;
+            }
+            [one] => negation.conjuncts.push(one),
+            _ => negation.any_of.push(ways),
+        }
+    }
+
+    /// The ways in which an assertion of the schema itself fails.
+    fn failures(&mut self, schema: &Schema<'a>, id: SchemaId) -> Vec<SchemaId> {
+        let pointer = schema.pointer.as_str();
+        let typed = |types| Schema::of_types(pointer, types);
+        let mut ways = Vec::new();
+        for number in numbers::failures(&schema.number) {
+            ways.push(Schema { number, ..typed(TypeSet::NUMBER) });
+        }
+        for length in schema.string.length.complement() {
+            let string = StringPart { length, ..StringPart::default() };
+            ways.push(Schema { string, ..typed(TypeSet::STRING) });
+        }
+        for &(test, holds) in &schema.string.tests {
+            let string = StringPart { tests: vec![(test, !holds)], ..StringPart::default() };
+            ways.push(Schema { string, ..typed(TypeSet::STRING) });
+        }
+        let arrays = self.array_failures(&schema.array);
+        ways.extend(arrays.into_iter().map(|array| Schema { array, ..typed(TypeSet::ARRAY) }));
+        for some in self.some_failing(&schema.object, id) {
+            let object = ObjectPart { some: vec![some], ..ObjectPart::default() };
+            ways.push(Schema { object, ..typed(TypeSet::OBJECT) });
+        }
+        for count in schema.object.count.complement() {
+            let object = ObjectPart { count, ..ObjectPart::default() };
+            ways.push(Schema { object, ..typed(TypeSet::OBJECT) });
+        }
+        // what is of a type that the schema excludes fails by its type
+        ways.retain(|way| schema.types.contains(way.types));
+        if schema.types != TypeSet::ALL {
+            ways.push(typed(TypeSet::ALL.without(schema.types)));
+        }
+        if !schema.excluded.is_empty() {
+            let values = vec![ValueList::new(schema.excluded.clone())];
+            ways.push(Schema { values, ..typed(TypeSet::ALL) });
+        }
+        let mut ways: Vec<SchemaId> = ways.into_iter().map(|way| self.schemas.push(way)).collect();
+        if schema.types.contains(TypeSet::OBJECT) {
+            let required = schema.object.required.iter();
+            ways.extend(required.map(|&name| self.required_failing(pointer, name)));
+            let properties = schema.object.properties.iter();
+            ways.extend(properties.map(|&(name, value)| self.member_failing(pointer, name, value)));
+        }
+        for list in &schema.values {
+            ways.push(self.exclusion(pointer, &list.values));
+        }
+        ways
+    }
+
+    fn array_failures(&mut self, array: &ArrayPart) -> Vec<ArrayPart> {
+        let mut ways: Vec<ArrayPart> =
+            array.count.complement().map(|count| ArrayPart { count, ..ArrayPart::default() }).collect();
+        for (index, &item) in array.prefix.iter().enumerate() {
+            ways.push(self.item_failing(index, item));
+        }
+        if let Some(items) = array.items {
+            let contains = Contains {
+                schema: self.negation(items),
+                from: array.prefix.len(),
+                count: Counts::at_least(1),
+            };
+            ways.push(ArrayPart { contains: vec![contains], ..ArrayPart::default() });
+        }
+        for contains in &array.contains {
+            for count in contains.count.complement() {
+                let contains = Contains { count, ..*contains };
+                ways.push(ArrayPart { contains: vec![contains], ..ArrayPart::default() });
+            }
+        }
+        if array.unique {
+            ways.push(ArrayPart { repeated: true, ..ArrayPart::default() });
+        }
+        ways
+    }
+
+    /// There is an item at `index`, and it fails.
+    fn item_failing(&mut self, index: usize, item: SchemaId) -> ArrayPart {
+        let mut prefix = vec![self.always(); index];
+        prefix.push(self.negation(item));
+        ArrayPart { prefix, count: Counts::at_least(index as u32 + 1), ..ArrayPart::default() }
+    }
+
+    /// The members of undeclared names, or wrong names, by which an object fails.
+    fn some_failing(&mut self, object: &ObjectPart<'a>, id: SchemaId) -> Vec<SomeMember<'a>> {
+        // only made schemas ask for some member, and those are negated as what they were made from
+        debug_assert!(object.some.is_empty());
+        let mut some = Vec::new();
+        for &(pattern, value) in &object.patterns {
+            some.push((NameClass::Matching(pattern), self.negation(value)));
+        }
+        if let Some(additional) = object.additional {
+            some.push((NameClass::AdditionalTo(id), self.negation(additional)));
+        }
+        if let Some(names) = object.names {
+            some.push((NameClass::Satisfying(self.negation(names)), self.always()));
+        }
+        let member = |(names, value)| SomeMember { names, value, other_than: Vec::new() };
+        some.into_iter().map(member).collect()
+    }
+
+    /// An object without a member.
+    fn required_failing(&mut self, pointer: &str, name: &'a str) -> SchemaId {
+        let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
+        failing.object.declare(name, self.schemas.never());
+        let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
+        holding.object.required.push(name);
+        self.opposites(failing, holding)
+    }
+
+    /// An object with a member that fails its schema.
+    fn member_failing(&mut self, pointer: &str, name: &'a str, value: SchemaId) -> SchemaId {
+        let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
+        failing.object.required.push(name);
+        failing.object.declare(name, self.negation(value));
+        let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
+        holding.object.declare(name, value);
+        self.opposites(failing, holding)
+    }
+
+    /// Two schemas that are each other's negation; the first one's id.
+    fn opposites(&mut self, one: Schema<'a>, other: Schema<'a>) -> SchemaId {
+        let (one, other) = (self.schemas.push(one), self.schemas.push(other));
+        self.schemas.negations.insert(one, other);
+        self.schemas.negations.insert(other, one);
+        one
+    }
+
+    /// The schema of what is none of the values.
+    fn exclusion(&mut self, pointer: &str, values: &[&'a Value]) -> SchemaId {
+        let mut none = Schema::of_types(pointer, TypeSet::ALL);
+        for &value in values {
+            match value {
+                Value::Null | Value::Bool(_) => none.types = none.types.without(TypeSet::of(value)),
+                Value::Number(_) | Value::String(_) => none.excluded.push(value),
+                Value::Array(list) => none.conjuncts.push(self.other_array(pointer, list)),
+                Value::Object(map) => none.conjuncts.push(self.other_object(pointer, map)),
+            }
+        }
+        self.schemas.push(none)
+    }
+
+    fn other_array(&mut self, pointer: &str, list: &'a [Value]) -> SchemaId {
+        let count = Counts::exactly(u32::try_from(list.len()).unwrap_or(u32::MAX));
+        let mut ways = vec![Schema::of_types(pointer, TypeSet::ALL.without(TypeSet::ARRAY))];
+        let of = |array| Schema { array, ..Schema::of_types(pointer, TypeSet::ARRAY) };
+        ways.extend(count.complement().map(|count| of(ArrayPart { count, ..ArrayPart::default() })));
+        for (index, value) in list.iter().enumerate() {
+            let constant = self.schemas.constant(pointer, value);
+            ways.push(of(self.item_failing(index, constant)));
+        }
+        self.any(pointer, ways)
+    }
+
+    fn other_object(&mut self, pointer: &str, map: &'a serde_json::Map<String, Value>) -> SchemaId {
+        let mut closed = Schema::of_types(pointer, TypeSet::OBJECT);
+        for (name, value) in map {
+            let constant = self.schemas.constant(pointer, value);
+            closed.object.declare(name, constant);
+            closed.object.required.push(name);
+        }
+        closed.object.additional = Some(self.schemas.never());
+        let closed = self.schemas.push(closed);
+        self.negation(closed)
+    }
+
+    fn any(&mut self, pointer: &str, ways: Vec<Schema<'a>>) -> SchemaId {
+        let ways = ways.into_iter().map(|way| self.schemas.push(way)).collect();
+        self.schemas.push(Schema { any_of: vec![ways], ..Schema::made(pointer) })
+    }
+}

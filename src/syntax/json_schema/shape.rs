@@ -1,0 +1,107 @@
+//! What conjunctions of schemas come to: values listed one by one, alternatives, or a part for each type.
+
+use super::assertion::{Counts, TypeSet};
+use super::conjunction::ConjunctionId;
+use super::numbers::NumberRange;
+use super::schema::SchemaId;
+use super::string_test::StringTest;
+use serde_json::Value;
+
+/// What a conjunction comes to.
+#[derive(Debug)]
+pub(super) enum Shape<'a> {
+    /// One of these values.
+    Values(Vec<&'a Value>),
+    /// One of these conjunctions.
+    Union(Vec<ConjunctionId>),
+    /// A value of one of the types, as the type's part says.
+    Typed(Box<Typed<'a>>),
+}
+
+/// A shape type by type.
+#[derive(Debug, Default)]
+pub(super) struct Typed<'a> {
+    pub(super) types: TypeSet,
+    pub(super) number: NumberRange,
+    pub(super) length: Counts,
+    pub(super) tests: Vec<Test<'a>>,
+    /// Strings and numbers that are excluded.
+    pub(super) excluded: Vec<&'a Value>,
+    pub(super) array: Option<ArrayShape>,
+    pub(super) object: Option<ObjectShape<'a>>,
+}
+
+/// A test that strings must pass, or must fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Test<'a> {
+    /// Where it stands.
+    pub(super) schema: SchemaId,
+    pub(super) test: StringTest<'a>,
+    pub(super) holds: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct ArrayShape {
+    /// What the items may be, place by place; the last entry holds for all further ones as well.
+    pub(super) items: Vec<Vec<ItemClass>>,
+    pub(super) count: Counts,
+    /// How many items there are of each class; [`ItemClass::hits`] says which are counted where.
+    pub(super) contains: Vec<Counts>,
+    /// The schema that says that the items are pairwise different, if one does.
+    pub(super) unique: Option<SchemaId>,
+}
+
+/// Items that are counted in the same way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ItemClass {
+    pub(super) value: ConjunctionId,
+    /// One bit for each entry of [`ArrayShape::contains`].
+    pub(super) hits: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct ObjectShape<'a> {
+    pub(super) members: Vec<MemberShape<'a>>,
+    /// Members of other names, by class of names.
+    pub(super) rest: Vec<RestShape<'a>>,
+    /// If there must be one more member of another name, what it may be.
+    pub(super) one: Option<Vec<RestShape<'a>>>,
+    pub(super) count: Counts,
+}
+
+#[derive(Debug)]
+pub(super) struct MemberShape<'a> {
+    pub(super) name: &'a str,
+    pub(super) value: ConjunctionId,
+    pub(super) required: bool,
+}
+
+/// Further members whose names pass the same tests.
+#[derive(Clone, Debug)]
+pub(super) struct RestShape<'a> {
+    pub(super) tests: Vec<Test<'a>>,
+    /// Names that pass the tests as well, and are not in the class.
+    pub(super) others: Vec<&'a str>,
+    /// What the names satisfy as strings.
+    pub(super) strings: Option<ConjunctionId>,
+    pub(super) value: ConjunctionId,
+}
+
+impl Shape<'_> {
+    /// The conjunctions that the shape refers to.
+    pub(super) fn children(&self) -> Vec<ConjunctionId> {
+        match self {
+            Shape::Values(_) => Vec::new(),
+            Shape::Union(list) => list.clone(),
+            Shape::Typed(typed) => {
+                let arrays = typed.array.iter().flat_map(|a| a.items.iter().flatten().map(|item| item.value));
+                let objects = typed.object.iter().flat_map(|o| {
+                    let members = o.members.iter().map(|member| member.value);
+                    let further = o.rest.iter().chain(o.one.iter().flatten());
+                    members.chain(further.flat_map(|class| [class.value].into_iter().chain(class.strings)))
+                });
+                arrays.chain(objects).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Tests of strings, `pattern` and `format`: the languages of the strings that pass, and whether a given
+//! string does.
+
+use super::formats::{Format, Side};
+use super::{errors, span_match, strings};
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder};
+use crate::limits::Limits;
+use crate::syntax::regex::{self, Dialect, Options};
+
+/// What a string is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum StringTest<'a> {
+    /// That the ECMA-262 pattern matches somewhere in it.
+    Pattern(&'a str),
+    /// That it has the format.
+    Format(Format),
+}
+
+impl<'a> StringTest<'a> {
+    /// The keyword.
+    pub(super) fn keyword(self) -> &'static str {
+        match self {
+            StringTest::Pattern(_) => "pattern",
+            StringTest::Format(_) => "format",
+        }
+    }
+
+    /// The keyword's value.
+    pub(super) fn value(self) -> &'a str {
+        match self {
+            StringTest::Pattern(pattern) => pattern,
+            StringTest::Format(format) => format.name(),
+        }
+    }
+}
+
+/// The content of JSON strings, in canonical spelling, that pass the test; where that is no regular language,
+/// one within or around it. `pointer` is that of the schema.
+///
+/// # Errors
+/// A pattern that cannot be used; a format of which nothing is known on this side; limits.
+pub(super) fn content(
+    g: &mut GrammarBuilder,
+    test: StringTest<'_>,
+    side: Side,
+    pointer: &str,
+) -> Result<ExprId> {
+    let lowered = lower(g, test, side, pointer, &mut |g, class| strings::canonical(g, class))?;
+    lowered.ok_or_else(|| errors::complement_of_format(pointer, test.value()))
+}
+
+/// The language of the test, its characters made by `spell`.
+fn lower(
+    g: &mut GrammarBuilder,
+    test: StringTest<'_>,
+    side: Side,
+    pointer: &str,
+    spell: &mut dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId,
+) -> Result<Option<ExprId>> {
+    match test {
+        StringTest::Pattern(pattern) => {
+            let options = Options { dialect: Dialect::Ecma262, search: true, ..Options::default() };
+            let place = super::pointer::join(pointer, "pattern");
+            let lowered = regex::lower_into(g, pattern, &options, spell);
+            Ok(Some(lowered.map_err(|cause| errors::pattern(&place, pattern, &cause))?))
+        }
+        StringTest::Format(format) => format.expression(g, side, spell),
+    }
+}
+
+/// A test made ready for concrete strings.
+pub(super) enum Matcher {
+    /// By the languages within and around.
+    Languages(Grammar, Grammar),
+    /// As a pattern: those of the format `regex` nest.
+    Syntax(Limits),
+}
+
+impl Matcher {
+    /// # Errors
+    /// The same as those of [`content`].
+    pub(super) fn new(test: StringTest<'_>, pointer: &str, limits: &Limits) -> Result<Matcher> {
+        if test == StringTest::Format(Format::Regex) {
+            return Ok(Matcher::Syntax(limits.clone()));
+        }
+        let grammar = |side| {
+            let mut g = GrammarBuilder::with_limits(limits.clone());
+            let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
+            let body = lower(&mut g, test, side, pointer, spell)?;
+            let body = body.ok_or_else(|| errors::complement_of_format(pointer, test.value()))?;
+            let root = g.declare("string");
+            g.define(root, body);
+            g.build(root)
+        };
+        Ok(Matcher::Languages(grammar(Side::Within)?, grammar(Side::Around)?))
+    }
+
+    /// Whether `text` passes; `None` if finding out costs too much, or if that is not known.
+    pub(super) fn matches(&self, text: &str) -> Option<bool> {
+        match self {
+            Matcher::Languages(within, around) => {
+                if span_match::matches(within, text)? {
+                    return Some(true);
+                }
+                let outside = around == within || !span_match::matches(around, text)?;
+                outside.then_some(false)
+            }
+            Matcher::Syntax(limits) => regex::is_pattern(text, limits),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The formats of strings: cases as data, held to the grammars, to listed values and, where it reads the RFCs
+//! in the same way, to the `jsonschema` crate.
+
+use crate::language::Language;
+use grammata::syntax::json_schema::{Formats, JsonSchemaOptions, compile_value};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Case {
+    format: String,
+    valid: Vec<String>,
+    invalid: Vec<String>,
+    /// Valid, or so by some reading, but not regular: not in the language, nor known to be invalid.
+    #[serde(default)]
+    not_generated: Vec<String>,
+    /// Where the other validator differs; of `not_generated`, what it refuses.
+    #[serde(default)]
+    theirs: Vec<String>,
+}
+
+fn cases() -> Vec<Case> {
+    serde_json::from_str(include_str!("../cases/formats.json")).expect("a list of cases")
+}
+
+#[test]
+fn cases_are_as_the_grammar_says() {
+    let mut failures = String::new();
+    for case in cases() {
+        let schema = json!({"type": "string", "format": case.format});
+        let compiled = compile_value(&schema, &JsonSchemaOptions::default()).expect("a known format");
+        assert!(compiled.warnings.is_empty(), "{}", case.format);
+        let language = Language::new(&compiled.grammar);
+        let all = [(&case.valid, true), (&case.invalid, false), (&case.not_generated, false)];
+        for (text, expected) in all.iter().flat_map(|(list, ok)| list.iter().map(move |text| (text, *ok))) {
+            if language.accepts(Value::from(text.as_str()).to_string().as_bytes()) != expected {
+                writeln!(failures, "{}: {text:?} should be {expected}", case.format)
+                    .expect("strings take text");
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// A listed value that has the format stays, one that does not goes, and what is not known is an error.
+#[test]
+fn listed_values_are_checked() {
+    let (gone, unknown) = (Some("json-schema/unsatisfiable"), Some("json-schema/unsupported-combination"));
+    let mut failures = String::new();
+    for case in cases() {
+        // of international names and patterns, only some are known to be wrong
+        let lax = case.format.starts_with("idn-") || case.format == "regex";
+        let gone: &[_] = if lax { &[gone, unknown] } else { &[gone] };
+        // patterns are read as patterns
+        let other: &[_] = if case.format == "regex" { &[None, unknown] } else { &[unknown] };
+        for (list, expected) in
+            [(&case.valid, &[None][..]), (&case.invalid, gone), (&case.not_generated, other)]
+        {
+            for text in list {
+                let schema = json!({"const": text, "format": case.format});
+                let error = compile_value(&schema, &JsonSchemaOptions::default()).err();
+                let told = error.as_ref().map(|error| error.code());
+                if !expected.contains(&told) {
+                    writeln!(failures, "{}: {text:?} is {told:?}", case.format).expect("strings take text");
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn another_validator_agrees() {
+    let mut failures = String::new();
+    // which is built without tables of Unicode
+    for case in cases().into_iter().filter(|case| !case.format.starts_with("idn-")) {
+        let schema = json!({"format": case.format});
+        let validator = jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema");
+        for (list, expected) in [(&case.valid, true), (&case.invalid, false), (&case.not_generated, true)] {
+            for text in list {
+                let expected = expected != case.theirs.contains(text);
+                if validator.is_valid(&Value::from(text.as_str())) != expected {
+                    writeln!(failures, "{}: {text:?} is not {expected} there", case.format)
+                        .expect("strings take text");
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn other_names_are_annotations() {
+    let warnings = |schema: Value, formats| {
+        let options = JsonSchemaOptions { formats, ..JsonSchemaOptions::default() };
+        let compiled = compile_value(&schema, &options).expect("a schema");
+        compiled.warnings.iter().map(|warning| warning.code()).collect::<Vec<_>>()
+    };
+    let unknown = ["json-schema/unknown-format"];
+    assert_eq!(warnings(json!({"format": "int32"}), Formats::Assert), unknown);
+    assert_eq!(warnings(json!({"format": "color"}), Formats::Assert), unknown);
+    let of_draft_3 = json!({"$schema": "http://json-schema.org/draft-03/schema#", "format": "color"});
+    assert!(warnings(of_draft_3, Formats::Assert).is_empty());
+    assert!(warnings(json!({"format": "int32"}), Formats::Annotate).is_empty());
+}
+
+#[test]
+fn formats_hold_of_strings_only() {
+    let language = |formats| {
+        let options = JsonSchemaOptions { formats, ..JsonSchemaOptions::default() };
+        Language::new(&compile_value(&json!({"format": "date"}), &options).expect("a schema").grammar)
+    };
+    for (text, asserted) in
+        [("1", true), ("null", true), ("{}", true), ("\"x\"", false), ("\"2024-02-29\"", true)]
+    {
+        assert_eq!(language(Formats::Assert).accepts(text.as_bytes()), asserted, "{text}");
+        assert!(language(Formats::Annotate).accepts(text.as_bytes()), "{text}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Numbers under a schema: every set of numbers that bounds, divisors and their negations make, in every
+//! spelling, held to arithmetic on big integers.
+
+use crate::language::Language;
+use grammata::syntax::json_schema::{JsonSchemaOptions, Numbers, compile_value};
+use num_bigint::BigInt;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A decimal as an integer times ten to the -40, which is finer than every number tried here.
+fn scaled(text: &str) -> BigInt {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent: i32 = exponent.parse().expect("an exponent");
+    let digits: BigInt = format!("{whole}{fraction}").parse().expect("digits");
+    let power = u32::try_from(40 + exponent - fraction.len() as i32).expect("fine enough");
+    digits * BigInt::from(10).pow(power)
+}
+
+/// Decimals near each other: few digits, so that equal prefixes are common.
+fn decimal() -> impl Strategy<Value = String> {
+    let whole = prop_oneof![Just("0".to_owned()), "[1-9][019]{0,3}"];
+    (prop_oneof![Just(""), Just("-")], whole, prop_oneof![Just(String::new()), "\\.[0159]{1,4}"])
+        .prop_map(|(sign, whole, fraction)| format!("{sign}{whole}{fraction}"))
+}
+
+/// The same number in other spellings that the policy allows.
+fn spellings(text: &str) -> Vec<String> {
+    let mut all = vec![text.to_owned()];
+    if text.contains('.') {
+        all.push(format!("{text}000"));
+    } else {
+        all.push(format!("{text}.0"));
+    }
+    let (sign, size) = text.strip_prefix('-').map_or(("", text), |size| ("-", size));
+    let digits: String = size.chars().filter(|c| *c != '.').collect();
+    let point = size.find('.').unwrap_or(size.len()) as i32;
+    let leading = digits.len() - digits.trim_start_matches('0').len();
+    if let Some(first) = digits[leading..].chars().next() {
+        let rest = &digits[leading + 1..];
+        let exponent = point - 1 - leading as i32;
+        let dot = if rest.is_empty() { "" } else { "." };
+        all.push(format!("{sign}{first}{dot}{rest}e{exponent}"));
+        let zeros = if exponent < 0 { "-00" } else { "+00" };
+        all.push(format!("{sign}{first}{dot}{rest}E{zeros}{}", exponent.abs()));
+        all.push(format!("{sign}{first}.{rest}00e{exponent}"));
+    } else {
+        all.push(format!("{sign}{size}e12"));
+    }
+    all
+}
+
+fn divisor() -> impl Strategy<Value = Option<&'static str>> {
+    const ALL: &[&str] =
+        &["1", "2", "3", "7", "10", "100", "30", "12", "0.5", "0.25", "0.01", "1.5", "0.3", "1e1"];
+    proptest::option::weighted(0.4, proptest::sample::select(ALL))
+}
+
+fn number(text: &str) -> Value {
+    serde_json::from_str(text).expect("a number")
+}
+
+/// Whether a text of a number is one of those that the language has for its set of numbers.
+fn is_spelled(text: &str, integers: bool, divided: bool, numbers: Numbers) -> bool {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).map_or((text, None), |(m, e)| (m, Some(e)));
+    let fraction = mantissa.split_once('.').map(|(_, fraction)| fraction);
+    let no_fraction = fraction.is_none_or(|fraction| fraction.bytes().all(|b| b == b'0'));
+    match numbers {
+        Numbers::Plain => exponent.is_none() && !(integers && fraction.is_some()),
+        Numbers::Any if divided => exponent.is_none(),
+        Numbers::Any => !integers || exponent.is_none() || no_fraction,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sets_of_numbers_are_exact(
+        low in proptest::option::of(decimal()),
+        high in proptest::option::of(decimal()),
+        exclusive in any::<(bool, bool)>(),
+        integer in any::<bool>(),
+        plain in any::<bool>(),
+        divisors in (divisor(), divisor()),
+        others in proptest::collection::vec(decimal(), 12),
+    ) {
+        let mut schema = json!({"type": if integer { "integer" } else { "number" }});
+        for (bound, exclusive, names) in [
+            (&low, exclusive.0, ["minimum", "exclusiveMinimum"]),
+            (&high, exclusive.1, ["maximum", "exclusiveMaximum"]),
+        ] {
+            if let Some(bound) = bound {
+                schema[names[usize::from(exclusive)]] = number(bound);
+            }
+        }
+        if let Some(divisor) = divisors.0 {
+            schema["multipleOf"] = number(divisor);
+        }
+        if let Some(divisor) = divisors.1 {
+            schema["not"] = json!({"multipleOf": number(divisor)});
+        }
+        let numbers = if plain { Numbers::Plain } else { Numbers::Any };
+        let options = JsonSchemaOptions { numbers, ..JsonSchemaOptions::default() };
+        let compiled = compile_value(&schema, &options);
+        if compiled.as_ref().is_err_and(|error| error.code() == "limit/exceeded") {
+            // too many remainders, of two divisors
+            prop_assert!(divisors.0.is_some() && divisors.1.is_some(), "{}", schema);
+            return Ok(());
+        }
+        let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
+        let is_multiple = |number: &BigInt, divisor: &str| number % scaled(divisor) == BigInt::ZERO;
+        let has = |text: &str| {
+            let number = scaled(text);
+            let above = low.as_ref().is_none_or(|low| number > scaled(low) || !exclusive.0 && number == scaled(low));
+            let below = high.as_ref().is_none_or(|high| number < scaled(high) || !exclusive.1 && number == scaled(high));
+            above && below
+                && (!integer || is_multiple(&number, "1"))
+                && divisors.0.is_none_or(|divisor| is_multiple(&number, divisor))
+                && divisors.1.is_none_or(|divisor| !is_multiple(&number, divisor))
+        };
+        // whether the divisors come to one
+        let of_one = |divisor: &str| is_multiple(&scaled("1"), divisor);
+        let integers = (integer || divisors.0 == Some("1")) && divisors.0.is_none_or(of_one);
+        let divided = divisors.1.is_some() || divisors.0.is_some() && !integers;
+        let integers = integers && !divided;
+        // whether some number of the range is negative: near enough to the bound, or -1
+        let negative = low.as_ref().is_none_or(|low| {
+            let largest = if integers { scaled("-1") } else { BigInt::from(-1) };
+            if exclusive.0 && integers { scaled(low) < largest } else { scaled(low) <= largest }
+        });
+        for text in others.iter().chain(&low).chain(&high) {
+            for text in spellings(text) {
+                let minus_zero = text.starts_with('-') && scaled(&text) == BigInt::ZERO;
+                let whole = integers || divided && (integer || divisors.0.is_some_and(|d| is_multiple(&scaled(d), "1")));
+                let spelled = is_spelled(&text, whole, divided, numbers) && (!minus_zero || negative);
+                let accepted = language.as_ref().is_some_and(|l| l.accepts(text.as_bytes()));
+                prop_assert_eq!(accepted, spelled && has(&text), "{} in {} ({:?})", text, schema, numbers);
+            }
+        }
+        if let Err(error) = compiled {
+            prop_assert_eq!(error.code(), "json-schema/unsatisfiable");
+        }
+    }
+}
