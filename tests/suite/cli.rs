@@ -328,7 +328,7 @@ fn kinds_are_told_by_name_and_content() {
                 \"transitions\": [{\"from\": \"s\", \"input\": \"x\", \"to\": \"t\"}]}";
     let folder = folder(&[
         ("spec/spec.json", spec),
-        ("schema.json", "{\"enum\": [1, 2, 3]}"),
+        ("schema.json", "{\"enum\": [\"a\", \"b\", null]}"),
         ("two/schema.json", "true"),
         ("two/grammar.gbnf", "root ::= \"a\""),
         ("empty/readme", ""),
@@ -354,7 +354,7 @@ fn options_reach_the_front_ends() {
         ("walk.toml", spec),
         (
             "o.json",
-            r#"{"type":"object","properties":{"a":{"const":1},"b":{"const":2}},"required":["a","b"],"additionalProperties":false}"#,
+            r#"{"type":"object","properties":{"a":{"const":"x"},"b":{"const":"y"}},"required":["a","b"],"additionalProperties":false}"#,
         ),
         ("g.gbnf", "root ::= \"x\" other\nother ::= \"y\" | \"z\"\n"),
         ("p.regex", "^a"),
