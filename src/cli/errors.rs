@@ -149,6 +149,93 @@ pub(super) fn drawing_failed(cause: &str) -> Error {
     )
 }
 
+pub(super) fn step_not_allowed(id: &str, allowed: &[&str]) -> Error {
+    let mut shown = allowed.iter().take(12).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+    if allowed.len() > 12 {
+        shown.push_str(&format!(" and {} more", allowed.len() - 12));
+    }
+    usage(
+        Diagnostic::new("cli/step-not-allowed", "a step is not allowed where it stands")
+            .found(id)
+            .allowed(if shown.is_empty() { "nothing: the plan ends before it".to_owned() } else { shown })
+            .help("steps are given by the ids of their actions, in the order of choices"),
+    )
+}
+
+pub(super) fn not_a_plan(step: usize) -> Error {
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("cli/not-a-plan", "the file is not a plan of the spec")
+            .found(format!("a wrong step {step}"))
+            .help("`grammata plan verify` says what is wrong, and names the nearest plan"),
+    )
+}
+
+pub(super) fn text_needs_plan() -> Error {
+    usage(
+        Diagnostic::new("cli/text-needs-plan", "only a plan can be drawn as text")
+            .found("`--format text` without `--plan`")
+            .help("add `--plan FILE`, or take `--format dot`"),
+    )
+}
+
+pub(super) fn reward(command: &str, found: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/reward", "the command that says what a plan is worth does not")
+            .found(format!("`{command}`: {found}"))
+            .allowed("a command that reads a plan as JSON from its standard input and writes a number")
+            .help("try it by itself: echo '{\"steps\": []}' | COMMAND"),
+    )
+}
+
+pub(super) fn not_a_trip(cause: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/not-a-trip", "a line is not a trip")
+            .found(cause)
+            .allowed("a JSON array of days in the benchmark's format, or `null`")
+            .help("`grammata plan travel --json` writes such lines"),
+    )
+}
+
+pub(super) fn needs_answers() -> Error {
+    usage(
+        Diagnostic::new("cli/needs-answers", "a script needs answers")
+            .found("`--chooser script` without `--answers`")
+            .help("add `--answers FILE`, a file with an answer a line"),
+    )
+}
+
+pub(super) fn needs_model() -> Error {
+    usage(
+        Diagnostic::new("cli/needs-model", "a model is asked, but none is named")
+            .found("`--chooser model` without `--model`")
+            .help("add `--model PATH`, a folder or an ONNX file"),
+    )
+}
+
+pub(super) fn no_such_task(number: usize, count: usize) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-task", "the file has no such task")
+            .found(format!("task {number}"))
+            .allowed(format!("0 to {}", count.saturating_sub(1)))
+            .help("tasks are counted from 0, one a line"),
+    )
+}
+
+pub(super) fn no_modalities(file: &Path, description: &str) -> Error {
+    usage(
+        Diagnostic::new(
+            "cli/no-modalities",
+            format!("a task in `{}` does not say what is given", file.display()),
+        )
+        .found(description)
+        .allowed("`Given IMAGE OR TEXT: WHAT IS WANTED`, or `Given …, how to …`")
+        .help(
+            "name an image or a text before the colon, or give `--task` and parameters instead of `--tasks`",
+        ),
+    )
+}
+
 #[cfg(not(feature = "ort"))]
 pub(super) fn no_onnx_runtime() -> Error {
     Error::new(

@@ -113,7 +113,7 @@ enum Dialect {
     Ecma,
 }
 
-fn name_and_value(argument: &str) -> std::result::Result<(String, String), String> {
+pub(super) fn name_and_value(argument: &str) -> std::result::Result<(String, String), String> {
     match argument.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("it must be NAME=VALUE".to_owned()),
@@ -296,7 +296,7 @@ fn compile(
         Kind::Spec => {
             let options = automaton_spec::Options {
                 format: format_of(file, text),
-                parameters: parameters(args)?,
+                parameters: by_name(&args.parameters)?,
                 limits,
             };
             let compiled = automaton_spec::compile(text, &options)?;
@@ -324,9 +324,26 @@ fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
     }
 }
 
-fn parameters(args: &SourceArgs) -> Result<BTreeMap<String, String>> {
+/// Reads an automaton spec, whatever its name says.
+pub(super) fn read_spec(
+    path: &Path,
+    parameters: &[(String, String)],
+    limits: &Limits,
+) -> Result<automaton_spec::Spec> {
+    let file = locate(path)?;
+    let bytes = read(&file, limits.source_bytes)?;
+    let text = String::from_utf8(bytes).map_err(|e| errors::not_utf8(&file, e.utf8_error().valid_up_to()))?;
+    let options = automaton_spec::Options {
+        format: format_of(&file, &text),
+        parameters: by_name(parameters)?,
+        limits: limits.clone(),
+    };
+    automaton_spec::Spec::read(&text, &options)
+}
+
+fn by_name(given: &[(String, String)]) -> Result<BTreeMap<String, String>> {
     let mut parameters = BTreeMap::new();
-    for (name, value) in &args.parameters {
+    for (name, value) in given {
         if parameters.insert(name.clone(), value.clone()).is_some() {
             return Err(errors::parameter_twice(name));
         }

@@ -32,6 +32,7 @@ fn limits() -> Limits {
         automaton_states: 50_000,
         cache_bytes: 4 << 20,
         lockstep_search: 200,
+        plan_states: 2_000,
         tokenizer_bytes: 1 << 16,
         vocabulary_tokens: 1 << 12,
         token_bytes: 1 << 8,

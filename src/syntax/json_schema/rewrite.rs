@@ -238,16 +238,16 @@ impl<'a> Maker<'_, 'a> {
         debug_assert!(object.some.is_empty());
         let mut some = Vec::new();
         for &(pattern, value) in &object.patterns {
-            some.push(SomeMember { names: NameClass::Matching(pattern), value: self.negation(value) });
+            some.push((NameClass::Matching(pattern), self.negation(value)));
         }
         if let Some(additional) = object.additional {
-            some.push(SomeMember { names: NameClass::AdditionalTo(id), value: self.negation(additional) });
+            some.push((NameClass::AdditionalTo(id), self.negation(additional)));
         }
         if let Some(names) = object.names {
-            let names = NameClass::Satisfying(self.negation(names));
-            some.push(SomeMember { names, value: self.always() });
+            some.push((NameClass::Satisfying(self.negation(names)), self.always()));
         }
-        some
+        let member = |(names, value)| SomeMember { names, value, other_than: Vec::new() };
+        some.into_iter().map(member).collect()
     }
 
     /// An object without a member.
