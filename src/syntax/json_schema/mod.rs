@@ -26,8 +26,8 @@
 //!   number of digits after the point, or scientific notation with one digit, not zero, before the point
 //!   (`1.5e-06`). Integers: plain, with zeros after a point, or with an exponent that is not negative (with
 //!   bounds after one digit only). Multiples: plain. Zero has a minus sign only if the range has negative
-//!   numbers. Numbers of `enum` and `const`: as in the schema (exponents with or without plus sign), or plain
-//!   with any zeros at the end.
+//!   numbers. Numbers of `enum` and `const`: as in the schema (exponents with or without plus sign), or plain,
+//!   integers also with a point and a zero.
 //!
 //! ```
 //! use grammata::syntax::json_schema::{JsonSchemaOptions, Numbers, Whitespace, compile};
