@@ -1,8 +1,8 @@
 //! `$ref`: resolving it within the document, and finding references that lead nowhere but to themselves.
 
+use super::draft::Draft;
 use super::errors;
 use super::pointer::{join, percent_decode, resolve};
-use super::draft::Draft;
 use super::reader::{Location, Reader};
 use super::schema::{SchemaId, Schemas};
 use crate::error::Result;
