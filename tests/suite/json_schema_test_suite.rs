@@ -10,7 +10,7 @@
 //! `UPDATE_JSON_SCHEMA_TEST_SUITE=1` the file is written anew.
 
 use crate::language::Language;
-use grammata::syntax::json_schema::{Formats, JsonSchemaOptions, PropertyOrder, compile};
+use grammata::syntax::json_schema::{Documents, Formats, JsonSchemaOptions, PropertyOrder, compile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -94,6 +94,18 @@ struct Test {
     valid: bool,
 }
 
+/// The documents that the suite expects to be served at `http://localhost:1234/`.
+fn remotes() -> Documents {
+    let mut documents = Documents::default();
+    documents.set_resolver(|uri| {
+        let path = uri.strip_prefix("http://localhost:1234/").ok_or("not served")?;
+        let checkout = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from).ok_or("no checkout")?;
+        let text = std::fs::read_to_string(checkout.join("remotes").join(path)).map_err(|e| e.to_string())?;
+        serde_json::from_str(&text).map_err(|e| e.to_string())
+    });
+    documents
+}
+
 /// Runs all tests below a folder.
 fn run(folder: &Path, draft: &str) -> (Draft, Vec<String>) {
     let mut all = Vec::new();
@@ -125,8 +137,12 @@ fn run(folder: &Path, draft: &str) -> (Draft, Vec<String>) {
             } else {
                 Formats::Annotate
             };
-            let options =
-                JsonSchemaOptions { property_order: PropertyOrder::Any, formats, ..Default::default() };
+            let options = JsonSchemaOptions {
+                property_order: PropertyOrder::Any,
+                formats,
+                documents: remotes(),
+                ..Default::default()
+            };
             let language = match compile(&schema.to_string(), &options) {
                 Ok(compiled) => Language::new(&compiled.grammar),
                 // what nothing satisfies is refused, rightly if no instance is valid

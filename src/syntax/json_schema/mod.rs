@@ -42,6 +42,7 @@ mod combine;
 mod conjunction;
 mod cubes;
 mod decimal;
+mod documents;
 mod draft;
 mod emit;
 mod empty;
@@ -54,16 +55,20 @@ mod options;
 mod pointer;
 mod reader;
 mod refs;
+mod resources;
 mod rewrite;
 mod satisfiable;
 mod schema;
+mod scope;
 mod shape;
 mod source;
 mod span_match;
 mod string_test;
 mod strings;
+mod uri;
 mod validate;
 
+pub use documents::Documents;
 pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 
 use crate::diagnostic::Diagnostic;
@@ -108,7 +113,8 @@ fn compile_checked(
     options: &JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
-    let mut schemas = reader::read(root, options.formats, &mut warnings)?;
+    let shelf = documents::Shelf::default();
+    let mut schemas = reader::read(root, options, &shelf, &mut warnings)?;
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();

@@ -22,7 +22,9 @@ pub(super) fn read<'a>(
             }
         }
         // some write the name of something there
-        Some(Value::String(_)) => reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends")),
+        Some(Value::String(_)) => {
+            reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends"))
+        }
         Some(one) => schema.conjuncts.push(reader.child(keywords.location, &["extends"], one)),
     }
     Ok(())

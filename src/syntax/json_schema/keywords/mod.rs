@@ -48,6 +48,8 @@ const STATUS: &[(Status, u8, u8, &[&str])] = &[
     (Assertion, 8, 9, &["minContains", "maxContains"]),
     (Assertion, 9, 9, &["prefixItems"]),
     (Applicator, 3, 9, &["$ref"]),
+    (Applicator, 8, 8, &["$recursiveRef"]),
+    (Applicator, 9, 9, &["$dynamicRef"]),
     (Applicator, 4, 9, &["allOf", "anyOf", "oneOf", "not"]),
     (Applicator, 7, 9, &["if", "then", "else"]),
     (Applicator, 3, 7, &["dependencies"]),
@@ -59,8 +61,6 @@ const STATUS: &[(Status, u8, u8, &[&str])] = &[
     (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema"]),
     (Refused, 3, 3, &["disallow"]),
     (Refused, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
-    (Refused, 9, 9, &["$dynamicRef"]),
-    (Refused, 8, 8, &["$recursiveRef"]),
 ];
 
 /// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
@@ -133,7 +133,7 @@ pub(super) fn read<'a>(
     location: &Location<'a>,
     map: &'a Map<String, Value>,
 ) -> Result<Schema<'a>> {
-    let draft = reader.draft;
+    let draft = reader.draft(location);
     let keywords = Keywords { location, map, draft };
     let mut schema = Schema::new(location.pointer.clone());
     if draft.ref_stands_alone() && map.contains_key("$ref") {
