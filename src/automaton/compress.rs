@@ -45,7 +45,7 @@ impl Lowering<'_> {
             to(&mut counted.exit);
         }
         for list in &mut automaton.members {
-            list.values.iter_mut().chain(&mut list.rest).for_each(&to);
+            list.values.iter_mut().chain(&mut list.rest).chain(&mut list.one).for_each(&to);
             to(&mut list.separator);
             to(&mut list.exit);
         }

@@ -127,14 +127,16 @@ impl Lowering<'_> {
         (found, empty)
     }
 
-    /// The start that a state calls without a byte, if it does.
-    fn left_callee(&self, state: StateId) -> Option<StateId> {
-        match self.automaton.state(state) {
-            State::Call { start, .. } => Some(start),
-            State::LoopAgain(l) => Some(self.automaton.loops[l as usize].body),
-            State::MembersEnter(m) => self.automaton.members[m as usize].rest,
-            _ => None,
-        }
+    /// The starts that a state calls without a byte.
+    fn left_callees(&self, state: StateId) -> impl Iterator<Item = StateId> {
+        let list = |m: u32| &self.automaton.members[m as usize];
+        let callees = match self.automaton.state(state) {
+            State::Call { start, .. } => [Some(start), None],
+            State::LoopAgain(l) => [Some(self.automaton.loops[l as usize].body), None],
+            State::MembersEnter(m) => [list(m).rest, list(m).one],
+            _ => [None, None],
+        };
+        callees.into_iter().flatten()
     }
 
     /// Per callable from place `from` on: its entries, and the callables (places) that it left-calls.
@@ -144,7 +146,7 @@ impl Lowering<'_> {
         let entries: Vec<Vec<StateId>> =
             self.callables[from..].iter().map(|&start| self.entries(start).0).collect();
         let callees = |entries: &Vec<StateId>| {
-            let callees = entries.iter().filter_map(|&state| self.left_callee(state));
+            let callees = entries.iter().flat_map(|&state| self.left_callees(state));
             callees.filter_map(|start| places.get(&start).copied()).collect()
         };
         let edges = entries.iter().map(callees).collect();
@@ -174,7 +176,7 @@ impl Lowering<'_> {
         for (member, &states) in entries.iter().enumerate() {
             let mut outside = Vec::new();
             for &state in states {
-                let inside = self.left_callee(state).and_then(|start| place_of.get(&start).copied());
+                let inside = self.left_callees(state).find_map(|start| place_of.get(&start).copied());
                 match (inside, self.automaton.state(state)) {
                     (None, _) => outside.push(state),
                     (Some(callee), State::Call { to_return, .. }) => {

@@ -16,7 +16,8 @@ impl<'g> Lowering<'g> {
 
     /// Without a separator only one member can come; if one is required, that one.
     fn only_the_required(&self, source: &Source) -> bool {
-        !self.productive.holds(source.separator) && source.members.iter().any(|member| member.required)
+        let required = source.one.is_some() || source.members.iter().any(|member| member.required);
+        required && !self.productive.holds(source.separator)
     }
 
     pub(super) fn begin_members(&mut self, id: ExprId, source: &'g Source, next: StateId, scope: u32) {
@@ -33,6 +34,7 @@ impl<'g> Lowering<'g> {
             min: source.min,
             max: source.max,
             rest: None,
+            one: None,
             separator: StateId::ACCEPT,
             exit: next,
             to_return,
@@ -51,6 +53,12 @@ impl<'g> Lowering<'g> {
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: rest, next: StateId::ACCEPT, scope });
         }
+        if let Some(one) = source.one {
+            let start = self.open_callable();
+            self.automaton.members[index as usize].one = Some(start);
+            self.push_task(Task::CallableEnd { start, result: start });
+            self.push_task(Task::Build { expression: one, next: StateId::ACCEPT, scope });
+        }
         for member in self.possible(source).into_iter().rev() {
             self.push_task(Task::OrEmpty { expression: member.value, next: StateId::ACCEPT });
             self.push_task(Task::Build { expression: member.value, next: StateId::ACCEPT, scope });
@@ -63,10 +71,9 @@ impl<'g> Lowering<'g> {
             true => self.results_of(1)[0],
             false => self.split(&[]),
         };
-        let rest = self.automaton.members[index as usize].rest;
-        if rest.is_some() {
-            self.results_of(1);
-        }
+        let list = &self.automaton.members[index as usize];
+        let further = usize::from(list.rest.is_some()) + usize::from(list.one.is_some());
+        self.results_of(further);
         let members = self.possible(source);
         let values = self.results_of(members.len());
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();

@@ -62,6 +62,8 @@ struct Progress {
     base: u32,
     /// How many members came, where they are counted; without an upper bound, counting ends at the lower one.
     count: u32,
+    /// Whether the member that must come once did.
+    one: bool,
 }
 
 /// Interned [`Progress`] of the lists whose members are counted; id 0 is that of the beginning.
@@ -73,7 +75,7 @@ pub(super) struct Counted {
 
 impl Counted {
     pub(super) fn new() -> Counted {
-        let begin = Progress { base: 0, count: 0 };
+        let begin = Progress { base: 0, count: 0, one: false };
         Counted { list: vec![begin], ids: FxHashMap::from_iter([(begin, 0)]) }
     }
 
@@ -83,23 +85,24 @@ impl Counted {
 }
 
 impl Members {
+    /// Whether the value of the list's frame is the id of a [`Progress`].
     fn is_counted(&self) -> bool {
-        self.min > 0 || self.max.is_some()
+        self.min > 0 || self.max.is_some() || self.one.is_some()
     }
 }
 
 impl Tables {
     fn progress(&self, list: &Members, value: u32) -> Progress {
-        if list.is_counted() { self.counted.list[value as usize] } else { Progress { base: value, count: 0 } }
+        if list.is_counted() { self.counted.list[value as usize] } else { Progress { base: value, count: 0, one: false } }
     }
 
     /// The value of the list's frame after one more member.
-    fn value_of(&mut self, list: &Members, base: u32, count: u32) -> u32 {
+    fn value_of(&mut self, list: &Members, after: Progress) -> u32 {
         if !list.is_counted() {
-            return base;
+            return after.base;
         }
-        let count = if list.max.is_none() { count.min(list.min) } else { count };
-        let progress = Progress { base, count };
+        let count = if list.max.is_none() { after.count.min(list.min) } else { after.count };
+        let progress = Progress { count, ..after };
         let next = self.counted.list.len() as u32;
         let counted = &mut self.counted;
         *counted.ids.entry(progress).or_insert_with(|| {
@@ -110,11 +113,12 @@ impl Tables {
 
     /// How many required members are still to come.
     fn missing(&self, list: &Members, at: Progress) -> u32 {
+        let one = u32::from(list.one.is_some() && !at.one);
         if list.any_order {
             let seen = self.seen.sets[at.base as usize].ones().filter(|&m| list.required[m]).count();
-            list.required_from[0] - seen as u32
+            one + list.required_from[0] - seen as u32
         } else {
-            list.required_from[at.base as usize]
+            one + list.required_from[at.base as usize]
         }
     }
 
@@ -140,26 +144,30 @@ impl Tables {
         let next = list.next_required[at.base as usize];
         let first = if room { at.base } else { next };
         let end = list.values.len() as u32;
-        let last = if list.rest.is_some() { end } else { (end + at.count).saturating_sub(list.min) };
+        let enough = end + at.count + u32::from(list.one.is_some() && !at.one);
+        let last = if list.rest.is_some() { end } else { enough.saturating_sub(list.min) };
         let from = members.partition_point(|&m| m < first);
         members.get(from).is_some_and(|&m| m <= next.min(last))
     }
 
     fn after_member(&mut self, list: &Members, at: Progress, member: u32) -> u32 {
         let base = if list.any_order { self.seen.with(at.base, member) } else { member + 1 };
-        self.value_of(list, base, at.count + 1)
+        self.value_of(list, Progress { base, count: at.count + 1, ..at })
     }
 
-    /// The base after a further member, if one may come.
-    fn base_after_rest(&self, list: &Members, at: Progress) -> Option<u32> {
+    /// The starts of the further members that may come, with the progress after each.
+    fn further(&self, list: &Members, at: Progress) -> [Option<(StateId, Progress)>; 2] {
         let end = list.values.len() as u32;
-        if list.rest.is_none() || !self.has_room(list, at) {
-            None
-        } else if list.any_order {
-            Some(at.base)
-        } else {
-            (list.next_required[at.base as usize] == end).then_some(end)
+        if !list.any_order && list.next_required[at.base as usize] != end {
+            return [None; 2];
         }
+        let base = if list.any_order { at.base } else { end };
+        let after = Progress { base, count: at.count + 1, one: at.one };
+        let rest = list.rest.filter(|_| self.has_room(list, at)).map(|start| (start, after));
+        // in declared order nothing but the rest comes after it
+        let enough = list.any_order || list.rest.is_some() || after.count >= list.min;
+        let one = list.one.filter(|_| !at.one && enough);
+        [rest, one.map(|start| (start, Progress { one: true, ..after }))]
     }
 
     pub(super) fn enter_members(
@@ -187,10 +195,10 @@ impl Tables {
             let stack = self.stacks.push(list.to_return, value, below);
             self.add(closure, list.root, stack);
         }
-        if let (Some(rest), Some(base)) = (list.rest, self.base_after_rest(list, at)) {
-            let after = self.value_of(list, base, at.count + 1);
+        for (start, after) in self.further(list, at).into_iter().flatten() {
+            let after = self.value_of(list, after);
             let stack = self.stacks.push(list.to_return, after, below);
-            self.call(a, closure, rest, stack);
+            self.call(a, closure, start, stack);
         }
     }
 
@@ -215,7 +223,8 @@ impl Tables {
         if at.count >= list.min && self.missing(list, at) == 0 {
             self.add(closure, list.exit, frame.below);
         }
-        if self.base_after_rest(list, at).is_some() || self.any_may_come(list, at, &list.keys[0].members) {
+        let further = self.further(list, at).iter().any(Option::is_some);
+        if further || self.any_may_come(list, at, &list.keys[0].members) {
             let stack = self.stacks.push(list.to_return, frame.value, frame.below);
             self.add(closure, list.separator, stack);
         }

@@ -117,6 +117,8 @@ pub(crate) struct Members {
     pub(crate) max: Option<u32>,
     /// Start of a further member.
     pub(crate) rest: Option<StateId>,
+    /// Start of the member without a fixed key that must come once.
+    pub(crate) one: Option<StateId>,
     /// Start of the separator, which leads to the `MembersNext` state.
     pub(crate) separator: StateId,
     /// Where to go on afterwards.

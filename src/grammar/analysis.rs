@@ -169,14 +169,18 @@ fn needs(
         Expression::Members(members) if productive => {
             let required = members.members.iter().filter(|m| m.required).count();
             let optional = (members.members.len() - required) as u64;
-            let further = u64::from(members.min).saturating_sub(required as u64);
+            let required = required as u64 + u64::from(members.one.is_some());
+            let further = u64::from(members.min).saturating_sub(required);
             // no number of optional members weighs as much as one that must be there
             let whole = optional + 1 + further;
             for member in &members.members {
                 on(member.value, if member.required { whole } else { 1 });
             }
-            let mut needed = whole * required as u64 + further;
-            if required as u64 + further > 1 {
+            if let Some(one) = members.one {
+                on(one, whole);
+            }
+            let mut needed = whole * required + further;
+            if required + further > 1 {
                 on(members.separator, whole);
                 needed += whole;
             }
@@ -186,7 +190,7 @@ fn needs(
             Needs::Weight(needed)
         }
         Expression::Members(members) => {
-            let required = members.members.iter().any(|m| m.required);
+            let required = members.members.iter().any(|m| m.required) || members.one.is_some();
             if required || members.min > 0 { Needs::Never } else { Needs::All }
         }
     }

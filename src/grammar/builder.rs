@@ -245,19 +245,13 @@ impl GrammarBuilder {
         rest: Option<ExprId>,
         separator: ExprId,
     ) -> ExprId {
-        self.counted_members(order, members, rest, separator, (0, None))
+        let members = members.into_iter().collect();
+        self.member_list(Members { order, members, rest, one: None, separator, min: 0, max: None })
     }
 
-    /// Keyed members, at least `min` and at most `max` (`None` is without bound) of them; see [`Members`].
-    pub fn counted_members(
-        &mut self,
-        order: Order,
-        members: impl IntoIterator<Item = Member>,
-        rest: Option<ExprId>,
-        separator: ExprId,
-        (min, max): (u32, Option<u32>),
-    ) -> ExprId {
-        let members: Box<[Member]> = members.into_iter().collect();
+    /// Keyed members with everything that [`Members`] can say.
+    pub fn member_list(&mut self, list: Members) -> ExprId {
+        let Members { order, members, rest, one, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
             self.fail(Limits::exceeded("grammar_nodes", limit, format!("{} members", members.len())));
@@ -265,9 +259,11 @@ impl GrammarBuilder {
         }
         let never = self.never();
         let rest = rest.filter(|&rest| rest != never);
-        let required = members.iter().filter(|member| member.required).count();
-        let most = if rest.is_some() { usize::MAX } else { members.len() };
-        if most < min as usize || max.is_some_and(|max| (max as usize) < required.max(min as usize)) {
+        let required = members.iter().filter(|member| member.required).count() + usize::from(one.is_some());
+        let listed = members.len() + usize::from(one.is_some());
+        let most = if rest.is_some() { usize::MAX } else { listed };
+        let too_few = most < min as usize || max.is_some_and(|max| (max as usize) < required.max(min as usize));
+        if too_few || one == Some(never) {
             return never;
         }
         if max == Some(0) || most == 0 {
@@ -276,7 +272,7 @@ impl GrammarBuilder {
         // bounds that say nothing beside what is required and what there is
         let min = if min as usize <= required { 0 } else { min };
         let max = max.filter(|&max| (max as usize) < most);
-        self.intern(Expression::Members(Box::new(Members { order, members, rest, separator, min, max })))
+        self.intern(Expression::Members(Box::new(Members { order, members, rest, one, separator, min, max })))
     }
 
     /// The strings in all of them.

@@ -104,6 +104,10 @@ impl Grammar {
                 stack.push(Step::Owned(bounds));
                 stack.push(Step::Show(members.separator, Level::Choice));
                 stack.push(Step::Text("; separator "));
+                if let Some(one) = members.one {
+                    stack.push(Step::Show(one, Level::Choice));
+                    stack.push(Step::Text("; one "));
+                }
                 if let Some(rest) = members.rest {
                     stack.push(Step::Show(rest, Level::Choice));
                     stack.push(Step::Text("; rest "));

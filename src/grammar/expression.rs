@@ -74,7 +74,8 @@ pub enum Expression {
 }
 
 impl Expression {
-    /// The operands, in order; for [`Members`]: the separator, the rest if any, then the values.
+    /// The operands, in order; for [`Members`]: the separator, the rest and the one if any, then the
+    /// values.
     pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
         let (list, one, members): (&[ExprId], Option<ExprId>, Option<&Members>) = match self {
             Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
@@ -92,7 +93,7 @@ impl Expression {
             | Expression::Rule(_) => (&[], None, None),
         };
         let members = members.into_iter().flat_map(|m| {
-            [Some(m.separator), m.rest].into_iter().flatten().chain(m.members.iter().map(|k| k.value))
+            [Some(m.separator), m.rest, m.one].into_iter().flatten().chain(m.members.iter().map(|k| k.value))
         });
         list.iter().copied().chain(one).chain(members)
     }
@@ -108,8 +109,9 @@ pub enum Order {
 }
 
 /// A list of members `key value`, separated by `separator`: each member at most once, the required ones
-/// exactly once; and, if there is a `rest`, any number of further members that it describes. All together are
-/// at least `min` and at most `max`. With no member required and no minimum, the empty string is in the language.
+/// exactly once; `one`, if there is one, exactly once; and, if there is a `rest`, any number of further members
+/// that it describes. All together are at least `min` and at most `max`. With no member required, no `one` and no
+/// minimum, the empty string is in the language.
 ///
 /// This is what JSON objects, use-once tools and sets are made of. It is a register in the automaton (which
 /// members were seen), never an expansion into orders or subsets.
@@ -121,6 +123,9 @@ pub struct Members {
     pub members: Box<[Member]>,
     /// Describes one further member, never the empty string; any number of such may come.
     pub rest: Option<ExprId>,
+    /// Describes a member without a fixed key, never the empty string, that must come once. In declared order it
+    /// comes among the rest.
+    pub one: Option<ExprId>,
     /// What stands between two members.
     pub separator: ExprId,
     /// At least so many members come, further ones included.

@@ -158,10 +158,12 @@ pub(super) struct ObjectPart<'a> {
 
 /// There is a member with a name of a class, and a value of a schema. Written nowhere: this is how an object
 /// fails to satisfy `patternProperties`, `additionalProperties` and `propertyNames`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SomeMember<'a> {
     pub(super) names: NameClass<'a>,
     pub(super) value: SchemaId,
+    /// Names that it does not have: those that are alternatives of their own.
+    pub(super) other_than: Vec<&'a str>,
 }
 
 /// A class of names of members.

@@ -51,7 +51,9 @@ pub(super) struct Conjunctions<'a> {
     shapes: Vec<Shape<'a>>,
     /// Made schemas that require a member and restrict it, by its name and value.
     pub(super) required_members: FxHashMap<(&'a str, SchemaId), SchemaId>,
-    /// Where values that only an additional member could make valid were left out.
+    /// Made schemas that require some member, by what they were made from and the names that it does not have.
+    pub(super) undeclared: FxHashMap<(SchemaId, Vec<&'a str>), SchemaId>,
+    /// Where values were left out.
     pub(super) narrowed: Vec<Diagnostic>,
 }
 
@@ -69,6 +71,7 @@ impl<'a> Conjunctions<'a> {
             ids: FxHashMap::default(),
             shapes: Vec::new(),
             required_members: FxHashMap::default(),
+            undeclared: FxHashMap::default(),
             narrowed: Vec::new(),
         };
         let mut size = 0;
@@ -168,6 +171,12 @@ impl<'a> Conjunctions<'a> {
         })
     }
 
+    /// A conjunction with more schemas.
+    pub(super) fn with(&mut self, id: ConjunctionId, schemas: impl IntoIterator<Item = SchemaId>) -> ConjunctionId {
+        let parts = self.parts[id.index()].clone();
+        self.intern(parts.into_iter().chain(schemas.into_iter().map(Part::whole)))
+    }
+
     /// The conjunction of whole schemas.
     pub(super) fn whole(&mut self, schemas: impl IntoIterator<Item = SchemaId>) -> ConjunctionId {
         self.intern(schemas.into_iter().map(Part::whole))
@@ -186,12 +195,10 @@ impl<'a> Conjunctions<'a> {
             }
             return Ok(Shape::Values(values));
         }
-        choices.extend(self.some_members(&schemas)?);
-        let own: Vec<Part> = bases
-            .iter()
-            .filter(|&&id| self.schemas.get(id).object.some.is_empty())
-            .map(|&schema| Part { schema, own: true })
-            .collect();
+        let (members, resolved) = self.some_members(&bases, &schemas)?;
+        choices.extend(members);
+        let left = bases.iter().filter(|id| !resolved.contains(id));
+        let own: Vec<Part> = left.map(|&schema| Part { schema, own: true }).collect();
         let combinations = match choices.len() {
             0 => None,
             // what is excluded here is found when its own shape is made

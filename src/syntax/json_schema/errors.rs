@@ -302,10 +302,10 @@ pub(super) fn too_many_patterns(pointer: &str, limit: usize) -> Error {
 pub(super) fn narrowed(pointer: &str) -> Diagnostic {
     Diagnostic::new(
         "json-schema/narrowed",
-        "objects that only a member of an undeclared name keeps from satisfying this schema are left out",
+        "objects that need several members of undeclared names to satisfy this schema are left out",
     )
     .at(at(pointer))
-    .help("declare the name in `properties` where such objects are wanted")
+    .help("declare the names in `properties` where such objects are wanted")
 }
 
 /// Nothing is left of a schema after values were left out.

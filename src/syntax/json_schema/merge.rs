@@ -1,6 +1,6 @@
 //! The assertions of several schemas put together, type by type.
 
-use super::assertion::{Counts, NameClass, TypeSet};
+use super::assertion::{Counts, NameClass, SomeMember, TypeSet};
 use super::conjunction::{Conjunctions, Part};
 use super::errors;
 use super::numbers::{self, NumberRange};
@@ -114,12 +114,9 @@ impl<'a> Conjunctions<'a> {
         }
         let rest =
             if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
-        let names = (!names_schemas.is_empty() && listed.is_none()).then(|| {
-            let string = self.schemas.strings();
-            self.whole(names_schemas.into_iter().chain([string]))
-        });
+        let one = self.one_undeclared(ids, bases, &rest)?;
         let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
-        Ok(ObjectShape { members, rest, names, count })
+        Ok(ObjectShape { members, rest, one, count })
     }
 
     /// What the member of a name must satisfy.
@@ -214,7 +211,7 @@ impl<'a> Conjunctions<'a> {
             let cared = tests.iter().enumerate().filter(|(at, _)| cube.care >> at & 1 == 1);
             let passing = cared.map(|(at, test)| Test { holds: cube.holds >> at & 1 == 1, ..*test });
             let passing: Vec<Test<'a>> = passing.collect();
-            let mut declared = Vec::new();
+            let mut others = Vec::new();
             for member in members {
                 let mut passes = self.name_satisfies(names_schemas, member.name)?;
                 for test in &passing {
@@ -222,22 +219,89 @@ impl<'a> Conjunctions<'a> {
                     passes = passes && self.validator.passes(schema, test.test, member.name)? == test.holds;
                 }
                 if passes {
-                    declared.push(member.name);
+                    others.push(member.name);
                 }
             }
-            rest.push(RestShape { tests: passing, declared, value });
+            let strings = (!names_schemas.is_empty()).then(|| {
+                let string = self.schemas.strings();
+                self.whole(names_schemas.iter().copied().chain([string]))
+            });
+            rest.push(RestShape { tests: passing, others, strings, value });
         }
         Ok(rest)
     }
 
-    /// For every "there is a member" among the schemas, the declared members that it may be, as alternatives.
-    /// Members of undeclared names are left out, with a warning.
-    pub(super) fn some_members(&mut self, bases: &[Rc<Schema<'a>>]) -> Result<Vec<Vec<SchemaId>>> {
-        let mut choices = Vec::new();
-        for base in bases {
+    /// The member of an undeclared name that there must be, if there must be one. Where there must be several, they
+    /// are one that is all of them.
+    fn one_undeclared(
+        &mut self,
+        ids: &[SchemaId],
+        bases: &[Rc<Schema<'a>>],
+        rest: &[RestShape<'a>],
+    ) -> Result<Option<Vec<RestShape<'a>>>> {
+        let some: Vec<(SchemaId, SomeMember<'a>)> = ids
+            .iter()
+            .zip(bases)
+            .flat_map(|(&id, base)| base.object.some.iter().map(move |some| (id, some.clone())))
+            .collect();
+        let Some((first, _)) = some.first() else { return Ok(None) };
+        if some.len() > 1 {
+            self.narrowed.push(errors::narrowed(&self.schemas.get(*first).pointer));
+        }
+        let mut classes = rest.to_vec();
+        for (id, some) in some {
+            for class in &mut classes {
+                class.value = self.with(class.value, [some.value]);
+                class.others.extend(&some.other_than);
+                match some.names {
+                    NameClass::Matching(pattern) => {
+                        let test = Test { schema: id, test: StringTest::Pattern(pattern), holds: true };
+                        class.tests.push(test);
+                    }
+                    NameClass::Satisfying(names) => {
+                        let string = self.schemas.strings();
+                        let all = class.strings.unwrap_or_else(|| self.whole([string]));
+                        class.strings = Some(self.with(all, [names]));
+                    }
+                    NameClass::AdditionalTo(schema) => {
+                        let object = self.schemas.get(schema).object.clone();
+                        class.others.extend(object.properties.iter().map(|(name, _)| *name));
+                        class.tests.extend(object.patterns.iter().map(|&(pattern, _)| Test {
+                            schema,
+                            test: StringTest::Pattern(pattern),
+                            holds: false,
+                        }));
+                    }
+                }
+                class.tests.dedup();
+                class.others.sort_unstable();
+                class.others.dedup();
+            }
+        }
+        Ok(Some(classes))
+    }
+
+    /// For every "there is a member" among the schemas, the declared members that it may be, as alternatives beside
+    /// that it is none of these; and the schemas for which that was done.
+    pub(super) fn some_members(
+        &mut self,
+        ids: &[SchemaId],
+        bases: &[Rc<Schema<'a>>],
+    ) -> Result<(Vec<Vec<SchemaId>>, Vec<SchemaId>)> {
+        let (mut choices, mut resolved) = (Vec::new(), Vec::new());
+        if bases.iter().all(|base| base.object.some.is_empty()) {
+            return Ok((choices, resolved));
+        }
+        let declared = declared_names(bases);
+        let is_never = |id| self.schemas.get(id).types == TypeSet::NONE;
+        let is_closed = |base: &Rc<Schema<'a>>| {
+            base.object.patterns.is_empty() && base.object.additional.is_some_and(is_never)
+        };
+        let is_closed = bases.iter().any(is_closed);
+        for (&id, base) in ids.iter().zip(bases) {
             for some in &base.object.some {
                 let mut alternatives = Vec::new();
-                for name in declared_names(bases) {
+                for &name in declared.iter().filter(|name| !some.other_than.contains(name)) {
                     let of_class = match some.names {
                         NameClass::Matching(pattern) => {
                             self.validator.passes(base, StringTest::Pattern(pattern), name)?
@@ -251,17 +315,33 @@ impl<'a> Conjunctions<'a> {
                         alternatives.push(self.required_member(&base.pointer, name, some.value));
                     }
                 }
-                let is_never = |id| self.schemas.get(id).types == TypeSet::NONE;
-                let closed = |base: &Rc<Schema<'a>>| {
-                    base.object.patterns.is_empty() && base.object.additional.is_some_and(is_never)
-                };
-                if !bases.iter().any(closed) {
-                    self.narrowed.push(errors::narrowed(&base.pointer));
+                if is_closed || !alternatives.is_empty() {
+                    if !is_closed {
+                        alternatives.push(self.undeclared_member(id, &declared));
+                    }
+                    choices.push(alternatives);
+                    resolved.push(id);
                 }
-                choices.push(alternatives);
             }
         }
-        Ok(choices)
+        Ok((choices, resolved))
+    }
+
+    /// A schema that asks for some member, made to ask for one of yet another name.
+    fn undeclared_member(&mut self, id: SchemaId, declared: &[&'a str]) -> SchemaId {
+        let key = (id, declared.to_vec());
+        if let Some(&known) = self.undeclared.get(&key) {
+            return known;
+        }
+        let mut schema = Schema::clone(self.schemas.get(id));
+        for some in &mut schema.object.some {
+            let new = declared.iter().filter(|name| !some.other_than.contains(name));
+            let new: Vec<&'a str> = new.copied().collect();
+            some.other_than.extend(new);
+        }
+        let made = self.schemas.push(schema);
+        self.undeclared.insert(key, made);
+        made
     }
 
     /// The schema of the objects that have a member of a name with a value of a schema.

@@ -66,6 +66,7 @@ mod span_match;
 mod string_test;
 mod strings;
 mod uri;
+mod unevaluated;
 mod validate;
 
 pub use documents::Documents;
@@ -115,6 +116,7 @@ fn compile_checked(
 ) -> Result<Compiled> {
     let shelf = documents::Shelf::default();
     let mut schemas = reader::read(root, options, &shelf, &mut warnings)?;
+    unevaluated::rewrite(&mut schemas)?;
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();

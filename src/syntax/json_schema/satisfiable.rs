@@ -6,7 +6,7 @@ use super::conjunction::{ConjunctionId, Conjunctions};
 use super::errors;
 use super::numbers;
 use super::pointer::shown;
-use super::shape::{ArrayShape, ObjectShape, Shape};
+use super::shape::{ArrayShape, ObjectShape, RestShape, Shape};
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
@@ -69,16 +69,22 @@ impl Satisfiable {
     fn object(&self, object: &ObjectShape<'_>) -> bool {
         let possible = object.members.iter().filter(|member| self.contains(member.value)).count();
         let required = object.members.iter().filter(|member| member.required).count();
-        let most = if self.has_rest(object) { usize::MAX } else { possible };
-        object.members.iter().all(|member| !member.required || self.contains(member.value))
+        let one = object.one.as_ref().map(|classes| self.any(classes));
+        let (possible, required) = (possible + usize::from(one.is_some()), required + usize::from(one.is_some()));
+        let most = if self.any(&object.rest) { usize::MAX } else { possible };
+        one != Some(false) && object.members.iter().all(|member| !member.required || self.contains(member.value))
             && object.count.max.is_none_or(|max| required.max(object.count.min as usize) <= max as usize)
             && object.count.min as usize <= most
     }
 
-    /// Whether there may be members of undeclared names.
-    fn has_rest(&self, object: &ObjectShape<'_>) -> bool {
-        object.names.is_none_or(|names| self.contains(names))
-            && object.rest.iter().any(|rest| self.contains(rest.value))
+    /// Whether there may be a member of one of the classes.
+    fn any(&self, classes: &[RestShape<'_>]) -> bool {
+        classes.iter().any(|class| self.is_possible(class))
+    }
+
+    /// Whether there may be a member of the class.
+    pub(super) fn is_possible(&self, class: &RestShape<'_>) -> bool {
+        self.contains(class.value) && class.strings.is_none_or(|strings| self.contains(strings))
     }
 
     /// The deepest conjunction that makes `id` unsatisfiable, and the reason.
@@ -117,8 +123,7 @@ impl Satisfiable {
             if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
                 return Err(format!("`{}` is `false`", shown(&schema.pointer)));
             }
-            let places: Vec<String> =
-                restricting.iter().map(|s| format!("`{}`", shown(&s.pointer))).collect();
+            let places: Vec<String> = restricting.iter().map(|s| format!("`{}`", shown(&s.pointer))).collect();
             return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
         if let Some(object) = &typed.object {

@@ -64,8 +64,8 @@ pub(super) struct ObjectShape<'a> {
     pub(super) members: Vec<MemberShape<'a>>,
     /// Members of other names, by class of names.
     pub(super) rest: Vec<RestShape<'a>>,
-    /// What all names of the rest satisfy.
-    pub(super) names: Option<ConjunctionId>,
+    /// If there must be one more member of another name, what it may be.
+    pub(super) one: Option<Vec<RestShape<'a>>>,
     pub(super) count: Counts,
 }
 
@@ -77,11 +77,13 @@ pub(super) struct MemberShape<'a> {
 }
 
 /// Further members whose names pass the same tests.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RestShape<'a> {
     pub(super) tests: Vec<Test<'a>>,
-    /// Declared names that pass the tests as well, and are not of the rest.
-    pub(super) declared: Vec<&'a str>,
+    /// Names that pass the tests as well, and are not in the class.
+    pub(super) others: Vec<&'a str>,
+    /// What the names satisfy as strings.
+    pub(super) strings: Option<ConjunctionId>,
     pub(super) value: ConjunctionId,
 }
 
@@ -95,7 +97,8 @@ impl Shape<'_> {
                 let arrays = typed.array.iter().flat_map(|a| a.items.iter().flatten().map(|item| item.value));
                 let objects = typed.object.iter().flat_map(|o| {
                     let members = o.members.iter().map(|member| member.value);
-                    members.chain(o.rest.iter().map(|rest| rest.value)).chain(o.names)
+                    let further = o.rest.iter().chain(o.one.iter().flatten());
+                    members.chain(further.flat_map(|class| [class.value].into_iter().chain(class.strings)))
                 });
                 arrays.chain(objects).collect()
             }

@@ -179,8 +179,10 @@ impl<'a> Visit<'_, 'a> {
         for some in &object.some {
             let mut any = false;
             for (name, member) in map {
-                any = any
-                    || self.is_of_class(schema, some, name, depth)? && self.all(some.value, member, depth)?;
+                let may_be = !any && !some.other_than.contains(&name.as_str());
+                any |= may_be
+                    && self.is_of_class(schema, some, name, depth)?
+                    && self.all(some.value, member, depth)?;
             }
             if !any {
                 return Ok(false);

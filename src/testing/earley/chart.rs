@@ -31,10 +31,10 @@ pub(super) enum Piece {
     Char { class: ExprId, read: Vec<u8> },
     /// A repeat with what is left of its bounds.
     Repeat { body: ExprId, min: u32, max: Option<u32> },
-    /// Members in their order, from `next` on, after `count` of them.
-    Declared { of: ExprId, next: usize, count: u32 },
-    /// Members in any order, those of `left` left, after `count` of them.
-    AnyOrder { of: ExprId, left: Vec<usize>, count: u32 },
+    /// Members in their order, from `next` on, after `count` of them; whether the one must still come.
+    Declared { of: ExprId, next: usize, count: u32, one: bool },
+    /// Members in any order, those of `left` left, after `count` of them; whether the one must still come.
+    AnyOrder { of: ExprId, left: Vec<usize>, count: u32, one: bool },
 }
 
 /// `head` was begun at column `origin` and has `rest` left to read, its last piece first.
@@ -311,38 +311,47 @@ impl Recogniser<'_> {
                 }
                 alternatives
             }
-            Some(&Piece::Declared { of, next, count }) => {
+            Some(&Piece::Declared { of, next, count, one }) => {
                 let Expression::Members(members) = self.grammar.expression(of) else { return Vec::new() };
                 let mut alternatives = Vec::new();
                 let full = members.max.is_some_and(|max| count >= max);
                 let required = members.members.iter().skip(next).position(|member| member.required);
                 let last = required.map_or(members.members.len(), |ahead| next + ahead + 1);
                 for i in (next..last).filter(|_| !full) {
-                    let left = Piece::Declared { of, next: i + 1, count: count + 1 };
-                    alternatives.push(self.with_member(item, of, count > 0, Some(i), left));
+                    let left = Piece::Declared { of, next: i + 1, count: count + 1, one };
+                    alternatives.push(self.with_member(item, of, count > 0, i, left));
                 }
                 if required.is_none() {
-                    let left = Piece::Declared { of, next: members.members.len(), count: count + 1 };
-                    let rest = members.rest.filter(|_| !full);
-                    alternatives.extend(rest.map(|_| self.with_member(item, of, count > 0, None, left)));
-                    alternatives.extend((count >= members.min).then(|| item.with([])));
+                    let end = members.members.len();
+                    let left = |one| Piece::Declared { of, next: end, count: count + 1, one };
+                    if let Some(rest) = members.rest.filter(|_| !full) {
+                        alternatives.push(self.with_further(item, of, count > 0, rest, left(one)));
+                    }
+                    if let Some(found) = members.one.filter(|_| one && !full) {
+                        alternatives.push(self.with_further(item, of, count > 0, found, left(false)));
+                    }
+                    alternatives.extend((count >= members.min && !one).then(|| item.with([])));
                 }
                 alternatives
             }
-            Some(Piece::AnyOrder { of, left, count }) => {
+            Some(Piece::AnyOrder { of, left, count, one }) => {
                 let Expression::Members(members) = self.grammar.expression(*of) else { return Vec::new() };
                 let mut alternatives = Vec::new();
                 let full = members.max.is_some_and(|max| *count >= max);
                 for &i in left.iter().filter(|_| !full) {
                     let others = left.iter().copied().filter(|&other| other != i).collect();
-                    let after = Piece::AnyOrder { of: *of, left: others, count: count + 1 };
-                    alternatives.push(self.with_member(item, *of, *count > 0, Some(i), after));
+                    let after = Piece::AnyOrder { of: *of, left: others, count: count + 1, one: *one };
+                    alternatives.push(self.with_member(item, *of, *count > 0, i, after));
                 }
-                if members.rest.is_some() && !full {
-                    let after = Piece::AnyOrder { of: *of, left: left.clone(), count: count + 1 };
-                    alternatives.push(self.with_member(item, *of, *count > 0, None, after));
+                let after =
+                    |one| Piece::AnyOrder { of: *of, left: left.clone(), count: count + 1, one };
+                if let Some(rest) = members.rest.filter(|_| !full) {
+                    alternatives.push(self.with_further(item, *of, *count > 0, rest, after(*one)));
                 }
-                if *count >= members.min && left.iter().all(|&i| !members.members[i].required) {
+                if let Some(found) = members.one.filter(|_| *one && !full) {
+                    alternatives.push(self.with_further(item, *of, *count > 0, found, after(false)));
+                }
+                if *count >= members.min && !one && left.iter().all(|&i| !members.members[i].required) {
                     alternatives.push(item.with([]));
                 }
                 alternatives
@@ -367,39 +376,35 @@ impl Recogniser<'_> {
             }
             Expression::Label(_, body) => vec![item.with([Piece::Expr(*body)])],
             Expression::Members(members) => vec![item.with([match members.order {
-                Order::Declared => Piece::Declared { of: id, next: 0, count: 0 },
+                Order::Declared => Piece::Declared { of: id, next: 0, count: 0, one: members.one.is_some() },
                 Order::Any => {
                     let left = (0..members.members.len()).collect();
-                    Piece::AnyOrder { of: id, left, count: 0 }
+                    Piece::AnyOrder { of: id, left, count: 0, one: members.one.is_some() }
                 }
             }])],
         }
     }
 
-    /// One member (`None`: one of the rest), after a separator if it is not the first, then `left`.
-    fn with_member(
-        &self,
-        item: &Item,
-        of: ExprId,
-        started: bool,
-        member: Option<usize>,
-        left: Piece,
-    ) -> Item {
-        let Expression::Members(members) = self.grammar.expression(of) else {
-            unreachable!("only members have members")
-        };
-        let mut pieces = Vec::new();
-        if started {
-            pieces.push(Piece::Expr(members.separator));
+    /// One member, after a separator if it is not the first, then `left`.
+    fn with_member(&self, item: &Item, of: ExprId, started: bool, member: usize, left: Piece) -> Item {
+        let value = Piece::Expr(self.members(of).members[member].value);
+        let key = Piece::Bytes { of, member: Some(member), at: 0 };
+        item.with(self.separator(of, started).into_iter().chain([key, value, left]))
+    }
+
+    /// One further member, after a separator if it is not the first, then `left`.
+    fn with_further(&self, item: &Item, of: ExprId, started: bool, further: ExprId, left: Piece) -> Item {
+        item.with(self.separator(of, started).into_iter().chain([Piece::Expr(further), left]))
+    }
+
+    fn separator(&self, of: ExprId, started: bool) -> Option<Piece> {
+        started.then(|| Piece::Expr(self.members(of).separator))
+    }
+
+    fn members(&self, of: ExprId) -> &crate::grammar::Members {
+        match self.grammar.expression(of) {
+            Expression::Members(members) => members,
+            other => unreachable!("no members in {other:?}"),
         }
-        match member {
-            Some(i) => {
-                pieces.push(Piece::Bytes { of, member: Some(i), at: 0 });
-                pieces.push(Piece::Expr(members.members[i].value));
-            }
-            None => pieces.extend(members.rest.map(Piece::Expr)),
-        }
-        pieces.push(left);
-        item.with(pieces)
     }
 }

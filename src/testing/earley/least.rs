@@ -47,7 +47,7 @@ impl Least {
             Expression::Rule(rule) => self.rules[rule.index()],
             Expression::Label(_, body) => self.expression(*body),
             Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
-            Expression::Members(members) => self.members(members, 0..members.members.len(), 0),
+            Expression::Members(members) => self.members(members, 0..members.members.len(), 0, members.one.is_some()),
         }
     }
 
@@ -67,13 +67,22 @@ impl Least {
         if count == 0 { Some(0) } else { Some(self.expression(body)?.saturating_mul(count)) }
     }
 
-    /// To finish members with those of `left` left, after `count` of them.
-    fn members(&self, members: &Members, left: impl Iterator<Item = usize>, count: u32) -> Option<u64> {
+    /// To finish members with those of `left` left, after `count` of them, `one` if that must still come.
+    fn members(
+        &self,
+        members: &Members,
+        left: impl Iterator<Item = usize>,
+        count: u32,
+        one: bool,
+    ) -> Option<u64> {
         let (required, optional): (Vec<_>, Vec<_>) =
             left.map(|i| &members.members[i]).partition(|member| member.required);
         let length =
             |member: &Member| Some(self.expression(member.value)?.saturating_add(member.key.len() as u64));
         let mut lengths = required.into_iter().map(length).collect::<Option<Vec<u64>>>()?;
+        if let Some(one) = members.one.filter(|_| one) {
+            lengths.push(self.expression(one)?);
+        }
         if members.max.is_some_and(|max| u64::from(max) < u64::from(count) + lengths.len() as u64) {
             return None;
         }
@@ -106,11 +115,13 @@ impl Least {
             // not exact for what has been begun, but never too great
             Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. } => Some(1),
             Piece::Repeat { body, min, .. } => self.times(*body, u64::from(*min)),
-            Piece::Declared { of, next, count } => {
+            Piece::Declared { of, next, count, one } => {
                 let members = members(*of);
-                self.members(members, *next..members.members.len(), *count)
+                self.members(members, *next..members.members.len(), *count, *one)
             }
-            Piece::AnyOrder { of, left, count } => self.members(members(*of), left.iter().copied(), *count),
+            Piece::AnyOrder { of, left, count, one } => {
+                self.members(members(*of), left.iter().copied(), *count, *one)
+            }
         }
     }
 }

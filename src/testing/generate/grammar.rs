@@ -1,7 +1,7 @@
 //! Random grammars.
 
 use super::Choices;
-use crate::grammar::{ByteSet, CharClass, ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
+use crate::grammar::{ByteSet, CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order, RuleId};
 
 /// What random grammars may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,12 +189,15 @@ impl Generator<'_, '_, '_> {
                 members.push(Member { key, value, required: self.choices.chance(40) });
             }
         }
-        let rest = self.choices.chance(40).then(|| {
-            // never the empty string, as `Members` asks
-            let (first, more) = (self.literal(), self.expression(depth - 1));
-            let first = self.builder.text(first);
-            self.builder.sequence([first, more])
-        });
+        let mut further = |chance| {
+            self.choices.chance(chance).then(|| {
+                // never the empty string, as `Members` asks
+                let (first, more) = (self.literal(), self.expression(depth - 1));
+                let first = self.builder.text(first);
+                self.builder.sequence([first, more])
+            })
+        };
+        let (rest, one) = (further(40), further(15));
         let separator = match self.choices.below(4) {
             0 | 1 => self.builder.text(self.shape.letters[0]),
             2 => self.leaf(),
@@ -205,7 +208,8 @@ impl Generator<'_, '_, '_> {
         }
         let min = self.choices.below(4) as u32;
         let max = self.choices.chance(50).then(|| min + self.choices.below(3) as u32);
-        self.builder.counted_members(order, members, rest, separator, (min, max))
+        let members = members.into();
+        self.builder.member_list(Members { order, members, rest, one, separator, min, max })
     }
 
     fn lock(&mut self, depth: usize) -> ExprId {

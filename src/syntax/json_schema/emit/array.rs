@@ -2,7 +2,7 @@
 
 use super::{Emitter, value};
 use crate::error::Result;
-use crate::grammar::{ExprId, Member, Order};
+use crate::grammar::{ExprId, Member, Members, Order};
 use crate::syntax::json_schema::assertion::{Counts, TypeSet};
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::errors;
@@ -151,7 +151,15 @@ impl<'a> Emitter<'_, 'a> {
             .filter(|text| seen.insert(text.clone()))
             .map(|text| Member { key: text.into_bytes().into(), value: self.layout.space, required: false })
             .collect();
-        Ok(self.g.counted_members(Order::Any, members, None, self.layout.comma, (count.min, count.max)))
+        Ok(self.g.member_list(Members {
+            order: Order::Any,
+            members: members.into(),
+            rest: None,
+            one: None,
+            separator: self.layout.comma,
+            min: count.min,
+            max: count.max,
+        }))
     }
 
     /// The values of a conjunction, if they are listed scalars.

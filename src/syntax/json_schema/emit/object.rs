@@ -2,7 +2,7 @@
 
 use super::Emitter;
 use crate::error::Result;
-use crate::grammar::{ExprId, Member};
+use crate::grammar::{ExprId, Member, Members};
 use crate::syntax::json_schema::assertion::Counts;
 use crate::syntax::json_schema::shape::{ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
@@ -20,28 +20,37 @@ impl<'a> Emitter<'_, 'a> {
                 return Ok(self.g.never());
             }
         }
-        let mut rest = Vec::new();
-        for class in object.rest.iter().filter(|class| self.satisfiable.contains(class.value)) {
-            let name = self.rest_name(object, class)?;
+        let rest = self.further(&object.rest)?;
+        let one = match &object.one {
+            Some(classes) => Some(self.further(classes)?.unwrap_or_else(|| self.g.never())),
+            None => None,
+        };
+        Ok(self.braces(members, (rest, one), object.count))
+    }
+
+    /// A member of one of several classes of names, if one is possible.
+    fn further(&mut self, classes: &[RestShape<'a>]) -> Result<Option<ExprId>> {
+        let mut members = Vec::new();
+        for class in classes.iter().filter(|class| self.satisfiable.is_possible(class)) {
+            let name = self.rest_name(class)?;
             let value = self.inner(class.value);
             let value = self.member_value(value);
-            rest.push(self.g.sequence([name, value]));
+            members.push(self.g.sequence([name, value]));
         }
-        let rest = (!rest.is_empty()).then(|| self.g.choice(rest));
-        Ok(self.braces(members, rest, object.count))
+        Ok((!members.is_empty()).then(|| self.g.choice(members)))
     }
 
     /// A name of a class of undeclared names, with its quotes.
-    fn rest_name(&mut self, object: &ObjectShape<'a>, class: &RestShape<'a>) -> Result<ExprId> {
+    fn rest_name(&mut self, class: &RestShape<'a>) -> Result<ExprId> {
         let mut all = Vec::new();
         if !class.tests.is_empty() {
             all.push(self.tested(&class.tests, &Counts::default())?);
         }
-        if let Some(names) = object.names {
-            all.push(self.inner(names));
+        if let Some(strings) = class.strings {
+            all.push(self.inner(strings));
         }
-        if all.is_empty() || !class.declared.is_empty() {
-            all.push(strings::other_than(&mut self.g, class.declared.iter().copied()));
+        if all.is_empty() || !class.others.is_empty() {
+            all.push(strings::other_than(&mut self.g, class.others.iter().copied()));
         }
         Ok(self.g.intersection(all))
     }
@@ -51,14 +60,18 @@ impl<'a> Emitter<'_, 'a> {
         self.g.sequence([self.layout.space, self.layout.colon, value, self.layout.space])
     }
 
-    pub(super) fn braces(&mut self, members: Vec<Member>, rest: Option<ExprId>, count: Counts) -> ExprId {
-        let comma = self.layout.comma;
-        let content = match rest {
-            None if members.is_empty() && count.min == 0 => self.g.empty(),
-            Some(rest) if members.is_empty() => self.g.separated(rest, comma, count.min, count.max),
-            rest => {
-                let order = self.options.property_order.into();
-                self.g.counted_members(order, members, rest, comma, (count.min, count.max))
+    pub(super) fn braces(
+        &mut self,
+        members: Vec<Member>,
+        (rest, one): (Option<ExprId>, Option<ExprId>),
+        Counts { min, max }: Counts,
+    ) -> ExprId {
+        let separator = self.layout.comma;
+        let content = match (rest, one) {
+            (Some(rest), None) if members.is_empty() => self.g.separated(rest, separator, min, max),
+            (rest, one) => {
+                let (order, members) = (self.options.property_order.into(), members.into());
+                self.g.member_list(Members { order, members, rest, one, separator, min, max })
             }
         };
         let close = self.g.text("}");

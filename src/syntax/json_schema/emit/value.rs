@@ -50,7 +50,7 @@ impl Emitter<'_, '_> {
                         Member { key, value: self.member_value(value), required: true }
                     })
                     .collect();
-                self.braces(members, None, Counts::default())
+                self.braces(members, (None, None), Counts::default())
             }
         }
     }

@@ -37,9 +37,7 @@ pub(super) fn read<'a>(
     schema.applied.extend(one("not").map(Applied::Not));
     if let Some(condition) = one("if") {
         let (then, otherwise) = (one("then"), one("else"));
-        if then.is_some() || otherwise.is_some() {
-            schema.applied.push(Applied::If { condition, then, otherwise });
-        }
+        schema.applied.push(Applied::If { condition, then, otherwise });
     }
     Ok(())
 }

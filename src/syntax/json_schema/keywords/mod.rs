@@ -9,6 +9,7 @@ mod number;
 mod object;
 mod string;
 mod types;
+mod unevaluated;
 mod values;
 
 use super::decimal::Decimal;
@@ -54,13 +55,13 @@ const STATUS: &[(Status, u8, u8, &[&str])] = &[
     (Applicator, 7, 9, &["if", "then", "else"]),
     (Applicator, 3, 7, &["dependencies"]),
     (Applicator, 8, 9, &["dependentRequired", "dependentSchemas"]),
+    (Applicator, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
     (Applicator, 3, 3, &["extends"]),
     (Annotation, 3, 9, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
     (Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
     (Annotation, 3, 9, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
     (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema"]),
     (Refused, 3, 3, &["disallow"]),
-    (Refused, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
 ];
 
 /// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
@@ -162,6 +163,7 @@ pub(super) fn read<'a>(
     combine::read_ref(reader, &keywords, &mut schema)?;
     combine::read(reader, &keywords, &mut schema)?;
     dependent::read(reader, &keywords, &mut schema)?;
+    unevaluated::read(reader, &keywords, &mut schema);
     draft3::read(reader, &keywords, &mut schema)?;
     Ok(schema)
 }
