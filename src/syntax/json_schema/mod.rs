@@ -47,6 +47,7 @@ mod combine;
 mod conjunction;
 mod cubes;
 mod decimal;
+mod documents;
 mod draft;
 mod emit;
 mod empty;
@@ -59,16 +60,21 @@ mod options;
 mod pointer;
 mod reader;
 mod refs;
+mod resources;
 mod rewrite;
 mod satisfiable;
 mod schema;
+mod scope;
 mod shape;
 mod source;
 mod span_match;
 mod string_test;
 mod strings;
+mod uri;
+mod unevaluated;
 mod validate;
 
+pub use documents::Documents;
 pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 
 use crate::diagnostic::Diagnostic;
@@ -113,7 +119,9 @@ fn compile_checked(
     options: &JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
-    let mut schemas = reader::read(root, options.formats, &mut warnings)?;
+    let shelf = documents::Shelf::default();
+    let mut schemas = reader::read(root, options, &shelf, &mut warnings)?;
+    unevaluated::rewrite(&mut schemas)?;
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();
