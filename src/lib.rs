@@ -38,6 +38,7 @@
 //! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
 //! - [`decode`] runs a language model under a matcher: samplers, chat templates and, with the feature `ort`, ONNX Runtime.
 //! - [`automaton`] counts, lists and draws languages.
+//! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
 //! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
 //!
 //! # Features
@@ -60,6 +61,7 @@ pub mod grammar;
 pub mod limits;
 pub mod mask;
 pub mod matcher;
+pub mod plan;
 pub mod syntax;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

@@ -24,6 +24,8 @@ pub struct Limits {
     /// Configurations looked at to show that a lockstep (an intersection or complement) can still be
     /// completed. Default 200,000.
     pub lockstep_search: usize,
+    /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
+    pub plan_states: usize,
     /// Bytes of a tokenizer file. Default 256 MiB.
     pub tokenizer_bytes: usize,
     /// Tokens in a vocabulary. Default 4,194,304.
@@ -42,6 +44,7 @@ impl Default for Limits {
             automaton_states: 8_000_000,
             cache_bytes: 256 << 20,
             lockstep_search: 200_000,
+            plan_states: 2_000_000,
             tokenizer_bytes: 256 << 20,
             vocabulary_tokens: 1 << 22,
             token_bytes: 1 << 16,

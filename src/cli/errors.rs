@@ -69,6 +69,22 @@ pub(super) fn parameter_twice(name: &str) -> Error {
     )
 }
 
+pub(super) fn document_twice(uri: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/document-twice", "two documents are given for one URI")
+            .found(uri)
+            .help("give each `--schema-document URI=FILE` once"),
+    )
+}
+
+pub(super) fn not_json(path: &Path, cause: &serde_json::Error) -> Error {
+    let diagnostic = Diagnostic::new("cli/not-json", format!("`{}` is not JSON", path.display()))
+        .at(crate::Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
+        .found(cause.to_string())
+        .help("mend the JSON text");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
 pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
     let diagnostic = Diagnostic::new("cli/not-utf8", format!("`{}` is not UTF-8", path.display()))
         .at(crate::Place::Byte(offset))
@@ -146,6 +162,93 @@ pub(super) fn drawing_failed(cause: &str) -> Error {
         Diagnostic::new("cli/drawing-failed", "the graph cannot be laid out")
             .found(cause)
             .help("draw less with `--limit N`, or use `--format dot` and Graphviz"),
+    )
+}
+
+pub(super) fn step_not_allowed(id: &str, allowed: &[&str]) -> Error {
+    let mut shown = allowed.iter().take(12).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+    if allowed.len() > 12 {
+        shown.push_str(&format!(" and {} more", allowed.len() - 12));
+    }
+    usage(
+        Diagnostic::new("cli/step-not-allowed", "a step is not allowed where it stands")
+            .found(id)
+            .allowed(if shown.is_empty() { "nothing: the plan ends before it".to_owned() } else { shown })
+            .help("steps are given by the ids of their actions, in the order of choices"),
+    )
+}
+
+pub(super) fn not_a_plan(step: usize) -> Error {
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("cli/not-a-plan", "the file is not a plan of the spec")
+            .found(format!("a wrong step {step}"))
+            .help("`grammata plan verify` says what is wrong, and names the nearest plan"),
+    )
+}
+
+pub(super) fn text_needs_plan() -> Error {
+    usage(
+        Diagnostic::new("cli/text-needs-plan", "only a plan can be drawn as text")
+            .found("`--format text` without `--plan`")
+            .help("add `--plan FILE`, or take `--format dot`"),
+    )
+}
+
+pub(super) fn reward(command: &str, found: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/reward", "the command that says what a plan is worth does not")
+            .found(format!("`{command}`: {found}"))
+            .allowed("a command that reads a plan as JSON from its standard input and writes a number")
+            .help("try it by itself: echo '{\"steps\": []}' | COMMAND"),
+    )
+}
+
+pub(super) fn not_a_trip(cause: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/not-a-trip", "a line is not a trip")
+            .found(cause)
+            .allowed("a JSON array of days in the benchmark's format, or `null`")
+            .help("`grammata plan travel --json` writes such lines"),
+    )
+}
+
+pub(super) fn needs_answers() -> Error {
+    usage(
+        Diagnostic::new("cli/needs-answers", "a script needs answers")
+            .found("`--chooser script` without `--answers`")
+            .help("add `--answers FILE`, a file with an answer a line"),
+    )
+}
+
+pub(super) fn needs_model() -> Error {
+    usage(
+        Diagnostic::new("cli/needs-model", "a model is asked, but none is named")
+            .found("`--chooser model` without `--model`")
+            .help("add `--model PATH`, a folder or an ONNX file"),
+    )
+}
+
+pub(super) fn no_such_task(number: usize, count: usize) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-task", "the file has no such task")
+            .found(format!("task {number}"))
+            .allowed(format!("0 to {}", count.saturating_sub(1)))
+            .help("tasks are counted from 0, one a line"),
+    )
+}
+
+pub(super) fn no_modalities(file: &Path, description: &str) -> Error {
+    usage(
+        Diagnostic::new(
+            "cli/no-modalities",
+            format!("a task in `{}` does not say what is given", file.display()),
+        )
+        .found(description)
+        .allowed("`Given IMAGE OR TEXT: WHAT IS WANTED`, or `Given …, how to …`")
+        .help(
+            "name an image or a text before the colon, or give `--task` and parameters instead of `--tasks`",
+        ),
     )
 }
 

@@ -1,8 +1,8 @@
 //! `grammata generate`: the arguments; `generation` does the work where the build has ONNX Runtime.
 
+use super::model::ModelSettings;
 use super::output::{Exit, Failure, Output};
 use super::source::SourceArgs;
-use super::tokens::TokenizerSettings;
 use std::path::PathBuf;
 
 /// The text goes to standard output as it comes, the summary to standard error. At the end the text is checked
@@ -15,24 +15,8 @@ pub(super) struct Arguments {
     /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
     #[arg(long, value_name = "PATH", help_heading = "Model")]
     pub(super) model: PathBuf,
-    /// Threads of one operator; 0 takes one a core
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
-    pub(super) threads: usize,
-    /// Run on an NVIDIA device, the first or that of this number
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "0",
-        help_heading = "Model"
-    )]
-    pub(super) cuda: Option<u32>,
-    /// The tokenizer.json; by default the one in the model's folder
-    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
-    pub(super) tokenizer: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) settings: TokenizerSettings,
+    pub(super) model_settings: ModelSettings,
     /// The text that the model continues, or answers with --chat
     #[arg(long, value_name = "TEXT", required_unless_present = "prompt_file", help_heading = "Prompt")]
     pub(super) prompt: Option<String>,

@@ -1,16 +1,14 @@
 //! `grammata generate` at work.
 
 use super::generate::Arguments;
-use super::messages::{self, Progress};
+use super::messages;
+use super::model::Parts;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source;
-use super::tokens::LoadedVocabulary;
 use super::{errors, text};
-use crate::decode::ort::{DecoderOptions, Device, OrtDecoder};
 use crate::decode::{
-    ChatTemplate, Constraint, Finish, Generation, GenerationOptions, Message, ModelFolder, PromptTokenizer,
-    Sampling, generate,
+    Constraint, Finish, Generation, GenerationOptions, Message, PromptTokenizer, Sampling, generate,
 };
 use crate::error::Result;
 use crate::limits::Limits;
@@ -18,18 +16,17 @@ use crate::mask::Compiler;
 use crate::vocabulary::TokenId;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = Limits::default();
-    let parts = Parts::find(arguments, &limits)?;
+    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
     let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
-    let vocabulary = parts.vocabulary(arguments, &tokenizer, &limits)?;
+    let vocabulary = parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?;
     let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits)?;
-    let mut model = load_model(arguments, &parts)?;
+    let mut model = parts.load(&arguments.model_settings)?;
     let mut matcher = session.compiled.matcher();
     let constraint: Option<&mut dyn Constraint> = if arguments.raw { None } else { Some(&mut matcher) };
     let vocabulary = Arc::clone(session.compiled.vocabulary());
@@ -76,58 +73,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     })
 }
 
-/// What a model comes with.
-struct Parts {
-    model: PathBuf,
-    tokenizer: PathBuf,
-    template: Option<ChatTemplate>,
-    /// The ids that end a sequence, as far as the model's folder tells them.
-    end_tokens: Vec<u32>,
-    /// The token that ends a turn, by name.
-    end_token: Option<String>,
-}
-
-impl Parts {
-    fn find(arguments: &Arguments, limits: &Limits) -> Result<Parts> {
-        if arguments.model.is_dir() {
-            let folder = ModelFolder::open(&arguments.model, limits)?;
-            return Ok(Parts {
-                model: folder.model,
-                tokenizer: arguments.tokenizer.clone().unwrap_or(folder.tokenizer),
-                template: folder.template,
-                end_tokens: folder.end_tokens,
-                end_token: folder.end_token,
-            });
-        }
-        let model = arguments.model.clone();
-        // exporters put models into a folder `onnx` beside the tokenizer
-        let beside = || {
-            let folders = model.ancestors().skip(1).take(2);
-            folders.map(|folder| folder.join("tokenizer.json")).find(|path| path.is_file())
-        };
-        let tokenizer = arguments.tokenizer.clone().or_else(beside);
-        let tokenizer = tokenizer.ok_or_else(|| errors::no_tokenizer(&model))?;
-        let folder = tokenizer.parent().unwrap_or(Path::new(""));
-        let template = ChatTemplate::from_folder(folder, limits)?;
-        Ok(Parts { model, tokenizer, template, end_tokens: Vec::new(), end_token: None })
-    }
-
-    /// The vocabulary, with the end-of-sequence ids of `--eos`, else of the model, else the well-known ones.
-    fn vocabulary(
-        &self,
-        arguments: &Arguments,
-        tokenizer: &PromptTokenizer,
-        limits: &Limits,
-    ) -> Result<LoadedVocabulary> {
-        if !arguments.settings.leaves_eos_open() || self.end_tokens.is_empty() {
-            return arguments.settings.load(&self.tokenizer, limits);
-        }
-        let turn = self.end_token.as_ref().and_then(|name| tokenizer.token_id(name));
-        let eos: Vec<u32> = self.end_tokens.iter().copied().chain(turn).collect();
-        arguments.settings.load_with(&self.tokenizer, limits, &eos)
-    }
-}
-
 /// The prompt in tokens.
 fn prompt(
     arguments: &Arguments,
@@ -149,16 +94,6 @@ fn prompt(
     let system = arguments.system.as_ref().map(Message::system);
     let messages: Vec<Message> = system.into_iter().chain([Message::user(text)]).collect();
     tokenizer.encode(&template.render(&messages, true)?, false)
-}
-
-fn load_model(arguments: &Arguments, parts: &Parts) -> Result<OrtDecoder> {
-    let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
-    let options = DecoderOptions { threads: arguments.threads, device, ..DecoderOptions::default() };
-    let progress = Progress::start("loading the model");
-    let model = OrtDecoder::load(&parts.model, &options)?;
-    progress.finish();
-    model.notices().iter().for_each(messages::warning);
-    Ok(model)
 }
 
 fn sampling(arguments: &Arguments) -> Sampling {

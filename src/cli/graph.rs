@@ -27,14 +27,14 @@ pub(super) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// Graphviz's notation
     Dot,
     /// A picture
     Svg,
 }
 
-fn at_least_one(argument: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(argument: &str) -> Result<usize, String> {
     argument.parse().ok().filter(|&n| n > 0).ok_or_else(|| "it must be a number, 1 or more".to_owned())
 }
 

@@ -18,7 +18,9 @@ mod generation;
 mod graph;
 mod mask;
 mod messages;
+mod model;
 mod output;
+mod plan;
 mod session;
 mod source;
 mod svg;
@@ -79,6 +81,8 @@ enum Command {
     /// Show what a tokenizer file holds
     #[command(after_help = EXIT_CODES)]
     Vocab(vocab::Arguments),
+    /// Make, count, list, verify and draw plans of actions
+    Plan(plan::Arguments),
 }
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
@@ -120,6 +124,7 @@ impl Command {
             Command::Count(arguments) => count::run(arguments, output),
             Command::Graph(arguments) => graph::run(arguments, output),
             Command::Vocab(arguments) => vocab::run(arguments, output),
+            Command::Plan(arguments) => plan::run(arguments, output),
         }
     }
 }

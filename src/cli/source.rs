@@ -32,6 +32,15 @@ pub(super) struct SourceArgs {
     /// Order of the members of JSON objects under a schema [default: declared]
     #[arg(long, value_enum, help_heading = "Grammar")]
     property_order: Option<PropertyOrder>,
+    /// Spelling of numbers under a schema [default: any]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    numbers: Option<Numbers>,
+    /// What `format` means in a schema [default: assert]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    formats: Option<Formats>,
+    /// A document that references in a schema may name; may be repeated
+    #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, help_heading = "Grammar")]
+    documents: Vec<(String, String)>,
     /// The rule of a GBNF grammar to start from [default: root]
     #[arg(long, value_name = "RULE", help_heading = "Grammar")]
     root: Option<String>,
@@ -84,6 +93,22 @@ enum PropertyOrder {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Numbers {
+    /// Every one that the standard allows
+    Any,
+    /// No exponents, integers without a point
+    Plain,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Formats {
+    /// Strings have the format
+    Assert,
+    /// Nothing
+    Annotate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Dialect {
     /// Rust's regex crate
     Rust,
@@ -91,10 +116,18 @@ enum Dialect {
     Ecma,
 }
 
-fn name_and_value(argument: &str) -> std::result::Result<(String, String), String> {
+pub(super) fn name_and_value(argument: &str) -> std::result::Result<(String, String), String> {
     match argument.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
+
+/// A URI may hold `=` as well, and mostly a file's name does not.
+fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String> {
+    match argument.rsplit_once('=') {
+        Some((uri, file)) if !uri.is_empty() => Ok((uri.to_owned(), file.to_owned())),
+        _ => Err("it must be URI=FILE".to_owned()),
     }
 }
 
@@ -214,6 +247,9 @@ fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
         (!args.parameters.is_empty(), "--param", Kind::Spec, "automaton specs"),
         (args.whitespace.is_some(), "--whitespace", Kind::JsonSchema, "JSON Schemas"),
         (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
+        (args.numbers.is_some(), "--numbers", Kind::JsonSchema, "JSON Schemas"),
+        (args.formats.is_some(), "--formats", Kind::JsonSchema, "JSON Schemas"),
+        (!args.documents.is_empty(), "--schema-document", Kind::JsonSchema, "JSON Schemas"),
         (args.root.is_some(), "--root", Kind::Gbnf, "GBNF grammars"),
         (args.dialect.is_some(), "--dialect", Kind::Regex, "regular expressions"),
         (args.search, "--search", Kind::Regex, "regular expressions"),
@@ -256,8 +292,16 @@ fn compile(
                     Some(PropertyOrder::Any) => json_schema::PropertyOrder::Any,
                     Some(PropertyOrder::Declared) | None => json_schema::PropertyOrder::Declared,
                 },
+                numbers: match args.numbers {
+                    Some(Numbers::Plain) => json_schema::Numbers::Plain,
+                    Some(Numbers::Any) | None => json_schema::Numbers::Any,
+                },
+                formats: match args.formats {
+                    Some(Formats::Annotate) => json_schema::Formats::Annotate,
+                    Some(Formats::Assert) | None => json_schema::Formats::Assert,
+                },
+                documents: documents(&args.documents, &limits)?,
                 limits,
-                ..Default::default()
             };
             let compiled = json_schema::compile(text, &options)?;
             Ok((compiled.grammar, compiled.warnings))
@@ -265,13 +309,27 @@ fn compile(
         Kind::Spec => {
             let options = automaton_spec::Options {
                 format: format_of(file, text),
-                parameters: parameters(args)?,
+                parameters: by_name(&args.parameters)?,
                 limits,
             };
             let compiled = automaton_spec::compile(text, &options)?;
             Ok((compiled.grammar, compiled.warnings))
         }
     }
+}
+
+/// The documents beside a schema, from files.
+fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema::Documents> {
+    let mut documents = json_schema::Documents::default();
+    for (uri, file) in files {
+        let file = Path::new(file);
+        let bytes = read(file, limits.source_bytes)?;
+        let document = serde_json::from_slice(&bytes).map_err(|cause| errors::not_json(file, &cause))?;
+        if documents.insert(uri, document).is_some() {
+            return Err(errors::document_twice(uri));
+        }
+    }
+    Ok(documents)
 }
 
 /// The pattern in a file: editors end the last line of a file, and that is no part of the pattern.
@@ -293,9 +351,26 @@ fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
     }
 }
 
-fn parameters(args: &SourceArgs) -> Result<BTreeMap<String, String>> {
+/// Reads an automaton spec, whatever its name says.
+pub(super) fn read_spec(
+    path: &Path,
+    parameters: &[(String, String)],
+    limits: &Limits,
+) -> Result<automaton_spec::Spec> {
+    let file = locate(path)?;
+    let bytes = read(&file, limits.source_bytes)?;
+    let text = String::from_utf8(bytes).map_err(|e| errors::not_utf8(&file, e.utf8_error().valid_up_to()))?;
+    let options = automaton_spec::Options {
+        format: format_of(&file, &text),
+        parameters: by_name(parameters)?,
+        limits: limits.clone(),
+    };
+    automaton_spec::Spec::read(&text, &options)
+}
+
+fn by_name(given: &[(String, String)]) -> Result<BTreeMap<String, String>> {
     let mut parameters = BTreeMap::new();
-    for (name, value) in &args.parameters {
+    for (name, value) in given {
         if parameters.insert(name.clone(), value.clone()).is_some() {
             return Err(errors::parameter_twice(name));
         }

@@ -32,6 +32,7 @@ fn limits() -> Limits {
         automaton_states: 50_000,
         cache_bytes: 4 << 20,
         lockstep_search: 200,
+        plan_states: 2_000,
         tokenizer_bytes: 1 << 16,
         vocabulary_tokens: 1 << 12,
         token_bytes: 1 << 8,
@@ -123,8 +124,16 @@ pub fn json_schema(bytes: &[u8]) {
             0 => json_schema::PropertyOrder::Declared,
             _ => json_schema::PropertyOrder::Any,
         },
+        numbers: match first / 4 % 2 {
+            0 => json_schema::Numbers::Any,
+            _ => json_schema::Numbers::Plain,
+        },
+        formats: match first / 8 % 2 {
+            0 => json_schema::Formats::Assert,
+            _ => json_schema::Formats::Annotate,
+        },
+        documents: json_schema::Documents::default(),
         limits: limits(),
-        ..Default::default()
     };
     let schema = match text.starts_with('{') {
         true => text.to_owned(),

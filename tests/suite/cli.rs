@@ -75,10 +75,16 @@ fn text(path: &Path) -> &str {
 #[test]
 fn help_texts_are_as_recorded() {
     let names = ["", "generate", "mask", "check", "explain", "enumerate", "count", "graph", "vocab"];
-    for name in names {
-        let arguments: Vec<&str> = [name, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
+    let plan =
+        ["plan", "plan run", "plan count", "plan enumerate", "plan verify", "plan graph", "plan explain"];
+    for name in names.into_iter().chain(plan) {
+        let arguments: Vec<&str> = name.split_whitespace().chain(["--help"]).collect();
         let found = out(0, &arguments);
-        let file = if name.is_empty() { "help.txt".to_owned() } else { format!("help-{name}.txt") };
+        let file = if name.is_empty() {
+            "help.txt".to_owned()
+        } else {
+            format!("help-{}.txt", name.replace(' ', "-"))
+        };
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli").join(file);
         if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
             std::fs::write(&path, &found).unwrap();

@@ -126,12 +126,12 @@ fn inputs_and_output_of_plans_are_parameters() {
     let text = spec(&folder, &[("output", "text")]);
     assert!(matches(&text.grammar, b"Image Captioning, Input Image"));
     assert!(!matches(&text.grammar, b"Colorization, Input Image"));
-    let no_text = spec(&folder, &[("output", "text"), ("text_input", "false")]);
+    let no_text = spec(&folder, &[("output", "text"), ("inputs", "image")]);
     assert!(matches(&no_text.grammar, b"Image Captioning, Input Image"));
     assert!(!matches(&no_text.grammar, b"Text Summarization, Input Text"));
     let source = std::fs::read_to_string(folder.join("spec.toml")).unwrap();
-    let none = ["image_input", "text_input"].map(|name| (name.to_owned(), "false".to_owned()));
-    let error = compile(&source, &Options { parameters: none.into(), ..Options::default() }).unwrap_err();
+    let parameters = [("inputs".to_owned(), String::new())].into();
+    let error = compile(&source, &Options { parameters, ..Options::default() }).unwrap_err();
     assert_eq!(error.code(), "automaton-spec/unproductive");
 }
 

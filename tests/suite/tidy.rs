@@ -14,8 +14,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mask", &["automaton", "grammar", "vocabulary"]),
     ("matcher", &["automaton", "grammar", "mask", "vocabulary"]),
     ("decode", &["matcher", "vocabulary"]),
+    ("plan", &["automaton", "decode", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("testing", &["decode", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
-    ("cli", &["automaton", "decode", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
+    ("cli", &["automaton", "decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
 ];
 
 /// Front ends that may use a sibling.

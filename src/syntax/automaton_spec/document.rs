@@ -1,14 +1,17 @@
 //! The spec as it is written: fields, their types, and which fields which kind has.
 
-use super::fields::{Names, Rules, Symbols};
+use super::fields::{Names, NamesForm, Rules, RulesForm, Table};
+use super::symbol::{Symbols, SymbolsForm};
 use super::{Format, errors};
 use crate::error::Result;
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The kind of machine or grammar that a spec describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A deterministic finite automaton.
@@ -33,62 +36,134 @@ impl fmt::Display for Kind {
 }
 
 /// When a pushdown automaton accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum AcceptBy {
+    /// In an accepting state, whatever the stack holds.
     #[default]
     FinalState,
+    /// With an empty stack, in any state.
     EmptyStack,
+    /// In an accepting state with an empty stack.
     Both,
+    /// In an accepting state, or with an empty stack.
     Either,
 }
 
-#[derive(Debug, Deserialize)]
+/// In which order the words of a spec name the steps of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From the first step to the last.
+    #[default]
+    Forward,
+    /// From the last step to the first.
+    Backward,
+}
+
+/// Templates (in Jinja's notation) of what a plan's chooser and its reader are shown; see `docs/plans.md`.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Templates {
+    /// What is to be planned, unless the caller says it.
+    pub task: Option<String>,
+    /// The progress so far, as part of a question.
+    pub progress: Option<String>,
+    /// The question at a choice.
+    pub question: Option<String>,
+    /// The finished plan.
+    pub plan: Option<String>,
+}
+
+/// A move of an automaton.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Transition {
+    /// The state it leaves.
     pub from: String,
+    /// The symbol it reads, or symbols any of which it reads; without it, it reads nothing.
+    #[schemars(with = "Option<NamesForm>")]
     pub input: Option<Names>,
+    /// The stack symbol that must be on top, and is taken off.
     pub pop: Option<String>,
+    /// The stack symbols that are put on, the first deepest.
+    #[schemars(with = "Option<NamesForm>")]
     pub push: Option<Names>,
+    /// The state it enters.
     pub to: String,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// How often symbols may come. A name is that of a symbol, or of a group, whose symbols are counted together.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SymbolLimits {
+    /// Names each of which may come once.
     pub at_most_once: Vec<String>,
+    /// Names each of which must come once.
     pub exactly_once: Vec<String>,
+    /// The greatest number of times that each name may come.
+    #[schemars(with = "BTreeMap<String, u32>")]
+    pub at_most: Table<u32>,
+    /// The least number of times that each name must come.
+    #[schemars(with = "BTreeMap<String, u32>")]
+    pub at_least: Table<u32>,
+    /// What a plan may cost in all. Kept by plans only, not by token masks.
+    pub max_cost: Option<u64>,
 }
 
-#[derive(Debug, Deserialize)]
+/// An automaton, pushdown automaton or context-free grammar over named symbols.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
+    /// What the spec describes.
     pub kind: Kind,
+    /// For people.
     pub name: Option<String>,
+    /// For people.
     pub description: Option<String>,
+    /// Where the spec is from.
     pub source: Option<String>,
+    /// The symbols; the symbols of a plan are its actions.
+    #[schemars(with = "SymbolsForm")]
     pub symbols: Symbols,
+    /// What stands between two symbols of a word.
     #[serde(default)]
     pub separator: String,
+    /// What stands before a word.
     #[serde(default)]
     pub prefix: String,
+    /// What stands after a word.
     #[serde(default)]
     pub suffix: String,
+    /// The start state, or the start symbol of a `cfg`.
     pub start: Option<String>,
+    /// All states of an automaton; needed only where one is not left and does not accept.
     pub states: Option<Vec<String>>,
+    /// The accepting states of an automaton.
     pub accepting: Option<Vec<String>>,
+    /// The moves of an automaton.
     pub transitions: Option<Vec<Transition>>,
+    /// The stack symbol on the stack of a `pda` at the start.
     pub stack_start: Option<String>,
+    /// When a `pda` accepts.
     pub accept_by: Option<AcceptBy>,
+    /// The rules of a `cfg`.
+    #[schemars(with = "Option<RulesForm>")]
     pub rules: Option<Rules>,
+    /// How often symbols may come.
     #[serde(default)]
     pub limits: SymbolLimits,
+    /// In which order words name the steps of a plan.
+    #[serde(default)]
+    pub direction: Direction,
+    /// What a plan's chooser and its reader are shown. In a spec with a header these stand in the header.
+    pub templates: Option<Templates>,
 }
 
 impl Document {
     /// The symbols' numbers, in the spec's order.
     pub(super) fn symbol_numbers(&self) -> FxHashMap<&str, usize> {
-        self.symbols.0.iter().enumerate().map(|(i, (name, _))| (name.as_str(), i)).collect()
+        self.symbols.0.iter().enumerate().map(|(i, symbol)| (symbol.id.as_str(), i)).collect()
     }
 
     /// The start, which every kind has.

@@ -407,3 +407,67 @@ pub(super) fn computed_for(source: &str, start: usize) -> Error {
             .help("the cost of rendering must be bounded: go over one of these"),
     )
 }
+
+pub(super) fn crossed_limits(name: &str, place: String) -> Error {
+    let message = format!("`{}` must come more often than it may", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/empty-language", message)
+            .at(Place::Pointer(place))
+            .help("let the number under `at_least` be at most that under `at_most`"),
+    )
+}
+
+pub(super) fn group_is_symbol(name: &str) -> Error {
+    let message = format!("`{}` is both a symbol and a group", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/twice", message)
+            .at(Place::Pointer(super::document::pointer(["symbols", name])))
+            .help("give the group another name: limits name symbols and groups alike"),
+    )
+}
+
+pub(super) fn bad_set(name: &str, wrong: &str) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/set", wrong)
+            .at(Place::Pointer(super::document::pointer(["symbols", name, "set"])))
+            .allowed("`{ of = [texts], min = 0, max = all, separator = \", \", empty = \"none\" }`")
+            .help("mend the set, or the symbol's `text`"),
+    )
+}
+
+pub(super) fn set_under_limits(name: &str) -> Error {
+    let message =
+        format!("the symbol `{}` is set-valued, so `limits` cannot be checked on texts", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/plans-only", message)
+            .at(Place::Pointer(super::document::pointer(["symbols", name, "set"])))
+            .allowed("sets, or limits and `requires`; plans may have both")
+            .help("use the spec with `grammata plan`, or take one of them out"),
+    )
+}
+
+pub(super) fn cost_in_text() -> Error {
+    error(
+        Diagnostic::new("automaton-spec/plans-only", "what a plan may cost cannot be checked on texts")
+            .at(Place::Pointer("/limits/max_cost".to_owned()))
+            .help("use the spec with `grammata plan`, or take `max_cost` out"),
+    )
+}
+
+pub(super) fn misplaced_templates() -> Error {
+    error(
+        Diagnostic::new("automaton-spec/misplaced", "templates stand in the header, if there is one")
+            .at(Place::Pointer("/templates".to_owned()))
+            .help("move `[templates]` before the line `# ---`"),
+    )
+}
+
+pub(super) fn too_many_actions(found: usize, most: usize) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/too-many-actions", "there are too many actions for a plan")
+            .at(Place::Pointer("/symbols".to_owned()))
+            .found(found.to_string())
+            .allowed(format!("at most {most} in use"))
+            .help("split the spec, or put actions that are alike into a set"),
+    )
+}

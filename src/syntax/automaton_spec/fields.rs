@@ -14,7 +14,9 @@ impl<T> Default for Table<T> {
     }
 }
 
-fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(mut map: A) -> Result<Vec<(String, T)>, A::Error> {
+pub(super) fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    mut map: A,
+) -> Result<Vec<(String, T)>, A::Error> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut list = Vec::new();
     while let Some(key) = map.next_key::<String>()? {
@@ -50,37 +52,50 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
     }
 }
 
-/// The symbols and their texts; written as a table, or as a list of symbols that spell themselves.
-#[derive(Debug)]
-pub(super) struct Symbols(pub Vec<(String, String)>);
-
-impl<'de> Deserialize<'de> for Symbols {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Symbols, D::Error> {
-        struct V;
-        impl<'de> Visitor<'de> for V {
-            type Value = Symbols;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table from symbols to texts, or a list of symbols")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Symbols, A::Error> {
-                entries(map).map(Symbols)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Symbols, A::Error> {
-                let names: Vec<String> = list(seq)?;
-                let mut seen = rustc_hash::FxHashSet::default();
-                if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
-                    return Err(A::Error::custom(format!("the symbol `{twice}` stands twice")));
-                }
-                Ok(Symbols(names.into_iter().map(|name| (name.clone(), name)).collect()))
-            }
-        }
-        deserializer.deserialize_any(V)
-    }
-}
-
 /// One name or a list of names.
 #[derive(Debug)]
 pub(super) struct Names(pub Vec<String>);
+
+/// The form of [`Names`], for the schema.
+#[derive(schemars::JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)] // never made: a type for the schema
+pub(super) enum NamesForm {
+    /// One name.
+    One(String),
+    /// Several names.
+    Several(Vec<String>),
+}
+
+/// The form of a rule's body, for the schema.
+#[derive(schemars::JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)] // never made: a type for the schema
+pub(super) enum BodyForm {
+    /// Names between spaces.
+    Text(String),
+    /// A list of names.
+    List(Vec<String>),
+}
+
+/// The form of the rules, for the schema.
+#[derive(schemars::JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)] // never made: a type for the schema
+pub(super) enum RulesForm {
+    /// From heads to bodies.
+    Table(std::collections::BTreeMap<String, Vec<BodyForm>>),
+    /// One rule after the other.
+    List(Vec<RuleForm>),
+}
+
+/// The form of a listed rule, for the schema.
+#[derive(schemars::JsonSchema)]
+#[allow(dead_code)] // never made: a type for the schema
+pub(super) struct RuleForm {
+    head: String,
+    body: BodyForm,
+}
 
 impl<'de> Deserialize<'de> for Names {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names, D::Error> {

@@ -118,7 +118,7 @@ impl<'d> States<'d> {
 
 /// The names of a document's symbols.
 pub(super) fn symbol_names(document: &Document) -> impl Iterator<Item = &str> {
-    document.symbols.0.iter().map(|(name, _)| name.as_str())
+    document.symbols.0.iter().map(|symbol| symbol.id.as_str())
 }
 
 /// The productions of a `dfa` or `nfa`.
@@ -170,7 +170,7 @@ fn check_deterministic(document: &Document, steps: &[Step<'_>]) -> Result<()> {
         let Some(inputs) = &step.inputs else { return Err(errors::reads_nothing(i, &step.written.from)) };
         for &symbol in inputs {
             if let Some(&first) = taken.get(&(step.from, symbol)) {
-                let name = document.symbols.0.get(symbol).map_or("", |(name, _)| name.as_str());
+                let name = document.symbols.0.get(symbol).map_or("", |symbol| symbol.id.as_str());
                 let to = [first, i].map(|n| steps.get(n).map_or("", |step| step.written.to.as_str()));
                 return Err(errors::nondeterministic(&step.written.from, name, [first, i], to));
             }

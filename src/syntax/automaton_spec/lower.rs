@@ -1,10 +1,11 @@
 //! Productions as a grammar, with the limits on symbols beside them.
 
-use super::document::Document;
+use super::document::{Direction, Document};
 use super::errors;
-use super::finite::symbol_names;
+use super::limits::Limit;
 use super::productions::{Item, Productions};
 use super::separate::separate;
+use super::symbol::{Symbol, SymbolSet};
 use super::unique::two_readings;
 use crate::error::Result;
 use crate::grammar::{ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
@@ -12,13 +13,28 @@ use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
 /// Builds the grammar.
-pub(super) fn lower(document: &Document, productions: Productions, limits: &Limits) -> Result<Grammar> {
-    let productions = productions.trimmed()?;
-    let limited = limited(document, &productions, limits)?;
+pub(super) fn lower(
+    document: &Document,
+    productions: &Productions,
+    symbol_limits: &[Limit],
+    limits: &Limits,
+) -> Result<Grammar> {
+    if document.limits.max_cost.is_some() {
+        return Err(errors::cost_in_text());
+    }
+    let used = productions.symbols();
+    let constraints = Constraints { document, limits: symbol_limits, used: &used };
+    let requires = used.iter().any(|&symbol| !document.symbols.0[symbol].requires.is_empty());
+    let constrained = requires || !symbol_limits.is_empty();
+    if constrained {
+        constraints.check_texts(limits)?;
+    }
+    let separated;
     let productions = if document.separator.is_empty() {
         productions
     } else {
-        separate(&productions, limits)?.trimmed()?
+        separated = separate(productions, limits)?.trimmed()?;
+        &separated
     };
 
     let mut lowering = Lowering {
@@ -37,13 +53,13 @@ pub(super) fn lower(document: &Document, productions: Productions, limits: &Limi
     }
     let start = lowering.rules[productions.start];
     let mut g = lowering.builder;
-    if limited.is_none() && document.prefix.is_empty() && document.suffix.is_empty() {
+    if !constrained && document.prefix.is_empty() && document.suffix.is_empty() {
         return g.build(start);
     }
     let mut word = g.rule(start);
-    if let Some(limited) = limited {
-        let members = limited.members(document, &mut g);
-        word = g.intersection([word, members]);
+    if constrained {
+        let operands = constraints.operands(&mut g);
+        word = g.intersection(operands.into_iter().chain([word]));
     }
     let root = g.declare("root");
     let (prefix, suffix) = (g.text(&document.prefix), g.text(&document.suffix));
@@ -101,94 +117,189 @@ impl Lowering<'_> {
                 let (document, builder) = (self.document, &mut self.builder);
                 *self.texts.entry(item).or_insert_with(|| {
                     let separator = if separated { document.separator.as_str() } else { "" };
-                    builder.text(format!("{separator}{}", document.symbols.0[symbol].1))
+                    let symbol = &document.symbols.0[symbol];
+                    match (&symbol.set, symbol.text.split_once("{}")) {
+                        (Some(set), Some((before, after))) => {
+                            let before = builder.text(format!("{separator}{before}"));
+                            let set = subset(set, builder);
+                            let after = builder.text(after);
+                            builder.sequence([before, set, after])
+                        }
+                        _ => builder.text(format!("{separator}{}", symbol.text)),
+                    }
                 })
             }
         }
     }
 }
 
-/// The symbols in use, with those under limits first.
-struct Limited {
-    members: Vec<(usize, bool)>,
-    rest: Vec<usize>,
+/// The texts of the subsets of a set, each in the order of the list: linear in the set and its greatest size.
+pub(crate) fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
+    let empty = g.text(&set.empty);
+    let bounded = set.max < set.of.len() || set.min > 1;
+    // `more[taken]`: the rest of the text after `taken` elements; without bounds only "some" matters. No element at
+    // all is not the empty text but `empty`.
+    let widths = if bounded { set.max } else { 1 };
+    let (never, nothing) = (g.never(), g.empty());
+    let ends = |taken: usize| taken > 0 && taken >= set.min;
+    let mut more: Vec<ExprId> = (0..=widths).map(|taken| if ends(taken) { nothing } else { never }).collect();
+    for element in set.of.iter().rev() {
+        let texts = [g.text(element), g.text(format!("{}{element}", set.separator))];
+        let mut before = Vec::with_capacity(more.len());
+        for taken in 0..=widths {
+            let after = if taken < widths { Some(more[taken + 1]) } else { (!bounded).then(|| more[taken]) };
+            let with = after.map(|after| g.sequence([texts[taken.min(1)], after]));
+            before.push(g.choice(with.into_iter().chain([more[taken]])));
+        }
+        more = before;
+    }
+    let empty = if set.min == 0 { empty } else { never };
+    g.choice([empty, more[0]])
 }
 
-impl Limited {
-    fn members(&self, document: &Document, g: &mut GrammarBuilder) -> ExprId {
-        let text = |symbol: usize| document.symbols.0[symbol].1.as_str();
+/// Beside the productions: what each word must be, for the limits and requirements on symbols.
+struct Constraints<'s> {
+    document: &'s Document,
+    limits: &'s [Limit],
+    used: &'s [usize],
+}
+
+impl Constraints<'_> {
+    fn text(&self, symbol: usize) -> &str {
+        self.document.symbols.0[symbol].text.as_str()
+    }
+
+    /// The languages in which the words must be.
+    fn operands(&self, g: &mut GrammarBuilder) -> Vec<ExprId> {
+        let mut operands = Vec::new();
+        if self.limits.iter().any(Limit::is_once) {
+            operands.push(self.once(g));
+        }
+        for limit in self.limits.iter().filter(|limit| !limit.is_once()) {
+            let min = limit.min;
+            operands.push(self.with_gaps(g, &limit.symbols, min, limit.max));
+        }
+        for &symbol in self.used {
+            for required in &self.document.symbols.0[symbol].requires {
+                let required = self.used.iter().find(|&&r| self.document.symbols.0[r].id == *required);
+                operands.push(self.requirement(g, symbol, required.copied()));
+            }
+        }
+        operands
+    }
+
+    /// Symbols each of which comes once: a register for all of them.
+    fn once(&self, g: &mut GrammarBuilder) -> ExprId {
         let value = g.empty();
-        let members: Vec<Member> = self
-            .members
-            .iter()
-            .map(|&(symbol, required)| Member { key: text(symbol).as_bytes().into(), value, required })
-            .collect();
-        let rest: Vec<ExprId> = self.rest.iter().map(|&symbol| g.text(text(symbol))).collect();
-        let rest = g.choice(rest);
-        let separator = g.text(&document.separator);
+        let mut rest: Vec<usize> = self.used.to_vec();
+        let mut members = Vec::new();
+        for limit in self.limits.iter().filter(|limit| limit.is_once()) {
+            for &symbol in &limit.symbols {
+                let key = self.text(symbol).as_bytes().into();
+                members.push(Member { key, value, required: limit.min == 1 });
+                rest.retain(|&other| other != symbol);
+            }
+        }
+        let rest = self.one_of(g, &rest);
+        let separator = g.text(&self.document.separator);
         g.members(Order::Any, members, Some(rest), separator)
     }
-}
 
-/// Reads the limits, and checks that it is clear from a text which symbols it consists of.
-fn limited(document: &Document, productions: &Productions, limits: &Limits) -> Result<Option<Limited>> {
-    let lists = [
-        ("at_most_once", &document.limits.at_most_once, false),
-        ("exactly_once", &document.limits.exactly_once, true),
-    ];
-    let numbers = document.symbol_numbers();
-    let mut required: FxHashMap<usize, bool> = FxHashMap::default();
-    let used = productions.symbols();
-    for (list, names, exactly) in lists {
-        for (i, name) in names.iter().enumerate() {
-            let place = || format!("/limits/{list}/{i}");
-            let Some(&symbol) = numbers.get(name.as_str()) else {
-                return Err(errors::undefined("symbol", name, place(), symbol_names(document)));
-            };
-            if required.insert(symbol, exactly).is_some() {
-                return Err(errors::limited_twice(name, place()));
-            }
-            if exactly && used.binary_search(&symbol).is_err() {
-                return Err(errors::required_but_unused(name, place()));
-            }
-        }
+    fn one_of(&self, g: &mut GrammarBuilder, symbols: &[usize]) -> ExprId {
+        let texts: Vec<ExprId> = symbols.iter().map(|&symbol| g.text(self.text(symbol))).collect();
+        g.choice(texts)
     }
-    let mut result = Limited { members: Vec::new(), rest: Vec::new() };
-    for &symbol in &used {
-        match required.get(&symbol) {
-            Some(&exactly) => result.members.push((symbol, exactly)),
-            None => result.rest.push(symbol),
-        }
-    }
-    if result.members.is_empty() {
-        return Ok(None);
-    }
-    check_texts(document, &used, limits)?;
-    Ok(Some(result))
-}
 
-fn check_texts(document: &Document, used: &[usize], limits: &Limits) -> Result<()> {
-    let mut by_text: FxHashMap<&str, &str> = FxHashMap::default();
-    for &symbol in used {
-        let (name, text) = &document.symbols.0[symbol];
-        if text.is_empty() {
-            return Err(errors::empty_text(name));
+    fn all_but(&self, symbols: &[usize]) -> Vec<usize> {
+        self.used.iter().copied().filter(|symbol| !symbols.contains(symbol)).collect()
+    }
+
+    /// Words of `parts`, each a number of symbols, with the separator between any two symbols.
+    ///
+    /// With a separator the word is written as if one stood before each symbol; the first is taken off by the words
+    /// being the rests of `separator word`.
+    fn with_gaps(&self, g: &mut GrammarBuilder, symbols: &[usize], min: u32, max: Option<u32>) -> ExprId {
+        let others = self.all_but(symbols);
+        let (others, counted) = (self.one_of(g, &others), self.one_of(g, symbols));
+        let separator = g.text(&self.document.separator);
+        let other = g.sequence([separator, others]);
+        let gap = g.star(other);
+        let one = g.sequence([separator, counted]);
+        let one = g.sequence([one, gap]);
+        // the word begins with an uncounted symbol, or with a counted one
+        let more = g.repeat(one, min, max);
+        let begins_other = g.sequence([others, gap, more]);
+        let mut alternatives = vec![begins_other];
+        if max != Some(0) {
+            let more = g.repeat(one, min.saturating_sub(1), max.map(|max| max - 1));
+            alternatives.push(g.sequence([counted, gap, more]));
         }
-        if let Some(other) = by_text.insert(text, name) {
-            return Err(errors::equal_texts(other, name, text));
+        if min == 0 {
+            alternatives.push(g.empty());
+        }
+        g.choice(alternatives)
+    }
+
+    /// Words in which `required` stands before (built backwards: after) each `symbol`.
+    fn requirement(&self, g: &mut GrammarBuilder, symbol: usize, required: Option<usize>) -> ExprId {
+        let both: Vec<usize> = required.into_iter().chain([symbol]).collect();
+        let (neither, all) = (self.all_but(&both), self.used.to_vec());
+        let separator = g.text(&self.document.separator);
+        let (neither, all) = (self.one_of(g, &neither), self.one_of(g, &all));
+        let required = match required {
+            Some(required) => g.text(self.text(required)),
+            None => g.never(),
+        };
+        let next_neither = g.sequence([separator, neither]);
+        let next_any = g.sequence([separator, all]);
+        let (free, any) = (g.star(next_neither), g.star(next_any));
+        let empty = g.empty();
+        match self.document.direction {
+            Direction::Forward => {
+                let after = g.sequence([separator, required, any]);
+                let after = g.optional(after);
+                let late = g.sequence([neither, free, after]);
+                let early = g.sequence([required, any]);
+                g.choice([empty, late, early])
+            }
+            Direction::Backward => {
+                let last = g.sequence([all, any, separator, required, free]);
+                let first = g.sequence([required, free]);
+                let none = g.sequence([neither, free]);
+                g.choice([empty, last, first, none])
+            }
         }
     }
-    let words: Vec<Vec<u8>> = used
-        .iter()
-        .map(|&symbol| format!("{}{}", document.separator, document.symbols.0[symbol].1).into_bytes())
-        .collect();
-    match two_readings(&words, limits)? {
-        None => Ok(()),
-        Some(readings) => {
-            let names = readings.map(|reading| {
-                reading.into_iter().map(|word| document.symbols.0[used[word]].0.as_str()).collect::<Vec<_>>()
-            });
-            Err(errors::ambiguous_texts(&names))
+
+    /// Checks that it is clear from a text which symbols it consists of.
+    fn check_texts(&self, limits: &Limits) -> Result<()> {
+        let symbols = &self.document.symbols.0;
+        let mut by_text: FxHashMap<&str, &str> = FxHashMap::default();
+        for &symbol in self.used {
+            let Symbol { id, text, set, .. } = &symbols[symbol];
+            if set.is_some() {
+                return Err(errors::set_under_limits(id));
+            }
+            if text.is_empty() {
+                return Err(errors::empty_text(id));
+            }
+            if let Some(other) = by_text.insert(text, id) {
+                return Err(errors::equal_texts(other, id, text));
+            }
+        }
+        let words: Vec<Vec<u8>> = self
+            .used
+            .iter()
+            .map(|&symbol| format!("{}{}", self.document.separator, self.text(symbol)).into_bytes())
+            .collect();
+        match two_readings(&words, limits)? {
+            None => Ok(()),
+            Some(readings) => {
+                let names = readings.map(|reading| {
+                    reading.into_iter().map(|word| symbols[self.used[word]].id.as_str()).collect::<Vec<_>>()
+                });
+                Err(errors::ambiguous_texts(&names))
+            }
         }
     }
 }

@@ -40,11 +40,20 @@
 //!   transition leaves; a transition to any other is an error.
 //! - `rules` (`cfg`) is a table from heads to lists of bodies, or a list of `{ head, body }`. A body is a
 //!   list of names, or one text that is split at white space; the empty body derives the empty word.
-//! - `limits` has `at_most_once` and `exactly_once`: lists of symbols, *each* of which may, or must, be in a
-//!   word only once. They cost no states: the automaton keeps a set of what it has seen.
+//! - `limits` has `at_most_once` and `exactly_once`: lists of names, *each* of which may, or must, be in a word only
+//!   once; and `at_most` and `at_least`: tables from names to numbers. A name is a symbol's or a group's, whose symbols
+//!   are counted together. They cost no states: the automaton keeps count of what it has seen.
+//!
+//! # Plans
+//! The symbols of a plan are its actions. A symbol may be a table with its `text` and what else is to be said of it:
+//! `label`, `cost`, `duration`, `inputs`, `outputs`, `group` (a name or several), `requires` (symbols that must be
+//! carried out before), `aliases` (other texts of it), and `set`: `{ of = [texts], min, max, separator, empty }` makes
+//! it set-valued; `{}` in its text stands for the set. `direction` says whether words name the steps from the first
+//! (`forward`) or from the last (`backward`); `limits.max_cost` bounds what a plan costs; `[templates]` has the texts of
+//! questions. See [`Symbol`], [`Templates`] and the module `plan`.
 //!
 //! # Parameters
-//! A file that begins with a `[parameters]` table has a header, which ends at the first line `# ---`. Each
+//! A file that begins with a `[parameters]` (or `[templates]`) table has a header, which ends at the first line `# ---`. Each
 //! parameter is a table with a `default` and, optionally, `description`, `type` (`integer`, `boolean`,
 //! `string`, `list`; else the default's), `min` and `max` (integers), and `allowed` (a list of values). What
 //! follows the header is a template in Jinja's notation ([`minijinja`]), rendered with the parameters' values:
@@ -71,21 +80,32 @@
 //! of texts and numbers, or a `range` (of at most 1,000 numbers); the filters `length`, `lower`, `upper`, `first`
 //! and `last`; and expressions without `*`. A tag has at most 1,000 bytes. That bounds what rendering may cost.
 
+mod actions;
 mod context_free;
 mod document;
 mod errors;
 mod fields;
 mod finite;
+mod limits;
 mod lower;
 mod parameters;
 mod productions;
 mod pushdown;
+mod schema;
 mod separate;
+mod spec;
+mod symbol;
 mod template;
 mod unique;
 
-pub use document::Kind;
+pub(crate) use actions::Codes;
+pub use document::{Direction, Kind, Templates};
+pub use limits::Limit;
+pub(crate) use lower::subset;
 pub use parameters::{Parameter, ParameterType, ParameterValue};
+pub use schema::schema;
+pub use spec::Spec;
+pub use symbol::{Symbol, SymbolSet};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -126,8 +146,8 @@ pub struct Compiled {
     pub description: Option<String>,
     /// Where the spec is from: its `source`.
     pub source: Option<String>,
-    /// The symbols and their texts, in the spec's order.
-    pub symbols: Vec<(String, String)>,
+    /// The symbols, in the spec's order.
+    pub symbols: Vec<Symbol>,
     /// The parameters with the values that were used.
     pub parameters: Vec<Parameter>,
     /// The grammar.
@@ -136,42 +156,13 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a spec and builds its grammar.
+/// Reads a spec and builds its grammar. [`Spec`] is for those who need more of a spec than its texts.
 ///
 /// # Errors
 /// `automaton-spec/…` says what cannot be read or is not as it must be, where, and what is allowed;
 /// `limit/exceeded` names the limit.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
-    options.limits.check_source(source)?;
-    let (header, body) = parameters::split(source)?;
-    let mut declared = match header {
-        Some(header) => parameters::read(header)?,
-        None => Vec::new(),
-    };
-    parameters::set(&mut declared, &options.parameters)?;
-    let rendered = match header {
-        Some(_) => Some(template::render(source, body, &declared, &options.limits)?),
-        None => None,
-    };
-    let text = rendered.as_deref().unwrap_or(source);
-    let document = document::read(text, options.format, rendered.is_some())?;
-    let mut warnings = Vec::new();
-    let productions = match document.kind {
-        Kind::Dfa | Kind::Nfa => finite::productions(&document, &options.limits, &mut warnings)?,
-        Kind::Pda => pushdown::productions(&document, &options.limits, &mut warnings)?,
-        Kind::Cfg => context_free::productions(&document, &options.limits, &mut warnings)?,
-    };
-    let grammar = lower::lower(&document, productions, &options.limits)?;
-    Ok(Compiled {
-        kind: document.kind,
-        name: document.name,
-        description: document.description,
-        source: document.source,
-        symbols: document.symbols.0,
-        parameters: declared,
-        grammar,
-        warnings,
-    })
+    Spec::read(source, options)?.compile()
 }
 
 /// The parameters that a spec declares, with their defaults as values; none if it has no header.
@@ -181,7 +172,7 @@ pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
 pub fn parameters(source: &str, limits: &Limits) -> Result<Vec<Parameter>> {
     limits.check_source(source)?;
     match parameters::split(source)? {
-        (Some(header), _) => parameters::read(header),
+        (Some(header), _) => parameters::read(header).map(|(parameters, _)| parameters),
         (None, _) => Ok(Vec::new()),
     }
 }

@@ -1,8 +1,10 @@
 //! The header of a spec: its parameters, their types and ranges, and the values given for them.
 
+use super::document::Templates;
 use super::errors;
 use super::fields::Table;
 use crate::error::Result;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +14,7 @@ use std::fmt;
 const VALUE_CHARACTERS: usize = 1_000;
 
 /// The type of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ParameterType {
     /// A 64-bit signed integer.
@@ -165,28 +167,55 @@ impl Parameter {
     }
 }
 
-#[derive(Deserialize)]
+/// The header of a spec with parameters.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Header {
+pub(super) struct Header {
+    /// The parameters of the spec.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Declaration>")]
     parameters: Table<Declaration>,
+    /// What a plan's chooser and its reader are shown.
+    #[serde(default)]
+    templates: Templates,
 }
 
-#[derive(Deserialize)]
+/// A parameter.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Declaration {
+    /// The value unless another is given.
+    #[schemars(with = "ValueForm")]
     default: toml::Value,
+    /// What the parameter is for.
     description: Option<String>,
+    /// Its type; that of the default unless given.
     #[serde(rename = "type")]
     kind: Option<ParameterType>,
+    /// The least value of an integer.
     min: Option<i64>,
+    /// The greatest value of an integer.
     max: Option<i64>,
+    /// The values, or items of a list, that are allowed.
+    #[schemars(with = "Option<Vec<ValueForm>>")]
     allowed: Option<Vec<toml::Value>>,
+}
+
+/// The form of a value, for the schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)] // never made: a type for the schema
+enum ValueForm {
+    Integer(i64),
+    Boolean(bool),
+    Text(String),
+    List(Vec<String>),
 }
 
 /// The header, if there is one, and the byte at which what follows it begins.
 pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
     let first = source.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'));
-    if !first.is_some_and(|line| line.starts_with("[parameters")) {
+    if !first.is_some_and(|line| line.starts_with("[parameters") || line.starts_with("[templates")) {
         return Ok((None, 0));
     }
     let mut start = 0;
@@ -201,9 +230,12 @@ pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
 }
 
 /// Reads a header.
-pub(super) fn read(header: &str) -> Result<Vec<Parameter>> {
+pub(super) fn read(header: &str) -> Result<(Vec<Parameter>, Templates)> {
     let header: Header = toml::from_str(header).map_err(|e| errors::toml(header, &e, false))?;
-    header.parameters.0.into_iter().map(|(name, declaration)| parameter(name, &declaration)).collect()
+    let declared = header.parameters.0.into_iter();
+    let parameters: Result<Vec<Parameter>> =
+        declared.map(|(name, declaration)| parameter(name, &declaration)).collect();
+    Ok((parameters?, header.templates))
 }
 
 fn parameter(name: String, declaration: &Declaration) -> Result<Parameter> {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 /// One item of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Item {
+pub(crate) enum Item {
     /// A symbol of the spec. `separated`: with the separator before it.
     Symbol { symbol: usize, separated: bool },
     /// Whatever the nonterminal derives.
@@ -22,8 +22,8 @@ impl Item {
 }
 
 /// A context-free grammar over the spec's symbols.
-#[derive(Debug)]
-pub(super) struct Productions {
+#[derive(Clone, Debug)]
+pub(crate) struct Productions {
     pub names: Vec<String>,
     pub bodies: Vec<Vec<Vec<Item>>>,
     pub start: usize,

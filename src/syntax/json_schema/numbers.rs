@@ -18,14 +18,13 @@
 //!
 //! A range of `n` digits makes O(n) expressions: each place of a bound's digits is one choice between
 //! staying on the bound and leaving it, after which every digit is free. Multiples are a deterministic
-//! automaton (`multiples`, `digits`).
+//! automaton (`multiples`).
 
 use super::decimal::Decimal;
 use super::options::Numbers;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 
-mod digits;
 mod magnitude;
 mod multiples;
 mod range;

@@ -6,25 +6,41 @@ use fixedbitset::FixedBitSet;
 /// Table entries that one match may fill.
 const MAX_WORK: usize = 1 << 26;
 
-/// Whether the grammar describes `text`; `None` if finding out costs too much, or if it has rules that call
-/// each other. A table of which expression spans from where to where, filled bottom-up: operands precede
-/// their expressions.
+/// Whether the grammar describes `text`; `None` if finding out costs too much. A table of which expression
+/// spans from where to where, filled bottom-up: operands precede their expressions. Rules start with no spans
+/// and take those of their bodies, until none is new; so there must be no complement of a rule.
 pub(super) fn matches(grammar: &Grammar, text: &str) -> Option<bool> {
     let width = text.len() + 1;
-    if grammar.expressions().len().saturating_mul(width).saturating_mul(width) > MAX_WORK {
-        return None;
+    let cells = grammar.expressions().len().saturating_mul(width).saturating_mul(width);
+    let mut rules = vec![vec![FixedBitSet::with_capacity(width); width]; grammar.rules().len()];
+    let mut work = 0;
+    loop {
+        work += cells;
+        if work > MAX_WORK {
+            return None;
+        }
+        let mut table: Vec<Vec<FixedBitSet>> = Vec::with_capacity(grammar.expressions().len());
+        for expression in grammar.expressions() {
+            let spans = spans(expression, &table, &rules, text)?;
+            table.push(spans);
+        }
+        let found: Vec<_> = grammar.rules().iter().map(|rule| table[rule.body.index()].clone()).collect();
+        let root = found[grammar.root().index()][0].contains(text.len());
+        // what is found stays found
+        if root || found == rules || grammar.rules().len() == 1 {
+            return Some(root);
+        }
+        rules = found;
     }
-    let mut table: Vec<Vec<FixedBitSet>> = Vec::with_capacity(grammar.expressions().len());
-    for expression in grammar.expressions() {
-        let spans = spans(expression, &table, text)?;
-        table.push(spans);
-    }
-    let body = grammar.rule(grammar.root()).body;
-    Some(table[body.index()][0].contains(text.len()))
 }
 
 /// For every start, the ends of the spans that the expression describes.
-fn spans(expression: &Expression, table: &[Vec<FixedBitSet>], text: &str) -> Option<Vec<FixedBitSet>> {
+fn spans(
+    expression: &Expression,
+    table: &[Vec<FixedBitSet>],
+    rules: &[Vec<FixedBitSet>],
+    text: &str,
+) -> Option<Vec<FixedBitSet>> {
     let bytes = text.as_bytes();
     let width = bytes.len() + 1;
     let of = |id: &ExprId| &table[id.index()];
@@ -66,7 +82,8 @@ fn spans(expression: &Expression, table: &[Vec<FixedBitSet>], text: &str) -> Opt
                 ends.difference_with(&of(body)[start]);
             }
             Expression::Label(_, body) => *ends = of(body)[start].clone(),
-            Expression::Rule(_) | Expression::Members(_) => return None,
+            Expression::Rule(rule) => *ends = rules[rule.index()][start].clone(),
+            Expression::Members(_) => return None,
         }
     }
     Some(out)

@@ -1,0 +1,105 @@
+//! A language model for the commands that run one.
+
+use super::tokens::TokenizerSettings;
+use std::path::PathBuf;
+#[cfg(feature = "ort")]
+use {
+    super::errors,
+    super::messages::{self, Progress},
+    super::tokens::LoadedVocabulary,
+    crate::decode::ort::{DecoderOptions, Device, OrtDecoder},
+    crate::decode::{ChatTemplate, ModelFolder, PromptTokenizer},
+    crate::error::Result,
+    crate::limits::Limits,
+    std::path::Path,
+};
+
+/// How a model is run, and its tokenizer.
+#[derive(Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+pub(super) struct ModelSettings {
+    /// Threads of one operator; 0 takes one a core
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
+    pub(super) threads: usize,
+    /// Run on an NVIDIA device, the first or that of this number
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        help_heading = "Model"
+    )]
+    pub(super) cuda: Option<u32>,
+    /// The tokenizer.json; by default the one in the model's folder
+    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
+    pub(super) tokenizer: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) settings: TokenizerSettings,
+}
+
+/// What a model comes with.
+#[cfg(feature = "ort")]
+#[derive(Debug)]
+pub(super) struct Parts {
+    model: PathBuf,
+    pub(super) tokenizer: PathBuf,
+    pub(super) template: Option<ChatTemplate>,
+    /// The ids that end a sequence, as far as the model's folder tells them.
+    end_tokens: Vec<u32>,
+    /// The token that ends a turn, by name.
+    end_token: Option<String>,
+}
+
+#[cfg(feature = "ort")]
+impl Parts {
+    pub(super) fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
+        if model.is_dir() {
+            let folder = ModelFolder::open(model, limits)?;
+            return Ok(Parts {
+                model: folder.model,
+                tokenizer: arguments.tokenizer.clone().unwrap_or(folder.tokenizer),
+                template: folder.template,
+                end_tokens: folder.end_tokens,
+                end_token: folder.end_token,
+            });
+        }
+        let model = model.to_owned();
+        // exporters put models into a folder `onnx` beside the tokenizer
+        let beside = || {
+            let folders = model.ancestors().skip(1).take(2);
+            folders.map(|folder| folder.join("tokenizer.json")).find(|path| path.is_file())
+        };
+        let tokenizer = arguments.tokenizer.clone().or_else(beside);
+        let tokenizer = tokenizer.ok_or_else(|| errors::no_tokenizer(&model))?;
+        let folder = tokenizer.parent().unwrap_or(Path::new(""));
+        let template = ChatTemplate::from_folder(folder, limits)?;
+        Ok(Parts { model, tokenizer, template, end_tokens: Vec::new(), end_token: None })
+    }
+
+    /// The vocabulary, with the end-of-sequence ids of `--eos`, else of the model, else the well-known ones.
+    pub(super) fn vocabulary(
+        &self,
+        arguments: &ModelSettings,
+        tokenizer: &PromptTokenizer,
+        limits: &Limits,
+    ) -> Result<LoadedVocabulary> {
+        if !arguments.settings.leaves_eos_open() || self.end_tokens.is_empty() {
+            return arguments.settings.load(&self.tokenizer, limits);
+        }
+        let turn = self.end_token.as_ref().and_then(|name| tokenizer.token_id(name));
+        let eos: Vec<u32> = self.end_tokens.iter().copied().chain(turn).collect();
+        arguments.settings.load_with(&self.tokenizer, limits, &eos)
+    }
+
+    /// Loads the model. Shows what is odd about it.
+    pub(super) fn load(&self, arguments: &ModelSettings) -> Result<OrtDecoder> {
+        let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
+        let options = DecoderOptions { threads: arguments.threads, device, ..DecoderOptions::default() };
+        let progress = Progress::start("loading the model");
+        let model = OrtDecoder::load(&self.model, &options)?;
+        progress.finish();
+        model.notices().iter().for_each(messages::warning);
+        Ok(model)
+    }
+}

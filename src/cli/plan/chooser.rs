@@ -1,0 +1,92 @@
+//! Choosers from arguments.
+
+use crate::cli::model::ModelSettings;
+use crate::cli::{errors, source};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::plan::{Chooser, FirstChooser, InteractiveChooser, RandomChooser, ScriptedChooser, WorstChooser};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Who chooses, and what they are shown.
+#[derive(Debug, clap::Args)]
+pub(super) struct ChooserArgs {
+    /// Who decides at a choice [default: model with --model, script with --answers, else first]
+    #[arg(long, value_enum, help_heading = "Chooser")]
+    pub(super) chooser: Option<Kind>,
+    /// Answers for the script, one a line: numbers or labels
+    #[arg(long, value_name = "FILE", help_heading = "Chooser")]
+    pub(super) answers: Option<PathBuf>,
+    /// How a model is asked
+    #[arg(long, value_enum, default_value_t = Asking::Answer, help_heading = "Chooser")]
+    pub(super) asking: Asking,
+    /// Equal seeds give equal random choices
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Chooser")]
+    pub(super) seed: u64,
+    /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
+    #[arg(long, value_name = "PATH", help_heading = "Model")]
+    pub(super) model: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) model_settings: ModelSettings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kind {
+    /// The first choice
+    First,
+    /// Any choice, each as likely
+    Random,
+    /// A choice that leads to a dead end where there is one, else the furthest from a plan
+    Worst,
+    /// The answers of a file
+    Script,
+    /// A person: questions go to standard error, answers come from standard input
+    Ask,
+    /// A language model
+    Model,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Asking {
+    /// For its answer to each question, under a grammar of the answers
+    Answer,
+    /// For the likelihood of each answer
+    Likelihood,
+    /// For the whole plan, under the grammar of the spec's texts
+    Whole,
+    /// For the whole plan, without a grammar; it may be wrong
+    Free,
+}
+
+impl ChooserArgs {
+    /// Who chooses.
+    pub(super) fn kind(&self) -> Kind {
+        match (&self.model, &self.answers) {
+            _ if self.chooser.is_some() => self.chooser.unwrap_or(Kind::First),
+            (Some(_), _) => Kind::Model,
+            (None, Some(_)) => Kind::Script,
+            (None, None) => Kind::First,
+        }
+    }
+
+    /// A chooser that is no model.
+    pub(super) fn simple(&self) -> Result<Box<dyn Chooser>> {
+        Ok(match self.kind() {
+            Kind::First => Box::new(FirstChooser),
+            Kind::Random => Box::new(RandomChooser::new(self.seed)),
+            Kind::Worst => Box::new(WorstChooser),
+            Kind::Ask => Box::new(InteractiveChooser::new(
+                std::io::BufReader::new(std::io::stdin()),
+                std::io::stderr(),
+            )),
+            Kind::Script => {
+                let path = self.answers.as_ref().ok_or_else(errors::needs_answers)?;
+                let bytes = source::read(path, Limits::default().source_bytes)?;
+                let text = String::from_utf8(bytes)
+                    .map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?;
+                Box::new(ScriptedChooser::new(text.lines().map(str::to_owned).collect::<Vec<_>>()))
+            }
+            Kind::Model => return Err(errors::needs_model()),
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! `grammata plan graph`: draws the plan automaton, or one plan as a tree.
+
+use super::spec::SpecArgs;
+use crate::cli::graph::{Format, at_least_one};
+use crate::cli::output::{Exit, Failure, Output};
+use crate::cli::{errors, messages, source, svg};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::plan::{ReadPlan, Verdict, tree_dot, tree_text};
+use clap::ValueEnum;
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    spec: SpecArgs,
+    /// Draw this plan instead: which step works on the output of which; a file as `plan verify` reads it, or `-`
+    #[arg(long, value_name = "PLAN")]
+    plan: Option<PathBuf>,
+    /// The form of the drawing
+    #[arg(long, value_enum, default_value_t = PlanFormat::Dot)]
+    format: PlanFormat,
+    /// The file to write; standard output by default
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The most states to draw [default: 200; 40 as SVG]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "plan")]
+    limit: Option<usize>,
+    /// Draw dead ends too
+    #[arg(long, conflicts_with = "plan")]
+    dead_ends: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PlanFormat {
+    /// Graphviz's notation
+    Dot,
+    /// A picture
+    Svg,
+    /// Lines of text; for a plan
+    Text,
+}
+
+impl PlanFormat {
+    fn drawn(self) -> Option<Format> {
+        match self {
+            PlanFormat::Dot => Some(Format::Dot),
+            PlanFormat::Svg => Some(Format::Svg),
+            PlanFormat::Text => None,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut plans = arguments.spec.load()?;
+    let spec = plans.shared_spec();
+    let (mut truncated, limit) = (
+        false,
+        arguments.limit.unwrap_or(match arguments.format {
+            PlanFormat::Svg => 40,
+            PlanFormat::Dot | PlanFormat::Text => 200,
+        }),
+    );
+    let (dot, text) = match &arguments.plan {
+        Some(path) => {
+            let bytes = source::read(path, Limits::default().source_bytes)?;
+            let text =
+                String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?;
+            match plans.verify(&ReadPlan::parse(&text, &spec)?, &[])? {
+                Verdict::Valid(plan) => (tree_dot(&plan, &spec), Some(tree_text(&plan, &spec))),
+                Verdict::Wrong { step, .. } => return Err(errors::not_a_plan(step + 1).into()),
+            }
+        }
+        None => {
+            let graph = plans.graph(limit, arguments.dead_ends)?;
+            truncated = graph.truncated;
+            (graph.dot, None)
+        }
+    };
+    let drawing = match (arguments.format.drawn(), text) {
+        (Some(Format::Dot), _) => dot,
+        (Some(Format::Svg), _) => svg::render(dot)?,
+        (None, Some(text)) => text,
+        (None, None) => return Err(errors::text_needs_plan().into()),
+    };
+    match &arguments.output {
+        Some(path) => std::fs::write(path, &drawing).map_err(|cause| Error::io(path, &cause))?,
+        None => output.write_all(drawing.as_bytes())?,
+    }
+    if truncated {
+        output.flush()?;
+        messages::note(&format!("only the first {limit} states are drawn (--limit N draws more)"));
+    }
+    Ok(Exit::Done)
+}

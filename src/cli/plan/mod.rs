@@ -1,0 +1,57 @@
+//! `grammata plan`: one file a subcommand.
+
+mod chooser;
+mod count;
+mod enumerate;
+mod explain;
+mod graph;
+mod reward;
+mod run;
+mod schema;
+mod show;
+mod spec;
+mod travel;
+mod verify;
+
+use super::output::{Exit, Failure, Output};
+use clap::Subcommand;
+
+/// Plans of actions under an automaton: SPEC is the file or folder of an automaton spec, whose symbols are the actions.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a plan, with a model, a person or another chooser
+    Run(Box<run::Arguments>),
+    /// Count the plans, exactly
+    Count(count::Arguments),
+    /// List plans, or draw some at random
+    Enumerate(enumerate::Arguments),
+    /// Check a plan, name its first wrong step, and find the nearest plan
+    Verify(verify::Arguments),
+    /// Draw the states of plans, or one plan as a tree
+    Graph(graph::Arguments),
+    /// Say what is feasible after some steps, and what lies behind each choice
+    Explain(explain::Arguments),
+    /// Plan trips from tables, and measure trips
+    Travel(Box<travel::Arguments>),
+    /// Write the JSON Schema of specs
+    Schema(schema::Arguments),
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Run(arguments) => run::run(arguments, output),
+        Command::Count(arguments) => count::run(arguments, output),
+        Command::Enumerate(arguments) => enumerate::run(arguments, output),
+        Command::Verify(arguments) => verify::run(arguments, output),
+        Command::Graph(arguments) => graph::run(arguments, output),
+        Command::Explain(arguments) => explain::run(arguments, output),
+        Command::Travel(arguments) => travel::run(arguments, output),
+        Command::Schema(arguments) => schema::run(arguments, output),
+    }
+}

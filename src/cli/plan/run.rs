@@ -1,0 +1,394 @@
+//! `grammata plan run`: makes plans.
+
+use super::chooser::{Asking, ChooserArgs, Kind};
+use super::spec::SpecArgs;
+use super::{reward, show};
+use crate::cli::messages::{self, Progress};
+use crate::cli::output::{Exit, Failure, Output};
+use crate::cli::{errors, source};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::plan::{
+    Chooser, Decision, Episode, Event, Modalities, Outcome, PlanAutomaton, Questions, RankOptions, Recorder,
+    SearchOptions, likeliest, modalities, policy_rows, search,
+};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The plan is a table in the order of execution. Without --backtracking a chooser is only offered what still leads to a
+/// finished plan. The exit code is 1 if there is no plan, or a plan that was written freely is wrong.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    pub(super) spec: SpecArgs,
+    /// What is to be planned, as the questions say it
+    #[arg(long, value_name = "TEXT", help_heading = "Task")]
+    pub(super) task: Option<String>,
+    /// A file of tasks, one a line: their words give the parameters `inputs` and `output` of the spec
+    #[arg(long, value_name = "FILE", conflicts_with = "task", help_heading = "Task")]
+    pub(super) tasks: Option<PathBuf>,
+    /// Only these tasks of the file, counted from 0
+    #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "tasks", help_heading = "Task")]
+    pub(super) only: Vec<usize>,
+    #[command(flatten)]
+    pub(super) chooser: ChooserArgs,
+    /// Show a model that is asked for the whole plan N short plans of the spec
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Chooser")]
+    pub(super) examples: usize,
+    /// Offer dead ends too, and go back where one is met
+    #[arg(long, help_heading = "Search")]
+    pub(super) backtracking: bool,
+    /// Search by score instead, keeping the N likeliest unfinished plans of each length; 0 goes on with the likeliest of all
+    #[arg(long, value_name = "N", conflicts_with = "backtracking", help_heading = "Search")]
+    pub(super) beam: Option<usize>,
+    /// After N steps offer only what finishes the plan soonest
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
+    pub(super) wrap_up_after: usize,
+    /// Show what was tried, on standard error
+    #[arg(long, help_heading = "Search")]
+    pub(super) trace: bool,
+    /// Make N plans a task
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Rewards")]
+    pub(super) samples: usize,
+    /// A command that reads a plan as JSON and writes what it is worth, a number
+    #[arg(long, value_name = "CMD", help_heading = "Rewards")]
+    pub(super) reward: Option<String>,
+    /// Append each choice to a file, a JSON object a line: prompt, completion, reward, advantage
+    #[arg(long, value_name = "FILE", requires = "reward", help_heading = "Rewards")]
+    pub(super) policy_data: Option<PathBuf>,
+    /// Write the plan with the spec's template `plan`
+    #[arg(long)]
+    pub(super) text: bool,
+    /// Write one JSON object a task
+    #[arg(long, conflicts_with = "text")]
+    pub(super) json: bool,
+    /// Write no summary
+    #[arg(long)]
+    pub(super) quiet: bool,
+}
+
+/// A task with its automaton and questions.
+pub(super) struct Task {
+    pub(super) name: String,
+    pub(super) plans: PlanAutomaton,
+    pub(super) questions: Questions,
+}
+
+/// What came of a task.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) outcome: Outcome,
+    /// What a model wrote, where that is not one of the plans.
+    pub(super) wrong: Option<String>,
+    pub(super) decisions: Vec<Decision>,
+    pub(super) time: Duration,
+}
+
+/// Makes the plan of one task.
+pub(super) type Maker<'m> = dyn FnMut(&mut Task) -> Result<Made> + 'm;
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let tasks = tasks(arguments)?;
+    match arguments.chooser.kind() {
+        Kind::Model => with_model(arguments, tasks, output),
+        _ => {
+            let mut chooser = arguments.chooser.simple()?;
+            let mut maker = |task: &mut Task| by_choices(task, &mut *chooser, arguments);
+            let (exit, _) = all(arguments, tasks, &mut maker, output)?;
+            Ok(exit)
+        }
+    }
+}
+
+/// The tasks' names and descriptions.
+fn tasks(arguments: &Arguments) -> Result<Vec<(String, Option<String>)>> {
+    let Some(path) = &arguments.tasks else { return Ok(vec![(String::new(), arguments.task.clone())]) };
+    let bytes = source::read(path, Limits::default().source_bytes)?;
+    let text = String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?;
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let one = |number: usize| {
+        let line = lines.get(number).ok_or_else(|| errors::no_such_task(number, lines.len()))?;
+        Ok((number.to_string(), Some((*line).to_owned())))
+    };
+    if arguments.only.is_empty() {
+        (0..lines.len()).map(one).collect()
+    } else {
+        arguments.only.iter().copied().map(one).collect()
+    }
+}
+
+/// The spec of a task, with the parameters that its words give.
+fn task(arguments: &Arguments, name: &str, description: Option<&str>) -> Result<Task> {
+    let mut parameters = Vec::new();
+    if let (Some(description), Some(file)) = (description, &arguments.tasks) {
+        let Some(Modalities { inputs, output }) = modalities(description) else {
+            return Err(errors::no_modalities(file, description));
+        };
+        parameters.push(("inputs".to_owned(), inputs.join(",")));
+        parameters.push(("output".to_owned(), output.to_owned()));
+    }
+    let spec = arguments.spec.read_with(&parameters)?;
+    let questions = Questions::new(&spec, description)?;
+    Ok(Task { name: name.to_owned(), plans: PlanAutomaton::new(spec)?, questions })
+}
+
+/// Makes a plan choice by choice.
+pub(super) fn by_choices(task: &mut Task, chooser: &mut dyn Chooser, arguments: &Arguments) -> Result<Made> {
+    let options = SearchOptions {
+        backtracking: arguments.backtracking,
+        wrap_up_after: arguments.wrap_up_after,
+        trace: arguments.trace,
+    };
+    let start = Instant::now();
+    let mut chooser = Recorder::new(chooser);
+    if let Some(width) = arguments.beam {
+        let options = RankOptions { beam: Some(width).filter(|&width| width > 0), ..RankOptions::default() };
+        let found = likeliest(&mut task.plans, &mut chooser, &task.questions, &options)?;
+        let questions = found.as_ref().map_or(0, |found| found.questions);
+        let plan = found.map(|found| found.plan);
+        let outcome = Outcome { plan, questions, ..Outcome::default() };
+        return Ok(Made { outcome, time: start.elapsed(), ..Made::default() });
+    }
+    let outcome = search(&mut task.plans, &mut chooser, &task.questions, &options)?;
+    Ok(Made { outcome, wrong: None, decisions: chooser.decisions, time: start.elapsed() })
+}
+
+/// Sums over tasks.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    plans: usize,
+    valid: usize,
+    questions: usize,
+    backtracks: usize,
+    rewards: f64,
+    time: Duration,
+}
+
+/// Runs all tasks.
+pub(super) fn all(
+    arguments: &Arguments,
+    tasks: Vec<(String, Option<String>)>,
+    make: &mut Maker<'_>,
+    output: &mut Output,
+) -> Result<(Exit, Sums), Failure> {
+    let mut sums = Sums::default();
+    let single = is_single(arguments);
+    for (name, description) in tasks {
+        let mut task = task(arguments, &name, description.as_deref())?;
+        let mut episodes = Vec::new();
+        for _ in 0..arguments.samples {
+            let progress = Progress::start("planning");
+            let made = make(&mut task)?;
+            drop(progress);
+            if arguments.trace {
+                output.flush()?;
+                trace(&task, &made.outcome.trace);
+            }
+            let mut reward = None;
+            let mut valid = false;
+            if let Some(plan) = &made.outcome.plan {
+                // once more, from scratch
+                let walk = task.plans.walk(plan)?;
+                valid = walk.is_some_and(|walk| task.plans.is_complete(walk.position().state));
+                if let Some(command) = arguments.reward.as_ref().filter(|_| valid) {
+                    let worth = reward::reward(command, task.questions.task(), plan, task.plans.spec())?;
+                    episodes.push(Episode { decisions: made.decisions.clone(), reward: worth });
+                    sums.rewards += worth;
+                    reward = Some(worth);
+                }
+            }
+            sums.plans += 1;
+            sums.valid += usize::from(valid);
+            sums.questions += made.outcome.questions;
+            sums.backtracks += made.outcome.backtracks;
+            sums.time += made.time;
+            write(arguments, &task, &made, (valid, reward), output)?;
+            output.flush()?;
+        }
+        if let Some(path) = &arguments.policy_data {
+            append(path, &policy_rows(&episodes))?;
+        }
+    }
+    if !arguments.quiet && !single {
+        messages::plain(&format!(
+            "{} of {} plans are valid; {} questions, {} steps taken back, {:.1?}",
+            sums.valid, sums.plans, sums.questions, sums.backtracks, sums.time
+        ));
+        if arguments.reward.is_some() {
+            messages::plain(&format!("mean reward {:.3}", sums.rewards / sums.valid.max(1) as f64));
+        }
+    }
+    Ok((if sums.valid == sums.plans { Exit::Done } else { Exit::Rejected }, sums))
+}
+
+fn write(
+    arguments: &Arguments,
+    task: &Task,
+    made: &Made,
+    (valid, reward): (bool, Option<f64>),
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let spec = task.plans.spec();
+    let single = is_single(arguments);
+    if arguments.json {
+        let plan = made.outcome.plan.as_ref().map(|plan| show::json(plan, spec));
+        let mut value = json!({
+            "task": task.questions.task(),
+            "plan": plan,
+            "valid": valid,
+            "questions": made.outcome.questions,
+            "backtracks": made.outcome.backtracks,
+            "time_ms": u64::try_from(made.time.as_millis()).unwrap_or(u64::MAX),
+        });
+        if let (Some(reward), Some(object)) = (reward, value.as_object_mut()) {
+            object.insert("reward".to_owned(), json!(reward));
+        }
+        if let (Some(wrong), Some(object)) = (&made.wrong, value.as_object_mut()) {
+            object.insert("written".to_owned(), Value::from(wrong.as_str()));
+        }
+        output.json(&value)?;
+        return Ok(());
+    }
+    match (&made.outcome.plan, &made.wrong) {
+        (Some(plan), _) if single && arguments.text => {
+            write!(output, "{}", task.questions.plan(spec, plan)?)?;
+        }
+        (Some(plan), _) if single => show::table(plan, spec, output)?,
+        (Some(plan), _) if task.name.is_empty() => writeln!(output, "{}", show::line(plan, spec))?,
+        (Some(plan), _) => writeln!(output, "{}: {}", task.name, show::line(plan, spec))?,
+        (None, Some(wrong)) => {
+            let wrong = crate::diagnostic::excerpt(wrong.trim());
+            writeln!(output, "{}{}not a plan: {wrong}", task.name, if single { "" } else { ": " })?;
+        }
+        (None, None) => writeln!(output, "{}{}there is no plan", task.name, if single { "" } else { ": " })?,
+    }
+    if let Some(reward) = reward.filter(|_| single) {
+        writeln!(output, "reward {reward}")?;
+    }
+    Ok(())
+}
+
+/// Whether there is one plan to be written, as a table.
+fn is_single(arguments: &Arguments) -> bool {
+    arguments.tasks.is_none() && arguments.samples == 1
+}
+
+/// Appends rows to a file, a JSON object a line.
+fn append(path: &Path, rows: &[Value]) -> Result<()> {
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|cause| Error::io(path, &cause))
+}
+
+fn trace(task: &Task, events: &[Event]) {
+    for event in events {
+        messages::plain(&match event {
+            Event::Took { depth, step, choices } => {
+                let text = step.text(task.plans.spec());
+                format!("{}took {} (of {choices})", "  ".repeat(*depth), text.trim())
+            }
+            Event::WentBack { depth } => format!("{}dead end: back", "  ".repeat(*depth)),
+        });
+    }
+}
+
+#[cfg(not(feature = "ort"))]
+fn with_model(_: &Arguments, _: Vec<(String, Option<String>)>, _: &mut Output) -> Result<Exit, Failure> {
+    Err(errors::no_onnx_runtime().into())
+}
+
+/// What a model is asked that is to write the whole plan.
+#[cfg(feature = "ort")]
+fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
+    use crate::plan::{Least, Step, Walk};
+    let mut shown = Vec::new();
+    // the shortest plans, one for each way to begin
+    let start = Walk::new(&task.plans);
+    for offer in task.plans.leading_on(&start)? {
+        if shown.len() == examples {
+            break;
+        }
+        let mut walk = start.clone();
+        walk.push(Step::of(offer.action), offer.to);
+        if task.plans.spec().symbols().get(offer.action).is_some_and(|symbol| symbol.set.is_none()) {
+            shown.extend(task.plans.completion(&walk, Least::Steps)?);
+        }
+    }
+    Ok(task.questions.whole(&task.plans, &shown, executed))
+}
+
+#[cfg(feature = "ort")]
+fn with_model(
+    arguments: &Arguments,
+    tasks: Vec<(String, Option<String>)>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    use crate::cli::model::Parts;
+    use crate::decode::{Message, PromptTokenizer};
+    use crate::mask::Compiler;
+    use crate::plan::{self, ModelChooser, ReadPlan, Verdict};
+    use std::sync::Arc;
+
+    const MOST_TOKENS: usize = 120;
+    let limits = Limits::default();
+    let path = arguments.chooser.model.as_ref().ok_or_else(errors::needs_model)?;
+    let settings = &arguments.chooser.model_settings;
+    let parts = Parts::find(path, settings, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let vocabulary = Arc::new(parts.vocabulary(settings, &tokenizer, &limits)?.vocabulary);
+    let mut model = parts.load(settings)?;
+    let template = parts.template.as_ref();
+    let encode = |text: &str| match template {
+        Some(template) => tokenizer.encode(&template.render(&[Message::user(text)], true)?, false),
+        None => tokenizer.encode(text, true),
+    };
+    let asking = match arguments.chooser.asking {
+        Asking::Likelihood => plan::Asking::Likelihood,
+        Asking::Answer | Asking::Whole | Asking::Free => plan::Asking::Answer,
+    };
+    let mut chooser = ModelChooser::new(&mut model, Arc::clone(&vocabulary), Box::new(encode), asking);
+    let mut maker = |task: &mut Task| {
+        let start = Instant::now();
+        let mut made = Made::default();
+        match arguments.chooser.asking {
+            Asking::Answer | Asking::Likelihood => return by_choices(task, &mut chooser, arguments),
+            Asking::Whole => {
+                let compiled =
+                    Compiler::new(Arc::clone(&vocabulary)).compile(&task.plans.spec().grammar()?)?;
+                let prompt = prompt(task, arguments.examples, false)?;
+                let (text, whole) = chooser.write(&prompt, Some(&compiled), MOST_TOKENS)?;
+                made.outcome.plan = if whole { task.plans.read_word(&text)? } else { None };
+                made.wrong = Some(text);
+            }
+            Asking::Free => {
+                let prompt = prompt(task, arguments.examples, true)?;
+                let (text, whole) = chooser.write(&prompt, None, MOST_TOKENS)?;
+                let read = ReadPlan::parse(&text, task.plans.spec());
+                let sources = task.plans.sources();
+                // what is no plan at all is wrong, not an error
+                made.outcome.plan = match read.and_then(|read| task.plans.verify(&read, &sources)) {
+                    Ok(Verdict::Valid(plan)) if whole => Some(plan),
+                    _ => None,
+                };
+                made.wrong = Some(text);
+            }
+        }
+        if made.outcome.plan.is_some() {
+            made.wrong = None;
+        }
+        made.outcome.questions = 1;
+        made.time = start.elapsed();
+        Ok(made)
+    };
+    let (exit, _) = all(arguments, tasks, &mut maker, output)?;
+    if !arguments.quiet {
+        let used = chooser.usage;
+        messages::plain(&format!(
+            "{} model calls, {} runs over {} tokens in {:.1?}",
+            used.calls, used.runs, used.tokens, used.time
+        ));
+    }
+    Ok(exit)
+}

@@ -1,0 +1,67 @@
+//! Plans for people and for JSON.
+
+use crate::cli::output::Output;
+use crate::plan::{Plan, Step, works_on};
+use crate::syntax::automaton_spec::{Direction, Spec};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// The place of a step among those carried out, from 1.
+fn number(plan: &Plan, spec: &Spec, place: usize) -> usize {
+    match spec.direction() {
+        Direction::Forward => place + 1,
+        Direction::Backward => plan.steps.len() - place,
+    }
+}
+
+/// A plan as a table: one step a line, in the order in which they are carried out.
+pub(super) fn table(plan: &Plan, spec: &Spec, output: &mut Output) -> io::Result<()> {
+    let on = works_on(plan, spec);
+    let refers = on.iter().any(|list| !list.is_empty());
+    let places: Vec<usize> = match spec.direction() {
+        Direction::Forward => (0..plan.steps.len()).collect(),
+        Direction::Backward => (0..plan.steps.len()).rev().collect(),
+    };
+    let texts: Vec<String> =
+        places.iter().filter_map(|&place| plan.steps.get(place)).map(|step| one_line(step, spec)).collect();
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+    let digits = plan.steps.len().to_string().len();
+    for (&place, text) in places.iter().zip(&texts) {
+        let mut line = format!("{:>digits$}  {text}", number(plan, spec, place));
+        let takes: Vec<String> =
+            on[place].iter().map(|&child| number(plan, spec, child).to_string()).collect();
+        if refers && !takes.is_empty() {
+            let pad = " ".repeat(width - text.chars().count());
+            line.push_str(&format!("{pad}  from {}", takes.join(" and ")));
+        }
+        writeln!(output, "{line}")?;
+    }
+    Ok(())
+}
+
+fn one_line(step: &Step, spec: &Spec) -> String {
+    step.text(spec).trim().replace('\n', " ")
+}
+
+/// A plan on one line.
+pub(super) fn line(plan: &Plan, spec: &Spec) -> String {
+    let texts: Vec<String> = plan.executed(spec).map(|step| one_line(step, spec)).collect();
+    texts.join("; ")
+}
+
+/// A plan in JSON, in the order in which it is carried out: what `plan verify` reads.
+pub(super) fn json(plan: &Plan, spec: &Spec) -> Value {
+    let step = |step: &Step| {
+        let symbol = spec.symbols().get(step.action);
+        let id = symbol.map(|symbol| symbol.id.as_str()).unwrap_or_default();
+        match symbol.and_then(|symbol| symbol.set.as_ref()) {
+            None => json!(id),
+            Some(set) => {
+                let elements: Vec<&String> =
+                    step.elements.iter().filter_map(|&place| set.of.get(place)).collect();
+                json!({ "action": id, "elements": elements })
+            }
+        }
+    };
+    plan.executed(spec).map(step).collect()
+}

@@ -1,0 +1,130 @@
+//! `grammata plan verify`: whether a plan is one of the spec's, and which is nearest if not.
+
+use super::show;
+use super::spec::SpecArgs;
+use crate::cli::output::{Exit, Failure, Output};
+use crate::cli::{errors, source};
+use crate::limits::Limits;
+use crate::plan::{Edit, Nearest, ReadPlan, Verdict};
+use crate::syntax::automaton_spec::Spec;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// A plan is a JSON list of ids of actions (of a set-valued one: {"action": ID, "elements": [TEXTS]}), or a line of text a
+/// step, in the order of execution. The exit code is 1 if it is not a plan of the spec.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    spec: SpecArgs,
+    /// The plan: a file, or `-` for standard input
+    #[arg(value_name = "PLAN", required_unless_present = "text")]
+    plan: Option<PathBuf>,
+    /// The plan as an argument
+    #[arg(long, value_name = "TEXT", conflicts_with = "plan")]
+    text: Option<String>,
+    /// Steps that need no input and make something need not be named
+    #[arg(long)]
+    inputs_implied: bool,
+    /// Do not look for the nearest plan
+    #[arg(long)]
+    no_nearest: bool,
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut plans = arguments.spec.load()?;
+    let spec = plans.shared_spec();
+    let text = match (&arguments.text, &arguments.plan) {
+        (Some(text), _) => text.clone(),
+        (None, Some(path)) => {
+            let bytes = source::read(path, Limits::default().source_bytes)?;
+            String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?
+        }
+        (None, None) => String::new(),
+    };
+    let plan = ReadPlan::parse(&text, &spec)?;
+    let implied = if arguments.inputs_implied { plans.sources() } else { Vec::new() };
+    match plans.verify(&plan, &implied)? {
+        Verdict::Valid(found) => {
+            if arguments.json {
+                output.json(&json!({ "valid": true, "plan": show::json(&found, &spec) }))?;
+            } else {
+                writeln!(output, "valid: {} steps", found.steps.len())?;
+            }
+            Ok(Exit::Done)
+        }
+        Verdict::Wrong { step, feasible, may_end } => {
+            let nearest = match arguments.no_nearest {
+                true => None,
+                false => match plans.nearest(&plan) {
+                    Ok(nearest) => Some(nearest),
+                    // a spec without plans has none that is near
+                    Err(error) if error.code() == "plan/none" => None,
+                    Err(error) => return Err(error.into()),
+                },
+            };
+            let found = plan.steps.get(step).map(|step| step.written.as_str());
+            let known = plan.steps.get(step).is_some_and(|step| !step.meanings.is_empty());
+            let mut labels: Vec<String> = Vec::new();
+            for symbol in feasible.iter().filter_map(|&action| spec.symbols().get(action)) {
+                labels.push(symbol.text.trim().to_owned());
+            }
+            if arguments.json {
+                let nearest = nearest.as_ref().map(
+                    |nearest| json!({ "plan": show::json(&nearest.plan, &spec), "edits": nearest.edits }),
+                );
+                output.json(&json!({
+                    "valid": false,
+                    "step": step + 1,
+                    "found": found,
+                    "known": known,
+                    "feasible": labels,
+                    "may_end": may_end,
+                    "nearest": nearest,
+                }))?;
+            } else {
+                writeln!(output, "wrong at step {}", step + 1)?;
+                match (found, known) {
+                    (Some(found), true) => writeln!(output, "  found: {found}")?,
+                    (Some(found), false) => {
+                        writeln!(output, "  found: {found} (no action is known by that)")?
+                    }
+                    (None, _) => writeln!(output, "  found: the end of the plan")?,
+                }
+                for (place, label) in labels.iter().enumerate() {
+                    writeln!(output, "  {} {label}", if place == 0 { "feasible:" } else { "      or:" })?;
+                }
+                if may_end {
+                    let mark = if labels.is_empty() { "feasible:" } else { "      or:" };
+                    writeln!(output, "  {mark} the end of the plan")?;
+                } else if labels.is_empty() {
+                    writeln!(output, "  feasible: nothing")?;
+                }
+                if let Some(nearest) = &nearest {
+                    write_nearest(nearest, &spec, output)?;
+                }
+            }
+            Ok(Exit::Rejected)
+        }
+    }
+}
+
+fn write_nearest(nearest: &Nearest, spec: &Spec, output: &mut Output) -> std::io::Result<()> {
+    let edits = crate::cli::text::counted(nearest.edits, "edit");
+    writeln!(output, "the nearest plan is {edits} away:")?;
+    for edit in &nearest.differences {
+        match edit {
+            Edit::Keep(step) => writeln!(output, "    {}", step.text(spec).trim())?,
+            Edit::Exchange { given, step } => {
+                writeln!(output, "  - {given}")?;
+                writeln!(output, "  + {}", step.text(spec).trim())?;
+            }
+            Edit::PutIn(step) => writeln!(output, "  + {}", step.text(spec).trim())?,
+            Edit::LeaveOut(given) => writeln!(output, "  - {given}")?,
+        }
+    }
+    Ok(())
+}

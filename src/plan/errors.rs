@@ -1,0 +1,133 @@
+//! The errors of plans.
+
+use super::question::Choice;
+use crate::diagnostic::{Diagnostic, excerpt};
+use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+
+pub(super) fn too_many_states(limit: usize) -> Error {
+    Limits::exceeded("plan_states", limit, "more states of plans")
+}
+
+pub(super) fn undecided(cause: &Error) -> Error {
+    let diagnostic = Diagnostic::new("plan/undecided", "how many plans there are was not found out")
+        .found(cause.diagnostic().message())
+        .allowed("specs whose plans have a finite number of states, within `Limits::plan_states`")
+        .help("limit how often actions may come, or raise the limit");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn undecided_infinite() -> Error {
+    let diagnostic = Diagnostic::new("plan/undecided", "whether there is an end of plans was not found out")
+        .help("limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn undecided_search() -> Error {
+    let diagnostic = Diagnostic::new("plan/undecided", "no plan was found, though not all was tried")
+        .help("allow more steps with `wrap_up_after`, or limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn no_plan() -> Error {
+    let diagnostic = Diagnostic::new("plan/none", "there is no plan")
+        .help("every way ends in a dead end: loosen the limits of the spec, or change its parameters");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+pub(super) fn template(name: &str, cause: &minijinja::Error) -> Error {
+    let place = cause.line().map_or(crate::Place::Whole, |line| crate::Place::LineColumn { line, column: 1 });
+    let found = cause.detail().map_or_else(|| cause.kind().to_string(), str::to_owned);
+    let diagnostic = Diagnostic::new("plan/template", format!("the template `{name}` cannot be rendered"))
+        .at(place)
+        .found(found)
+        .help("`docs/plans.md` lists what templates are given");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn no_scores() -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/no-scores", "this chooser does not say how likely its choices are")
+            .help("search by score with a language model, or search without scores");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// The choices of a question, as far as a line goes.
+fn list(choices: &[Choice]) -> String {
+    let shown: Vec<String> = choices
+        .iter()
+        .zip(1..)
+        .take(12)
+        .map(|(choice, number)| format!("{number} (`{}`)", excerpt(&choice.label)))
+        .collect();
+    match choices.len() {
+        0..=12 => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), more - 12),
+    }
+}
+
+pub(super) fn script_ended(question: usize, choices: &[Choice]) -> Error {
+    let diagnostic = Diagnostic::new("plan/no-answer", format!("there is no answer to question {question}"))
+        .allowed(list(choices))
+        .help("add an answer for every question");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[Choice]) -> Error {
+    let message = format!("the answer to question {question} is none of its choices");
+    let diagnostic = Diagnostic::new("plan/wrong-answer", message)
+        .found(answer)
+        .allowed(list(choices))
+        .help("answer with a number or a label; for a set, with such between commas, or with 0 for none");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn unreadable(cause: &str) -> Error {
+    let diagnostic = Diagnostic::new("plan/unreadable", "the plan cannot be read")
+        .found(cause)
+        .allowed("a JSON list of the ids of actions and `{\"action\": ID, \"elements\": [TEXTS]}`, or lines of text")
+        .help("write one step after the other, in the order in which they are carried out");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn undecided_verdict() -> Error {
+    let diagnostic = Diagnostic::new("plan/undecided", "where the plan goes wrong was not found out")
+        .allowed("specs with some hundred thousand states, without `max_cost` if they plan backwards")
+        .help("limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn no_answer_of_model(found: &str) -> Error {
+    let diagnostic = Diagnostic::new("plan/model", "the language model did not come to an answer")
+        .found(found)
+        .help("the model's context is full: shorten the task, or take a model with a longer context");
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+pub(super) fn terminal(cause: &std::io::Error) -> Error {
+    let diagnostic = Diagnostic::new("plan/terminal", "the questions cannot be asked")
+        .found(cause.to_string())
+        .help("check where input comes from and output goes");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+pub(super) fn travel(cause: &str) -> Error {
+    let diagnostic = Diagnostic::new("plan/travel", "the trip cannot be planned")
+        .found(cause)
+        .help("`grammars/travel` has a query and tables to compare with");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn no_column(table: &str, column: &str) -> Error {
+    let diagnostic = Diagnostic::new("plan/travel", format!("`{table}` has no column `{column}`"))
+        .help("the columns have the names that they have in the benchmark's tables");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn bad_cell(table: &str, column: &str, line: usize, found: &str) -> Error {
+    let diagnostic = Diagnostic::new("plan/travel", format!("a cell of `{table}` is not a number"))
+        .at(crate::Place::Rule(format!("{column}, line {line}")))
+        .found(found)
+        .help("write a number; thousands may be marked by commas");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}

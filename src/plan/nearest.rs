@@ -1,0 +1,151 @@
+//! The plan of the spec that is nearest to a given one: with the fewest steps put in, left out or exchanged.
+
+use super::automaton::{PlanAutomaton, Position};
+use super::errors;
+use super::lookahead::Outlook;
+use super::read::ReadPlan;
+use super::walk::{Plan, Step};
+use crate::error::Result;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// One difference between a plan that was given and the nearest plan of the spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// The step stays.
+    Keep(Step),
+    /// The given step becomes another.
+    Exchange {
+        /// The step as it was written.
+        given: String,
+        /// What takes its place.
+        step: Step,
+    },
+    /// A step that was missing.
+    PutIn(Step),
+    /// The given step is left out.
+    LeaveOut(String),
+}
+
+/// The nearest plan, and how it differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest {
+    /// A plan of the spec.
+    pub plan: Plan,
+    /// How many edits it is away.
+    pub edits: usize,
+    /// All steps of both plans, in the order in which they are carried out.
+    pub differences: Vec<Edit>,
+}
+
+/// How many partial alignments are looked at.
+const BUDGET: usize = 2_000_000;
+
+/// A partial alignment: where it comes from, and its last edit.
+struct Node {
+    parent: Option<usize>,
+    at: Position,
+    /// How many given steps are done with.
+    place: usize,
+    /// The actions that may be used once and were, in rising order.
+    used: Vec<usize>,
+    edit: Option<Edit>,
+}
+
+impl PlanAutomaton {
+    /// The plan of the spec with the fewest edits from a given one: a search by the number of edits (Dijkstra 1959) over
+    /// places in the plan and in the automaton. Of several, the first found.
+    ///
+    /// # Errors
+    /// `plan/none` if there is no plan; `plan/undecided` past the budget; limits.
+    pub fn nearest(&mut self, plan: &ReadPlan) -> Result<Nearest> {
+        let spec = self.shared_spec();
+        let order = plan.in_word_order(&spec);
+        let mut nodes = vec![Node { parent: None, at: self.start(), place: 0, used: Vec::new(), edit: None }];
+        let mut seen: FxHashMap<(Position, usize, Vec<usize>), usize> = FxHashMap::default();
+        // fewest edits first; among those, what is furthest along
+        let mut open = BinaryHeap::from([(Reverse(0usize), 0usize, Reverse(0usize))]);
+        while let Some((Reverse(edits), _, Reverse(number))) = open.pop() {
+            let Node { at, place, used, .. } = &nodes[number];
+            let (at, place, used) = (*at, *place, used.clone());
+            let key = (at, place, used.clone());
+            if seen.get(&key).is_some_and(|&known| known <= edits) {
+                continue;
+            }
+            seen.insert(key, edits);
+            if place == order.len() && self.is_complete(at.state) {
+                return Ok(self.finish(&nodes, number, edits));
+            }
+            if nodes.len() > BUDGET {
+                return Err(errors::undecided_verdict());
+            }
+            let given = order.get(place).and_then(|&place| plan.steps.get(place));
+            let mut next = Vec::new();
+            if let Some(given) = given {
+                let edit = Edit::LeaveOut(given.written.clone());
+                next.push((edits + 1, at, place + 1, used.clone(), edit));
+            }
+            for edge in self.steps(at.state)? {
+                let to = Position { state: edge.to, cost: at.cost.saturating_add(self.cost(edge.class)) };
+                if !self.affordable(to.cost) || self.outlook(to)? == Outlook::DeadEnd {
+                    continue;
+                }
+                let class = self.codes.classes[edge.class as usize].clone();
+                for action in class.members {
+                    let mut used = used.clone();
+                    if class.each.is_some() {
+                        if used.contains(&action) {
+                            continue;
+                        }
+                        used.push(action);
+                        used.sort_unstable();
+                    }
+                    let min = spec
+                        .symbols()
+                        .get(action)
+                        .and_then(|symbol| symbol.set.as_ref())
+                        .map_or(0, |set| set.min);
+                    let step = Step { action, elements: (0..min).collect() };
+                    if let Some(given) = given {
+                        let meant =
+                            given.meanings.iter().find(|step| step.action == action && self.takes(step));
+                        let (cost, edit) = match meant {
+                            Some(step) => (edits, Edit::Keep(step.clone())),
+                            None => {
+                                let given = given.written.clone();
+                                (edits + 1, Edit::Exchange { given, step: step.clone() })
+                            }
+                        };
+                        next.push((cost, to, place + 1, used.clone(), edit));
+                    }
+                    next.push((edits + 1, to, place, used, Edit::PutIn(step)));
+                }
+            }
+            for (edits, at, place, used, edit) in next {
+                open.push((Reverse(edits), place, Reverse(nodes.len())));
+                nodes.push(Node { parent: Some(number), at, place, used, edit: Some(edit) });
+            }
+        }
+        Err(errors::no_plan())
+    }
+
+    fn finish(&self, nodes: &[Node], last: usize, edits: usize) -> Nearest {
+        let mut differences = Vec::new();
+        let mut at = Some(last);
+        while let Some(node) = at.and_then(|at| nodes.get(at)) {
+            differences.extend(node.edit.clone());
+            at = node.parent;
+        }
+        differences.reverse();
+        let steps = differences.iter().filter_map(|edit| match edit {
+            Edit::Keep(step) | Edit::Exchange { step, .. } | Edit::PutIn(step) => Some(step.clone()),
+            Edit::LeaveOut(_) => None,
+        });
+        let plan = Plan { steps: steps.collect() };
+        if self.spec.direction() == crate::syntax::automaton_spec::Direction::Backward {
+            differences.reverse();
+        }
+        Nearest { plan, edits, differences }
+    }
+}

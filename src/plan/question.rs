@@ -1,0 +1,301 @@
+//! Questions: what a chooser is shown at a choice, written by the spec's templates.
+
+use super::automaton::PlanAutomaton;
+use super::errors;
+use super::lookahead::Outlook;
+use super::walk::{Offer, Plan, Step, Walk};
+use crate::error::Result;
+use crate::syntax::automaton_spec::{Direction, ParameterValue, Spec, Symbol};
+use minijinja::{Environment, UndefinedBehavior, Value, context};
+use std::io;
+
+const PROGRESS: &str = "\
+{% if steps %}The plan so far:
+{% for step in steps %}{{ step.number }}. {{ step.text }}
+{% endfor %}{% endif %}";
+
+const QUESTION: &str = "\
+{{ task }}
+
+{{ progress }}
+{% if set %}What should \"{{ set.label }}\" take?{% else %}Which action comes next?{% endif %} The options are:
+{% for option in options %}{{ option.number }}. {{ option.label }}
+{% endfor %}
+{% if set %}Answer with the numbers of your choice, with commas between them{% if set.min == 0 %}, or with 0 for none\
+{% endif %}.{% else %}Answer with one number only, such as 1.{% endif %}";
+
+const PLAN: &str = "\
+{% for step in steps %}{{ step.text }}
+{% endfor %}";
+
+/// Instructions of one template, and bytes that it may put out.
+const FUEL: u64 = 1_000_000;
+const BYTES: usize = 4 << 20;
+
+/// One of the answers that a chooser may give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The offer; `None` ends the plan.
+    pub offer: Option<Offer>,
+    /// How the choice is shown.
+    pub label: String,
+    /// Whether it leads to a finished plan, if that was found out.
+    pub outlook: Option<Outlook>,
+    /// The fewest steps from there to a finished plan, if the chooser wants to know.
+    pub away: Option<u64>,
+}
+
+/// What is asked of a chooser.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The question as a text, options and all.
+    pub text: String,
+    /// The answers: one of them is to be chosen, or with [`set`](Question::set) some.
+    pub choices: Vec<Choice>,
+    /// How many of the choices are to be taken, at least and at most, if the question is for a set.
+    pub set: Option<(usize, usize)>,
+}
+
+/// Writes the questions of a task.
+#[derive(Debug)]
+pub struct Questions {
+    environment: Environment<'static>,
+    task: String,
+    parameters: Value,
+}
+
+impl Questions {
+    /// The questions of a spec; `task` says what is to be planned, or the spec's own template does.
+    ///
+    /// # Errors
+    /// `plan/template`: a template cannot be read.
+    pub fn new(spec: &Spec, task: Option<&str>) -> Result<Questions> {
+        let templates = spec.templates();
+        let mut environment = Environment::new();
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(FUEL));
+        environment.set_recursion_limit(16);
+        environment.set_debug(false);
+        let description = || spec.description().unwrap_or("Make a plan.").to_owned();
+        let named = [
+            ("task", templates.task.clone().unwrap_or_else(description)),
+            ("progress", templates.progress.clone().unwrap_or_else(|| PROGRESS.to_owned())),
+            ("question", templates.question.clone().unwrap_or_else(|| QUESTION.to_owned())),
+            ("plan", templates.plan.clone().unwrap_or_else(|| PLAN.to_owned())),
+        ];
+        for (name, source) in named {
+            environment.add_template_owned(name, source).map_err(|e| errors::template(name, &e))?;
+        }
+        let parameters: std::collections::BTreeMap<String, Value> = spec
+            .parameters()
+            .iter()
+            .map(|parameter| (parameter.name.clone(), parameter_value(&parameter.value)))
+            .collect();
+        let parameters = Value::from(parameters);
+        let mut questions = Questions { environment, task: String::new(), parameters };
+        questions.task = match task {
+            Some(task) => task.to_owned(),
+            None => questions.render("task", context! { parameters => questions.parameters.clone() })?,
+        };
+        Ok(questions)
+    }
+
+    /// What is to be planned.
+    pub fn task(&self) -> &str {
+        &self.task
+    }
+
+    /// The question which of `choices` comes next.
+    ///
+    /// # Errors
+    /// `plan/template`: a template fails, or writes too much.
+    pub fn ask(&self, plans: &PlanAutomaton, walk: &Walk, choices: Vec<Choice>) -> Result<Question> {
+        let spec = plans.spec();
+        let options: Vec<Value> = choices
+            .iter()
+            .zip(1..)
+            .map(|(choice, number)| match choice.offer {
+                Some(offer) => {
+                    let symbol = spec.symbols().get(offer.action);
+                    symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &symbol.text))
+                }
+                None => value(&ending(), number, &choice.label),
+            })
+            .collect();
+        let parent = parent(spec, walk.plan());
+        self.question(spec, walk.plan(), options, parent, Value::from(()), choices, None)
+    }
+
+    /// The question which elements the last step of `walk` takes.
+    ///
+    /// # Errors
+    /// As [`ask`](Questions::ask).
+    pub fn ask_set(&self, plans: &PlanAutomaton, walk: &Walk) -> Result<Option<Question>> {
+        let spec = plans.spec();
+        let mut before = walk.plan().clone();
+        let Some(step) = before.steps.pop() else { return Ok(None) };
+        let Some(symbol) = spec.symbols().get(step.action) else { return Ok(None) };
+        let Some(set) = &symbol.set else { return Ok(None) };
+        let choices =
+            |label: &String| Choice { offer: None, label: label.clone(), outlook: None, away: None };
+        let element = |(label, number): (&String, usize)| context! { number, label, text => label };
+        let options: Vec<Value> = set.of.iter().zip(1..).map(element).collect();
+        let label = symbol.shown().replacen("{}", "…", 1);
+        let about = context! { label, min => set.min, max => set.max, id => symbol.id.clone() };
+        let parent = parent(spec, &before);
+        let choices: Vec<Choice> = set.of.iter().map(choices).collect();
+        self.question(spec, &before, options, parent, about, choices, Some((set.min, set.max))).map(Some)
+    }
+
+    #[allow(clippy::too_many_arguments)] // the parts of one question
+    fn question(
+        &self,
+        spec: &Spec,
+        plan: &Plan,
+        options: Vec<Value>,
+        parent: Option<(usize, usize)>,
+        set: Value,
+        choices: Vec<Choice>,
+        bounds: Option<(usize, usize)>,
+    ) -> Result<Question> {
+        let steps = steps(spec, plan.steps.iter());
+        let durations = plan.steps.iter().filter_map(|step| spec.symbols().get(step.action)?.duration);
+        let duration = durations.fold(0u64, u64::saturating_add);
+        let cost = plan.cost(spec);
+        let (parent, input) = match parent.and_then(|(step, input)| {
+            let action = plan.steps.get(step)?.action;
+            let symbol = spec.symbols().get(action)?;
+            Some((steps.get(step)?.clone(), symbol.inputs.get(input)?.clone()))
+        }) {
+            Some((parent, input)) => (parent, Value::from(input)),
+            None => (Value::from(()), Value::from(())),
+        };
+        let context = context! {
+            task => self.task.as_str(), parameters => self.parameters.clone(), steps, options, parent, input, set, duration, cost
+        };
+        let progress = self.render("progress", context.clone())?;
+        let text = self.render("question", context! { progress, ..context })?;
+        Ok(Question { text, choices, set: bounds })
+    }
+
+    /// A prompt for a model that is to write the whole plan: the task, the actions that there are, in which order to write,
+    /// and examples. `executed` asks for lines in the order in which the plan is carried out, without the steps that plans
+    /// start from; else for a word of the spec.
+    pub fn whole(&self, plans: &PlanAutomaton, examples: &[Plan], executed: bool) -> String {
+        let spec = plans.spec();
+        let left_out = if executed { plans.sources() } else { Vec::new() };
+        let mut actions: Vec<&str> = Vec::new();
+        for (place, symbol) in spec.symbols().iter().enumerate() {
+            if !left_out.contains(&place) && !actions.contains(&symbol.shown()) {
+                actions.push(symbol.shown());
+            }
+        }
+        let order = match (executed, spec.direction()) {
+            (false, Direction::Backward) => "from the last step to the first",
+            _ => "from the first step to the last",
+        };
+        let mut text = format!(
+            "{}\n\nThese are the steps that there are:\n- {}\n\nWrite the plan {order}, one step a line, each with its \
+             name only. Write nothing else.",
+            self.task,
+            actions.join("\n- ")
+        );
+        for example in examples {
+            let steps: Vec<&Step> =
+                if executed { example.executed(spec).collect() } else { example.steps.iter().collect() };
+            let shown = steps.into_iter().filter(|step| !left_out.contains(&step.action));
+            let lines: Vec<String> = shown.map(|step| step.text(spec)).collect();
+            text.push_str(&format!("\n\nAn example of a plan:\n{}", lines.join("\n")));
+        }
+        text
+    }
+
+    /// A finished plan, in the order in which it is carried out.
+    ///
+    /// # Errors
+    /// As [`ask`](Questions::ask).
+    pub fn plan(&self, spec: &Spec, plan: &Plan) -> Result<String> {
+        let steps = steps(spec, plan.executed(spec));
+        let cost = plan.cost(spec);
+        self.render(
+            "plan",
+            context! { task => self.task.as_str(), parameters => self.parameters.clone(), steps, cost },
+        )
+    }
+
+    fn render(&self, name: &'static str, context: Value) -> Result<String> {
+        let mut out = Capped(Vec::new());
+        let template = self.environment.get_template(name).map_err(|e| errors::template(name, &e))?;
+        template.render_captured_to(context, &mut out).map_err(|e| errors::template(name, &e))?;
+        Ok(String::from_utf8_lossy(&out.0).into_owned())
+    }
+}
+
+struct Capped(Vec<u8>);
+
+impl io::Write for Capped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > BYTES {
+            return Err(io::Error::other("the text is too long"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How the end of a plan is offered.
+pub(super) fn ending() -> Symbol {
+    let text = "Nothing more: the plan is finished.".to_owned();
+    Symbol { id: String::new(), text, ..Symbol::default() }
+}
+
+fn parameter_value(value: &ParameterValue) -> Value {
+    match value {
+        ParameterValue::Integer(n) => Value::from(*n),
+        ParameterValue::Boolean(b) => Value::from(*b),
+        ParameterValue::String(text) => Value::from(text.as_str()),
+        ParameterValue::List(list) => list.iter().map(|text| Value::from(text.as_str())).collect(),
+    }
+}
+
+fn value(symbol: &Symbol, number: usize, text: &str) -> Value {
+    context! {
+        number,
+        text => text.trim(),
+        label => symbol.shown(),
+        id => symbol.id.as_str(),
+        cost => symbol.cost,
+        duration => symbol.duration,
+        inputs => symbol.inputs.clone(),
+        outputs => symbol.outputs.clone(),
+        groups => symbol.groups.clone(),
+    }
+}
+
+fn steps<'p>(spec: &Spec, steps: impl Iterator<Item = &'p Step>) -> Vec<Value> {
+    let one = |(step, number): (&'p Step, usize)| {
+        let symbol = spec.symbols().get(step.action);
+        symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &step.text(spec)))
+    };
+    steps.zip(1..).map(one).collect()
+}
+
+/// For plans written from the last step to the first, each before what makes its inputs: the step whose input is made
+/// next, and which input it is.
+pub(super) fn parent(spec: &Spec, plan: &Plan) -> Option<(usize, usize)> {
+    if spec.direction() != Direction::Backward {
+        return None;
+    }
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (number, step) in plan.steps.iter().enumerate() {
+        open.pop();
+        let inputs = spec.symbols().get(step.action).map_or(0, |symbol| symbol.inputs.len());
+        open.extend((0..inputs).rev().map(|input| (number, input)));
+    }
+    open.pop()
+}

@@ -1,0 +1,40 @@
+//! Tasks of the OpenAGI benchmark: what there is and what is wanted, by the words of a description.
+//!
+//! A description says what is *given*, and after a colon or after `how to`, what is *wanted*: `Given a noisy image: write
+//! a caption in German.` or the benchmark's own `Given noisy image, how to return the caption in German step by step?`.
+//! What is given is an image if the word `image` is there, and a text if one of `text`, `document`, `query` and
+//! `question` is. What is wanted is an image if the word `image` is there, else a text.
+
+/// What there is and what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Modalities {
+    /// `image`, `text` or both.
+    pub inputs: Vec<&'static str>,
+    /// `image` or `text`.
+    pub output: &'static str,
+}
+
+/// The modalities of a task; `None` if the description does not have the form, or nothing is given.
+///
+/// ```
+/// use grammata::plan::modalities;
+///
+/// let task = modalities("Given a blurry image and an English question: answer the question.").unwrap();
+/// assert_eq!((task.inputs, task.output), (vec!["image", "text"], "text"));
+/// ```
+pub fn modalities(description: &str) -> Option<Modalities> {
+    let lower = description.to_lowercase();
+    let (given, wanted) = lower.split_once(':').or_else(|| lower.split_once("how to"))?;
+    let has = |part: &str, words: &[&str]| {
+        part.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
+    };
+    let mut inputs = Vec::new();
+    if has(given, &["image"]) {
+        inputs.push("image");
+    }
+    if has(given, &["text", "document", "query", "question"]) {
+        inputs.push("text");
+    }
+    let output = if has(wanted, &["image"]) { "image" } else { "text" };
+    (!inputs.is_empty()).then_some(Modalities { inputs, output })
+}

@@ -1,0 +1,81 @@
+//! What is asked of a trip, as the benchmark writes it.
+
+use super::errors;
+use crate::error::Result;
+use serde::Deserialize;
+
+/// A query.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Query {
+    /// Where the trip starts and ends.
+    pub org: String,
+    /// The city to see, or the state whose cities.
+    pub dest: String,
+    /// How many days: 3, 5 or 7.
+    pub days: usize,
+    /// The date of each day.
+    pub date: Vec<String>,
+    /// How many people.
+    pub people_number: u64,
+    /// What is asked for beside.
+    #[serde(default)]
+    pub local_constraint: LocalConstraint,
+    /// What the trip may cost in all.
+    pub budget: Option<u64>,
+}
+
+/// What is asked of rooms, food and transport.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct LocalConstraint {
+    /// What must not be forbidden: `parties`, `smoking`, `children under 10`, `visitors`, `pets`.
+    #[serde(rename = "house rule")]
+    pub house_rule: Option<String>,
+    /// Cuisines each of which is wanted at least once.
+    pub cuisine: Option<Vec<String>>,
+    /// `shared room`, `not shared room`, `private room`, `entire room`.
+    #[serde(rename = "room type")]
+    pub room_type: Option<String>,
+    /// `no flight`, `no self-driving`.
+    pub transportation: Option<String>,
+}
+
+impl Query {
+    /// Reads a query in JSON.
+    ///
+    /// # Errors
+    /// `plan/travel`: it is not one, or not of 3, 5 or 7 days with their dates and some people.
+    pub fn parse(text: &str) -> Result<Query> {
+        let query: Query = serde_json::from_str(text).map_err(|e| errors::travel(&e.to_string()))?;
+        if ![3, 5, 7].contains(&query.days) || query.date.len() != query.days {
+            return Err(errors::travel("a trip has 3, 5 or 7 days, and a date for each"));
+        }
+        if query.people_number == 0 || query.people_number > 1_000 {
+            return Err(errors::travel("a trip is for 1 to 1,000 people"));
+        }
+        Ok(query)
+    }
+
+    /// How many cities are seen.
+    pub fn cities(&self) -> usize {
+        self.days / 2
+    }
+}
+
+impl LocalConstraint {
+    /// Whether an accommodation of this type and with these rules will do.
+    pub(super) fn allows_room(&self, room_type: &str, house_rules: &str) -> bool {
+        let kind = room_type.to_lowercase();
+        let wanted = match self.room_type.as_deref() {
+            None => true,
+            Some("not shared room") => !kind.contains("shared"),
+            Some(wanted) => kind.contains(wanted.split(' ').next().unwrap_or_default()),
+        };
+        let rule = self.house_rule.as_ref().map(|rule| format!("no {}", rule.to_lowercase()));
+        wanted && rule.is_none_or(|rule| !house_rules.to_lowercase().contains(&rule))
+    }
+
+    /// Whether a mode of transport will do: `flight`, `self-driving`, `taxi`.
+    pub(super) fn allows_transport(&self, mode: &str) -> bool {
+        self.transportation.as_ref().is_none_or(|barred| *barred != format!("no {mode}"))
+    }
+}

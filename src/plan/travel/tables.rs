@@ -1,0 +1,215 @@
+//! Tables of candidates, as files of comma-separated values with the benchmark's column names.
+
+use super::errors;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// A flight.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // columns of the benchmark's table
+pub struct Flight {
+    pub number: String,
+    pub price: u64,
+    pub departure: String,
+    pub arrival: String,
+    pub date: String,
+    pub origin: String,
+    pub destination: String,
+}
+
+/// The way between two cities on the ground.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // columns of the benchmark's table
+pub struct Distance {
+    pub origin: String,
+    pub destination: String,
+    /// Kilometres.
+    pub distance: u64,
+}
+
+/// A restaurant.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // columns of the benchmark's table
+pub struct Restaurant {
+    pub name: String,
+    pub city: String,
+    /// What one person pays.
+    pub cost: u64,
+    pub cuisines: Vec<String>,
+}
+
+/// An attraction.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // columns of the benchmark's table
+pub struct Attraction {
+    pub name: String,
+    pub city: String,
+}
+
+/// An accommodation.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // columns of the benchmark's table
+pub struct Accommodation {
+    pub name: String,
+    pub city: String,
+    /// A night in one unit.
+    pub price: u64,
+    pub room_type: String,
+    pub house_rules: String,
+    pub minimum_nights: u64,
+    pub occupancy: u64,
+}
+
+/// All tables.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)] // one field a table
+pub struct TravelTables {
+    pub flights: Vec<Flight>,
+    pub distances: Vec<Distance>,
+    pub restaurants: Vec<Restaurant>,
+    pub attractions: Vec<Attraction>,
+    pub accommodations: Vec<Accommodation>,
+    /// City and state.
+    pub cities: Vec<(String, String)>,
+}
+
+impl TravelTables {
+    /// Reads `flights.csv`, `distances.csv`, `restaurants.csv`, `attractions.csv`, `accommodations.csv` and `cities.csv`
+    /// of a folder. The columns are the benchmark's, in any order; columns of other names are passed over.
+    ///
+    /// # Errors
+    /// A file cannot be read, lacks a column, or has a cell that is not what it must be.
+    pub fn read(folder: &Path, limits: &Limits) -> Result<TravelTables> {
+        let table = |name: &'static str| Table::read(folder, name, limits);
+        let mut tables = TravelTables::default();
+        let flights = table("flights.csv")?;
+        for row in flights.rows() {
+            tables.flights.push(Flight {
+                number: row.text("Flight Number")?,
+                price: row.number("Price")?,
+                departure: row.text("DepTime")?,
+                arrival: row.text("ArrTime")?,
+                date: row.text("FlightDate")?,
+                origin: row.text("OriginCityName")?,
+                destination: row.text("DestCityName")?,
+            });
+        }
+        for row in table("distances.csv")?.rows() {
+            tables.distances.push(Distance {
+                origin: row.text("origin")?,
+                destination: row.text("destination")?,
+                distance: row.number("distance")?,
+            });
+        }
+        for row in table("restaurants.csv")?.rows() {
+            let cuisines = row.text("Cuisines")?;
+            tables.restaurants.push(Restaurant {
+                name: row.text("Name")?,
+                city: row.text("City")?,
+                cost: row.number("Average Cost")?,
+                cuisines: cuisines.split(',').map(|cuisine| cuisine.trim().to_owned()).collect(),
+            });
+        }
+        for row in table("attractions.csv")?.rows() {
+            tables.attractions.push(Attraction { name: row.text("Name")?, city: row.text("City")? });
+        }
+        for row in table("accommodations.csv")?.rows() {
+            tables.accommodations.push(Accommodation {
+                name: row.text("NAME")?,
+                city: row.text("city")?,
+                price: row.number("price")?,
+                room_type: row.text("room type")?,
+                house_rules: row.text("house_rules")?,
+                minimum_nights: row.number("minimum nights")?,
+                occupancy: row.number("maximum occupancy")?,
+            });
+        }
+        for row in table("cities.csv")?.rows() {
+            tables.cities.push((row.text("City")?, row.text("State")?));
+        }
+        Ok(tables)
+    }
+}
+
+/// One file.
+struct Table {
+    name: &'static str,
+    columns: FxHashMap<String, usize>,
+    rows: Vec<Vec<String>>,
+}
+
+struct Row<'t> {
+    table: &'t Table,
+    number: usize,
+}
+
+impl Table {
+    fn read(folder: &Path, name: &'static str, limits: &Limits) -> Result<Table> {
+        let path = folder.join(name);
+        let size = std::fs::metadata(&path).map_err(|cause| Error::io(&path, &cause))?.len();
+        if size > limits.source_bytes as u64 {
+            return Err(Limits::exceeded("source_bytes", limits.source_bytes, format!("{size} bytes")));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|cause| Error::io(&path, &cause))?;
+        let mut rows = cells(text.strip_prefix('\u{FEFF}').unwrap_or(&text)).into_iter();
+        let header = rows.next().unwrap_or_default();
+        let columns =
+            header.into_iter().enumerate().map(|(place, name)| (name.trim().to_owned(), place)).collect();
+        Ok(Table { name, columns, rows: rows.collect() })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.rows.len()).map(|number| Row { table: self, number })
+    }
+}
+
+impl Row<'_> {
+    fn text(&self, column: &str) -> Result<String> {
+        let place =
+            self.table.columns.get(column).ok_or_else(|| errors::no_column(self.table.name, column))?;
+        let cell = self.table.rows[self.number].get(*place);
+        Ok(cell.map(|cell| cell.trim().to_owned()).unwrap_or_default())
+    }
+
+    /// A number, rounded up; thousands may be marked by commas, and a unit may follow.
+    fn number(&self, column: &str) -> Result<u64> {
+        let text = self.text(column)?;
+        let digits: String =
+            text.chars().filter(|&c| c != ',').take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+        match digits.parse::<f64>() {
+            Ok(number) if number < 1e12 => Ok(number.ceil() as u64),
+            _ => Err(errors::bad_cell(self.table.name, column, self.number + 2, &text)),
+        }
+    }
+}
+
+/// Lines of comma-separated cells; a cell in quotes may hold commas, line ends and doubled quotes (RFC 4180).
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                cell.push('"');
+                chars.next();
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut cell)),
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            '\r' if !quoted => {}
+            c => cell.push(c),
+        }
+    }
+    if !cell.is_empty() || !row.is_empty() {
+        row.push(cell);
+        rows.push(row);
+    }
+    rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
+    rows
+}

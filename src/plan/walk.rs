@@ -1,0 +1,201 @@
+//! Plans, and walks: plans in the making.
+
+use super::automaton::{PlanAutomaton, Position};
+use super::lookahead::Outlook;
+use crate::error::Result;
+use crate::syntax::automaton_spec::{Direction, Spec};
+use rustc_hash::FxHashMap;
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Step {
+    /// The action, by its place among the spec's symbols.
+    pub action: usize,
+    /// Of a set-valued action, the elements taken, by their places in rising order.
+    pub elements: Vec<usize>,
+}
+
+impl Step {
+    /// A step of an action that is not set-valued.
+    pub fn of(action: usize) -> Step {
+        Step { action, elements: Vec::new() }
+    }
+
+    /// What the step spells.
+    pub fn text(&self, spec: &Spec) -> String {
+        spec.symbols().get(self.action).map(|symbol| symbol.text_with(&self.elements)).unwrap_or_default()
+    }
+}
+
+/// A plan: its steps in the order in which the spec's words name them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Plan {
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// The steps in the order in which they are carried out.
+    pub fn executed<'p>(&'p self, spec: &Spec) -> Box<dyn Iterator<Item = &'p Step> + 'p> {
+        match spec.direction() {
+            Direction::Forward => Box::new(self.steps.iter()),
+            Direction::Backward => Box::new(self.steps.iter().rev()),
+        }
+    }
+
+    /// What the plan spells as a word of the spec.
+    pub fn word(&self, spec: &Spec) -> String {
+        let texts: Vec<String> = self.steps.iter().map(|step| step.text(spec)).collect();
+        texts.join(spec.separator())
+    }
+
+    /// The sum of the costs of its actions.
+    pub fn cost(&self, spec: &Spec) -> u64 {
+        let costs = self.steps.iter().filter_map(|step| spec.symbols().get(step.action));
+        costs.fold(0, |sum, symbol| sum.saturating_add(symbol.cost))
+    }
+}
+
+/// An action that may come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The action.
+    pub action: usize,
+    /// Where it leads.
+    pub to: Position,
+}
+
+/// A plan in the making. Steps can be taken and taken back.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    positions: Vec<Position>,
+    plan: Plan,
+    used: FxHashMap<usize, u32>,
+}
+
+impl Walk {
+    /// No steps yet.
+    pub fn new(plans: &PlanAutomaton) -> Walk {
+        Walk { positions: vec![plans.start()], plan: Plan::default(), used: FxHashMap::default() }
+    }
+
+    /// The steps so far.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The steps so far, as a plan.
+    pub fn into_plan(self) -> Plan {
+        self.plan
+    }
+
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.plan.steps.len()
+    }
+
+    /// Whether there are no steps.
+    pub fn is_empty(&self) -> bool {
+        self.plan.steps.is_empty()
+    }
+
+    /// Where the walk is.
+    pub fn position(&self) -> Position {
+        self.positions.last().copied().unwrap_or(Position { state: super::PlanState(0), cost: 0 })
+    }
+
+    /// Takes a step that was offered.
+    pub fn push(&mut self, step: Step, to: Position) {
+        *self.used.entry(step.action).or_default() += 1;
+        self.plan.steps.push(step);
+        self.positions.push(to);
+    }
+
+    /// Takes the last step back.
+    pub fn pop(&mut self) -> Option<Step> {
+        let step = self.plan.steps.pop()?;
+        self.positions.pop();
+        if let Some(used) = self.used.get_mut(&step.action) {
+            *used -= 1;
+        }
+        Some(step)
+    }
+
+    /// Says which elements the last step takes.
+    pub(super) fn set_elements(&mut self, elements: Vec<usize>) {
+        if let Some(step) = self.plan.steps.last_mut() {
+            step.elements = elements;
+        }
+    }
+}
+
+impl PlanAutomaton {
+    /// The actions that may come next as far as the automaton, the limits and the cost so far go, in the spec's order.
+    /// Whether they can still be completed is another question: [`outlook`](PlanAutomaton::outlook).
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn allowed(&mut self, walk: &Walk) -> Result<Vec<Offer>> {
+        let at = walk.position();
+        let mut offers = Vec::new();
+        for edge in self.steps(at.state)? {
+            let cost = at.cost.saturating_add(self.cost(edge.class));
+            if !self.affordable(cost) {
+                continue;
+            }
+            let class = &self.codes.classes[edge.class as usize];
+            let to = Position { state: edge.to, cost };
+            let open = class.members.iter().filter(|&action| {
+                class.each.is_none() || walk.used.get(action).copied().unwrap_or_default() == 0
+            });
+            offers.extend(open.map(|&action| Offer { action, to }));
+        }
+        offers.sort_unstable_by_key(|offer| offer.action);
+        Ok(offers)
+    }
+
+    /// The actions that may come next and lead to a finished plan, or of which that could not be found out.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn leading_on(&mut self, walk: &Walk) -> Result<Vec<Offer>> {
+        let mut offers = Vec::new();
+        for offer in self.allowed(walk)? {
+            if self.outlook(offer.to)? != Outlook::DeadEnd {
+                offers.push(offer);
+            }
+        }
+        Ok(offers)
+    }
+
+    /// The walk of a plan, if each of its steps is allowed.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn walk(&mut self, plan: &Plan) -> Result<Option<Walk>> {
+        let mut walk = Walk::new(self);
+        for step in &plan.steps {
+            let offers = self.allowed(&walk)?;
+            let Some(offer) = offers.iter().find(|offer| offer.action == step.action) else {
+                return Ok(None);
+            };
+            if !self.takes(step) {
+                return Ok(None);
+            }
+            walk.push(step.clone(), offer.to);
+        }
+        Ok(Some(walk))
+    }
+
+    /// Whether the elements of a step are a choice that its action has.
+    pub(super) fn takes(&self, step: &Step) -> bool {
+        match self.spec.symbols().get(step.action).and_then(|symbol| symbol.set.as_ref()) {
+            None => step.elements.is_empty(),
+            Some(set) => {
+                (set.min..=set.max).contains(&step.elements.len())
+                    && step.elements.is_sorted_by(|a, b| a < b)
+                    && step.elements.last().is_none_or(|&last| last < set.of.len())
+            }
+        }
+    }
+}

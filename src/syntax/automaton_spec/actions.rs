@@ -1,0 +1,324 @@
+//! A spec's language over actions instead of texts: each action is a code of one or two bytes.
+//!
+//! Actions that can take each other's place everywhere (in all bodies, under equal limits, at equal cost) share a
+//! code; which of them is meant does not change what may follow, only how many ways there are. So a plan of fifteen
+//! tools, each at most once, has states for how many tools *of a kind* were used, not for which.
+
+use super::errors;
+use super::limits::Limit;
+use super::productions::{Item, Productions};
+use super::symbol::Symbol;
+use crate::error::Result;
+use crate::grammar::{Grammar, GrammarBuilder};
+use crate::limits::Limits;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Actions that share a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ActionClass {
+    /// The actions, by their places among the symbols, in rising order.
+    pub(crate) members: Vec<usize>,
+    /// For each alone: at least and at most so often.
+    pub(crate) each: Option<(u32, u32)>,
+}
+
+/// The codes of a spec's actions.
+#[derive(Clone, Debug)]
+pub(crate) struct Codes {
+    pub(crate) classes: Vec<ActionClass>,
+    /// Per symbol: its class, if it is in use.
+    pub(crate) class_of: Vec<Option<usize>>,
+    /// Bytes of a code: 1 or 2.
+    pub(crate) width: usize,
+}
+
+const MOST_CODES: usize = 1 << 16;
+
+/// What two actions must have in common to share a code.
+#[derive(PartialEq, Eq, Hash)]
+struct Signature {
+    places: BTreeSet<(usize, Vec<Item>)>,
+    each: Option<(u32, u32)>,
+    groups: Vec<usize>,
+    cost: u64,
+    /// The symbol itself, where it cannot share.
+    own: Option<usize>,
+}
+
+impl Codes {
+    /// Gives codes to the symbols in use.
+    pub(super) fn new(symbols: &[Symbol], limits: &[Limit], productions: &Productions) -> Result<Codes> {
+        let hole = Item::symbol(usize::MAX);
+        let mut places: FxHashMap<usize, BTreeSet<(usize, Vec<Item>)>> = FxHashMap::default();
+        let mut alone: BTreeSet<usize> = BTreeSet::new();
+        for (head, bodies) in productions.bodies.iter().enumerate() {
+            for body in bodies {
+                for (place, item) in body.iter().enumerate() {
+                    let Item::Symbol { symbol, .. } = *item else { continue };
+                    let mut with_hole = body.clone();
+                    with_hole[place] = hole;
+                    if with_hole.contains(item) {
+                        alone.insert(symbol);
+                    }
+                    places.entry(symbol).or_default().insert((head, with_hole));
+                }
+            }
+        }
+        let ids: FxHashMap<&str, usize> =
+            symbols.iter().enumerate().map(|(i, s)| (s.id.as_str(), i)).collect();
+        for (place, symbol) in symbols.iter().enumerate() {
+            if symbol.set.is_some() || !symbol.requires.is_empty() {
+                alone.insert(place);
+            }
+            alone.extend(symbol.requires.iter().filter_map(|id| ids.get(id.as_str())));
+        }
+        let mut codes = Codes { classes: Vec::new(), class_of: vec![None; symbols.len()], width: 1 };
+        let mut known: FxHashMap<Signature, usize> = FxHashMap::default();
+        for (&symbol, places) in places.iter().collect::<std::collections::BTreeMap<_, _>>() {
+            let mut each = None;
+            let mut groups = Vec::new();
+            for (number, limit) in limits.iter().enumerate().filter(|(_, l)| l.symbols.contains(&symbol)) {
+                if limit.is_once() { each = Some((limit.min, 1)) } else { groups.push(number) }
+            }
+            let signature = Signature {
+                places: places.clone(),
+                each,
+                groups,
+                cost: symbols.get(symbol).map_or(0, |symbol| symbol.cost),
+                own: alone.contains(&symbol).then_some(symbol),
+            };
+            let next = codes.classes.len();
+            let class = *known.entry(signature).or_insert(next);
+            if class == next {
+                codes.classes.push(ActionClass { members: Vec::new(), each });
+            }
+            codes.classes[class].members.push(symbol);
+            codes.class_of[symbol] = Some(class);
+        }
+        match codes.classes.len() {
+            0..=256 => {}
+            257..=MOST_CODES => codes.width = 2,
+            found => return Err(errors::too_many_actions(found, MOST_CODES)),
+        }
+        Ok(codes)
+    }
+
+    /// The bytes of a class.
+    pub(crate) fn code(&self, class: usize) -> impl Iterator<Item = u8> {
+        let bytes = (class as u16).to_be_bytes();
+        bytes.into_iter().skip(2 - self.width)
+    }
+
+    /// The grammar over codes.
+    pub(crate) fn grammar(&self, productions: &Productions, limits: &Limits) -> Result<Grammar> {
+        let mut g = GrammarBuilder::with_limits(limits.clone());
+        let rules: Vec<_> = productions.names.iter().map(|name| g.declare(name.as_str())).collect();
+        for (head, bodies) in productions.bodies.iter().enumerate() {
+            // bodies that differ in their first code only: a choice of codes before one rest
+            let mut groups: Vec<(Vec<_>, Vec<Item>)> = Vec::new();
+            let mut known: FxHashMap<Vec<Item>, usize> = FxHashMap::default();
+            let mut others = Vec::new();
+            for body in bodies {
+                let mut coded = body.iter().map(|&item| self.item(item));
+                match coded.next() {
+                    Some(Item::Symbol { symbol: class, .. }) => {
+                        let rest: Vec<Item> = coded.collect();
+                        let next = groups.len();
+                        let place = *known.entry(rest.clone()).or_insert(next);
+                        if place == next {
+                            groups.push((Vec::new(), rest));
+                        }
+                        let code: Vec<u8> = self.code(class).collect();
+                        groups[place].0.push(g.bytes(code));
+                    }
+                    first => {
+                        let body: Vec<Item> = first.into_iter().chain(coded).collect();
+                        others.push(self.sequence(&body, &rules, &mut g));
+                    }
+                }
+            }
+            let mut alternatives = Vec::new();
+            for (codes, rest) in groups {
+                let code = g.choice(codes);
+                let rest = self.sequence(&rest, &rules, &mut g);
+                alternatives.push(g.sequence([code, rest]));
+            }
+            let body = g.choice(alternatives.into_iter().chain(others));
+            g.define(rules[head], body);
+        }
+        g.build(rules[productions.start])
+    }
+
+    fn item(&self, item: Item) -> Item {
+        match item {
+            Item::Symbol { symbol, .. } => {
+                Item::symbol(self.class_of.get(symbol).copied().flatten().unwrap_or_default())
+            }
+            Item::Nonterminal(_) => item,
+        }
+    }
+
+    fn sequence(
+        &self,
+        items: &[Item],
+        rules: &[crate::grammar::RuleId],
+        g: &mut GrammarBuilder,
+    ) -> crate::grammar::ExprId {
+        let parts: Vec<_> = items
+            .iter()
+            .map(|item| match *item {
+                Item::Nonterminal(head) => g.rule(rules[head]),
+                Item::Symbol { symbol: class, .. } => g.bytes(self.code(class).collect::<Vec<u8>>()),
+            })
+            .collect();
+        g.sequence(parts)
+    }
+}
+
+impl Productions {
+    /// The derivations that can be made longer without end by symbols of `free` alone: productions whose words are
+    /// those with such a derivation. `None` if there are none at all.
+    ///
+    /// A nonterminal `A` can be pumped if `A` derives `u A v` with free symbols only in `u v`, at least one. The result
+    /// has for each nonterminal a twin that leads to a pumpable one.
+    pub(crate) fn pumpable(
+        &self,
+        free: impl Fn(usize) -> bool,
+        limits: &Limits,
+    ) -> Result<Option<Productions>> {
+        let derives = self.derive(&free);
+        let spells = self.spells(&free, &derives);
+        // the edges A -> B of bodies `x B y` with x y free; an edge is long if x y may spell something
+        let mut edges: Vec<Vec<(usize, bool)>> = vec![Vec::new(); self.names.len()];
+        for (head, bodies) in self.bodies.iter().enumerate() {
+            for body in bodies {
+                let usable = |item: &Item| match *item {
+                    Item::Symbol { symbol, .. } => free(symbol),
+                    Item::Nonterminal(inner) => derives[inner],
+                };
+                let long = |item: &Item| match *item {
+                    Item::Symbol { .. } => true,
+                    Item::Nonterminal(inner) => spells[inner],
+                };
+                let unusable = body.iter().filter(|item| !usable(item)).count();
+                let lengths = body.iter().filter(|item| usable(item) && long(item)).count();
+                for item in body {
+                    let Item::Nonterminal(inner) = *item else { continue };
+                    if unusable == usize::from(!usable(item)) {
+                        let own = usize::from(usable(item) && long(item));
+                        edges[head].push((inner, lengths > own));
+                    }
+                }
+            }
+        }
+        let component = components(&edges);
+        let mut pumps = vec![false; self.names.len()];
+        for (head, targets) in edges.iter().enumerate() {
+            for &(inner, long) in targets {
+                if long && component[head] == component[inner] {
+                    pumps[component[head]] = true;
+                }
+            }
+        }
+        let pumpable: Vec<bool> = component.iter().map(|&c| pumps[c]).collect();
+        if !pumpable.contains(&true) {
+            return Ok(None);
+        }
+        let count = self.names.len();
+        let mut out = Productions::new(limits);
+        for name in self.names.iter().cloned().chain(self.names.iter().map(|name| format!("{name}…"))) {
+            out.nonterminal(name)?;
+        }
+        for (head, bodies) in self.bodies.iter().enumerate() {
+            for body in bodies {
+                out.production(head, body.clone())?;
+                if pumpable[head] {
+                    out.production(count + head, body.clone())?;
+                    continue;
+                }
+                for (place, item) in body.iter().enumerate() {
+                    if let Item::Nonterminal(inner) = *item {
+                        let mut twin = body.clone();
+                        twin[place] = Item::Nonterminal(count + inner);
+                        out.production(count + head, twin)?;
+                    }
+                }
+            }
+        }
+        out.start = count + self.start;
+        Ok(if out.derive(|_| true)[out.start] { Some(out.trimmed()?) } else { None })
+    }
+
+    /// For each nonterminal, whether it derives a word of `free` symbols that is not empty.
+    fn spells(&self, free: &impl Fn(usize) -> bool, derives: &[bool]) -> Vec<bool> {
+        let mut spells = vec![false; self.names.len()];
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.names.len()];
+        let mut open = Vec::new();
+        for (head, bodies) in self.bodies.iter().enumerate() {
+            for body in bodies {
+                let usable = body.iter().all(|item| match *item {
+                    Item::Symbol { symbol, .. } => free(symbol),
+                    Item::Nonterminal(inner) => derives[inner],
+                });
+                for item in body.iter().filter(|_| usable) {
+                    match *item {
+                        Item::Symbol { .. } => open.push(head),
+                        Item::Nonterminal(inner) => users[inner].push(head),
+                    }
+                }
+            }
+        }
+        while let Some(head) = open.pop() {
+            if !std::mem::replace(&mut spells[head], true) {
+                open.extend(&users[head]);
+            }
+        }
+        spells
+    }
+}
+
+/// The strongly connected component of each node, by number. Without recursion (Tarjan 1972, explicit stack).
+fn components(edges: &[Vec<(usize, bool)>]) -> Vec<usize> {
+    const NONE: usize = usize::MAX;
+    let count = edges.len();
+    let (mut index, mut low, mut component) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
+    let (mut next, mut found, mut stack) = (0, 0, Vec::new());
+    for root in 0..count {
+        if index[root] != NONE {
+            continue;
+        }
+        let mut path = vec![(root, 0)];
+        while let Some(&mut (node, ref mut place)) = path.last_mut() {
+            if *place == 0 && index[node] == NONE {
+                index[node] = next;
+                low[node] = next;
+                next += 1;
+                stack.push(node);
+            }
+            if let Some(&(target, _)) = edges[node].get(*place) {
+                *place += 1;
+                if index[target] == NONE {
+                    path.push((target, 0));
+                } else if component[target] == NONE {
+                    low[node] = low[node].min(index[target]);
+                }
+                continue;
+            }
+            if low[node] == index[node] {
+                while let Some(member) = stack.pop() {
+                    component[member] = found;
+                    if member == node {
+                        break;
+                    }
+                }
+                found += 1;
+            }
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                low[parent] = low[parent].min(low[node]);
+            }
+        }
+    }
+    component
+}

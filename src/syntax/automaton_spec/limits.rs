@@ -1,0 +1,140 @@
+//! How often symbols may come: the limits of a spec with their names resolved, and other checks on symbols.
+
+use super::document::Document;
+use super::errors;
+use super::finite::symbol_names;
+use super::productions::Productions;
+use crate::error::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The most elements of a set, so that its subsets can be counted.
+const SET_ELEMENTS: usize = 1_000;
+
+/// How often the symbols of a name may come, counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The name: a symbol's or a group's.
+    pub name: String,
+    /// The symbols, by their places among the spec's, in rising order.
+    pub symbols: Vec<usize>,
+    /// The least number of times.
+    pub min: u32,
+    /// The greatest number of times.
+    pub max: Option<u32>,
+}
+
+impl Limit {
+    /// Whether it is about a single symbol that may come once at most.
+    pub(crate) fn is_once(&self) -> bool {
+        self.symbols.len() == 1 && self.max == Some(1) && self.min <= 1
+    }
+}
+
+/// The limits that say something of the symbols in use.
+pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<Vec<Limit>> {
+    let names = Names::new(document)?;
+    let used = productions.symbols();
+    let mut limits: Vec<Limit> = Vec::new();
+    let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+    let written = &document.limits;
+    let once =
+        |list: &'static str, names: &'_ [String], min: u32| -> Vec<(String, String, u32, Option<u32>)> {
+            let of =
+                |(i, name): (usize, &String)| (format!("/limits/{list}/{i}"), name.clone(), min, Some(1));
+            names.iter().enumerate().map(of).collect()
+        };
+    let mut all = once("at_most_once", &written.at_most_once, 0);
+    all.extend(once("exactly_once", &written.exactly_once, 1));
+    let place = |list: &str, name: &str| super::document::pointer(["limits", list, name]);
+    all.extend(written.at_most.0.iter().map(|(n, max)| (place("at_most", n), n.clone(), 0, Some(*max))));
+    all.extend(written.at_least.0.iter().map(|(n, min)| (place("at_least", n), n.clone(), *min, None)));
+    for (pointer, name, min, max) in &all {
+        let Some((name, symbols)) = names.of.get_key_value(name.as_str()) else {
+            return Err(errors::undefined("symbol", name, pointer.clone(), symbol_names(document)));
+        };
+        let symbols: Vec<usize> =
+            symbols.iter().copied().filter(|symbol| used.binary_search(symbol).is_ok()).collect();
+        if symbols.is_empty() && *min > 0 {
+            return Err(errors::required_but_unused(name, pointer.clone()));
+        }
+        if let Some(&known) = places.get(name) {
+            // a least and a greatest number make one limit
+            let limit = &mut limits[known];
+            let joins = (limit.min == 0 && max.is_none()) && pointer.starts_with("/limits/at_least");
+            let twice = !joins || written.at_most.0.iter().all(|(n, _)| n != name);
+            if twice {
+                return Err(errors::limited_twice(name, pointer.clone()));
+            }
+            limit.min = *min;
+            if limit.max.is_some_and(|max| max < limit.min) {
+                return Err(errors::crossed_limits(name, pointer.clone()));
+            }
+            continue;
+        }
+        places.insert(name, limits.len());
+        limits.push(Limit { name: (*name).to_owned(), symbols, min: *min, max: *max });
+    }
+    limits.retain(|limit| !limit.symbols.is_empty());
+    Ok(limits)
+}
+
+/// The symbols of each name.
+struct Names<'d> {
+    of: FxHashMap<&'d str, Vec<usize>>,
+}
+
+impl<'d> Names<'d> {
+    fn new(document: &'d Document) -> Result<Names<'d>> {
+        let symbols = &document.symbols.0;
+        let mut of: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (place, symbol) in symbols.iter().enumerate() {
+            for group in &symbol.groups {
+                of.entry(group).or_default().push(place);
+            }
+        }
+        let mut seen = FxHashSet::default();
+        for (place, symbol) in symbols.iter().enumerate() {
+            let id = symbol.id.as_str();
+            if of.contains_key(id) && seen.insert(id) {
+                return Err(errors::group_is_symbol(id));
+            }
+            of.insert(id, vec![place]);
+        }
+        Ok(Names { of })
+    }
+}
+
+/// Checks what symbols say of themselves: their sets, and the symbols that they require.
+pub(super) fn check_symbols(document: &Document) -> Result<()> {
+    let numbers = document.symbol_numbers();
+    for symbol in &document.symbols.0 {
+        let id = symbol.id.as_str();
+        for (i, required) in symbol.requires.iter().enumerate() {
+            if !numbers.contains_key(required.as_str()) {
+                let place = super::document::pointer(["symbols", id, "requires", &i.to_string()]);
+                return Err(errors::undefined("symbol", required, place, symbol_names(document)));
+            }
+        }
+        let Some(set) = &symbol.set else { continue };
+        let distinct: FxHashSet<&str> = set.of.iter().map(String::as_str).collect();
+        let wrong = if set.of.is_empty() {
+            Some("a set needs elements".to_owned())
+        } else if set.of.len() > SET_ELEMENTS {
+            Some(format!("a set has at most {SET_ELEMENTS} elements"))
+        } else if distinct.len() < set.of.len() {
+            Some("an element stands twice in a set".to_owned())
+        } else if set.of.iter().any(String::is_empty) {
+            Some("an element of a set has no text".to_owned())
+        } else if set.min > set.max || set.max > set.of.len() {
+            Some("the bounds of a set are crossed, or more than it has elements".to_owned())
+        } else if symbol.text.matches("{}").count() != 1 {
+            Some("the text of a set-valued symbol needs one `{}`, where the set stands".to_owned())
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            return Err(errors::bad_set(id, &wrong));
+        }
+    }
+    Ok(())
+}

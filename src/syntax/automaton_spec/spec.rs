@@ -1,0 +1,170 @@
+//! A spec that was read: what its two languages, over texts and over actions, are made from.
+
+use super::actions::Codes;
+use super::document::{Direction, Document, Kind, Templates};
+use super::limits::Limit;
+use super::productions::Productions;
+use super::symbol::Symbol;
+use super::{
+    Compiled, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
+    pushdown, template,
+};
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::grammar::Grammar;
+use crate::limits::Limits;
+
+/// A spec: its symbols, what it says of them, and its language over symbols.
+///
+/// ```
+/// use grammata::syntax::automaton_spec::{Options, Spec};
+///
+/// let spec = Spec::read(
+///     "kind = 'cfg'\nsymbols = { a = 'go', b = 'stop' }\nstart = 's'\nrules = { s = ['a s', 'b'] }",
+///     &Options::default(),
+/// )?;
+/// assert_eq!(spec.symbols()[1].text, "stop");
+/// assert!(spec.grammar()?.rules().len() >= 1);
+/// # Ok::<(), grammata::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Spec {
+    document: Document,
+    productions: Productions,
+    symbol_limits: Vec<Limit>,
+    parameters: Vec<Parameter>,
+    templates: Templates,
+    warnings: Vec<Diagnostic>,
+    limits: Limits,
+}
+
+impl Spec {
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// As [`compile`](super::compile), save for what concerns texts alone.
+    pub fn read(source: &str, options: &Options) -> Result<Spec> {
+        options.limits.check_source(source)?;
+        let (header, body) = parameters::split(source)?;
+        let (mut declared, mut templates) = match header {
+            Some(header) => parameters::read(header)?,
+            None => Default::default(),
+        };
+        parameters::set(&mut declared, &options.parameters)?;
+        let rendered = match header {
+            Some(_) => Some(template::render(source, body, &declared, &options.limits)?),
+            None => None,
+        };
+        let text = rendered.as_deref().unwrap_or(source);
+        let mut document = document::read(text, options.format, rendered.is_some())?;
+        match document.templates.take() {
+            Some(_) if header.is_some() => return Err(errors::misplaced_templates()),
+            Some(found) => templates = found,
+            None => {}
+        }
+        limits::check_symbols(&document)?;
+        let mut warnings = Vec::new();
+        let productions = match document.kind {
+            Kind::Dfa | Kind::Nfa => finite::productions(&document, &options.limits, &mut warnings)?,
+            Kind::Pda => pushdown::productions(&document, &options.limits, &mut warnings)?,
+            Kind::Cfg => context_free::productions(&document, &options.limits, &mut warnings)?,
+        };
+        let productions = productions.trimmed()?;
+        let symbol_limits = limits::resolve(&document, &productions)?;
+        let limits = options.limits.clone();
+        Ok(Spec { document, productions, symbol_limits, parameters: declared, templates, warnings, limits })
+    }
+
+    /// The kind of spec.
+    pub fn kind(&self) -> Kind {
+        self.document.kind
+    }
+
+    /// The spec's `name`.
+    pub fn name(&self) -> Option<&str> {
+        self.document.name.as_deref()
+    }
+
+    /// The spec's `description`.
+    pub fn description(&self) -> Option<&str> {
+        self.document.description.as_deref()
+    }
+
+    /// The symbols, in the spec's order: of a plan, the actions.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.document.symbols.0
+    }
+
+    /// How often symbols may come, as far as they are in use.
+    pub fn symbol_limits(&self) -> &[Limit] {
+        &self.symbol_limits
+    }
+
+    /// What a plan may cost in all.
+    pub fn max_cost(&self) -> Option<u64> {
+        self.document.limits.max_cost
+    }
+
+    /// In which order words name the steps of a plan.
+    pub fn direction(&self) -> Direction {
+        self.document.direction
+    }
+
+    /// The texts of questions.
+    pub fn templates(&self) -> &Templates {
+        &self.templates
+    }
+
+    /// The parameters with the values that were used.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// What is odd about the spec but does not keep it from working.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// The limits it was read under.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What stands between two symbols of a text.
+    pub fn separator(&self) -> &str {
+        &self.document.separator
+    }
+
+    /// The grammar of the spec's texts.
+    ///
+    /// # Errors
+    /// `automaton-spec/…` for what cannot be checked on texts; limits.
+    pub fn grammar(&self) -> Result<Grammar> {
+        lower::lower(&self.document, &self.productions, &self.symbol_limits, &self.limits)
+    }
+
+    /// The grammar of the spec's texts, with all that was said of them.
+    pub(super) fn compile(self) -> Result<Compiled> {
+        let grammar = self.grammar()?;
+        Ok(Compiled {
+            kind: self.document.kind,
+            grammar,
+            name: self.document.name,
+            description: self.document.description,
+            source: self.document.source,
+            symbols: self.document.symbols.0,
+            parameters: self.parameters,
+            warnings: self.warnings,
+        })
+    }
+
+    /// The language over symbols.
+    pub(crate) fn productions(&self) -> &Productions {
+        &self.productions
+    }
+
+    /// Codes for the symbols in use.
+    pub(crate) fn codes(&self) -> Result<Codes> {
+        Codes::new(self.symbols(), &self.symbol_limits, &self.productions)
+    }
+}

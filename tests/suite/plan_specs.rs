@@ -1,0 +1,143 @@
+//! Plan specs that are wrong, that have no plans or no end of them, or that are large; and the schema of specs.
+
+use crate::plans::{count, plans, read, shipped};
+use grammata::Limits;
+use grammata::automaton::words::Count;
+use grammata::plan::{
+    PlanAutomaton, PlanSampler, Questions, RandomChooser, ScriptedChooser, SearchOptions, search,
+};
+use grammata::syntax::automaton_spec::{Options, Spec};
+
+#[test]
+fn an_undefined_action_is_named() {
+    let cases = [
+        ("kind = 'cfg'\nsymbols = ['a']\nstart = 's'\nrules = { s = ['a b'] }", "automaton-spec/undefined"),
+        (
+            "kind = 'cfg'\nsymbols = { a = { requires = ['b'] } }\nstart = 's'\nrules = { s = ['a'] }",
+            "automaton-spec/undefined",
+        ),
+        (
+            "kind = 'cfg'\nsymbols = ['a']\nstart = 's'\nrules = { s = ['a'] }\nlimits = { at_most = { b = 1 } }",
+            "automaton-spec/undefined",
+        ),
+        (
+            "kind = 'cfg'\nsymbols = { a = { group = 'b' }, b = 'b' }\nstart = 's'\nrules = { s = ['a b'] }\nlimits = { at_most = { b = 1 } }",
+            "automaton-spec/twice",
+        ),
+        (
+            "kind = 'cfg'\nsymbols = { a = { set = { of = ['x', 'x'] } } }\nstart = 's'\nrules = { s = ['a'] }",
+            "automaton-spec/set",
+        ),
+        (
+            "kind = 'cfg'\nsymbols = ['a']\nstart = 's'\nrules = { s = ['a s'] }",
+            "automaton-spec/unproductive",
+        ),
+        (
+            "kind = 'cfg'\nsymbols = ['a']\nstart = 's'\nrules = { s = ['a'] }\nlimits = { at_most = { a = 1 }, at_least = { a = 2 } }",
+            "automaton-spec/empty-language",
+        ),
+    ];
+    for (source, code) in cases {
+        assert_eq!(read(source, &[]).unwrap_err().code(), code, "{source}");
+    }
+}
+
+#[test]
+fn too_few_hours_leave_no_plan() {
+    for first_hour in ["9", "11"] {
+        let mut automaton = shipped("daily-plan", &[("first_hour", first_hour)]);
+        assert_eq!(count(&mut automaton), "0", "{first_hour}");
+        let questions = Questions::new(automaton.spec(), None).unwrap();
+        for backtracking in [false, true] {
+            let options = SearchOptions { backtracking, ..SearchOptions::default() };
+            let outcome = search(&mut automaton, &mut RandomChooser::new(1), &questions, &options).unwrap();
+            assert_eq!(outcome.plan, None, "{first_hour}");
+        }
+        assert_eq!(PlanSampler::new(0, 9).sample(&mut automaton).unwrap_err().code(), "plan/none");
+    }
+    // from 12:00 on there is no way to put the homework anywhere
+    let source =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/grammars/daily-plan/spec.toml"));
+    let error = read(&source.unwrap(), &[("first_hour", "12")]).unwrap_err();
+    assert_eq!(error.code(), "automaton-spec/empty-language");
+}
+
+#[test]
+fn a_cycle_of_actions_that_take_no_time_ends() {
+    let source = "kind = 'dfa'\nstart = 'day'\naccepting = ['night']\n\
+        symbols = { wait = { duration = 0 }, work = { duration = 8 } }\n\
+        transitions = [{ from = 'day', input = 'wait', to = 'day' }, { from = 'day', input = 'work', to = 'night' }]";
+    let mut automaton = plans(source);
+    assert_eq!(automaton.count().unwrap(), Count::Infinite);
+    let questions = Questions::new(automaton.spec(), None).unwrap();
+    let options = SearchOptions { wrap_up_after: 5, ..SearchOptions::default() };
+    let mut patient = ScriptedChooser::new(vec!["1".to_owned(); 10]);
+    let outcome = search(&mut automaton, &mut patient, &questions, &options).unwrap();
+    assert_eq!(outcome.plan.unwrap().steps.len(), 6);
+    // limited, there is an end of it
+    let mut limited = plans(&format!("{source}\nlimits = {{ at_most = {{ wait = 3 }} }}"));
+    assert_eq!(count(&mut limited), "4");
+}
+
+#[test]
+fn pumping_is_told_from_nesting() {
+    let nested = "kind = 'cfg'\nsymbols = ['x', 'y', 'z']\nstart = 's'\nrules = { s = ['x s y', 'z'] }";
+    assert_eq!(plans(nested).count().unwrap(), Count::Infinite);
+    // what limits one side of a nest limits the nest
+    let limits = Limits { plan_states: 50_000, ..Limits::default() };
+    let spec = format!("{nested}\nlimits = {{ at_most = {{ y = 3 }} }}");
+    let spec = Spec::read(&spec, &Options { limits, ..Options::default() }).unwrap();
+    let limited = PlanAutomaton::new(spec).unwrap().count();
+    let decided = matches!(&limited, Ok(count) if count.to_string() == "4");
+    let unknown = matches!(&limited, Err(error) if error.code() == "plan/undecided");
+    assert!(decided || unknown, "{limited:?}");
+    // a loop that no plan within the limits comes to
+    let unreachable = "kind = 'cfg'\nsymbols = ['x', 'y']\nstart = 's'\nrules = { s = ['x', 'y y l'], l = ['x l', 'x'] }\n\
+        limits = { at_most = { y = 1 } }";
+    assert_eq!(count(&mut plans(unreachable)), "1");
+}
+
+/// Three kinds of actions, each up to a hundred times: a million states, and as many plans as there are lattice paths.
+#[test]
+fn a_million_states_are_counted_or_refused() {
+    let source = |most: usize| {
+        format!(
+            "kind = 'cfg'\nsymbols = ['x', 'y', 'z']\nstart = 's'\nrules = {{ s = ['x s', 'y s', 'z s', ''] }}\n\
+             limits = {{ at_most = {{ x = {most}, y = {most}, z = {most} }} }}"
+        )
+    };
+    let mut small = plans(&source(2));
+    // the sum of (i+j+k)! / (i! j! k!) over i, j, k from 0 to 2
+    assert_eq!(count(&mut small), "271");
+    let options =
+        Options { limits: Limits { plan_states: 20_000, ..Limits::default() }, ..Options::default() };
+    let mut bounded = PlanAutomaton::new(Spec::read(&source(100), &options).unwrap()).unwrap();
+    assert_eq!(bounded.count().unwrap_err().code(), "plan/undecided");
+    // a plan is found all the same
+    let mut bounded = PlanAutomaton::new(Spec::read(&source(100), &options).unwrap()).unwrap();
+    let questions = Questions::new(bounded.spec(), None).unwrap();
+    let outcome =
+        search(&mut bounded, &mut RandomChooser::new(3), &questions, &SearchOptions::default()).unwrap();
+    assert!(outcome.plan.is_some());
+}
+
+#[test]
+fn the_schema_describes_specs() {
+    let schema = grammata::syntax::automaton_spec::schema();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let value = |source: &str| -> serde_json::Value {
+        serde_json::to_value(toml::from_str::<toml::Value>(source).unwrap()).unwrap()
+    };
+    let good = "kind = 'cfg'\nstart = 's'\ndirection = 'backward'\nrules = { s = ['a b', []] }\n\
+        [symbols]\na = 'go'\nb = { text = '{}', cost = 3, group = ['x', 'y'], set = { of = ['1', '2'], min = 1 } }\n\
+        [parameters]\nn = { default = 3, min = 1 }\n[templates]\nquestion = 'what?'\n[limits]\nat_most = { x = 2 }";
+    assert!(validator.is_valid(&value(good)), "{:?}", validator.iter_errors(&value(good)).next());
+    for bad in [
+        good.replace("cost = 3", "cost = 'three'"),
+        good.replace("kind = 'cfg'", "kind = 'net'"),
+        good.replace("question =", "questions ="),
+        good.replace("at_most =", "at_best ="),
+    ] {
+        assert!(!validator.is_valid(&value(&bad)), "{bad}");
+    }
+}
