@@ -71,6 +71,18 @@ fn ratchet_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/json_schema_test_suite.json")
 }
 
+/// The documents that the suite expects to be served at `http://localhost:1234/`.
+fn remotes() -> Documents {
+    let mut documents = Documents::default();
+    documents.set_resolver(|uri| {
+        let path = uri.strip_prefix("http://localhost:1234/").ok_or("not served")?;
+        let checkout = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from).ok_or("no checkout")?;
+        let text = std::fs::read_to_string(checkout.join("remotes").join(path)).map_err(|e| e.to_string())?;
+        serde_json::from_str(&text).map_err(|e| e.to_string())
+    });
+    documents
+}
+
 fn recorded() -> Ratchet {
     let text = std::fs::read_to_string(ratchet_file()).expect("the file is there");
     serde_json::from_str(&text).expect("a ratchet")
@@ -101,18 +113,6 @@ fn dialect(draft: &str) -> String {
         Some(date) => format!("https://json-schema.org/draft/{date}/schema"),
         None => draft.to_owned(),
     }
-}
-
-/// The documents that the suite expects to be served at `http://localhost:1234/`.
-fn remotes() -> Documents {
-    let mut documents = Documents::default();
-    documents.set_resolver(|uri| {
-        let path = uri.strip_prefix("http://localhost:1234/").ok_or("not served")?;
-        let checkout = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from).ok_or("no checkout")?;
-        let text = std::fs::read_to_string(checkout.join("remotes").join(path)).map_err(|e| e.to_string())?;
-        serde_json::from_str(&text).map_err(|e| e.to_string())
-    });
-    documents
 }
 
 /// Runs the tests of a draft; the wrong accepts are told apart.
