@@ -5,6 +5,8 @@
 //! (denoise a noisy image, translate into German, …) is worth 1, and each tool costs 0.1. A plan that the automaton does
 //! not allow is worth 0 and is not learnt from, as RLTF has it.
 
+#![allow(clippy::print_stdout)] // an example says what it does
+
 use grammata::plan::{Offer, PlanAutomaton, Step, Walk, modalities};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use rand::{Rng, SeedableRng};

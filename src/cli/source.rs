@@ -38,6 +38,9 @@ pub(super) struct SourceArgs {
     /// What `format` means in a schema [default: assert]
     #[arg(long, value_enum, help_heading = "Grammar")]
     formats: Option<Formats>,
+    /// A document that references in a schema may name; may be repeated
+    #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, help_heading = "Grammar")]
+    documents: Vec<(String, String)>,
     /// The rule of a GBNF grammar to start from [default: root]
     #[arg(long, value_name = "RULE", help_heading = "Grammar")]
     root: Option<String>,
@@ -117,6 +120,14 @@ pub(super) fn name_and_value(argument: &str) -> std::result::Result<(String, Str
     match argument.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
+
+/// A URI may hold `=` as well, and mostly a file's name does not.
+fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String> {
+    match argument.rsplit_once('=') {
+        Some((uri, file)) if !uri.is_empty() => Ok((uri.to_owned(), file.to_owned())),
+        _ => Err("it must be URI=FILE".to_owned()),
     }
 }
 
@@ -238,6 +249,7 @@ fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
         (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
         (args.numbers.is_some(), "--numbers", Kind::JsonSchema, "JSON Schemas"),
         (args.formats.is_some(), "--formats", Kind::JsonSchema, "JSON Schemas"),
+        (!args.documents.is_empty(), "--schema-document", Kind::JsonSchema, "JSON Schemas"),
         (args.root.is_some(), "--root", Kind::Gbnf, "GBNF grammars"),
         (args.dialect.is_some(), "--dialect", Kind::Regex, "regular expressions"),
         (args.search, "--search", Kind::Regex, "regular expressions"),
@@ -288,6 +300,7 @@ fn compile(
                     Some(Formats::Annotate) => json_schema::Formats::Annotate,
                     Some(Formats::Assert) | None => json_schema::Formats::Assert,
                 },
+                documents: documents(&args.documents, &limits)?,
                 limits,
             };
             let compiled = json_schema::compile(text, &options)?;
@@ -303,6 +316,20 @@ fn compile(
             Ok((compiled.grammar, compiled.warnings))
         }
     }
+}
+
+/// The documents beside a schema, from files.
+fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema::Documents> {
+    let mut documents = json_schema::Documents::default();
+    for (uri, file) in files {
+        let file = Path::new(file);
+        let bytes = read(file, limits.source_bytes)?;
+        let document = serde_json::from_slice(&bytes).map_err(|cause| errors::not_json(file, &cause))?;
+        if documents.insert(uri, document).is_some() {
+            return Err(errors::document_twice(uri));
+        }
+    }
+    Ok(documents)
 }
 
 /// The pattern in a file: editors end the last line of a file, and that is no part of the pattern.

@@ -132,6 +132,7 @@ pub fn json_schema(bytes: &[u8]) {
             0 => json_schema::Formats::Assert,
             _ => json_schema::Formats::Annotate,
         },
+        documents: json_schema::Documents::default(),
         limits: limits(),
     };
     let schema = match text.starts_with('{') {

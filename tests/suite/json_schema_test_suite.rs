@@ -11,7 +11,7 @@
 //! reason must be given one.
 
 use crate::language::Language;
-use grammata::syntax::json_schema::{Formats, JsonSchemaOptions, PropertyOrder, compile};
+use grammata::syntax::json_schema::{Documents, Formats, JsonSchemaOptions, PropertyOrder, compile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -71,6 +71,18 @@ fn ratchet_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/json_schema_test_suite.json")
 }
 
+/// The documents that the suite expects to be served at `http://localhost:1234/`.
+fn remotes() -> Documents {
+    let mut documents = Documents::default();
+    documents.set_resolver(|uri| {
+        let path = uri.strip_prefix("http://localhost:1234/").ok_or("not served")?;
+        let checkout = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from).ok_or("no checkout")?;
+        let text = std::fs::read_to_string(checkout.join("remotes").join(path)).map_err(|e| e.to_string())?;
+        serde_json::from_str(&text).map_err(|e| e.to_string())
+    });
+    documents
+}
+
 fn recorded() -> Ratchet {
     let text = std::fs::read_to_string(ratchet_file()).expect("the file is there");
     serde_json::from_str(&text).expect("a ratchet")
@@ -114,8 +126,12 @@ fn run(folder: &Path, draft: &str, not_run: &[String]) -> (Draft, Vec<String>) {
                 map.entry("$schema").or_insert_with(|| dialect(draft).into());
             }
             let formats = if name.starts_with(FORMATS) { Formats::Assert } else { Formats::Annotate };
-            let options =
-                JsonSchemaOptions { property_order: PropertyOrder::Any, formats, ..Default::default() };
+            let options = JsonSchemaOptions {
+                property_order: PropertyOrder::Any,
+                formats,
+                documents: remotes(),
+                ..Default::default()
+            };
             let language = match compile(&schema.to_string(), &options) {
                 Ok(compiled) => Some(Language::new(&compiled.grammar)),
                 // refused, rightly, if nothing is valid

@@ -20,6 +20,7 @@ mod json_schema;
 mod json_schema_numbers;
 mod json_schema_properties;
 mod json_schema_test_suite;
+mod json_schema_unevaluated;
 mod language;
 mod maskbench;
 mod masks;
