@@ -19,7 +19,8 @@ pub enum Place {
         /// Column in characters, from 1.
         column: usize,
     },
-    /// A JSON Pointer (RFC 6901) into a JSON or TOML document; `""` is its root.
+    /// A JSON Pointer (RFC 6901) into a JSON or TOML document; `""` is its root. In a document beside it: its
+    /// URI with a pointer as the fragment.
     Pointer(String),
     /// A byte offset, from 0.
     Byte(usize),
@@ -46,7 +47,8 @@ impl fmt::Display for Place {
             Place::Whole => f.write_str("the whole input"),
             Place::LineColumn { line, column } => write!(f, "line {line}, column {column}"),
             Place::Pointer(pointer) if pointer.is_empty() => f.write_str("# (the root)"),
-            Place::Pointer(pointer) => write!(f, "#{pointer}"),
+            Place::Pointer(pointer) if pointer.starts_with('/') => write!(f, "#{pointer}"),
+            Place::Pointer(pointer) => f.write_str(pointer),
             Place::Byte(offset) => write!(f, "byte {offset}"),
             Place::Rule(name) => write!(f, "rule `{}`", excerpt(name)),
         }

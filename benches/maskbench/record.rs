@@ -87,7 +87,7 @@ fn failed(failure: &Failure, tests: &[Tokens], decode: &dyn Fn(&[u32]) -> String
         Status::ValidRejected if failure.at == tokens.len() => "valid_but_not_accepting_eos",
         Status::ValidRejected => "should_accept",
         Status::Timeout => "timeout",
-        Status::Pass | Status::CompileError | Status::Crash => "exn",
+        Status::Pass | Status::Unsatisfiable | Status::CompileError | Status::Crash => "exn",
     };
     json!({
         "i": failure.test,

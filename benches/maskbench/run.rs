@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 pub(crate) enum Status {
     /// It compiles and all its tests come out right.
     Pass,
+    /// The engine says that no value satisfies it, and no instance is valid: that is right as well.
+    Unsatisfiable,
     /// The engine refuses it.
     CompileError,
     /// A token of a valid instance is not allowed, or its end is not; also where the engine gives up there with
@@ -25,8 +27,9 @@ pub(crate) enum Status {
 
 impl Status {
     /// All of them, in the order of the report.
-    pub(crate) const ALL: [Status; 6] = [
+    pub(crate) const ALL: [Status; 7] = [
         Status::Pass,
+        Status::Unsatisfiable,
         Status::CompileError,
         Status::ValidRejected,
         Status::Timeout,
@@ -38,6 +41,7 @@ impl Status {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Status::Pass => "pass",
+            Status::Unsatisfiable => "unsatisfiable",
             Status::CompileError => "compile_error",
             Status::ValidRejected => "valid_rejected",
             Status::Timeout => "timeout",
@@ -182,8 +186,10 @@ fn protocol(
             compilation.compiled
         }
         Err(refusal) => {
+            let says_so = refusal.code.ends_with("/unsatisfiable") || refusal.code.ends_with("/empty-language");
+            let is_right = says_so && tests.iter().all(|test| !test.valid);
+            outcome.status = if is_right { Status::Unsatisfiable } else { Status::CompileError };
             outcome.refusal = Some(refusal);
-            outcome.status = Status::CompileError;
             return;
         }
     };

@@ -41,6 +41,11 @@ impl Closure {
         self.accepting = false;
     }
 
+    /// The states reached.
+    pub(super) fn states(&self) -> &[Item] {
+        &self.visited
+    }
+
     /// The leaf states reached.
     pub(super) fn leaves<'a>(&'a self, automaton: &'a Automaton) -> impl Iterator<Item = Item> + 'a {
         self.visited.iter().copied().filter(|item| automaton.state(item.state).is_leaf())

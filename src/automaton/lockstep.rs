@@ -101,6 +101,7 @@ impl Tables {
         self.is_extendable(automaton, l, tuple)
     }
 
+    /// Adds what follows a byte, and returns a run of bytes around it that lead to the same.
     pub(super) fn step_lockstep(
         &mut self,
         automaton: &Automaton,
@@ -108,11 +109,23 @@ impl Tables {
         l: u32,
         byte: u8,
         stack: StackId,
-    ) -> Result<()> {
+    ) -> Result<(u8, u8)> {
         let lockstep = &automaton.locksteps[l as usize];
+        let (mut low, mut high) = (0, u8::MAX);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
-            let Some(tuple) = self.step_tuple(automaton, lockstep, frame.value, byte)? else { continue };
+            let after = self.step_tuple(automaton, lockstep, frame.value, byte)?;
+            for place in 0..lockstep.operands.len() {
+                let operand = self.tuples.tuples[frame.value as usize][place];
+                let run = self.known_run(automaton, operand, byte);
+                if after.is_none() && self.step(automaton, operand, byte)? == ConfigurationId::DEAD {
+                    // one that is dead decides alone
+                    (low, high) = run;
+                    break;
+                }
+                (low, high) = (low.max(run.0), high.min(run.1));
+            }
+            let Some(tuple) = after else { continue };
             if self.accepts(lockstep, tuple) {
                 self.add(closure, lockstep.exit, frame.below);
             }
@@ -121,7 +134,7 @@ impl Tables {
                 self.add(closure, lockstep.state, stack);
             }
         }
-        Ok(())
+        Ok((low, high))
     }
 
     /// Whether at least one more byte can lead from `tuple` to acceptance.

@@ -14,6 +14,7 @@ use super::classes::ClassBuilder;
 use super::sizes;
 use super::state::{Edge, Lockstep, Loop, Operand, State, StateId};
 use super::table::Tables;
+use super::task::Task;
 use super::{Automaton, Scope, errors};
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
@@ -37,6 +38,9 @@ pub(super) struct Lowering<'g> {
     /// How many callables are free of left recursion already.
     pub(super) settled: usize,
     pub(super) class_tails: FxHashMap<ExprId, StateId>,
+    pub(super) suffix_states: super::utf8::SuffixStates,
+    /// Calls by start and return state.
+    calls: FxHashMap<(StateId, StateId), StateId>,
     classes: ClassBuilder,
     rule_starts: Vec<Option<StateId>>,
     pending_rules: Vec<RuleId>,
@@ -51,65 +55,6 @@ pub(super) struct Lowering<'g> {
     tasks: Vec<Task>,
     results: Vec<StateId>,
     error: Option<Error>,
-}
-
-/// A step of lowering. Those that follow a `Build` find its result on top of the results.
-pub(super) enum Task {
-    Build {
-        expression: ExprId,
-        next: StateId,
-        scope: u32,
-    },
-    /// The same, in place, even of an expression that others share.
-    BuildHere {
-        expression: ExprId,
-        next: StateId,
-        scope: u32,
-    },
-    /// Make the last result, with a way past it if the expression may be empty.
-    OrEmpty {
-        expression: ExprId,
-        next: StateId,
-    },
-    /// The part of a sequence at `place` was built; `next` follows it, `rest` is the non-empty rest.
-    SequencePart {
-        list: ExprId,
-        place: usize,
-        from: usize,
-        next: StateId,
-        rest: Option<StateId>,
-        scope: u32,
-        full: bool,
-    },
-    ChoiceEnd {
-        list: ExprId,
-        next: StateId,
-        scope: u32,
-    },
-    /// The body of an unbounded loop was built before its split.
-    LoopEnd {
-        split: StateId,
-        next: StateId,
-    },
-    /// Round `round` of an unrolled repeat was built.
-    RoundEnd {
-        body: ExprId,
-        round: u32,
-        min: u32,
-        next: StateId,
-        scope: u32,
-    },
-    /// The body of a callable was built.
-    CallableEnd {
-        start: StateId,
-        result: StateId,
-    },
-    MembersEnd {
-        expression: ExprId,
-        index: u32,
-        next: StateId,
-        scope: u32,
-    },
 }
 
 pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
@@ -155,11 +100,13 @@ impl<'g> Lowering<'g> {
             callables: Vec::new(),
             settled: 0,
             class_tails: FxHashMap::default(),
+            suffix_states: FxHashMap::default(),
+            calls: FxHashMap::default(),
             classes,
             rule_starts: vec![None; grammar.rules().len()],
             pending_rules: Vec::new(),
             operands: FxHashMap::default(),
-            shared: sizes::shared(grammar, &weights, UNROLLED_STATES),
+            shared: sizes::shared(grammar, &weights),
             shared_starts: FxHashMap::default(),
             weights,
             scope: 0,
@@ -262,7 +209,7 @@ impl<'g> Lowering<'g> {
         start
     }
 
-    fn scope_id(&mut self, scope: Scope) -> u32 {
+    pub(super) fn scope_id(&mut self, scope: Scope) -> u32 {
         let next = self.automaton.scopes.len() as u32;
         let id = *self.scope_ids.entry(scope).or_insert(next);
         if id == next {
@@ -468,14 +415,23 @@ impl<'g> Lowering<'g> {
     /// Calls an expression that is lowered once for all its uses.
     fn call_shared(&mut self, expression: ExprId, next: StateId, scope: u32) {
         if let Some(&start) = self.shared_starts.get(&expression) {
-            let call = self.add_state(State::Call { start, to_return: next });
+            let call = self.call(start, next);
             return self.results.push(call);
         }
         let start = self.open_callable();
         self.shared_starts.insert(expression, start);
-        let result = self.add_state(State::Call { start, to_return: next });
+        let result = self.call(start, next);
         self.tasks.push(Task::CallableEnd { start, result });
         self.tasks.push(Task::BuildHere { expression, next: StateId::ACCEPT, scope });
+    }
+
+    fn call(&mut self, start: StateId, to_return: StateId) -> StateId {
+        if let Some(&known) = self.calls.get(&(start, to_return)) {
+            return known;
+        }
+        let call = self.add_state(State::Call { start, to_return });
+        self.calls.insert((start, to_return), call);
+        call
     }
 
     fn build_one(&mut self, id: ExprId, next: StateId, scope: u32) {
@@ -490,7 +446,7 @@ impl<'g> Lowering<'g> {
             Expression::Class(class) => self.class(id, class, next),
             Expression::Rule(rule) => {
                 let start = self.rule_start(*rule);
-                self.add_state(State::Call { start, to_return: next })
+                self.call(start, next)
             }
             Expression::Label(label, body) => {
                 let rule = self.automaton.scopes[scope as usize].rule;
@@ -529,7 +485,7 @@ impl<'g> Lowering<'g> {
                 None => {
                     let split = self.open_split();
                     self.tasks.push(Task::LoopEnd { split, next });
-                    self.tasks.push(Task::Build { expression: body, next: split, scope });
+                    self.build_loop_body(body, split, scope);
                 }
             }
             return;

@@ -1,7 +1,8 @@
 //! Lowering of member lists: a trie over the keys, a start per value, a register in the list's frame.
 
-use super::lower::{Lowering, Task};
+use super::lower::Lowering;
 use super::state::{KeyNode, Members, State, StateId};
+use super::task::Task;
 use crate::grammar::{ExprId, Expression, Members as Source, Order};
 
 impl<'g> Lowering<'g> {

@@ -22,13 +22,16 @@ mod lockstep;
 mod lower;
 mod lower_members;
 mod members;
+mod parts;
 mod sizes;
 mod stack;
 pub(crate) mod state;
 mod table;
+mod task;
 mod utf8;
 pub mod words;
 
+pub(crate) use parts::Part;
 pub use state::StateId;
 pub use table::{ConfigurationId, Tables};
 
@@ -148,6 +151,10 @@ impl Automaton {
 
     pub(crate) fn edges(&self, first: u32, len: u32) -> &[Edge] {
         &self.edges[first as usize..(first + len) as usize]
+    }
+
+    fn key_edges(&self, members: u32, node: u32) -> &[(u8, u32)] {
+        &self.members[members as usize].keys[node as usize].edges
     }
 
     pub(crate) fn splits(&self, first: u32, len: u32) -> &[StateId] {

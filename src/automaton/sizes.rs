@@ -1,10 +1,50 @@
 //! How large expressions are as states, and which are worth lowering once.
 
-use crate::grammar::{Expression, Grammar};
+use super::Scope;
+use super::lower::Lowering;
+use super::state::StateId;
+use super::task::Task;
+use crate::grammar::{ExprId, Expression, Grammar};
 
-/// Which expressions are used more than once and are more than `small` states. Written out at each use, expressions that share
+/// A rule of so many states and expressions or fewer, which calls no other, stands in a loop instead of being called.
+const LEAF: usize = 64;
+
+/// Expressions of so many states are written out at each use: one character in all its spellings, but no string.
+const SMALL: u32 = 24;
+
+impl Lowering<'_> {
+    /// Builds the body of a loop in the loop, even if others share it: so a configuration in the loop comes back to itself
+    /// without a return.
+    pub(super) fn build_loop_body(&mut self, body: ExprId, next: StateId, scope: u32) {
+        let (expression, scope) = match *self.grammar.expression(body) {
+            Expression::Rule(rule) if is_leaf(self.grammar, self.grammar.rule(rule).body) => {
+                (self.grammar.rule(rule).body, self.scope_id(Scope { rule, label: None }))
+            }
+            _ => (body, scope),
+        };
+        self.push_task(Task::BuildHere { expression, next, scope });
+    }
+}
+
+/// Whether an expression is small and calls no rule.
+fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
+    let mut open = vec![expression];
+    let mut seen = 0;
+    while let Some(expression) = open.pop() {
+        seen += 1;
+        let expression = grammar.expression(expression);
+        if seen > LEAF || matches!(expression, Expression::Rule(_)) {
+            return false;
+        }
+        // one more than allowed is enough to find that they are too many
+        open.extend(expression.children().take(LEAF + 1));
+    }
+    true
+}
+
+/// Which expressions are used more than once and are not small. Written out at each use, expressions that share
 /// and share again would become exponentially many states.
-pub(super) fn shared(grammar: &Grammar, weights: &[u32], small: u32) -> Vec<bool> {
+pub(super) fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
     let mut uses = vec![0u32; weights.len()];
     for expression in grammar.expressions() {
         expression.children().for_each(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
@@ -12,7 +52,13 @@ pub(super) fn shared(grammar: &Grammar, weights: &[u32], small: u32) -> Vec<bool
     let counts = uses.iter().zip(weights).zip(grammar.expressions());
     counts
         .map(|((&uses, &weight), expression)| {
-            uses > 1 && weight > small && !matches!(expression, Expression::Bytes(_))
+            let here = match expression {
+                Expression::Bytes(_) => true,
+                // a loop ends in what follows it
+                Expression::Repeat { max: None, .. } => weight as usize <= LEAF,
+                _ => false,
+            };
+            uses > 1 && weight > SMALL && !here
         })
         .collect()
 }

@@ -92,6 +92,17 @@ impl Loop {
         self.max.is_none_or(|max| count < max)
     }
 
+    /// A count that does the same as `count` over the next `horizon` rounds: bounds that are farther away are not met.
+    pub(crate) fn near(&self, count: u32, horizon: u32) -> u32 {
+        let far = |bound: u32| bound > count && bound - count > horizon.saturating_add(2);
+        match self.max {
+            Some(max) if !far(max) => count,
+            _ if count >= self.min => count.min(self.min.max(1)),
+            _ if far(self.min) => count.min(1),
+            _ => count,
+        }
+    }
+
     /// `count` as kept in a frame: without an upper bound, counting ends at the lower one.
     pub(crate) fn kept(&self, count: u32) -> u32 {
         if self.max.is_none() { count.min(self.min) } else { count }

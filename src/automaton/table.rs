@@ -4,13 +4,13 @@ use super::Automaton;
 use super::closure::{Closure, Item};
 use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
-use super::stack::{Frame, Stacks};
+use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 /// The id of a configuration: what the automaton is in after a prefix. Within one [`Tables`], equal ids mean
@@ -60,6 +60,8 @@ pub struct Tables {
     configurations: Vec<Configuration>,
     ids: HashTable<u32>,
     successors: Vec<u32>,
+    /// The closures of single states: many bytes and many configurations lead to the same one.
+    closed: FxHashMap<Item, ConfigurationId>,
     /// Work lists kept for their allocations; locksteps need more than one at a time.
     spare: Vec<Closure>,
     scratch: Vec<Item>,
@@ -90,6 +92,7 @@ impl Tables {
             configurations: Vec::new(),
             ids: HashTable::new(),
             successors: Vec::new(),
+            closed: FxHashMap::default(),
             spare: Vec::new(),
             scratch: Vec::new(),
         };
@@ -150,13 +153,48 @@ impl Tables {
                 return self.step(automaton, id, byte);
             }
         }
-        let next = self.compute_step(automaton, id, byte)?;
-        match &mut self.configurations[id.index()].row {
-            Row::Single(_, successor) => *successor = Some(next),
-            Row::Dense(row) => self.successors[*row as usize + automaton.class_of(byte)] = next.0,
-            Row::Unknown => {}
+        self.compute_step(automaton, id, byte)
+    }
+
+    /// The row of a configuration's successors, for [`successor`](Tables::successor). Configurations that wait for one
+    /// byte have none.
+    pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<usize> {
+        if let Row::Unknown = self.configurations[id.index()].row {
+            self.configurations[id.index()].row = self.new_row(automaton, id);
         }
-        Ok(next)
+        match self.configurations[id.index()].row {
+            Row::Dense(row) => Some(row as usize),
+            _ => None,
+        }
+    }
+
+    /// An entry of a row, if it is known.
+    #[inline]
+    pub(crate) fn successor(&self, automaton: &Automaton, row: usize, byte: u8) -> Option<ConfigurationId> {
+        let next = *self.successors.get(row + automaton.class_of(byte))?;
+        (next != UNKNOWN).then_some(ConfigurationId(next))
+    }
+
+    /// The run of bytes around one that are known to have the same successor.
+    pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
+        let row = match self.configurations[id.index()].row {
+            Row::Dense(row) => row as usize,
+            Row::Single(only, _) if only == byte => return (byte, byte),
+            // dead on all others
+            Row::Single(only, _) if byte < only => return (0, only - 1),
+            Row::Single(only, _) => return (only + 1, u8::MAX),
+            Row::Unknown => return (byte, byte),
+        };
+        let row = &self.successors[row..row + automaton.class_count()];
+        let class = automaton.class_of(byte);
+        if row[class] == UNKNOWN {
+            return (byte, byte);
+        }
+        let below = row[..class].iter().rev().take_while(|&&next| next == row[class]).count();
+        let above = row[class..].iter().take_while(|&&next| next == row[class]).count();
+        let starts = automaton.class_representatives();
+        let high = starts.get(class + above).map_or(u8::MAX, |next| next - 1);
+        (starts[class - below], high)
     }
 
     /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
@@ -174,15 +212,20 @@ impl Tables {
         self.wanted_bytes(automaton, id).fold(ByteSet::EMPTY, |all, (_, bytes)| all.union(&bytes))
     }
 
-    /// Whether the configuration is a single state that waits for a single byte.
-    pub(crate) fn waits_for_one_byte(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
-        matches!(self.items(id), [item] if matches!(automaton.state(item.state), State::Byte { .. }))
+    /// The one byte that may come, if the configuration is a single state that waits for a single byte.
+    pub(crate) fn only_byte(&self, automaton: &Automaton, id: ConfigurationId) -> Option<u8> {
+        match (self.configurations[id.index()].row, self.items(id)) {
+            (Row::Single(byte, _), _) => Some(byte),
+            (Row::Unknown, [item]) => match automaton.state(item.state) {
+                State::Byte { byte, .. } => Some(byte),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
-        if let [item] = self.items(id)
-            && let State::Byte { byte, .. } = automaton.state(item.state)
-        {
+        if let Some(byte) = self.only_byte(automaton, id) {
             return Row::Single(byte, None);
         }
         let row = self.successors.len() as u32;
@@ -199,36 +242,95 @@ impl Tables {
         self.check_memory(automaton)?;
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
-        let result = self.advance_items(automaton, id, byte, &mut closure);
-        let next = result.map(|()| self.intern_closure(automaton, &closure));
+        let moved = self.advance_items(automaton, id, byte, &mut closure);
+        let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
         self.spare.push(closure);
-        next
+        let ((low, high), next) = result?;
+        match &mut self.configurations[id.index()].row {
+            Row::Single(_, successor) => *successor = Some(next),
+            Row::Dense(row) => {
+                let row = *row as usize;
+                self.successors[row + automaton.class_of(low)..=row + automaton.class_of(high)].fill(next.0);
+            }
+            Row::Unknown => {}
+        }
+        Ok(next)
     }
 
+    /// The states after a byte, not yet closed, and the run of bytes around it that lead to the same ones.
     fn advance_items(
         &mut self,
         a: &Automaton,
         id: ConfigurationId,
         byte: u8,
         closure: &mut Closure,
-    ) -> Result<()> {
+    ) -> Result<(u8, u8)> {
+        let mut run = Run { byte, low: 0, high: u8::MAX };
         for place in 0..self.items(id).len() {
             let Item { state, stack } = self.items(id)[place];
             match a.state(state) {
-                State::Byte { byte: only, next } if only == byte => self.add(closure, next, stack),
+                State::Byte { byte: only, next } => {
+                    if run.narrow(only, only) {
+                        self.add(closure, next, stack);
+                    }
+                }
                 State::Bytes { first, len } => {
                     let edges = a.edges(first, len);
                     let after = edges.partition_point(|edge| edge.low <= byte);
-                    if let Some(edge) = edges[..after].last().filter(|edge| byte <= edge.high) {
+                    if let Some(edge) = edges.get(after) {
+                        run.narrow(edge.low, edge.high);
+                    }
+                    if let Some(edge) = edges[..after].last()
+                        && run.narrow(edge.low, edge.high)
+                    {
                         self.add(closure, edge.next, stack);
                     }
                 }
-                State::Key { members, node } => self.step_key(a, closure, (members, node), byte, stack),
-                State::Lockstep(l) => self.step_lockstep(a, closure, l, byte, stack)?,
+                State::Key { members, node } => {
+                    for &(key, _) in a.key_edges(members, node) {
+                        run.narrow(key, key);
+                    }
+                    self.step_key(a, closure, (members, node), byte, stack);
+                }
+                State::Lockstep(l) => {
+                    let (low, high) = self.step_lockstep(a, closure, l, byte, stack)?;
+                    run.narrow(low, high);
+                }
                 _ => {}
             }
         }
-        self.close(a, closure)
+        Ok((run.low, run.high))
+    }
+
+    /// The configuration of the states in a closure that is not closed yet.
+    fn closed(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
+        let single = match closure.states() {
+            [] if !closure.accepting => return Ok(ConfigurationId::DEAD),
+            &[item] if !closure.accepting => Some(item),
+            _ => None,
+        };
+        if let Some(item) = single {
+            if automaton.state(item.state).is_leaf() {
+                return Ok(self.intern(&[item], false));
+            }
+            if let Some(&known) = self.closed.get(&item) {
+                return Ok(known);
+            }
+        }
+        self.close(automaton, closure)?;
+        let id = self.intern_closure(automaton, closure);
+        if let Some(item) = single {
+            self.closed.insert(item, id);
+        }
+        Ok(id)
+    }
+
+    /// The configuration after returning to a set of stacks.
+    ///
+    /// # Errors
+    /// Limits: `cache_bytes`, `lockstep_search`.
+    pub(crate) fn returned(&mut self, automaton: &Automaton, stack: StackId) -> Result<ConfigurationId> {
+        self.begin(automaton, Some(Item { state: StateId::ACCEPT, stack }), false)
     }
 
     /// The configuration of a start state with an empty stack.
@@ -238,14 +340,23 @@ impl Tables {
         start: Option<StateId>,
         nullable: bool,
     ) -> Result<ConfigurationId> {
+        let item = start.map(|state| Item { state, stack: Stacks::EMPTY_STACK });
+        self.begin(automaton, item, nullable)
+    }
+
+    fn begin(
+        &mut self,
+        automaton: &Automaton,
+        item: Option<Item>,
+        accepting: bool,
+    ) -> Result<ConfigurationId> {
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
-        if let Some(start) = start {
-            self.add(&mut closure, start, Stacks::EMPTY_STACK);
+        if let Some(Item { state, stack }) = item {
+            self.add(&mut closure, state, stack);
         }
-        let result = self.close(automaton, &mut closure);
-        closure.accepting |= nullable;
-        let id = result.map(|()| self.intern_closure(automaton, &closure));
+        closure.accepting = accepting;
+        let id = self.closed(automaton, &mut closure);
         self.spare.push(closure);
         id
     }
@@ -260,7 +371,7 @@ impl Tables {
         id
     }
 
-    fn intern(&mut self, items: &[Item], accepting: bool) -> ConfigurationId {
+    pub(super) fn intern(&mut self, items: &[Item], accepting: bool) -> ConfigurationId {
         let hash = hash(items, accepting);
         let (all, configurations) = (&self.items, &self.configurations);
         let get = |id: u32| {
@@ -323,5 +434,29 @@ impl Tables {
             + self.configurations.capacity() * size_of::<Configuration>()
             + self.ids.capacity() * 5
             + self.successors.capacity() * 4
+            + self.closed.capacity() * (size_of::<Item>() + 5)
+    }
+}
+
+/// Bytes around one byte that a configuration does not tell apart from it.
+struct Run {
+    byte: u8,
+    low: u8,
+    high: u8,
+}
+
+impl Run {
+    /// Takes into account that `low..=high` are told apart from all others; returns whether the byte is in there.
+    fn narrow(&mut self, low: u8, high: u8) -> bool {
+        if high < self.byte {
+            self.low = self.low.max(high + 1);
+        } else if self.byte < low {
+            self.high = self.high.min(low - 1);
+        } else {
+            self.low = self.low.max(low);
+            self.high = self.high.min(high);
+            return true;
+        }
+        false
     }
 }

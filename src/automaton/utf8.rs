@@ -9,8 +9,11 @@ use rustc_hash::FxHashMap;
 /// The ranges of bytes that follow each other.
 type Sequence = Vec<(u8, u8)>;
 
-/// Classes of more byte sequences than this share one copy of what is not ASCII.
+/// Classes of more byte sequences beyond ASCII than this share one copy of them.
 const INLINE_SEQUENCES: usize = 12;
+
+/// States by the suffixes that they read and what follows, so that classes which differ in ASCII only share them.
+pub(super) type SuffixStates = FxHashMap<(Vec<Sequence>, StateId), StateId>;
 
 impl Lowering<'_> {
     /// The state before one character of `class`.
@@ -21,10 +24,10 @@ impl Lowering<'_> {
                 sequences.push(sequence.as_slice().iter().map(|range| (range.start, range.end)).collect());
             }
         }
-        if sequences.len() <= INLINE_SEQUENCES {
+        let ascii = sequences.partition_point(|sequence| sequence.len() == 1);
+        if sequences.len() - ascii <= INLINE_SEQUENCES {
             return self.byte_sequences(&sequences, next);
         }
-        let ascii = sequences.partition_point(|sequence| sequence.len() == 1);
         let (ascii, others) = sequences.split_at(ascii);
         let mut targets = Vec::new();
         if !ascii.is_empty() {
@@ -46,34 +49,30 @@ impl Lowering<'_> {
         self.split(&targets)
     }
 
-    fn byte_sequences(&mut self, sequences: &[Sequence], next: StateId) -> StateId {
-        let suffixes: Vec<&[(u8, u8)]> = sequences.iter().map(Vec::as_slice).collect();
-        self.byte_tree(&suffixes, next, &mut FxHashMap::default())
-    }
-
-    /// A tree over the first ranges, which are sorted and either equal or disjoint; equal sets of suffixes
-    /// share a state. Four levels at most.
-    fn byte_tree<'s>(
-        &mut self,
-        suffixes: &[&'s [(u8, u8)]],
-        next: StateId,
-        known: &mut FxHashMap<Vec<&'s [(u8, u8)]>, StateId>,
-    ) -> StateId {
-        if let Some(&state) = known.get(suffixes) {
-            return state;
-        }
+    /// A tree over the first ranges, which are sorted and either equal or disjoint; equal sets of suffixes share a state.
+    /// Four levels at most.
+    fn byte_sequences(&mut self, suffixes: &[Sequence], next: StateId) -> StateId {
         let mut edges: Vec<(u8, u8, StateId)> = Vec::new();
         for group in suffixes.chunk_by(|a, b| a.first() == b.first()) {
             let Some(&(low, high)) = group.first().and_then(|suffix| suffix.first()) else { continue };
-            let after: Vec<&[(u8, u8)]> = group.iter().map(|s| &s[1..]).filter(|s| !s.is_empty()).collect();
-            let target = if after.is_empty() { next } else { self.byte_tree(&after, next, known) };
+            let after: Vec<Sequence> =
+                group.iter().map(|s| s[1..].to_vec()).filter(|s| !s.is_empty()).collect();
+            let target = if after.is_empty() { next } else { self.suffix_state(after, next) };
             match edges.last_mut() {
                 Some((_, end, same)) if *same == target && *end + 1 == low => *end = high,
                 _ => edges.push((low, high, target)),
             }
         }
-        let state = self.byte_ranges(&edges);
-        known.insert(suffixes.to_vec(), state);
+        self.byte_ranges(&edges)
+    }
+
+    fn suffix_state(&mut self, suffixes: Vec<Sequence>, next: StateId) -> StateId {
+        let key = (suffixes, next);
+        if let Some(&state) = self.suffix_states.get(&key) {
+            return state;
+        }
+        let state = self.byte_sequences(&key.0, next);
+        self.suffix_states.insert(key, state);
         state
     }
 }

@@ -69,6 +69,22 @@ pub(super) fn parameter_twice(name: &str) -> Error {
     )
 }
 
+pub(super) fn document_twice(uri: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/document-twice", "two documents are given for one URI")
+            .found(uri)
+            .help("give each `--schema-document URI=FILE` once"),
+    )
+}
+
+pub(super) fn not_json(path: &Path, cause: &serde_json::Error) -> Error {
+    let diagnostic = Diagnostic::new("cli/not-json", format!("`{}` is not JSON", path.display()))
+        .at(crate::Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
+        .found(cause.to_string())
+        .help("mend the JSON text");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
 pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
     let diagnostic = Diagnostic::new("cli/not-utf8", format!("`{}` is not UTF-8", path.display()))
         .at(crate::Place::Byte(offset))

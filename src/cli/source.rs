@@ -32,6 +32,15 @@ pub(super) struct SourceArgs {
     /// Order of the members of JSON objects under a schema [default: declared]
     #[arg(long, value_enum, help_heading = "Grammar")]
     property_order: Option<PropertyOrder>,
+    /// Spelling of numbers under a schema [default: any]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    numbers: Option<Numbers>,
+    /// What `format` means in a schema [default: assert]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    formats: Option<Formats>,
+    /// A document that references in a schema may name; may be repeated
+    #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, help_heading = "Grammar")]
+    documents: Vec<(String, String)>,
     /// The rule of a GBNF grammar to start from [default: root]
     #[arg(long, value_name = "RULE", help_heading = "Grammar")]
     root: Option<String>,
@@ -84,6 +93,22 @@ enum PropertyOrder {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Numbers {
+    /// Every one that the standard allows
+    Any,
+    /// No exponents, integers without a point
+    Plain,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Formats {
+    /// Strings have the format
+    Assert,
+    /// Nothing
+    Annotate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Dialect {
     /// Rust's regex crate
     Rust,
@@ -95,6 +120,14 @@ pub(super) fn name_and_value(argument: &str) -> std::result::Result<(String, Str
     match argument.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
+
+/// A URI may hold `=` as well, and mostly a file's name does not.
+fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String> {
+    match argument.rsplit_once('=') {
+        Some((uri, file)) if !uri.is_empty() => Ok((uri.to_owned(), file.to_owned())),
+        _ => Err("it must be URI=FILE".to_owned()),
     }
 }
 
@@ -214,6 +247,9 @@ fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
         (!args.parameters.is_empty(), "--param", Kind::Spec, "automaton specs"),
         (args.whitespace.is_some(), "--whitespace", Kind::JsonSchema, "JSON Schemas"),
         (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
+        (args.numbers.is_some(), "--numbers", Kind::JsonSchema, "JSON Schemas"),
+        (args.formats.is_some(), "--formats", Kind::JsonSchema, "JSON Schemas"),
+        (!args.documents.is_empty(), "--schema-document", Kind::JsonSchema, "JSON Schemas"),
         (args.root.is_some(), "--root", Kind::Gbnf, "GBNF grammars"),
         (args.dialect.is_some(), "--dialect", Kind::Regex, "regular expressions"),
         (args.search, "--search", Kind::Regex, "regular expressions"),
@@ -256,8 +292,16 @@ fn compile(
                     Some(PropertyOrder::Any) => json_schema::PropertyOrder::Any,
                     Some(PropertyOrder::Declared) | None => json_schema::PropertyOrder::Declared,
                 },
+                numbers: match args.numbers {
+                    Some(Numbers::Plain) => json_schema::Numbers::Plain,
+                    Some(Numbers::Any) | None => json_schema::Numbers::Any,
+                },
+                formats: match args.formats {
+                    Some(Formats::Annotate) => json_schema::Formats::Annotate,
+                    Some(Formats::Assert) | None => json_schema::Formats::Assert,
+                },
+                documents: documents(&args.documents, &limits)?,
                 limits,
-                ..Default::default()
             };
             let compiled = json_schema::compile(text, &options)?;
             Ok((compiled.grammar, compiled.warnings))
@@ -272,6 +316,20 @@ fn compile(
             Ok((compiled.grammar, compiled.warnings))
         }
     }
+}
+
+/// The documents beside a schema, from files.
+fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema::Documents> {
+    let mut documents = json_schema::Documents::default();
+    for (uri, file) in files {
+        let file = Path::new(file);
+        let bytes = read(file, limits.source_bytes)?;
+        let document = serde_json::from_slice(&bytes).map_err(|cause| errors::not_json(file, &cause))?;
+        if documents.insert(uri, document).is_some() {
+            return Err(errors::document_twice(uri));
+        }
+    }
+    Ok(documents)
 }
 
 /// The pattern in a file: editors end the last line of a file, and that is no part of the pattern.

@@ -1,7 +1,8 @@
 //! What is made lazily for one compiled grammar: tables and masks, under one lock and one memory bound.
 
+use super::compute::{self, Records};
 use super::token_mask::TokenMask;
-use super::walk;
+
 use crate::automaton::{Automaton, ConfigurationId, Tables};
 use crate::error::Result;
 use crate::vocabulary::Vocabulary;
@@ -14,13 +15,24 @@ pub(crate) struct Engine {
     pub(crate) generation: u64,
     pub(crate) tables: Tables,
     masks: Vec<Option<Arc<TokenMask>>>,
+    records: Records,
+    /// Zeros, a mask's words.
+    scratch: Vec<u32>,
     mask_bytes: usize,
     pub(crate) masks_computed: u64,
 }
 
 impl Engine {
     pub(super) fn new() -> Engine {
-        Engine { generation: 0, tables: Tables::new(), masks: Vec::new(), mask_bytes: 0, masks_computed: 0 }
+        Engine {
+            generation: 0,
+            tables: Tables::new(),
+            masks: Vec::new(),
+            records: Records::default(),
+            scratch: Vec::new(),
+            mask_bytes: 0,
+            masks_computed: 0,
+        }
     }
 
     /// Drops all that was made.
@@ -46,7 +58,16 @@ impl Engine {
         if let Some(Some(mask)) = self.masks.get(place) {
             return Ok(Arc::clone(mask));
         }
-        let mask = Arc::new(walk::compute(&mut self.tables, automaton, vocabulary, configuration)?);
+        self.scratch.resize(vocabulary.mask_words(), 0);
+        let mask = compute::mask(
+            &mut self.tables,
+            &mut self.records,
+            automaton,
+            vocabulary,
+            configuration,
+            &mut self.scratch,
+        )?;
+        let mask = Arc::new(mask);
         self.masks_computed += 1;
         if self.masks.len() <= place {
             self.masks.resize(place + 1, None);

@@ -9,57 +9,40 @@
 
 use super::allowed::Allowed;
 use super::walk::Walk;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::ConfigurationId;
 use crate::error::Result;
-use crate::vocabulary::Vocabulary;
-use crate::vocabulary::loops::{COUNTED, Counted, LoopLanguage, Rests, STATES};
+use crate::grammar::ByteSet;
+use crate::vocabulary::loops::{
+    COUNTED, Counted, LEAVING, LoopLanguage, Rests, STATES, TrieId, leaving_group,
+};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Configurations, by the state of the loop, among which a configuration may stay.
+const MOST_REACHED: usize = 400;
 
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];
 
 /// The tokens allowed in a configuration that loops; `None` if it does not.
-pub(super) fn compute(
-    tables: &mut Tables,
-    automaton: &Automaton,
-    vocabulary: &Vocabulary,
-    configuration: ConfigurationId,
-) -> Result<Option<Allowed>> {
-    if tables.waits_for_one_byte(automaton, configuration) {
-        return Ok(None);
-    }
-    for language in vocabulary.loops() {
-        let after = tables.step(automaton, configuration, language.probe)?;
+pub(super) fn compute(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+    for language in &walk.vocabulary.loops().languages {
+        let after = walk.step(configuration, language.probe)?;
         if after == ConfigurationId::DEAD {
             continue;
         }
-        let allowed = match &language.counted {
-            _ if after == configuration => uncounted(tables, automaton, vocabulary, language, configuration)?,
-            Some(parts) => counted(tables, automaton, vocabulary, (language, parts), configuration)?,
+        let mut allowed = match &language.counted {
+            _ if after == configuration => uncounted(walk, language, configuration)?,
+            Some(parts) => counted(walk, (language, parts), configuration)?,
             None => None,
         };
+        if allowed.is_none() && language.inside_words.is_some() {
+            allowed = closed(walk, language, configuration)?;
+        }
         if let Some(mut allowed) = allowed {
             let outside = |byte: u8| !language.begins[usize::from(byte)];
-            Walk::new(tables, automaton).run(vocabulary.trie(), configuration, outside, &mut allowed)?;
+            walk.run(TrieId::ALL, configuration, outside, &mut allowed)?;
             return Ok(Some(allowed));
-        }
-    }
-    Ok(None)
-}
-
-/// The loop, of those that have most tokens inside, through which a configuration comes back to itself.
-pub(super) fn loop_of<'v>(
-    tables: &mut Tables,
-    automaton: &Automaton,
-    vocabulary: &'v Vocabulary,
-    configuration: ConfigurationId,
-) -> Result<Option<&'v [u8]>> {
-    for language in vocabulary.loops() {
-        let Some(inside_from) = &language.inside_from else { continue };
-        if tables.step(automaton, configuration, language.probe)? == configuration
-            && let Some(round) = round(tables, automaton, language, configuration)?
-            && round.next == configuration
-        {
-            return Ok(Some(inside_from));
         }
     }
     Ok(None)
@@ -67,37 +50,35 @@ pub(super) fn loop_of<'v>(
 
 /// The tokens that begin in a loop through which the configuration comes back to itself.
 fn uncounted(
-    tables: &mut Tables,
-    automaton: &Automaton,
-    vocabulary: &Vocabulary,
+    walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
 ) -> Result<Option<Allowed>> {
-    let Some(Round { at, next }) = round(tables, automaton, language, configuration)? else {
+    let Some(Round { at, next }) = round(walk, language, configuration)? else {
         return Ok(None);
     };
     if next != configuration {
         return Ok(None);
     }
-    let width = vocabulary.width();
-    let mut allowed = Allowed::starting_with(width, &language.inside, language.inside_words.as_ref());
-    leave(&mut Walk::new(tables, automaton), &language.rests, &at, &mut allowed)?;
+    let mut allowed = match &language.inside_words {
+        Some(words) => Allowed::of_words(Arc::clone(words)),
+        None => Allowed::of_ids(&language.inside),
+    };
+    leave(walk, &language.rests, &at, &mut allowed)?;
     Ok(Some(allowed))
 }
 
 /// The tokens that begin in a loop whose rounds each lead to one configuration: a counted loop, or the way into
 /// one that is not.
 fn counted(
-    tables: &mut Tables,
-    automaton: &Automaton,
-    vocabulary: &Vocabulary,
+    walk: &mut Walk<'_>,
     (language, parts): (&LoopLanguage, &Counted),
     configuration: ConfigurationId,
 ) -> Result<Option<Allowed>> {
     let mut rounds: Vec<Simulation> = Vec::new();
     let mut at = configuration;
     while rounds.len() < COUNTED {
-        match round(tables, automaton, language, at)? {
+        match round(walk, language, at)? {
             Some(round) if round.next == ConfigurationId::DEAD && !rounds.is_empty() => break,
             Some(round) if round.next != ConfigurationId::DEAD => {
                 rounds.push(round.at);
@@ -107,17 +88,77 @@ fn counted(
         }
     }
     let longest = rounds.len();
-    let Some(last) = round(tables, automaton, language, at)? else { return Ok(None) };
+    let Some(last) = round(walk, language, at)? else { return Ok(None) };
     rounds.push(last.at);
     let mut allowed = match longest {
-        COUNTED => Allowed::starting_with(vocabulary.width(), &[], Some(&parts.words)),
-        _ => Allowed::starting_with(vocabulary.width(), &parts.inside[..parts.starts[longest + 1]], None),
+        COUNTED => Allowed::of_words(Arc::clone(&parts.words)),
+        _ => Allowed::of_ids(&parts.inside[..parts.starts[longest + 1]]),
     };
-    let mut walk = Walk::new(tables, automaton);
     for (rests, at) in parts.rests.iter().zip(&rounds) {
-        leave(&mut walk, rests, at, &mut allowed)?;
+        leave(walk, rests, at, &mut allowed)?;
     }
-    if let Some(longer) = &parts.longer {
+    if let Some(longer) = parts.longer {
+        walk.run(longer, configuration, |_| true, &mut allowed)?;
+    }
+    Ok(Some(allowed))
+}
+
+/// The tokens that begin in a loop under which a configuration stays among few that are not dead, or does so for
+/// as many characters as are precomputed: before a word that is searched for is found, say, or where words are counted.
+fn closed(
+    walk: &mut Walk<'_>,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<Option<Allowed>> {
+    let (Some(words), Some(counted)) = (&language.inside_words, &language.counted) else { return Ok(None) };
+    // each with the state of the loop, and how many characters were begun
+    let mut reached = vec![(0, configuration, 0)];
+    let mut known: FxHashSet<(usize, ConfigurationId)> = FxHashSet::default();
+    let mut done = 0;
+    let mut left_by = [false; LEAVING];
+    let mut cut_short = false;
+    while let Some(&(state, at, begun)) = reached.get(done) {
+        done += 1;
+        let mut stays = ByteSet::EMPTY;
+        for transition in language.transitions.iter().filter(|t| t.from == state) {
+            stays = stays.union(&ByteSet::range(transition.low, transition.high));
+            let mut last = None;
+            for class in walk.automaton.class_of(transition.low)..=walk.automaton.class_of(transition.high) {
+                let next = walk.step(at, walk.automaton.class_representatives()[class])?;
+                if last == Some(next) {
+                    continue;
+                }
+                last = Some(next);
+                if next == ConfigurationId::DEAD {
+                    return Ok(None);
+                }
+                let begun = begun + usize::from(state == 0);
+                if begun >= COUNTED && transition.to == 0 {
+                    cut_short |= !known.contains(&(0, next));
+                } else if known.insert((transition.to, next)) {
+                    if reached.len() >= MOST_REACHED {
+                        return Ok(None);
+                    }
+                    reached.push((transition.to, next, begun));
+                }
+                if walk.tables.is_accepting(next) {
+                    walk.return_everywhere();
+                }
+            }
+        }
+        let candidates = walk.tables.candidate_bytes(walk.automaton, at);
+        for byte in candidates.iter().filter(|&byte| !stays.contains(byte)) {
+            let left = &mut left_by[leaving_group(byte)];
+            *left = *left || walk.step(at, byte)? != ConfigurationId::DEAD;
+        }
+    }
+    let mut allowed = Allowed::of_words(Arc::clone(if cut_short { &counted.words } else { words }));
+    for (leaving, left) in language.leaving.iter().zip(left_by) {
+        if let Some(leaving) = leaving.filter(|_| left) {
+            walk.run(leaving, configuration, |_| true, &mut allowed)?;
+        }
+    }
+    if let Some(longer) = counted.longer.filter(|_| cut_short) {
         walk.run(longer, configuration, |_| true, &mut allowed)?;
     }
     Ok(Some(allowed))
@@ -125,8 +166,11 @@ fn counted(
 
 /// Adds the tokens that leave a loop where their rests are accepted.
 fn leave(walk: &mut Walk<'_>, rests: &Rests, at: &Simulation, allowed: &mut Allowed) -> Result<()> {
-    for (rests, &at) in rests.iter().zip(at) {
-        if let Some(rests) = rests.as_ref().filter(|_| at != ConfigurationId::DEAD) {
+    for (&rests, &at) in rests.iter().zip(at) {
+        if walk.tables.is_accepting(at) {
+            walk.return_everywhere();
+        }
+        if let Some(rests) = rests.filter(|_| at != ConfigurationId::DEAD) {
             walk.run(rests, at, |_| true, allowed)?;
         }
     }
@@ -144,21 +188,21 @@ struct Round {
 /// Runs one character of a loop and a configuration in lockstep; `None` if characters lead to different
 /// configurations, or some are allowed and some are not.
 fn round(
-    tables: &mut Tables,
-    automaton: &Automaton,
+    walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
 ) -> Result<Option<Round>> {
+    let automaton = walk.automaton;
     let mut at = [ConfigurationId::DEAD; STATES];
     at[0] = configuration;
     let mut done = [false; STATES];
-    let next = tables.step(automaton, configuration, language.probe)?;
+    let next = walk.step(configuration, language.probe)?;
     while let Some(from) = (0..STATES).find(|&s| at[s] != ConfigurationId::DEAD && !done[s]) {
         done[from] = true;
         for transition in language.transitions.iter().filter(|t| t.from == from) {
             for class in automaton.class_of(transition.low)..=automaton.class_of(transition.high) {
                 let byte = automaton.class_representatives()[class];
-                let after = tables.step(automaton, at[from], byte)?;
+                let after = walk.step(at[from], byte)?;
                 let agrees = match transition.to {
                     0 => after == next,
                     to if at[to] == ConfigurationId::DEAD => {

@@ -15,6 +15,8 @@
 
 mod allowed;
 mod compiled;
+mod compute;
+mod difference;
 mod engine;
 mod loops;
 mod spelling;

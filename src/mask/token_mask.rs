@@ -3,34 +3,44 @@
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::TokenId;
-use bitvec::prelude::{BitSlice, BitVec, Lsb0};
+use bitvec::prelude::{BitVec, Lsb0};
+use std::sync::Arc;
 
 /// A set of allowed tokens. Bit `i % 32` of word `i / 32` stands for token `i`, 1 = allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TokenMask {
     /// Tokens in the vocabulary: the number of bits that mean something.
     width: usize,
     repr: Repr,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Repr {
     /// Sorted, each once.
     Sparse(Box<[u32]>),
-    Dense(Box<[u32]>),
+    /// Words that other masks may share, and where this mask differs from them: `removed` are bits of the words,
+    /// `added` are none.
+    Near { words: Arc<[u32]>, removed: Box<[u32]>, added: Box<[u32]> },
 }
 
+impl PartialEq for TokenMask {
+    fn eq(&self, other: &TokenMask) -> bool {
+        self.width == other.width && self.to_bits() == other.to_bits()
+    }
+}
+
+impl Eq for TokenMask {}
+
 impl TokenMask {
-    /// The mask of these tokens, in any order, each below the width.
-    pub(crate) fn sparse(mut ids: Vec<u32>, width: usize) -> TokenMask {
-        ids.sort_unstable();
-        ids.dedup();
+    /// The mask of these tokens: sorted, each once, each below the width.
+    pub(crate) fn sparse(ids: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Sparse(ids.into()) }
     }
 
-    /// The mask of these bits, `width.div_ceil(32)` words.
-    pub(crate) fn dense(words: Vec<u32>, width: usize) -> TokenMask {
-        TokenMask { width, repr: Repr::Dense(words.into()) }
+    /// The mask that differs from these `width.div_ceil(32)` words by tokens that they have and by tokens that they
+    /// do not have.
+    pub(crate) fn near(words: Arc<[u32]>, removed: Vec<u32>, added: Vec<u32>, width: usize) -> TokenMask {
+        TokenMask { width, repr: Repr::Near { words, removed: removed.into(), added: added.into() } }
     }
 
     /// How many tokens the mask speaks about.
@@ -42,8 +52,11 @@ impl TokenMask {
     pub fn contains(&self, token: TokenId) -> bool {
         match &self.repr {
             Repr::Sparse(ids) => ids.binary_search(&token.get()).is_ok(),
-            Repr::Dense(words) => {
-                words.get(token.index() / 32).is_some_and(|w| w >> (token.get() % 32) & 1 == 1)
+            Repr::Near { words, removed, added } => {
+                let in_words =
+                    words.get(token.index() / 32).is_some_and(|w| w >> (token.get() % 32) & 1 == 1);
+                let differs = if in_words { removed } else { added };
+                in_words != differs.contains(&token.get())
             }
         }
     }
@@ -52,7 +65,10 @@ impl TokenMask {
     pub fn len(&self) -> usize {
         match &self.repr {
             Repr::Sparse(ids) => ids.len(),
-            Repr::Dense(words) => words.iter().map(|w| w.count_ones() as usize).sum(),
+            Repr::Near { words, removed, added } => {
+                let ones: usize = words.iter().map(|w| w.count_ones() as usize).sum();
+                ones + added.len() - removed.len()
+            }
         }
     }
 
@@ -63,12 +79,12 @@ impl TokenMask {
 
     /// The allowed tokens, by id.
     pub fn iter(&self) -> impl Iterator<Item = TokenId> + '_ {
-        let (ids, words): (&[u32], &[u32]) = match &self.repr {
-            Repr::Sparse(ids) => (ids, &[]),
-            Repr::Dense(words) => (&[], words),
+        let (ids, words) = match &self.repr {
+            Repr::Sparse(ids) => (&**ids, BitVec::new()),
+            Repr::Near { .. } => (&[][..], self.to_bits()),
         };
-        let bits = BitSlice::<u32, Lsb0>::from_slice(words).iter_ones().map(|bit| bit as u32);
-        ids.iter().copied().chain(bits).map(TokenId::new)
+        let ones = (0..words.len()).filter(move |&token| words[token]).map(|token| token as u32);
+        ids.iter().copied().chain(ones).map(TokenId::new)
     }
 
     /// Writes the mask as words; those past the mask are cleared.
@@ -80,16 +96,19 @@ impl TokenMask {
         if words.len() < needed {
             return Err(buffer_too_short(words.len(), needed));
         }
+        let differ = |words: &mut [u32], ids: &[u32]| {
+            ids.iter().for_each(|&id| words[id as usize / 32] ^= 1 << (id % 32));
+        };
         match &self.repr {
             Repr::Sparse(ids) => {
                 words.fill(0);
-                for &id in ids {
-                    words[id as usize / 32] |= 1 << (id % 32);
-                }
+                differ(words, ids);
             }
-            Repr::Dense(bits) => {
+            Repr::Near { words: bits, removed, added } => {
                 words[..needed].copy_from_slice(bits);
                 words[needed..].fill(0);
+                differ(words, removed);
+                differ(words, added);
             }
         }
         Ok(())
@@ -98,20 +117,26 @@ impl TokenMask {
     /// The mask as a bit vector of `width` bits.
     pub fn to_bits(&self) -> BitVec<u32, Lsb0> {
         let mut bits = match &self.repr {
-            Repr::Dense(words) => BitVec::from_slice(words),
+            Repr::Near { words, .. } => BitVec::from_slice(words),
             Repr::Sparse(_) => BitVec::repeat(false, self.width),
         };
         bits.truncate(self.width);
-        if let Repr::Sparse(ids) = &self.repr {
-            ids.iter().for_each(|&id| bits.set(id as usize, true));
-        }
+        let (added, removed): (&[u32], &[u32]) = match &self.repr {
+            Repr::Sparse(ids) => (ids, &[]),
+            Repr::Near { removed, added, .. } => (added, removed),
+        };
+        added.iter().for_each(|&id| bits.set(id as usize, true));
+        removed.iter().for_each(|&id| bits.set(id as usize, false));
         bits
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, without what is shared with other masks.
     pub fn memory_usage(&self) -> usize {
         match &self.repr {
-            Repr::Sparse(list) | Repr::Dense(list) => list.len() * 4,
+            Repr::Sparse(ids) => ids.len() * 4,
+            Repr::Near { words, removed, added } => {
+                (words.len() * 4 + 16) / Arc::strong_count(words).max(1) + (removed.len() + added.len()) * 4
+            }
         }
     }
 }

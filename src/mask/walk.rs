@@ -1,175 +1,189 @@
-//! Computing a mask: a token trie and the automaton in lockstep.
+//! Walking a token trie and the automaton in lockstep.
 
 use super::allowed::Allowed;
-use super::loops;
-use super::token_mask::TokenMask;
 use crate::automaton::{Automaton, ConfigurationId, Tables};
 use crate::error::Result;
-use crate::vocabulary::loops::{NOWHERE, continues};
-use crate::vocabulary::{TokenTrie, Vocabulary};
-use rustc_hash::FxHashMap;
+use crate::vocabulary::loops::TrieId;
+use crate::vocabulary::{ChildStep, ChildTokens, TokenTrie, Vocabulary};
 
 /// With so many children or fewer, a trie node's children are tried one by one.
-const FEW_CHILDREN: usize = 8;
+const FEW_CHILDREN: usize = 24;
 
-/// Subtrees of fewer tokens are walked even where the configuration loops.
-const FEW_TOKENS: usize = 32;
+/// A part that may return at more places than this is not kept by itself.
+const MOST_RETURNS: usize = 1 << 13;
 
-/// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, and the
-/// end-of-sequence tokens if the configuration accepts.
-pub(super) fn compute(
-    tables: &mut Tables,
-    automaton: &Automaton,
-    vocabulary: &Vocabulary,
-    configuration: ConfigurationId,
-) -> Result<TokenMask> {
-    let mut allowed = match loops::compute(tables, automaton, vocabulary, configuration)? {
-        Some(allowed) => allowed,
-        None => {
-            let mut allowed = Allowed::new(vocabulary.width());
-            let mut walk = Walk::new(tables, automaton);
-            walk.over_loops = Some((vocabulary, FxHashMap::default()));
-            walk.run(vocabulary.trie(), configuration, |_| true, &mut allowed)?;
-            allowed
-        }
-    };
-    if tables.is_accepting(configuration) {
-        allowed.extend(vocabulary.eos());
-    }
-    Ok(allowed.finish())
+/// A place where a part has returned and a token goes on: the next byte, and the node that it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Return {
+    pub(super) byte: u8,
+    pub(super) trie: TrieId,
+    pub(super) node: u32,
 }
 
-/// A trie node that is reached, the configuration there, and the node's depth.
-#[derive(Clone, Copy)]
-struct Open {
-    node: u32,
-    depth: u32,
-    configuration: ConfigurationId,
-}
-
-/// Per configuration met on large subtrees: from which byte on tokens are inside the loop that it is in.
-type LoopsMet<'v> = FxHashMap<ConfigurationId, Option<&'v [u8]>>;
-
-/// Walks tries and the automaton in lockstep, depth first in preorder, which is the order of the trie in memory.
+/// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
-    tables: &'a mut Tables,
-    automaton: &'a Automaton,
-    open: Vec<Open>,
-    /// For the trie of all tokens: where a walk comes into a loop, subtrees are not walked but looked up.
-    over_loops: Option<(&'a Vocabulary, LoopsMet<'a>)>,
+    pub(super) tables: &'a mut Tables,
+    pub(super) automaton: &'a Automaton,
+    pub(super) vocabulary: &'a Vocabulary,
+    /// Nodes that are reached, with the configuration there.
+    open: Vec<(u32, ConfigurationId)>,
+    /// Where accepting configurations are met, if that is asked for.
+    pub(super) returns: Option<Vec<Return>>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(tables: &'a mut Tables, automaton: &'a Automaton) -> Walk<'a> {
-        Walk { tables, automaton, open: Vec::new(), over_loops: None }
+    pub(super) fn new(
+        tables: &'a mut Tables,
+        automaton: &'a Automaton,
+        vocabulary: &'a Vocabulary,
+    ) -> Walk<'a> {
+        Walk { tables, automaton, vocabulary, open: Vec::new(), returns: None }
     }
 
-    /// Adds the tokens of `trie` that are allowed in `configuration` and begin with a byte that is `wanted`.
+    pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
+        self.tables.step(self.automaton, configuration, byte)
+    }
+
+    /// Whether the returns are too many to be kept.
+    pub(super) fn returns_everywhere(&self) -> bool {
+        self.returns.as_ref().is_some_and(|returns| returns.len() > MOST_RETURNS)
+    }
+
+    /// Says that the part may return anywhere.
+    pub(super) fn return_everywhere(&mut self) {
+        if let Some(returns) = &mut self.returns {
+            returns.resize(MOST_RETURNS + 1, Return { byte: 0, trie: TrieId::ALL, node: 0 });
+        }
+    }
+
+    /// Adds the tokens of a trie that are allowed in `configuration` and begin with a byte that is `wanted`.
     pub(super) fn run(
         &mut self,
-        trie: &TokenTrie,
+        id: TrieId,
         configuration: ConfigurationId,
         wanted: impl Fn(u8) -> bool,
         allowed: &mut Allowed,
     ) -> Result<()> {
-        self.visit(trie, Open { node: trie.root(), depth: 0, configuration }, wanted)?;
-        while let Some(at) = self.open.pop() {
-            allowed.extend(trie.tokens(at.node));
-            match self.loop_at(trie, at)? {
-                Some((vocabulary, inside_from)) => self.look_up(vocabulary, inside_from, at, allowed)?,
-                None => self.visit(trie, at, |_| true)?,
-            }
-        }
-        Ok(())
+        let trie = self.vocabulary.trie_of(id);
+        self.visit((id, trie), trie.root(), configuration, wanted, allowed)?;
+        self.finish((id, trie), allowed)
     }
 
-    /// Opens the children of a node that are not dead: from the configuration's bytes to the children where
-    /// the bytes are fewer, from the children to the configuration elsewhere.
-    fn visit(&mut self, trie: &TokenTrie, at: Open, wanted: impl Fn(u8) -> bool) -> Result<()> {
-        let (children, bytes) = (trie.children(at.node), trie.child_bytes(at.node));
-        let first = self.open.len();
-        let mut from_bytes = false;
-        if children.len() > FEW_CHILDREN {
-            let candidates = self.tables.candidate_bytes(self.automaton, at.configuration);
-            if candidates.len() * 4 < children.len() {
-                from_bytes = true;
-                for byte in candidates.iter().filter(|&byte| wanted(byte)) {
-                    if let Some(child) = trie.child(at.node, byte) {
-                        self.open_if_alive(child, at, byte)?;
-                    }
-                }
-            }
-        }
-        if !from_bytes {
-            for (&child, &byte) in children.iter().zip(bytes) {
-                if wanted(byte) {
-                    self.open_if_alive(child, at, byte)?;
-                }
-            }
-        }
-        // the last is popped first: reversed, the children come in order
-        self.open[first..].reverse();
-        Ok(())
-    }
-
-    fn open_if_alive(&mut self, node: u32, parent: Open, byte: u8) -> Result<()> {
-        let configuration = self.tables.step(self.automaton, parent.configuration, byte)?;
-        if configuration != ConfigurationId::DEAD {
-            self.open.push(Open { node, depth: parent.depth + 1, configuration });
-        }
-        Ok(())
-    }
-
-    /// The loop that a node's configuration is in, if its subtree is large enough for that to matter.
-    fn loop_at(&mut self, trie: &TokenTrie, at: Open) -> Result<Option<(&'a Vocabulary, &'a [u8])>> {
-        let Some((vocabulary, met)) = &mut self.over_loops else { return Ok(None) };
-        let vocabulary: &'a Vocabulary = vocabulary;
-        if trie.subtree_places(at.node).len() < FEW_TOKENS {
-            return Ok(None);
-        }
-        let inside_from = match met.get(&at.configuration) {
-            Some(&known) => known,
-            None => {
-                let found = loops::loop_of(self.tables, self.automaton, vocabulary, at.configuration)?;
-                met.insert(at.configuration, found);
-                found
-            }
-        };
-        Ok(inside_from.map(|inside_from| (vocabulary, inside_from)))
-    }
-
-    /// Adds the allowed tokens below a node whose configuration is in a loop: those that are inside from there on,
-    /// and of the others those that are accepted byte by byte.
-    fn look_up(
+    /// Adds the tokens that end at a node or below it and are allowed, where `configuration` is reached at the
+    /// node.
+    pub(super) fn run_below(
         &mut self,
-        vocabulary: &Vocabulary,
-        inside_from: &[u8],
-        at: Open,
+        id: TrieId,
+        node: u32,
+        configuration: ConfigurationId,
         allowed: &mut Allowed,
     ) -> Result<()> {
-        let trie = vocabulary.trie();
-        let tokens = trie.subtree_tokens(trie.root());
-        for (&child, &byte) in trie.children(at.node).iter().zip(trie.child_bytes(at.node)) {
-            for place in trie.subtree_places(child) {
-                let token = tokens[place];
-                let from = inside_from[place];
-                let inside = !continues(byte) && from != NOWHERE && u32::from(from) <= at.depth;
-                if inside || self.accepts(vocabulary, token, at)? {
-                    allowed.extend(&[token]);
-                }
+        let trie = self.vocabulary.trie_of(id);
+        if configuration != ConfigurationId::DEAD {
+            allowed.extend(trie.tokens(node));
+            self.come_to(id, trie, node, configuration);
+        }
+        self.finish((id, trie), allowed)
+    }
+
+    fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
+        while let Some((node, configuration)) = self.open.pop() {
+            self.visit(trie, node, configuration, |_| true, allowed)?;
+            if self.returns_everywhere() {
+                self.open.clear();
+            }
+            if allowed.are_many() {
+                allowed.settle(self.vocabulary.width());
             }
         }
         Ok(())
     }
 
-    fn accepts(&mut self, vocabulary: &Vocabulary, token: crate::TokenId, at: Open) -> Result<bool> {
-        let mut configuration = at.configuration;
-        for &byte in vocabulary.bytes(token).unwrap_or_default().iter().skip(at.depth as usize) {
-            configuration = self.tables.step(self.automaton, configuration, byte)?;
-            if configuration == ConfigurationId::DEAD {
-                return Ok(false);
+    /// Goes from a node to its children that are not dead: from the configuration's bytes to the children where
+    /// the bytes are fewer, from the children to the configuration elsewhere.
+    fn visit(
+        &mut self,
+        trie: (TrieId, &TokenTrie),
+        node: u32,
+        configuration: ConfigurationId,
+        wanted: impl Fn(u8) -> bool,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        let children = trie.1.steps(node);
+        let Some(row) = self.tables.row(self.automaton, configuration) else {
+            let only = self.tables.only_byte(self.automaton, configuration);
+            if let Some(only) = only.filter(|&byte| wanted(byte)) {
+                self.try_byte(trie, children, configuration, only, allowed)?;
+            }
+            return Ok(());
+        };
+        if children.len() > FEW_CHILDREN {
+            let candidates = self.tables.candidate_bytes(self.automaton, configuration);
+            if candidates.len() * 4 < children.len() {
+                for byte in candidates.iter().filter(|&byte| wanted(byte)) {
+                    self.try_byte(trie, children, configuration, byte, allowed)?;
+                }
+                return Ok(());
             }
         }
-        Ok(true)
+        for child in children {
+            let next = match self.tables.successor(self.automaton, row, child.byte) {
+                _ if !wanted(child.byte) => continue,
+                Some(next) => next,
+                None => self.step(configuration, child.byte)?,
+            };
+            self.reach(trie, child, next, allowed);
+        }
+        Ok(())
+    }
+
+    fn try_byte(
+        &mut self,
+        trie: (TrieId, &TokenTrie),
+        children: &[ChildStep],
+        configuration: ConfigurationId,
+        byte: u8,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        if let Ok(place) = children.binary_search_by_key(&byte, |child| child.byte) {
+            let next = self.step(configuration, byte)?;
+            self.reach(trie, &children[place], next, allowed);
+        }
+        Ok(())
+    }
+
+    /// Comes to a child, unless the configuration there is dead.
+    #[inline]
+    fn reach(
+        &mut self,
+        (id, trie): (TrieId, &TokenTrie),
+        child: &ChildStep,
+        configuration: ConfigurationId,
+        allowed: &mut Allowed,
+    ) {
+        if configuration == ConfigurationId::DEAD {
+            return;
+        }
+        match child.tokens(trie) {
+            ChildTokens::None => {}
+            ChildTokens::One(token) => allowed.push(token),
+            ChildTokens::Several(tokens) => allowed.extend(tokens),
+        }
+        if !child.is_leaf {
+            self.come_to(id, trie, child.node, configuration);
+        }
+    }
+
+    fn come_to(&mut self, id: TrieId, trie: &TokenTrie, node: u32, configuration: ConfigurationId) {
+        if let Some(returns) = &mut self.returns
+            && self.tables.is_accepting(configuration)
+        {
+            returns.extend(trie.steps(node).iter().map(|child| Return {
+                byte: child.byte,
+                trie: id,
+                node: child.node,
+            }));
+        }
+        self.open.push((node, configuration));
     }
 }

@@ -3,6 +3,7 @@
 //! with `regex`.
 
 pub mod automaton_spec;
+mod deterministic;
 pub mod gbnf;
 pub mod json_schema;
 pub mod regex;

@@ -124,8 +124,16 @@ pub fn json_schema(bytes: &[u8]) {
             0 => json_schema::PropertyOrder::Declared,
             _ => json_schema::PropertyOrder::Any,
         },
+        numbers: match first / 4 % 2 {
+            0 => json_schema::Numbers::Any,
+            _ => json_schema::Numbers::Plain,
+        },
+        formats: match first / 8 % 2 {
+            0 => json_schema::Formats::Assert,
+            _ => json_schema::Formats::Annotate,
+        },
+        documents: json_schema::Documents::default(),
         limits: limits(),
-        ..Default::default()
     };
     let schema = match text.starts_with('{') {
         true => text.to_owned(),

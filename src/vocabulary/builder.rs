@@ -151,7 +151,9 @@ impl VocabularyBuilder {
         eos.sort_unstable();
         eos.dedup();
         let trie = TokenTrie::from_arena(&arena, &offsets);
+        let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let mut vocabulary = Vocabulary {
+            longest,
             arena: arena.into(),
             offsets: offsets.into(),
             specials: specials.into_iter().map(|(id, name)| (id, name.into())).collect(),

@@ -14,15 +14,13 @@
 
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
+use std::sync::Arc;
 
 /// States of the UTF-8 automaton of a loop; 0 is between two characters.
 pub(crate) const STATES: usize = 8;
 
 /// Tokens of more characters than this are not precomputed by their number.
 pub(crate) const COUNTED: usize = 24;
-
-/// No byte of a token: its end is not inside, or lies beyond what a byte can count.
-pub(crate) const NOWHERE: u8 = u8::MAX;
 
 /// Bytes from `low` to `high` lead from one state of a loop to another.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +83,22 @@ const DEFINITIONS: [Definition; 7] = [
     Definition { ascii: &[(b'\t', b'\n'), (b'\r', b'\r'), (b' ', b' ')], beyond: false, probe: b' ' },
 ];
 
+/// The loops of one vocabulary.
+#[derive(Debug)]
+pub(crate) struct Loops {
+    pub(crate) languages: Vec<LoopLanguage>,
+    tries: Vec<TokenTrie>,
+}
+
+/// One of a vocabulary's tries: that of all tokens, or the rests of some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TrieId(u16);
+
+impl TrieId {
+    /// The trie of all tokens.
+    pub(crate) const ALL: TrieId = TrieId(0);
+}
+
 /// One loop, for one vocabulary.
 #[derive(Debug)]
 pub(crate) struct LoopLanguage {
@@ -95,18 +109,29 @@ pub(crate) struct LoopLanguage {
     /// The tokens that stay inside, by id.
     pub(crate) inside: Vec<u32>,
     /// The same as bits, if they are many.
-    pub(crate) inside_words: Option<Vec<u32>>,
+    pub(crate) inside_words: Option<Arc<[u32]>>,
     /// Per state: the rests of the tokens that leave the loop there, if there are any.
     pub(crate) rests: Rests,
-    /// Per token, in the order of the trie: from this byte on it is inside, wherever a character begins.
-    /// [`NOWHERE`] if from no byte. Only for loops that have most tokens inside.
-    pub(crate) inside_from: Option<Vec<u8>>,
+    /// The tokens that leave the loop, whole, by the [group](leaving_group) of the byte that they leave it with.
+    pub(crate) leaving: [Option<TrieId>; LEAVING],
     /// Nothing for loops that grammars do not count.
     pub(crate) counted: Option<Counted>,
 }
 
 /// Per state: rests of tokens.
-pub(crate) type Rests = Vec<Option<TokenTrie>>;
+pub(crate) type Rests = Vec<Option<TrieId>>;
+
+/// Groups of tokens that leave a loop, by the byte that they leave it with.
+pub(crate) const LEAVING: usize = 3;
+
+/// The group of a byte: quotes, backslashes, all others.
+pub(crate) fn leaving_group(byte: u8) -> usize {
+    match byte {
+        b'"' => 0,
+        b'\\' => 1,
+        _ => 2,
+    }
+}
 
 /// The tokens that begin in a loop, by the number of their characters in it.
 #[derive(Debug)]
@@ -116,11 +141,11 @@ pub(crate) struct Counted {
     pub(crate) inside: Vec<u32>,
     pub(crate) starts: Vec<usize>,
     /// All of them as bits.
-    pub(crate) words: Vec<u32>,
+    pub(crate) words: Arc<[u32]>,
     /// By the number of whole characters before they leave: the rests of tokens.
     pub(crate) rests: Vec<Rests>,
     /// The tokens of more characters, whole.
-    pub(crate) longer: Option<TokenTrie>,
+    pub(crate) longer: Option<TrieId>,
 }
 
 /// A token that begins in a loop.
@@ -134,13 +159,31 @@ struct Run<'v> {
     length: usize,
 }
 
-/// All loops of a vocabulary.
-pub(crate) fn loops(vocabulary: &Vocabulary) -> Vec<LoopLanguage> {
-    DEFINITIONS.iter().map(|definition| LoopLanguage::new(definition, vocabulary)).collect()
+impl Loops {
+    /// All loops of a vocabulary.
+    pub(super) fn new(vocabulary: &Vocabulary) -> Loops {
+        let mut loops = Loops { languages: Vec::new(), tries: Vec::new() };
+        for definition in &DEFINITIONS {
+            let language = LoopLanguage::new(definition, vocabulary, &mut loops.tries);
+            loops.languages.push(language);
+        }
+        loops
+    }
+
+    /// A trie, unless it is that of all tokens.
+    pub(super) fn trie(&self, id: TrieId) -> Option<&TokenTrie> {
+        self.tries.get(usize::from(id.0).checked_sub(1)?)
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
+            + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()
+    }
 }
 
 impl LoopLanguage {
-    fn new(definition: &Definition, vocabulary: &Vocabulary) -> LoopLanguage {
+    fn new(definition: &Definition, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> LoopLanguage {
         let ascii = definition.ascii.iter().map(|&(low, high)| Transition { from: 0, low, high, to: 0 });
         let beyond = BEYOND_ASCII.iter().copied().filter(|_| definition.beyond);
         let transitions: Vec<Transition> = ascii.chain(beyond).collect();
@@ -164,25 +207,22 @@ impl LoopLanguage {
         }
         let inside: Vec<u32> = runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
         let words = vocabulary.mask_words();
-        let inside_count = inside.len();
         LoopLanguage {
             transitions,
             probe: definition.probe,
             begins: std::array::from_fn(|byte| next[0][byte].is_some()),
-            inside_words: (inside.len() > words).then(|| bits(&inside, words)),
+            inside_words: (inside.len() > words).then(|| bits(&inside, words).into()),
             inside,
-            rests: rests(runs.iter()),
-            inside_from: (2 * inside_count > vocabulary.len()).then(|| inside_from(&next, vocabulary)),
-            counted: (definition.probe != b' ').then(|| Counted::new(&runs, words)),
+            rests: rests(runs.iter(), tries),
+            leaving: leaving(&runs, tries),
+            counted: (definition.probe != b' ').then(|| Counted::new(&runs, words, tries)),
         }
     }
 
     /// Bytes on the heap.
-    pub(crate) fn memory_usage(&self) -> usize {
+    fn memory_usage(&self) -> usize {
         self.inside.capacity() * 4
-            + self.inside_words.as_ref().map_or(0, |words| words.capacity() * 4)
-            + tries(&self.rests)
-            + self.inside_from.as_ref().map_or(0, Vec::capacity)
+            + self.inside_words.as_ref().map_or(0, |words| words.len() * 4)
             + self.counted.as_ref().map_or(0, Counted::memory_usage)
     }
 }
@@ -204,7 +244,7 @@ impl Run<'_> {
 }
 
 impl Counted {
-    fn new(runs: &[Run<'_>], words: usize) -> Counted {
+    fn new(runs: &[Run<'_>], words: usize, tries: &mut Vec<TokenTrie>) -> Counted {
         let mut by_length: Vec<&Run<'_>> =
             runs.iter().filter(|run| run.is_inside() && run.is_counted()).collect();
         by_length.sort_by_key(|run| run.begun());
@@ -214,56 +254,52 @@ impl Counted {
             runs.iter().filter(|run| !run.is_counted()).map(|run| (run.bytes, run.token)).collect();
         longer.sort_unstable();
         Counted {
-            words: bits(&inside, words),
+            words: bits(&inside, words).into(),
             inside,
             starts,
-            rests: (0..=COUNTED).map(|n| rests(runs.iter().filter(|run| run.characters == n))).collect(),
-            longer: (!longer.is_empty()).then(|| TokenTrie::from_sorted(&longer)),
+            rests: (0..=COUNTED)
+                .map(|n| rests(runs.iter().filter(|run| run.characters == n), tries))
+                .collect(),
+            longer: add_trie(&longer, tries),
         }
     }
 
     fn memory_usage(&self) -> usize {
-        self.inside.capacity() * 4
-            + self.words.capacity() * 4
-            + self.rests.iter().map(tries).sum::<usize>()
-            + self.longer.as_ref().map_or(0, TokenTrie::memory_usage)
+        self.inside.capacity() * 4 + self.words.len() * 4
     }
 }
 
-/// Whether a byte can only stand inside of a character.
-pub(crate) fn continues(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
+/// Keeps the trie of byte strings in order, if there are any.
+fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<TrieId> {
+    if strings.is_empty() {
+        return None;
+    }
+    tries.push(TokenTrie::from_sorted(strings));
+    // some thousand at most: loops times characters times states
+    Some(TrieId(tries.len() as u16))
 }
 
-/// Per token, in the order of the trie: the first byte that begins a character and from which the token is inside.
-/// It is inside from all later such bytes too, as those inside of a character are no beginnings.
-fn inside_from(next: &[[Option<usize>; 256]; STATES], vocabulary: &Vocabulary) -> Vec<u8> {
-    let inside =
-        |bytes: &[u8]| bytes.iter().try_fold(0, |state, &byte| next[state][usize::from(byte)]).is_some();
-    let from = |bytes: &[u8]| {
-        let mut beginnings = (0..bytes.len()).filter(|&at| !continues(bytes[at]));
-        beginnings.find(|&at| inside(&bytes[at..])).and_then(|at| u8::try_from(at).ok()).unwrap_or(NOWHERE)
-    };
-    let trie = vocabulary.trie();
-    trie.subtree_tokens(trie.root())
-        .iter()
-        .map(|&token| vocabulary.bytes(token).map_or(NOWHERE, from))
-        .collect()
-}
-
-fn tries(rests: &Rests) -> usize {
-    rests.iter().flatten().map(TokenTrie::memory_usage).sum()
+/// The tokens that leave, by group.
+fn leaving(runs: &[Run<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; LEAVING] {
+    std::array::from_fn(|group| {
+        let leaves_so =
+            |run: &&Run<'_>| run.bytes.get(run.length).is_some_and(|&byte| leaving_group(byte) == group);
+        let mut tokens: Vec<(&[u8], TokenId)> =
+            runs.iter().filter(leaves_so).map(|run| (run.bytes, run.token)).collect();
+        tokens.sort_unstable();
+        add_trie(&tokens, tries)
+    })
 }
 
 /// The rests of those that leave the loop, per state.
-fn rests<'a, 'v: 'a>(runs: impl Iterator<Item = &'a Run<'v>>) -> Rests {
+fn rests<'a, 'v: 'a>(runs: impl Iterator<Item = &'a Run<'v>>, tries: &mut Vec<TokenTrie>) -> Rests {
     let mut leaving: [Vec<(&[u8], TokenId)>; STATES] = Default::default();
     for run in runs.filter(|run| !run.is_inside()) {
         leaving[run.state].push((&run.bytes[run.length..], run.token));
     }
     let trie = |mut rests: Vec<(&[u8], TokenId)>| {
         rests.sort_unstable();
-        (!rests.is_empty()).then(|| TokenTrie::from_sorted(&rests))
+        add_trie(&rests, tries)
     };
     leaving.into_iter().map(trie).collect()
 }

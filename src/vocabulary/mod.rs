@@ -47,8 +47,9 @@ pub use builder::VocabularyBuilder;
 pub use load::LoadOptions;
 pub use token_id::TokenId;
 pub use trie::TokenTrie;
+pub(crate) use trie::{ChildStep, ChildTokens};
 
-use loops::LoopLanguage;
+use loops::{Loops, TrieId};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -64,9 +65,11 @@ pub struct Vocabulary {
     /// End-of-sequence ids, sorted, each once.
     eos: Box<[TokenId]>,
     width: usize,
+    /// Bytes of the longest token.
+    longest: u32,
     trie: TokenTrie,
     /// Made when a mask first needs them.
-    loops: OnceLock<Arc<[LoopLanguage]>>,
+    loops: OnceLock<Arc<Loops>>,
     fingerprint: [u8; 32],
 }
 
@@ -125,6 +128,11 @@ impl Vocabulary {
         self.offsets.len() - 1
     }
 
+    /// Bytes of the longest token.
+    pub(crate) fn longest(&self) -> u32 {
+        self.longest
+    }
+
     /// The prefix tree of all ordinary tokens' bytes.
     pub fn trie(&self) -> &TokenTrie {
         &self.trie
@@ -163,8 +171,16 @@ impl Vocabulary {
     }
 
     /// The loop languages; see [`loops`].
-    pub(crate) fn loops(&self) -> &[LoopLanguage] {
-        self.loops.get_or_init(|| loops::loops(self).into())
+    pub(crate) fn loops(&self) -> &Loops {
+        self.loops.get_or_init(|| Loops::new(self).into())
+    }
+
+    /// One of the tries.
+    pub(crate) fn trie_of(&self, id: TrieId) -> &TokenTrie {
+        match id {
+            TrieId::ALL => &self.trie,
+            _ => self.loops().trie(id).unwrap_or(&self.trie),
+        }
     }
 
     /// Memory held, in bytes, with the trie, and with the loop languages if a mask has needed them.
@@ -176,7 +192,7 @@ impl Vocabulary {
             + size_of_val(&*self.eos)
             + names
             + self.trie.memory_usage()
-            + self.loops.get().map_or(0, |loops| loops.iter().map(LoopLanguage::memory_usage).sum())
+            + self.loops.get().map_or(0, |loops| loops.memory_usage())
     }
 }
 

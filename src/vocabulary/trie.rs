@@ -25,8 +25,41 @@ pub struct TokenTrie {
     children: Box<[u32]>,
     /// The byte of each entry of `children`: siblings are tried without looking at their nodes.
     child_bytes: Box<[u8]>,
+    /// What a walk asks of each entry of `children`, side by side.
+    steps: Box<[ChildStep]>,
     /// The root's child by byte, or [`NONE`].
     first: Box<[u32; 256]>,
+}
+
+/// A child as a walk meets it.
+#[derive(Clone, Copy)]
+pub(crate) struct ChildStep {
+    pub(crate) node: u32,
+    token: u32,
+    pub(crate) byte: u8,
+    pub(crate) is_leaf: bool,
+}
+
+/// In place of a token: the node has several.
+const SEVERAL: u32 = u32::MAX - 1;
+
+impl ChildStep {
+    /// The tokens that end at the child.
+    #[inline]
+    pub(crate) fn tokens<'t>(&self, trie: &'t TokenTrie) -> ChildTokens<'t> {
+        match self.token {
+            NONE => ChildTokens::None,
+            SEVERAL => ChildTokens::Several(trie.tokens(self.node)),
+            token => ChildTokens::One(token),
+        }
+    }
+}
+
+/// The tokens that end at a node.
+pub(crate) enum ChildTokens<'t> {
+    None,
+    One(u32),
+    Several(&'t [TokenId]),
 }
 
 impl TokenTrie {
@@ -88,6 +121,13 @@ impl TokenTrie {
         &self.children[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
     }
 
+    /// The children of `node` as a walk meets them, in the same order.
+    #[inline]
+    pub(crate) fn steps(&self, node: u32) -> &[ChildStep] {
+        let node = node as usize;
+        &self.steps[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
+    }
+
     /// The bytes that lead to the children of `node`, in the same order.
     pub fn child_bytes(&self, node: u32) -> &[u8] {
         let node = node as usize;
@@ -116,12 +156,6 @@ impl TokenTrie {
         &self.tokens[self.token_starts[node as usize] as usize..self.token_starts[end] as usize]
     }
 
-    /// The places, in preorder, of the tokens of `node` and of all nodes below it.
-    pub(crate) fn subtree_places(&self, node: u32) -> std::ops::Range<usize> {
-        let end = self.subtree_end(node) as usize;
-        self.token_starts[node as usize] as usize..self.token_starts[end] as usize
-    }
-
     /// The longest token that `bytes` begins with, and its length; the lowest id among equal ones.
     pub fn longest_prefix(&self, bytes: &[u8]) -> Option<(TokenId, usize)> {
         let mut node = self.root();
@@ -136,7 +170,7 @@ impl TokenTrie {
         longest
     }
 
-    /// Memory held, in bytes: some 18 a node and 4 a token.
+    /// Memory held, in bytes: some 30 a node and 4 a token.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
             + self.bytes.len()
@@ -146,6 +180,7 @@ impl TokenTrie {
             + size_of_val(&*self.child_starts)
             + size_of_val(&*self.children)
             + self.child_bytes.len()
+            + size_of_val(&*self.steps)
             + size_of_val(&*self.first)
     }
 }
@@ -253,6 +288,17 @@ impl Building {
             }
         }
         let child_bytes = children.iter().map(|&child| self.bytes[child as usize]).collect();
+        let step = |&node: &u32| {
+            let place = node as usize;
+            let token = match self.token_starts[place + 1] - self.token_starts[place] {
+                0 => NONE,
+                1 => self.tokens[self.token_starts[place] as usize].get(),
+                _ => SEVERAL,
+            };
+            let is_leaf = self.subtree_ends[place] == node + 1;
+            ChildStep { node, token, byte: self.bytes[place], is_leaf }
+        };
+        let steps = children.iter().map(step).collect();
         TokenTrie {
             bytes: self.bytes.into(),
             subtree_ends: self.subtree_ends.into(),
@@ -261,6 +307,7 @@ impl Building {
             child_starts: child_starts.into(),
             children: children.into(),
             child_bytes,
+            steps,
             first,
         }
     }

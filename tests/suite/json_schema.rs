@@ -36,7 +36,27 @@ fn options(value: &Value) -> JsonSchemaOptions {
     if value["numbers"] == "plain" {
         options.numbers = Numbers::Plain;
     }
+    if let Some(documents) = value["documents"].as_object() {
+        for (uri, document) in documents {
+            options.documents.insert(uri, document.clone());
+        }
+    }
     options
+}
+
+/// Gives the validator the documents of a case.
+struct Documents(Value);
+
+impl jsonschema::Retrieve for Documents {
+    fn retrieve(
+        &self,
+        uri: &jsonschema::Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        // what has no identifier is taken to be at `json-schema:///`
+        let uri = uri.as_str();
+        let document = self.0.get(uri).or_else(|| self.0.get(uri.strip_prefix("json-schema:///")?));
+        document.cloned().ok_or_else(|| "no such document".into())
+    }
 }
 
 fn texts<'c>(case: &'c Value, key: &str) -> Vec<&'c str> {
@@ -65,9 +85,14 @@ fn run_case(case: &Value, failures: &mut String) {
         fail(format!("warnings {warnings:?}"));
     }
     let schema: Value = serde_json::from_str(&source).expect("it was compiled");
-    // which does not know draft 3
-    let validator =
-        (!source.contains("/draft-03/")).then(|| jsonschema::validator_for(&schema).expect("a schema"));
+    // which does not know draft 3, and not everything of others
+    let documents = Documents(case["options"]["documents"].clone());
+    let validator = (!source.contains("/draft-03/") && case["validator"] != "none").then(|| {
+        jsonschema::options()
+            .with_retriever(documents)
+            .build(&schema)
+            .unwrap_or_else(|e| panic!("{name}: {e}"))
+    });
     let valid = |validator: &jsonschema::Validator, text: &str| {
         serde_json::from_str(text).is_ok_and(|value: Value| validator.is_valid(&value))
     };

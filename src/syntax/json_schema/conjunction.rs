@@ -8,6 +8,7 @@
 use super::assertion::TypeSet;
 use super::combine;
 use super::errors;
+use super::pointer::shown;
 use super::schema::{Schema, SchemaId, Schemas};
 use super::shape::Shape;
 use super::validate::Validator;
@@ -138,16 +139,16 @@ impl<'a> Conjunctions<'a> {
     /// A name that no other conjunction has.
     pub(super) fn name(&self, id: ConjunctionId) -> String {
         let parts = &self.parts[id.index()];
-        let shown = |part: &Part| {
+        let part = |part: &Part| {
             let schema = self.schemas.get(part.schema);
             let made = if schema.is_written { String::new() } else { format!(" ({})", part.schema.0) };
             let own = if part.own { " (own)" } else { "" };
-            format!("#{}{made}{own}", schema.pointer)
+            format!("{}{made}{own}", shown(&schema.pointer))
         };
         match parts.len() {
             0 => "any".into(),
-            1..=3 => parts.iter().map(shown).collect::<Vec<_>>().join(" & "),
-            more => format!("{} & {} more ({})", shown(&parts[0]), more - 1, id.0),
+            1..=3 => parts.iter().map(part).collect::<Vec<_>>().join(" & "),
+            more => format!("{} & {} more ({})", part(&parts[0]), more - 1, id.0),
         }
     }
 

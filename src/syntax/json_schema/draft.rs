@@ -35,9 +35,9 @@ impl Draft {
         self.number.is_some_and(|number| number <= 7)
     }
 
-    /// Up to draft 4, `id` is what `$id` is later.
-    pub(super) fn has_plain_id(self) -> bool {
-        self.number.is_some_and(|number| number <= 4)
+    /// Up to draft 4, `id` is what `$id` is later. `or` is the answer for a document that names no draft.
+    pub(super) fn has_plain_id(self, or: bool) -> bool {
+        self.number.map_or(or, |number| number <= 4)
     }
 
     /// Whether the document names draft 3.

@@ -1,5 +1,6 @@
 //! The errors and warnings of the JSON Schema front end.
 
+use super::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use serde_json::Value;
@@ -10,11 +11,6 @@ fn error(diagnostic: Diagnostic) -> Error {
 
 fn at(pointer: &str) -> Place {
     Place::Pointer(pointer.to_owned())
-}
-
-/// The pointer as references write it.
-fn shown(pointer: &str) -> String {
-    format!("`#{pointer}`")
 }
 
 pub(super) fn not_json(cause: &serde_json::Error) -> Error {
@@ -183,37 +179,67 @@ pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value) 
         .help("remove the keyword")
 }
 
-pub(super) fn remote_reference(pointer: &str, reference: &str) -> Error {
+pub(super) fn remote_reference(pointer: &str, uri: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/remote-reference", "`$ref` names another document")
+        Diagnostic::new("json-schema/remote-reference", "a reference names a document that is not at hand")
             .at(at(pointer))
-            .found(reference)
-            .allowed("a reference into this document: `#` or `#/` and a JSON Pointer")
-            .help("put the other schema into `$defs` and refer to it there"),
+            .found(uri)
+            .allowed("schemas in this document, and documents that are given; nothing is fetched")
+            .help("give the document: `--schema-document URI=FILE`, or `JsonSchemaOptions::documents`"),
     )
 }
 
-pub(super) fn anchor_reference(pointer: &str, reference: &str) -> Error {
+pub(super) fn document_unavailable(pointer: &str, uri: &str, reason: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/anchor-reference", "`$ref` names an anchor, which is not supported")
-            .at(at(pointer))
-            .found(reference)
-            .allowed("`#` or `#/` and a JSON Pointer")
-            .help("refer to the place by its JSON Pointer"),
+        Diagnostic::new(
+            "json-schema/remote-reference",
+            format!("the document `{}` is not available", crate::diagnostic::excerpt(uri)),
+        )
+        .at(at(pointer))
+        .found(reason)
+        .help("see to it that the resolver gives the document"),
     )
 }
 
-pub(super) fn dangling_reference(pointer: &str, reference: &str) -> Error {
+pub(super) fn dangling_reference(pointer: &str, keyword: &str, reference: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/dangling-reference", "`$ref` points to nothing")
+        Diagnostic::new("json-schema/dangling-reference", format!("`{keyword}` points to nothing"))
             .at(at(pointer))
             .found(reference)
             .help("add the schema there, or mend the reference (`~1` is `/` and `~0` is `~` in a name)"),
     )
 }
 
+pub(super) fn duplicate_identifier(pointer: &str, name: &str, first: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/duplicate-identifier", "two schemas have the same identifier")
+        .at(at(pointer))
+        .found(name)
+        .allowed(format!("an identifier that is not taken by `{}`", shown(first)))
+        .help("references mean the first one; rename the other")
+}
+
+pub(super) fn too_many_documents(pointer: &str, limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new("limit/exceeded", "the schema refers to too many documents")
+            .at(at(pointer))
+            .allowed(format!("at most {limit}"))
+            .help("put the schemas that belong together into one document"),
+    )
+}
+
+pub(super) fn too_many_scopes(pointer: &str, limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new("limit/exceeded", "`$dynamicRef` has too many dynamic scopes")
+            .at(at(pointer))
+            .allowed(format!("at most {limit} different ones"))
+            .help("use `$ref`, or fewer resources with `$dynamicAnchor`"),
+    )
+}
+
 pub(super) fn cyclic_reference(cycle: &[&str]) -> Error {
-    let path: Vec<String> = cycle.iter().map(|pointer| shown(pointer)).collect();
+    let path: Vec<String> = cycle.iter().map(|pointer| format!("`{}`", shown(pointer))).collect();
     let shown = if path.len() > 8 {
         format!("{} -> … -> {}", path[..4].join(" -> "), path[path.len() - 1])
     } else {
@@ -299,12 +325,13 @@ pub(super) fn too_many_counts(limit: usize) -> Error {
     )
 }
 
-pub(super) fn unique_items() -> Error {
+pub(super) fn unique_items(pointer: &str) -> Error {
     error(
         Diagnostic::new(
             "json-schema/unsupported-keyword",
             "`uniqueItems` is supported where the items are listed scalars alone",
         )
+        .at(at(pointer))
         .help("list the items in `enum`, or bound the array with `maxItems`: 1"),
     )
 }

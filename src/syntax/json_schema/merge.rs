@@ -35,7 +35,7 @@ impl<'a> Conjunctions<'a> {
         }
         typed.number = number;
         if typed.types.contains(TypeSet::ARRAY) {
-            typed.array = Some(self.array(bases)?);
+            typed.array = Some(self.array(ids, bases)?);
         }
         if typed.types.contains(TypeSet::OBJECT) {
             typed.object = Some(self.object(ids, bases)?);
@@ -43,7 +43,7 @@ impl<'a> Conjunctions<'a> {
         Ok(typed)
     }
 
-    fn array(&mut self, bases: &[Rc<Schema<'a>>]) -> Result<ArrayShape> {
+    fn array(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ArrayShape> {
         let pointer = || bases.first().map_or("", |base| base.pointer.as_str());
         if bases.iter().any(|base| base.array.repeated) {
             return Err(errors::unsupported_combination(pointer(), "`not`", "`uniqueItems`"));
@@ -92,7 +92,7 @@ impl<'a> Conjunctions<'a> {
             items,
             count: bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.array.count)),
             contains: contains.iter().map(|contains| contains.count).collect(),
-            unique: bases.iter().any(|base| base.array.unique),
+            unique: ids.iter().zip(bases).find(|(_, base)| base.array.unique).map(|(&id, _)| id),
         })
     }
 

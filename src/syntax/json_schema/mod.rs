@@ -8,8 +8,8 @@
 //! # What is supported
 //! `type`, `enum`, `const`, `anyOf`, `allOf`, local `$ref`; `properties`, `required`,
 //! `additionalProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`, `maxItems`; `minLength`,
-//! `maxLength`, `pattern` (ECMA-262, a search); `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`
-//! (as numbers or, as in draft 4, booleans); boolean schemas. Where schemas hold together they are merged
+//! `maxLength`, `pattern` (ECMA-262, a search), `format`; `minimum`, `maximum`, `exclusiveMinimum`,
+//! `exclusiveMaximum` (as numbers or, as in draft 4, booleans), `multipleOf`; boolean schemas. Where schemas hold together they are merged
 //! exactly. Every other keyword of any draft is the error `json-schema/unsupported-keyword`; a word of no
 //! draft is an annotation and makes a warning. The draft is the one `$schema` names, otherwise 2020-12.
 //!
@@ -19,19 +19,24 @@
 //!   `"`, `\` and control characters escaped, by their short escapes where they have one, otherwise as
 //!   `\u00XX` in lower case. Declared members come at most once. That an *additional* member does not come
 //!   twice is not checked.
-//! - **Strings** without `pattern`: every spelling; a pair of surrogate escapes counts as one character, and
-//!   lone surrogates are not in the language. Strings with `pattern`, and those of `enum` and `const`:
-//!   canonical spelling.
-//! - **Integers**: `-?(0|[1-9][0-9]*)`; not `2.0`, not `1e3`.
-//! - **Numbers** without bounds: every JSON number. With bounds: plain notation with any number of digits
-//!   after the point, or scientific notation with one digit, not zero, before the point (`1.5e-06`). Zero has
-//!   a minus sign only if the range has negative numbers. Numbers of `enum` and `const`: as in the schema
-//!   (exponents with or without plus sign), or in the shortest plain notation.
+//! - **Strings** without `pattern` and `format`: every spelling; a pair of surrogate escapes counts as one
+//!   character, and lone surrogates are not in the language. Strings with them, and those of `enum` and
+//!   `const`: canonical spelling. Of formats that are not regular, a part (`docs/syntax.md` has the list).
+//! - **Numbers**, as [`Numbers`] says. Without bounds: every JSON number. With bounds: plain notation with any
+//!   number of digits after the point, or scientific notation with one digit, not zero, before the point
+//!   (`1.5e-06`). Integers: plain, with zeros after a point, or with an exponent that is not negative (with
+//!   bounds after one digit only). Multiples: plain. Zero has a minus sign only if the range has negative
+//!   numbers. Numbers of `enum` and `const`: as in the schema (exponents with or without plus sign), or plain,
+//!   integers also with a point and a zero.
 //!
 //! ```
-//! use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace, compile};
+//! use grammata::syntax::json_schema::{JsonSchemaOptions, Numbers, Whitespace, compile};
 //!
-//! let options = JsonSchemaOptions { whitespace: Whitespace::Compact, ..JsonSchemaOptions::default() };
+//! let options = JsonSchemaOptions {
+//!     whitespace: Whitespace::Compact,
+//!     numbers: Numbers::Plain,
+//!     ..JsonSchemaOptions::default()
+//! };
 //! let compiled = compile(r#"{"type": "array", "items": {"enum": [1, 2]}, "maxItems": 9}"#, &options)?;
 //! assert_eq!(compiled.grammar.to_string(), "# ::= \"[\" ((\"1\" | \"2\") (\",\" (\"1\" | \"2\")){0,8})? \"]\"\n");
 //! # Ok::<(), grammata::Error>(())
@@ -42,6 +47,7 @@ mod combine;
 mod conjunction;
 mod cubes;
 mod decimal;
+mod documents;
 mod draft;
 mod emit;
 mod empty;
@@ -54,16 +60,21 @@ mod options;
 mod pointer;
 mod reader;
 mod refs;
+mod resources;
 mod rewrite;
 mod satisfiable;
 mod schema;
+mod scope;
 mod shape;
 mod source;
 mod span_match;
 mod string_test;
 mod strings;
+mod uri;
+mod unevaluated;
 mod validate;
 
+pub use documents::Documents;
 pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 
 use crate::diagnostic::Diagnostic;
@@ -108,7 +119,9 @@ fn compile_checked(
     options: &JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
-    let mut schemas = reader::read(root, options.formats, &mut warnings)?;
+    let shelf = documents::Shelf::default();
+    let mut schemas = reader::read(root, options, &shelf, &mut warnings)?;
+    unevaluated::rewrite(&mut schemas)?;
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();

@@ -11,21 +11,20 @@
 //!   zero.
 //! - **Multiples** of anything but one, and numbers that are no multiples: plain notation, with any zeros at
 //!   the end. Whether digits and an exponent together make a multiple is no regular question.
-//! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain, with `Any` with any
-//!   zeros at the end.
+//! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain; with `Any` integers
+//!   also with a point and a zero. So a list of values stays finite.
 //!
 //! Zero may have a minus sign where negative numbers are in the range.
 //!
 //! A range of `n` digits makes O(n) expressions: each place of a bound's digits is one choice between
 //! staying on the bound and leaving it, after which every digit is free. Multiples are a deterministic
-//! automaton (`multiples`, `digits`).
+//! automaton (`multiples`).
 
 use super::decimal::Decimal;
 use super::options::Numbers;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 
-mod digits;
 mod magnitude;
 mod multiples;
 mod range;
@@ -41,13 +40,10 @@ pub(super) fn listed(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> 
     let mut texts = vec![g.text(source), g.text(unsigned)];
     if decimal.is_plain() {
         let plain = decimal.to_plain_text();
-        let is_integer = decimal.is_integer();
-        let plain = g.text(plain);
-        texts.push(plain);
-        if numbers == Numbers::Any {
-            let zeros = if is_integer { zero_fraction(g) } else { some_zeros(g) };
-            texts.push(g.sequence([plain, zeros]));
+        if decimal.is_integer() && numbers == Numbers::Any {
+            texts.push(g.text(format!("{plain}.0")));
         }
+        texts.push(g.text(plain));
     }
     g.choice(texts)
 }

@@ -1,5 +1,6 @@
 //! What a caller can choose.
 
+use super::documents::Documents;
 use crate::grammar::Order;
 use crate::limits::Limits;
 
@@ -67,6 +68,8 @@ pub struct JsonSchemaOptions {
     pub formats: Formats,
     /// How numbers are spelled. Default [`Numbers::Any`].
     pub numbers: Numbers,
+    /// Documents that references may name beside the schema itself. Default none.
+    pub documents: Documents,
     /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
     pub limits: Limits,
 }

@@ -24,23 +24,19 @@ pub(super) fn percent_decode(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// What the pointer (decoded, `""` or starting with `/`) points to, and the pointer written canonically.
-pub(super) fn resolve<'a>(root: &'a Value, pointer: &str) -> Option<(&'a Value, String)> {
-    let mut at = root;
-    let mut path = String::new();
-    if pointer.is_empty() {
-        return Some((at, path));
+/// What one reference token (decoded) leads to.
+pub(super) fn step<'a>(value: &'a Value, token: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(map) => map.get(token),
+        Value::Array(list) => list.get(array_index(token)?),
+        _ => None,
     }
-    for token in pointer.strip_prefix('/')?.split('/') {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        at = match at {
-            Value::Object(map) => map.get(&token)?,
-            Value::Array(list) => list.get(array_index(&token)?)?,
-            _ => return None,
-        };
-        path = join(&path, &token);
-    }
-    Some((at, path))
+}
+
+/// A pointer as text: in the schema's own document as a fragment, in others after their URI.
+pub(super) fn shown(pointer: &str) -> String {
+    let own = pointer.is_empty() || pointer.starts_with('/');
+    format!("{}{pointer}", if own { "#" } else { "" })
 }
 
 /// An array index: digits without a leading zero.

@@ -1,44 +1,60 @@
-//! Reads a schema document into the table of schemas.
+//! Reads schema documents into the table of schemas.
 //!
 //! Only what the root can reach is read. Reading is a worklist over locations, so neither nesting nor chains of
 //! `$ref` recurse.
 
 use super::assertion::TypeSet;
+use super::documents::Shelf;
 use super::draft::Draft;
-use super::options::Formats;
+use super::options::{Formats, JsonSchemaOptions};
 use super::pointer::join;
+use super::resources::{Found, ResourceId, Resources};
 use super::schema::{Schema, SchemaId, Schemas};
-use super::{errors, keywords, refs};
+use super::scope::{MAX_SCOPES, ScopeId, Scopes};
+use super::{errors, keywords, source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
+
+/// Documents beside the schema's own that may be asked for.
+const MAX_DOCUMENTS: usize = 1000;
 
 /// Where a schema stands.
 #[derive(Clone, Debug)]
 pub(super) struct Location<'a> {
     pub(super) value: &'a Value,
+    /// In the schema's own document a JSON Pointer, elsewhere a URI with one as its fragment.
     pub(super) pointer: String,
-    /// The root of the schema resource (the nearest `$id`) against which local references resolve.
-    pub(super) resource: &'a Value,
-    pub(super) resource_pointer: String,
+    pub(super) resource: ResourceId,
+    /// The resources that were entered before.
+    pub(super) scope: ScopeId,
 }
 
-/// Reads a document into [`Schemas`].
+/// Reads documents into [`Schemas`].
 pub(super) struct Reader<'a, 'w> {
-    pub(super) root: &'a Value,
-    pub(super) draft: Draft,
-    pub(super) formats: Formats,
+    options: &'a JsonSchemaOptions,
+    shelf: &'a Shelf,
+    pub(super) resources: Resources<'a>,
+    pub(super) scopes: Scopes<'a>,
+    documents: usize,
     locations: Vec<Location<'a>>,
-    /// One id a place in the document, however it is reached.
-    ids: FxHashMap<*const Value, SchemaId>,
+    /// One id a place in the documents and a scope, however it is reached.
+    ids: FxHashMap<(*const Value, ScopeId), SchemaId>,
     warnings: &'w mut Vec<Diagnostic>,
 }
 
 impl<'a> Reader<'a, '_> {
-    /// The id of the schema at a place; it is read later.
-    pub(super) fn intern(&mut self, location: Location<'a>) -> SchemaId {
-        *self.ids.entry(std::ptr::from_ref(location.value)).or_insert_with(|| {
+    /// The id of the schema that a reference in the schema at `from` found; it is read later.
+    pub(super) fn enter(&mut self, from: &Location<'a>, found: Found<'a>) -> SchemaId {
+        let Found { value, pointer, resource } = found;
+        let names = &self.resources.get(resource).dynamic_anchors;
+        let scope = self.scopes.enter(from.scope, resource, names);
+        self.intern(Location { value, pointer, resource, scope })
+    }
+
+    fn intern(&mut self, location: Location<'a>) -> SchemaId {
+        *self.ids.entry((std::ptr::from_ref(location.value), location.scope)).or_insert_with(|| {
             self.locations.push(location);
             SchemaId(self.locations.len() as u32 - 1)
         })
@@ -47,8 +63,38 @@ impl<'a> Reader<'a, '_> {
     /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
     pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value) -> SchemaId {
         let pointer = path.iter().fold(parent.pointer.clone(), |pointer, token| join(&pointer, token));
-        let (resource, resource_pointer) = (parent.resource, parent.resource_pointer.clone());
-        self.intern(refs::rebase(self.draft, Location { value, pointer, resource, resource_pointer }))
+        let (mut resource, mut scope) = (parent.resource, parent.scope);
+        if let Some(own) = self.resources.of_root(value) {
+            resource = own;
+            scope = self.scopes.enter(scope, own, &self.resources.get(own).dynamic_anchors);
+        }
+        self.intern(Location { value, pointer, resource, scope })
+    }
+
+    /// The resource of a document that the caller has at hand.
+    ///
+    /// # Errors
+    /// There is none, it is too deep, or it is one too many.
+    pub(super) fn fetch(&mut self, place: &str, uri: &str) -> Result<ResourceId> {
+        let Some(answer) = self.options.documents.get(uri, self.shelf) else {
+            return Err(errors::remote_reference(place, uri));
+        };
+        self.documents += 1;
+        if self.documents > MAX_DOCUMENTS {
+            return Err(errors::too_many_documents(place, MAX_DOCUMENTS));
+        }
+        let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
+        source::check_depth(document)?;
+        Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
+    }
+
+    /// The draft of the schema at a location.
+    pub(super) fn draft(&self, location: &Location<'a>) -> Draft {
+        self.resources.get(location.resource).draft
+    }
+
+    pub(super) fn formats(&self) -> Formats {
+        self.options.formats
     }
 
     pub(super) fn warn(&mut self, warning: Diagnostic) {
@@ -59,28 +105,32 @@ impl<'a> Reader<'a, '_> {
 /// Reads everything that the root reaches.
 pub(super) fn read<'a>(
     root: &'a Value,
-    formats: Formats,
+    options: &'a JsonSchemaOptions,
+    shelf: &'a Shelf,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Schemas<'a>> {
-    let draft = Draft::of(root);
-    let mut reader =
-        Reader { root, draft, formats, locations: Vec::new(), ids: FxHashMap::default(), warnings };
-    reader.intern(Location {
-        value: root,
-        pointer: String::new(),
-        resource: root,
-        resource_pointer: String::new(),
-    });
+    let mut resources = Resources::default();
+    let resource = resources.add_document(root, "", "", warnings);
+    let mut scopes = Scopes::new();
+    let scope = scopes.enter(ScopeId::default(), resource, &resources.get(resource).dynamic_anchors);
+    let (locations, ids) = Default::default();
+    let mut reader = Reader { options, shelf, resources, scopes, documents: 0, locations, ids, warnings };
+    reader.intern(Location { value: root, pointer: String::new(), resource, scope });
     let mut schemas = Schemas::default();
+    let mut seen = FxHashSet::default();
     while let Some(location) = reader.locations.get(schemas.len()).cloned() {
-        let schema = match location.value {
-            Value::Bool(true) => Schema::new(location.pointer),
-            Value::Bool(false) => {
-                Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(location.pointer) }
-            }
+        if reader.scopes.len() > MAX_SCOPES {
+            return Err(errors::too_many_scopes(&location.pointer, MAX_SCOPES));
+        }
+        let pointer = location.pointer.clone();
+        let mut schema = match location.value {
+            Value::Bool(true) => Schema::new(pointer),
+            Value::Bool(false) => Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(pointer) },
             Value::Object(map) => keywords::read(&mut reader, &location, map)?,
-            other => return Err(errors::not_a_schema(&location.pointer, other)),
+            other => return Err(errors::not_a_schema(&pointer, other)),
         };
+        // in another scope, it is no longer the one of its place
+        schema.is_written = seen.insert(std::ptr::from_ref(location.value));
         schemas.push(schema);
     }
     Ok(schemas)

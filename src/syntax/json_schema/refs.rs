@@ -1,61 +1,78 @@
-//! `$ref`: resolving it within the document, and finding references that lead nowhere but to themselves.
+//! References: `$ref`, `$dynamicRef` and `$recursiveRef`, and finding those that lead nowhere but to themselves.
 
-use super::draft::Draft;
 use super::errors;
-use super::pointer::{join, percent_decode, resolve};
+use super::pointer::{join, percent_decode};
 use super::reader::{Location, Reader};
+use super::resources::{Found, RECURSIVE, ResourceId};
 use super::schema::{SchemaId, Schemas};
+use super::uri;
 use crate::error::Result;
-use serde_json::Value;
 
-/// The identifier that a schema gives itself, if it does.
-fn identifier(draft: Draft, schema: &Value) -> Option<&str> {
-    let own = schema.get("$id").or_else(|| schema.get("id").filter(|_| draft.has_plain_id()));
-    own.and_then(Value::as_str)
-}
+/// The keywords that are references.
+pub(super) const KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// The location, made the root of its own resource if it has an identifier that is more than a fragment.
-pub(super) fn rebase(draft: Draft, location: Location<'_>) -> Location<'_> {
-    match identifier(draft, location.value) {
-        Some(id) if !id.starts_with('#') && !id.is_empty() => {
-            Location { resource: location.value, resource_pointer: location.pointer.clone(), ..location }
-        }
-        _ => location,
-    }
-}
-
-/// The schema that a `$ref` at `from` names.
+/// The schema that a reference in the schema at `from` names.
 ///
 /// # Errors
-/// A reference to another document or to an anchor, and one that points to nothing.
+/// A reference to a document that is not at hand, and one that points to nothing.
 pub(super) fn target<'a>(
     reader: &mut Reader<'a, '_>,
     from: &Location<'a>,
+    keyword: &str,
     reference: &str,
 ) -> Result<SchemaId> {
-    let place = join(&from.pointer, "$ref");
-    let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-    let own = |schema| identifier(reader.draft, schema).map(|id| id.trim_end_matches('#'));
-    let (resource, base) = if uri.is_empty() || own(from.resource) == Some(uri) {
-        (from.resource, from.resource_pointer.as_str())
-    } else if own(reader.root) == Some(uri) {
-        (reader.root, "")
+    let place = join(&from.pointer, keyword);
+    let (uri, fragment) = uri::split(reference);
+    let resource = resource(reader, from, &place, uri)?;
+    let dangling = || errors::dangling_reference(&place, keyword, reference);
+    let fragment = percent_decode(fragment).ok_or_else(dangling)?;
+    let found = if fragment.is_empty() {
+        Some(reader.resources.root_of(resource))
+    } else if fragment.starts_with('/') {
+        reader.resources.at_pointer(resource, &fragment)
     } else {
-        return Err(errors::remote_reference(&place, reference));
+        reader.resources.at_anchor(resource, &fragment)
     };
-    let Some(pointer) = percent_decode(fragment) else {
-        return Err(errors::dangling_reference(&place, reference));
+    let found = found.ok_or_else(dangling)?;
+    let name = match keyword {
+        "$dynamicRef" if !fragment.starts_with('/') && !fragment.is_empty() => Some(&*fragment),
+        "$recursiveRef" => Some(RECURSIVE),
+        _ => None,
     };
-    if !pointer.is_empty() && !pointer.starts_with('/') {
-        return Err(errors::anchor_reference(&place, reference));
+    let found = name.and_then(|name| outermost(reader, from, &found, name)).unwrap_or(found);
+    Ok(reader.enter(from, found))
+}
+
+/// The resource that the part of a reference before `#` names.
+fn resource<'a>(
+    reader: &mut Reader<'a, '_>,
+    from: &Location<'a>,
+    place: &str,
+    reference: &str,
+) -> Result<ResourceId> {
+    if reference.is_empty() {
+        return Ok(from.resource);
     }
-    let Some((value, path)) = resolve(resource, &pointer) else {
-        return Err(errors::dangling_reference(&place, reference));
-    };
-    let location =
-        Location { value, pointer: format!("{base}{path}"), resource, resource_pointer: base.to_owned() };
-    let location = rebase(reader.draft, location);
-    Ok(reader.intern(location))
+    let uri = uri::resolve(&reader.resources.get(from.resource).uri, reference);
+    match reader.resources.named(&uri) {
+        Some(known) => Ok(known),
+        None => reader.fetch(place, &uri),
+    }
+}
+
+/// If what was found has a dynamic anchor, the outermost schema in the scope with the same one.
+fn outermost<'a>(
+    reader: &Reader<'a, '_>,
+    from: &Location<'a>,
+    found: &Found<'a>,
+    name: &str,
+) -> Option<Found<'a>> {
+    let is_dynamic = reader.resources.get(found.resource).dynamic_anchors.contains(&name);
+    let first = reader.scopes.first(from.scope, name).filter(|_| is_dynamic)?;
+    match name {
+        RECURSIVE => Some(reader.resources.root_of(first)),
+        name => reader.resources.at_anchor(first, name),
+    }
 }
 
 /// Refuses schemas that apply themselves to the same value again (`{"$ref": "#"}` at the root, or through

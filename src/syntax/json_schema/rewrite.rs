@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 /// Rewrites all schemas of the table.
 pub(super) fn rewrite(schemas: &mut Schemas<'_>) {
-    let mut maker = Maker { schemas, pending: Vec::new(), always: None };
+    let mut maker = Maker { schemas, pending: Vec::new() };
     for id in maker.schemas.ids() {
         let schema = Rc::clone(maker.schemas.get(id));
         for applied in &schema.applied {
@@ -36,7 +36,6 @@ struct Maker<'m, 'a> {
     schemas: &'m mut Schemas<'a>,
     /// Schemas whose negations have ids, and are still to be filled in.
     pending: Vec<SchemaId>,
-    always: Option<SchemaId>,
 }
 
 impl<'a> Maker<'_, 'a> {
@@ -105,16 +104,6 @@ impl<'a> Maker<'_, 'a> {
         let mut absent = Schema { is_bare: false, ..Schema::made(pointer) };
         absent.object.declare(name, never);
         self.schemas.push(absent)
-    }
-
-    fn always(&mut self) -> SchemaId {
-        match self.always {
-            Some(id) => id,
-            None => {
-                let id = self.schemas.push(Schema::made(""));
-                *self.always.insert(id)
-            }
-        }
     }
 
     /// The schema of the values that do not satisfy `id`.
@@ -227,7 +216,7 @@ impl<'a> Maker<'_, 'a> {
 
     /// There is an item at `index`, and it fails.
     fn item_failing(&mut self, index: usize, item: SchemaId) -> ArrayPart {
-        let mut prefix = vec![self.always(); index];
+        let mut prefix = vec![self.schemas.always(); index];
         prefix.push(self.negation(item));
         ArrayPart { prefix, count: Counts::at_least(index as u32 + 1), ..ArrayPart::default() }
     }
@@ -244,7 +233,7 @@ impl<'a> Maker<'_, 'a> {
             some.push((NameClass::AdditionalTo(id), self.negation(additional)));
         }
         if let Some(names) = object.names {
-            some.push((NameClass::Satisfying(self.negation(names)), self.always()));
+            some.push((NameClass::Satisfying(self.negation(names)), self.schemas.always()));
         }
         let member = |(names, value)| SomeMember { names, value, other_than: Vec::new() };
         some.into_iter().map(member).collect()

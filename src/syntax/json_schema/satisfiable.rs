@@ -5,6 +5,7 @@ use super::assertion::TypeSet;
 use super::conjunction::{ConjunctionId, Conjunctions};
 use super::errors;
 use super::numbers;
+use super::pointer::shown;
 use super::shape::{ArrayShape, ObjectShape, RestShape, Shape};
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
@@ -122,9 +123,9 @@ impl Satisfiable {
         if typed.types == TypeSet::NONE {
             let restricting: Vec<_> = all.unfolded(id).filter(|s| s.types != TypeSet::ALL).collect();
             if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
-                return Err(format!("`#{}` is `false`", schema.pointer));
+                return Err(format!("`{}` is `false`", shown(&schema.pointer)));
             }
-            let places: Vec<String> = restricting.iter().map(|s| format!("`#{}`", s.pointer)).collect();
+            let places: Vec<String> = restricting.iter().map(|s| format!("`{}`", shown(&s.pointer))).collect();
             return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
         if let Some(object) = &typed.object {

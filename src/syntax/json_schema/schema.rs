@@ -31,12 +31,23 @@ pub(super) struct Schema<'a> {
     pub(super) conjuncts: Vec<SchemaId>,
     /// `anyOf`: in each list, one holds.
     pub(super) any_of: Vec<Vec<SchemaId>>,
+    /// To be rewritten first, while it is known what else applies.
+    pub(super) unevaluated: Unevaluated,
     /// What is still to be rewritten to the two above.
     pub(super) applied: Vec<Applied<'a>>,
     /// Whether the schema says nothing beside `conjuncts`, `any_of` and `applied`.
     pub(super) is_bare: bool,
     /// Whether the schema stands in the document.
     pub(super) is_written: bool,
+}
+
+/// Schemas of the members and items that no other schema of the same value evaluates.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unevaluated {
+    pub(super) properties: Option<SchemaId>,
+    pub(super) items: Option<SchemaId>,
+    /// Whether `contains` evaluates the items that it finds.
+    pub(super) after_contains: bool,
 }
 
 /// A keyword that applies schemas to the same value in another way than all of them or any of them.
@@ -63,6 +74,7 @@ impl<'a> Schema<'a> {
             excluded: Vec::new(),
             conjuncts: Vec::new(),
             any_of: Vec::new(),
+            unevaluated: Unevaluated::default(),
             applied: Vec::new(),
             is_bare: true,
             is_written: true,
@@ -106,6 +118,7 @@ pub(super) struct Schemas<'a> {
     meanings: Vec<SchemaId>,
     /// Both ways.
     pub(super) negations: FxHashMap<SchemaId, SchemaId>,
+    always: Option<SchemaId>,
     never: Option<SchemaId>,
     strings: Option<SchemaId>,
 }
@@ -134,6 +147,17 @@ impl<'a> Schemas<'a> {
 
     pub(super) fn root(&self) -> SchemaId {
         SchemaId(0)
+    }
+
+    /// The schema `true`.
+    pub(super) fn always(&mut self) -> SchemaId {
+        match self.always {
+            Some(id) => id,
+            None => {
+                let id = self.push(Schema::made(""));
+                *self.always.insert(id)
+            }
+        }
     }
 
     /// The schema `false`.

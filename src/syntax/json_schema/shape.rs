@@ -47,8 +47,8 @@ pub(super) struct ArrayShape {
     pub(super) count: Counts,
     /// How many items there are of each class; [`ItemClass::hits`] says which are counted where.
     pub(super) contains: Vec<Counts>,
-    /// Whether the items are pairwise different.
-    pub(super) unique: bool,
+    /// The schema that says that the items are pairwise different, if one does.
+    pub(super) unique: Option<SchemaId>,
 }
 
 /// Items that are counted in the same way.

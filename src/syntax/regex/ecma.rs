@@ -2,7 +2,7 @@
 //!
 //! One pass over the characters. Every construct is written out in a form that means the same there, and
 //! the places of constructs are kept, so that errors point into the pattern as it was written. Group names
-//! are dropped: nothing here can refer to them.
+//! are dropped: nothing here can refer to them. Look-arounds become groups with names.
 
 use super::ecma_class;
 use super::errors;
@@ -23,7 +23,8 @@ pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
         offset: 0,
         out: String::with_capacity(pattern.len() + 16),
         map: Vec::new(),
-        dot_all: vec![dot_all],
+        dot_all: vec![(dot_all, false)],
+        looks: 0,
         repeatable: Repeatable::Nothing,
     };
     while let Some(c) = translator.peek() {
@@ -33,6 +34,15 @@ pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
     translator.map.push((end, original_end));
     Ok(Source::rewritten(pattern, translator.out, translator.map))
 }
+
+/// Look-arounds are written as groups with names of their own, which a number makes unique; no other group
+/// keeps its name.
+const LOOK_AROUND: &[(&str, &str)] =
+    &[("(?=", AHEAD), ("(?!", NOT_AHEAD), ("(?<=", BEHIND), ("(?<!", NOT_BEHIND)];
+pub(super) const AHEAD: &str = "ahead";
+pub(super) const NOT_AHEAD: &str = "not_ahead";
+pub(super) const BEHIND: &str = "behind";
+pub(super) const NOT_BEHIND: &str = "not_behind";
 
 /// What a quantifier would apply to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,8 +71,10 @@ pub(super) struct Translator<'p> {
     pub(super) offset: usize,
     pub(super) out: String,
     map: Vec<(usize, usize)>,
-    /// The flag `s` in each group that is open.
-    dot_all: Vec<bool>,
+    /// The flag `s` in each group that is open, and whether the group is a look-around.
+    dot_all: Vec<(bool, bool)>,
+    /// How many look-arounds there are so far.
+    looks: usize,
     repeatable: Repeatable,
 }
 
@@ -122,16 +134,16 @@ impl<'p> Translator<'p> {
                     let help = "open a group with `(`, or write `\\)` for the character";
                     return Err(self.error(start, "regex/unopened-group", "unopened group", help));
                 }
-                self.dot_all.pop();
+                let look = self.dot_all.pop().is_some_and(|(_, look)| look);
                 self.out.push(')');
-                self.repeatable = Repeatable::Atom;
+                self.repeatable = if look { Repeatable::Nothing } else { Repeatable::Atom };
             }
             '|' | '^' | '$' => {
                 self.out.push(c);
                 self.repeatable = Repeatable::Nothing;
             }
             '.' => {
-                let all = self.dot_all.last().copied().unwrap_or(false);
+                let all = self.dot_all.last().is_some_and(|(dot_all, _)| *dot_all);
                 self.out.push_str(if all { r"[\x00-\x{10FFFF}]" } else { r"[^\n\r\x{2028}\x{2029}]" });
                 self.repeatable = Repeatable::Atom;
             }
@@ -175,9 +187,14 @@ impl<'p> Translator<'p> {
     fn open(&mut self, start: usize) -> Result<()> {
         self.repeatable = Repeatable::Nothing;
         let rest = self.rest();
-        let mut dot_all = self.dot_all.last().copied().unwrap_or(false);
-        if let Some(prefix) = ["(?=", "(?!", "(?<=", "(?<!"].into_iter().find(|p| rest.starts_with(p)) {
-            return Err(errors::look_around(self.pattern, start, prefix.len()));
+        let mut dot_all = self.dot_all.last().is_some_and(|(dot_all, _)| *dot_all);
+        if let Some((prefix, name)) = LOOK_AROUND.iter().find(|(prefix, _)| rest.starts_with(prefix)) {
+            self.advance(prefix.len());
+            // writing to a string does not fail
+            let _ = write!(self.out, "(?P<{name}{}>", self.looks);
+            self.looks += 1;
+            self.dot_all.push((dot_all, true));
+            return Ok(());
         }
         if let Some(named) = rest.strip_prefix("(?<").or_else(|| rest.strip_prefix("(?P<")) {
             let name = named.split_once('>').map_or("", |(name, _)| name);
@@ -207,7 +224,7 @@ impl<'p> Translator<'p> {
             if after.starts_with(')') {
                 // until the group around it ends
                 if let Some(last) = self.dot_all.last_mut() {
-                    *last = dot_all;
+                    last.0 = dot_all;
                 }
                 return Ok(());
             }
@@ -215,7 +232,7 @@ impl<'p> Translator<'p> {
             self.advance(1);
             self.out.push('(');
         }
-        self.dot_all.push(dot_all);
+        self.dot_all.push((dot_all, false));
         Ok(())
     }
 

@@ -35,8 +35,8 @@ pub(super) fn at_offset(
     error(diagnostic)
 }
 
-const LOOK_AROUND: &str = "look-ahead and look-behind are not supported";
-const LOOK_AROUND_HELP: &str = "say what the text is, not what it is next to: spell out the alternatives, or use JSON Schema's `allOf` and `not`";
+const LOOK_AROUND: &str = "look-ahead and look-behind are not in this dialect";
+const LOOK_AROUND_HELP: &str = "say what the text is, not what it is next to: spell out the alternatives, use JSON Schema's `allOf` and `not`, or read the pattern as ECMA-262";
 const BACKREFERENCE: &str = "backreferences are not supported";
 const BACKREFERENCE_HELP: &str =
     "a group cannot be repeated verbatim; list the possible texts, or repeat the group's pattern";
@@ -46,8 +46,19 @@ pub(super) fn is_unsupported(code: &str) -> bool {
     ["regex/look-around", "regex/backreference", "regex/word-boundary", "regex/line-anchor"].contains(&code)
 }
 
-pub(super) fn look_around(pattern: &str, offset: usize, length: usize) -> Error {
-    at_offset(pattern, offset, length, "regex/look-around", LOOK_AROUND, LOOK_AROUND_HELP)
+pub(super) fn ahead_in_behind(pattern: &str) -> Error {
+    let message = "look-ahead, `$` and word boundaries are not supported inside look-behind";
+    let help = "put what is asked of the text after it behind the look-behind";
+    error(Diagnostic::new("regex/look-around", message).found(pattern).help(help))
+}
+
+pub(super) fn too_complex(pattern: &str, what: &str, limit: usize) -> Error {
+    let message = format!("the pattern's look-around, word boundaries or line anchors need too many {what}");
+    let diagnostic = Diagnostic::new("limit/exceeded", message)
+        .found(pattern)
+        .allowed(format!("at most {limit}"))
+        .help("use smaller repeats, or fewer assertions");
+    Error::new(ErrorKind::Limit, diagnostic)
 }
 
 pub(super) fn backreference(pattern: &str, offset: usize, length: usize) -> Error {
@@ -56,16 +67,16 @@ pub(super) fn backreference(pattern: &str, offset: usize, length: usize) -> Erro
 
 pub(super) fn word_boundary(source: &Source<'_>, span: &Span) -> Error {
     error(
-        at_span(source, span, "regex/word-boundary", "word boundaries are not supported")
-            .allowed("`^`, `$`, `\\A` and `\\z`")
+        at_span(source, span, "regex/word-boundary", "this kind of word boundary is not supported")
+            .allowed("`\\b` and `\\B`, with Unicode")
             .help("spell out the characters that may stand on both sides"),
     )
 }
 
 pub(super) fn line_anchor(source: &Source<'_>, span: &Span) -> Error {
     error(
-        at_span(source, span, "regex/line-anchor", "anchors to lines (the flag `m`) are not supported")
-            .allowed("`^` and `$` without the flag `m`, for the ends of the whole text")
+        at_span(source, span, "regex/line-anchor", "anchors to lines are not supported with the flag `R`")
+            .allowed("`^` and `$` with the flag `m` alone, which knows line feeds")
             .help("spell out the line breaks, for instance `(^|\\n)`"),
     )
 }

@@ -23,8 +23,8 @@ pub(super) struct Flags {
     case_insensitive: bool,
     pub(super) multi_line: bool,
     dot_matches_newline: bool,
-    unicode: bool,
-    crlf: bool,
+    pub(super) unicode: bool,
+    pub(super) crlf: bool,
     /// The parser has dealt with it, but equal texts mean the same only under equal flags.
     verbose: bool,
 }

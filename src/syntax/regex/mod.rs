@@ -8,8 +8,10 @@
 //!   for each of the contexts "at the start or not" and "at the end or not" in which it differs
 //!   (see the module `context`);
 //! - bounded repeats stay repeats, greedy and lazy ones have the same language;
-//! - what is not regular or not supported (look-around, backreferences, word boundaries, line anchors) is an
-//!   error that names the construct and its place.
+//! - look-ahead and look-behind (in ECMA-262), word boundaries and line anchors are made deterministic
+//!   automata (see the modules `program` and `look`);
+//! - what is not regular or not supported (backreferences, look-ahead in look-behind) is an error that names
+//!   the construct and its place.
 //!
 //! ```
 //! use grammata::syntax::regex;
@@ -25,7 +27,9 @@ mod ecma;
 mod ecma_class;
 mod errors;
 mod leaf;
+mod look;
 mod lower;
+mod program;
 mod source;
 
 use crate::error::{ErrorKind, Result};
@@ -151,6 +155,11 @@ fn lower_with(
     let mut ast = source.parse(builder.limits())?;
     if options.ascii_classes {
         ascii::narrow(&mut ast);
+    }
+    let characters = options.unicode || hook.is_some();
+    if characters && program::is_needed(&ast, options) {
+        let program = program::compile(&ast, &source, options)?;
+        return look::lower(builder, &program, pattern, hook);
     }
     lower::lower(builder, &source, &ast, options, hook)
 }

@@ -6,6 +6,7 @@ use crate::grammar::{ExprId, Member, Members, Order};
 use crate::syntax::json_schema::assertion::{Counts, TypeSet};
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::schema::SchemaId;
 use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, Shape};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -21,12 +22,12 @@ impl<'a> Emitter<'_, 'a> {
         if count.is_crossed() {
             return Ok(self.g.never());
         }
-        let items = if array.unique && count.max.is_none_or(|max| max > 1) {
-            self.different_items(array, count)?
-        } else if array.contains.is_empty() {
-            self.items(array, count)
-        } else {
-            self.counted_items(array, count)?
+        let items = match array.unique {
+            Some(schema) if count.max.is_none_or(|max| max > 1) => {
+                self.different_items(array, count, schema)?
+            }
+            _ if array.contains.is_empty() => self.items(array, count),
+            _ => self.counted_items(array, count)?,
         };
         let close = self.g.text("]");
         Ok(self.g.sequence([self.layout.open_array, items, close]))
@@ -136,7 +137,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// Items that are pairwise different, where there are finitely many: members that come at most once.
-    fn different_items(&mut self, array: &ArrayShape, count: Counts) -> Result<ExprId> {
+    fn different_items(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
         let listed = match &array.items[..] {
             [classes] if array.contains.is_empty() => {
                 let values = classes.iter().map(|class| self.listed(class.value)).collect::<Option<Vec<_>>>();
@@ -144,7 +145,9 @@ impl<'a> Emitter<'_, 'a> {
             }
             _ => None,
         };
-        let Some(listed) = listed else { return Err(errors::unique_items()) };
+        let Some(listed) = listed else {
+            return Err(errors::unique_items(&self.all.schemas.get(schema).pointer));
+        };
         let mut seen = rustc_hash::FxHashSet::default();
         let members = listed.into_iter().map(|value| value::canonical(&value));
         let members: Vec<Member> = members

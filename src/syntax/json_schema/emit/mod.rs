@@ -12,6 +12,7 @@ use super::conjunction::{ConjunctionId, Conjunctions};
 use super::decimal::Decimal;
 use super::formats::Side;
 use super::options::{JsonSchemaOptions, Whitespace};
+use super::pointer::shown;
 use super::satisfiable::Satisfiable;
 use super::shape::{Shape, Test, Typed};
 use super::string_test::{self, StringTest};
@@ -171,7 +172,7 @@ impl<'a> Emitter<'_, 'a> {
             Shape::Typed(typed) => self.typed(typed, all.pointer(id))?,
         };
         Ok(match all.schemas_of(id).next() {
-            Some(_) => self.g.label(format!("#{}", all.pointer(id)), body),
+            Some(_) => self.g.label(shown(all.pointer(id)), body),
             None => body,
         })
     }

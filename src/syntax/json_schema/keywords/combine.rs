@@ -12,12 +12,14 @@ pub(super) fn read_ref<'a>(
     keywords: &Keywords<'a, '_>,
     schema: &mut Schema<'a>,
 ) -> Result<()> {
-    match keywords.get("$ref") {
-        None => {}
-        Some(Value::String(reference)) => {
-            schema.conjuncts.push(refs::target(reader, keywords.location, reference)?);
+    for keyword in refs::KEYWORDS {
+        match keywords.get(keyword) {
+            None => {}
+            Some(Value::String(reference)) => {
+                schema.conjuncts.push(refs::target(reader, keywords.location, keyword, reference)?);
+            }
+            Some(other) => return Err(keywords.invalid(keyword, other, "a reference as a string")),
         }
-        Some(other) => return Err(keywords.invalid("$ref", other, "a reference as a string")),
     }
     Ok(())
 }
@@ -35,9 +37,7 @@ pub(super) fn read<'a>(
     schema.applied.extend(one("not").map(Applied::Not));
     if let Some(condition) = one("if") {
         let (then, otherwise) = (one("then"), one("else"));
-        if then.is_some() || otherwise.is_some() {
-            schema.applied.push(Applied::If { condition, then, otherwise });
-        }
+        schema.applied.push(Applied::If { condition, then, otherwise });
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod number;
 mod object;
 mod string;
 mod types;
+mod unevaluated;
 mod values;
 
 use super::decimal::Decimal;
@@ -48,19 +49,19 @@ const STATUS: &[(Status, u8, u8, &[&str])] = &[
     (Assertion, 8, 9, &["minContains", "maxContains"]),
     (Assertion, 9, 9, &["prefixItems"]),
     (Applicator, 3, 9, &["$ref"]),
+    (Applicator, 8, 8, &["$recursiveRef"]),
+    (Applicator, 9, 9, &["$dynamicRef"]),
     (Applicator, 4, 9, &["allOf", "anyOf", "oneOf", "not"]),
     (Applicator, 7, 9, &["if", "then", "else"]),
     (Applicator, 3, 7, &["dependencies"]),
     (Applicator, 8, 9, &["dependentRequired", "dependentSchemas"]),
+    (Applicator, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
     (Applicator, 3, 3, &["extends"]),
     (Annotation, 3, 9, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
     (Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
     (Annotation, 3, 9, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
     (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema"]),
     (Refused, 3, 3, &["disallow"]),
-    (Refused, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
-    (Refused, 9, 9, &["$dynamicRef"]),
-    (Refused, 8, 8, &["$recursiveRef"]),
 ];
 
 /// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
@@ -133,7 +134,7 @@ pub(super) fn read<'a>(
     location: &Location<'a>,
     map: &'a Map<String, Value>,
 ) -> Result<Schema<'a>> {
-    let draft = reader.draft;
+    let draft = reader.draft(location);
     let keywords = Keywords { location, map, draft };
     let mut schema = Schema::new(location.pointer.clone());
     if draft.ref_stands_alone() && map.contains_key("$ref") {
@@ -162,6 +163,7 @@ pub(super) fn read<'a>(
     combine::read_ref(reader, &keywords, &mut schema)?;
     combine::read(reader, &keywords, &mut schema)?;
     dependent::read(reader, &keywords, &mut schema)?;
+    unevaluated::read(reader, &keywords, &mut schema);
     draft3::read(reader, &keywords, &mut schema)?;
     Ok(schema)
 }

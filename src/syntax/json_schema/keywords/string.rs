@@ -23,8 +23,8 @@ pub(super) fn read<'a>(
         Some(other) => return Err(keywords.invalid("pattern", other, "a regular expression as a string")),
     }
     match keywords.get("format") {
-        Some(Value::String(name)) if reader.formats == Formats::Assert => {
-            match Format::named(name, reader.draft.is_third()) {
+        Some(Value::String(name)) if reader.formats() == Formats::Assert => {
+            match Format::named(name, keywords.draft.is_third()) {
                 Some(format) => schema.string.tests.push((StringTest::Format(format), true)),
                 None => reader.warn(errors::unknown_format(&keywords.pointer("format"), name)),
             }

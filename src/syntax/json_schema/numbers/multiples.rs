@@ -8,16 +8,18 @@ use super::super::decimal::Decimal;
 use super::super::errors;
 use super::super::options::Numbers;
 use super::Part;
-use super::digits::{Automaton, POINT};
 use super::magnitude::Side;
 use crate::error::Result;
-use crate::grammar::{ExprId, GrammarBuilder};
+use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
+use crate::syntax::deterministic::Automaton;
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
-/// States of the automaton of one range.
-const MAX_STATES: usize = 20_000;
+/// States of the automaton of one range, before it is made minimal.
+const MAX_STATES: usize = 50_000;
+/// The symbol of the point; the digits are their values.
+const POINT: u8 = 10;
 
 /// Divisors and non-divisors.
 pub(super) struct Divided<'p> {
@@ -90,22 +92,26 @@ impl<'p> Divided<'p> {
         let mut ids: FxHashMap<State, u32> = FxHashMap::default();
         let mut states = vec![State::start(self.zeros)];
         ids.insert(states[0], 0);
-        let mut automaton = Automaton::default();
+        let mut automaton = Automaton::new(usize::from(POINT) + 1);
         while let Some(&state) = states.get(automaton.len()) {
-            let next = std::array::from_fn(|symbol| {
-                let next = reader.step(state, symbol as u8)?;
+            let next = (0..=POINT).map(|symbol| {
+                let next = reader.step(state, symbol)?;
                 let known = states.len() as u32;
                 Some(*ids.entry(next).or_insert_with(|| {
                     states.push(next);
                     known
                 }))
             });
+            let next: Vec<Option<u32>> = next.collect();
             if states.len() > MAX_STATES {
                 return Err(errors::too_many_remainders(self.pointer, &self.shown, MAX_STATES));
             }
             automaton.push(next, reader.accepts(state));
         }
-        Ok(automaton.expression(g))
+        Ok(automaton.expression(g, &mut |g, symbols| {
+            let byte = |&symbol: &usize| if symbol == usize::from(POINT) { b'.' } else { b'0' + symbol as u8 };
+            g.byte_set(ByteSet::from_iter(symbols.iter().map(byte)))
+        }))
     }
 
     /// The remainder and the zeros at the end after one more digit.
@@ -120,6 +126,16 @@ impl<'p> Divided<'p> {
             remainder = remainder * 10 % self.modulus;
         }
         ((remainder + u64::from(digit)) % self.modulus, 0)
+    }
+
+    /// Whether so many more digits may make a multiple.
+    fn may_divide(&self, (remainder, _): (u64, u32), digits: usize) -> bool {
+        if !self.has_divisor || self.zeros > 0 || digits > 8 {
+            return true;
+        }
+        let power = 10u64.pow(digits as u32);
+        let rest = remainder % self.divisor * power % self.divisor;
+        rest == 0 || self.divisor - rest < power
     }
 
     fn accepts(&self, (remainder, zeros): (u64, u32)) -> bool {
@@ -185,6 +201,10 @@ impl Reader<'_, '_> {
             }
         } else {
             next.rest = self.divided.divide(state.rest, symbol);
+            let read = if in_fraction { read + 1 } else { 0 };
+            if in_fraction && !self.divided.may_divide(next.rest, self.divided.scale - read) {
+                return None;
+            }
         }
         for (side, compared) in self.sides.iter().zip(&mut next.compared) {
             let Some(side) = side else { continue };

@@ -1,0 +1,170 @@
+//! Parts of a configuration: its states taken apart by their stacks.
+//!
+//! What a state may read before it returns to the stack below does not depend on that stack. So a configuration
+//! is split into parts, one a set of stacks, and each part is given an empty stack instead: the inside of a
+//! string is then one configuration wherever the string stands. A part accepts where it returns; what follows
+//! is [`Tables::returned`] of the stacks below.
+//!
+//! Frames whose value a state may look at before it returns stay with the part: the members seen, rounds
+//! of a loop, the tuple of a lockstep. Rounds are only told apart where a bound is so near that a token could come
+//! to it.
+
+use super::Automaton;
+use super::closure::Item;
+use super::stack::{Frame, StackId, Stacks};
+use super::state::{State, StateId};
+use super::table::{ConfigurationId, Tables};
+use smallvec::SmallVec;
+
+/// Frames of nested loops that stay with a part; where there are more, a configuration is not split.
+const DEEPEST: usize = 6;
+
+/// More parts than this are not worth while.
+const MOST: usize = 64;
+
+/// Some states of a configuration, with all that they may do before they return to the stacks below.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The states, on an empty stack.
+    pub(crate) configuration: ConfigurationId,
+    /// Where they return to; `None` to nothing: the text ends there.
+    pub(crate) below: Option<StackId>,
+}
+
+/// Frames that stay with a part, from the top.
+type Kept = SmallVec<[(StateId, u32); DEEPEST]>;
+
+/// Of a state that reads so many bytes a call is a wide one.
+const WIDE: usize = 128;
+
+/// One state of a part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Split {
+    below: StackId,
+    /// Equal for the states of one part.
+    part: usize,
+    /// The stacks as they are.
+    stack: StackId,
+    kept: Kept,
+    state: StateId,
+}
+
+impl Tables {
+    /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
+    /// where that does the same over the next `horizon` bytes.
+    pub(crate) fn parts(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        horizon: u32,
+    ) -> SmallVec<[Part; 4]> {
+        let mut splits: SmallVec<[Split; 8]> = SmallVec::new();
+        for place in 0..self.items(id).len() {
+            let Item { state, stack } = self.items(id)[place];
+            if !self.split_stack(automaton, (state, stack), horizon, &mut splits) {
+                return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
+            }
+        }
+        let as_they_are = |split: &Split| split.below == Stacks::EMPTY_STACK && split.kept.is_empty();
+        if splits.iter().all(as_they_are) {
+            return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
+        }
+        self.join(automaton, &mut splits);
+        splits.sort_unstable();
+        // rounds that were told apart may not be any more
+        splits.dedup();
+        let mut parts = SmallVec::new();
+        for part in splits.chunk_by(|a, b| (a.below, a.part) == (b.below, b.part)) {
+            let mut items: SmallVec<[Item; 8]> = SmallVec::new();
+            for Split { kept, state, .. } in part {
+                let frames = kept.iter().rev();
+                let stack = frames.fold(Stacks::EMPTY_STACK, |below, &(to_return, value)| {
+                    self.stacks.push(to_return, value, below)
+                });
+                items.push(Item { state: *state, stack });
+            }
+            items.sort_unstable();
+            items.dedup();
+            let configuration = self.intern(&items, false);
+            let below = part[0].below;
+            parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
+        }
+        parts
+    }
+
+    /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
+    /// say, what stands beside that call, as the exceptions to it do.
+    fn join(&mut self, automaton: &Automaton, splits: &mut [Split]) {
+        for place in 0..splits.len() {
+            splits[place].part = splits.iter().position(|s| s.stack == splits[place].stack).unwrap_or(place);
+        }
+        for place in 0..splits.len() {
+            let Split { below: call, part, .. } = splits[place];
+            let [frame] = *self.stacks.frames(call) else { continue };
+            if !splits[place].kept.is_empty() || frame.to_return == Frame::BOTTOM {
+                continue;
+            }
+            let beside = splits.iter().position(|s| s.stack == frame.below);
+            let Some(beside) = beside.filter(|&beside| self.stacks.frame_count(splits[beside].stack) == 1)
+            else {
+                continue;
+            };
+            if automaton.wanted_bytes(splits[place].state).len() < WIDE {
+                continue;
+            }
+            let Split { below, part: joined, kept, .. } = splits[beside].clone();
+            for split in splits.iter_mut().filter(|split| split.part == part && split.below == call) {
+                split.part = joined;
+                split.below = below;
+                split.kept.push((frame.to_return, frame.value));
+                split.kept.extend_from_slice(&kept);
+            }
+        }
+    }
+
+    /// Splits the stacks of one state; returns false if that is not possible.
+    fn split_stack(
+        &mut self,
+        automaton: &Automaton,
+        (state, whole): (StateId, StackId),
+        horizon: u32,
+        splits: &mut SmallVec<[Split; 8]>,
+    ) -> bool {
+        let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((whole, Kept::new()), 1);
+        while let Some((stack, kept)) = open.pop() {
+            let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
+            for place in 0..self.stacks.frame_count(stack) {
+                let frame = self.stacks.frame(stack, place);
+                let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
+                let (value, more) = match returns {
+                    Some(State::LoopReturn(l)) => {
+                        (automaton.loops[l as usize].near(frame.value, horizon), true)
+                    }
+                    Some(State::MembersReturn(_) | State::Lockstep(_)) => (frame.value, false),
+                    _ => {
+                        plain.push(frame);
+                        continue;
+                    }
+                };
+                let mut kept = kept.clone();
+                kept.push((frame.to_return, value));
+                match more {
+                    true => open.push((frame.below, kept)),
+                    false => splits.push(Split { below: frame.below, part: 0, stack: whole, kept, state }),
+                }
+            }
+            if plain.len() == self.stacks.frame_count(stack) {
+                splits.push(Split { below: stack, part: 0, stack: whole, kept, state });
+            } else if !plain.is_empty() {
+                let below = self.stacks.intern(&plain);
+                splits.push(Split { below, part: 0, stack: whole, kept, state });
+            } else if kept.len() >= DEEPEST {
+                return false;
+            }
+            if splits.len() + open.len() > MOST {
+                return false;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,155 @@
+//! The mask of a configuration, put together from its parts.
+//!
+//! For each part of a configuration (see [`Tables::parts`]) there is a [`Record`]: the tokens that the part
+//! allows whatever is below it, and the places where it returns before a token has ended. The record is made
+//! once for all configurations that have the part. What a configuration adds is a walk from those places on,
+//! which is short: after a string few bytes may come.
+
+use super::allowed::Allowed;
+use super::difference::{self, Difference};
+use super::loops;
+use super::token_mask::TokenMask;
+use super::walk::{Return, Walk};
+use crate::automaton::{Automaton, ConfigurationId, Part, Tables};
+use crate::error::Result;
+use crate::vocabulary::Vocabulary;
+use crate::vocabulary::loops::TrieId;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What is known of a part.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// The tokens allowed whatever is below, or how they differ from those of another part.
+    tokens: Tokens,
+    /// Where it returns before a token has ended.
+    returns: Vec<Return>,
+}
+
+#[derive(Debug)]
+enum Tokens {
+    Whole(Allowed),
+    Near(Difference),
+}
+
+/// The records made so far; `None` for parts that may return nearly everywhere.
+pub(super) type Records = FxHashMap<ConfigurationId, Option<Arc<Record>>>;
+
+/// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, and the
+/// end-of-sequence tokens if the configuration accepts.
+pub(super) fn mask(
+    tables: &mut Tables,
+    records: &mut Records,
+    automaton: &Automaton,
+    vocabulary: &Vocabulary,
+    configuration: ConfigurationId,
+    scratch: &mut [u32],
+) -> Result<TokenMask> {
+    let mut work = Work { walk: Walk::new(tables, automaton, vocabulary), records };
+    let mut allowed = work.allowed(configuration)?;
+    if tables.is_accepting(configuration) {
+        allowed.extend(vocabulary.eos());
+    }
+    Ok(allowed.finish(vocabulary.width(), scratch))
+}
+
+struct Work<'a> {
+    walk: Walk<'a>,
+    records: &'a mut Records,
+}
+
+impl Work<'_> {
+    fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        let mut allowed = Allowed::default();
+        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
+            self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
+            return Ok(allowed);
+        }
+        for part in self.walk.tables.parts(self.walk.automaton, configuration, self.walk.vocabulary.longest())
+        {
+            match self.part(part)? {
+                Some(more) => allowed.unite(more),
+                None => return self.tokens(configuration),
+            }
+        }
+        Ok(allowed)
+    }
+
+    /// The tokens of a part where it stands; `None` if it has no record.
+    fn part(&mut self, part: Part) -> Result<Option<Allowed>> {
+        let Some(record) = self.record(part.configuration, true)? else { return Ok(None) };
+        let mut allowed = match &record.tokens {
+            Tokens::Whole(allowed) => allowed.clone(),
+            Tokens::Near(difference) => {
+                let base = Part { configuration: difference.base, ..part };
+                let Some(mut allowed) = self.part(base)? else { return Ok(None) };
+                allowed.remove(&difference.removed);
+                allowed.unite(difference.added.clone());
+                allowed
+            }
+        };
+        if let Some(below) = part.below {
+            let returned = self.walk.tables.returned(self.walk.automaton, below)?;
+            let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, returned);
+            for place in record.returns.iter().filter(|place| candidates.contains(place.byte)) {
+                let next = self.walk.step(returned, place.byte)?;
+                self.walk.run_below(place.trie, place.node, next, &mut allowed)?;
+            }
+        }
+        Ok(Some(allowed))
+    }
+
+    /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
+    fn record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Arc<Record>>> {
+        if let Some(known) = self.records.get(&configuration) {
+            return Ok(known.clone());
+        }
+        let record = self.new_record(configuration, lean)?.map(Arc::new);
+        self.records.insert(configuration, record.clone());
+        Ok(record)
+    }
+
+    fn new_record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Record>> {
+        if self.walk.tables.is_accepting(configuration) {
+            return Ok(None);
+        }
+        let base = if lean { self.base(configuration)? } else { None };
+        self.walk.returns = Some(Vec::new());
+        let tokens = match base {
+            Some(base) => difference::compute(&mut self.walk, configuration, base).map(Tokens::Near),
+            None => self.tokens(configuration).map(Tokens::Whole),
+        };
+        let everywhere = self.walk.returns_everywhere();
+        let returns = self.walk.returns.take().unwrap_or_default();
+        let mut tokens = tokens?;
+        if everywhere {
+            return Ok(None);
+        }
+        if let Tokens::Whole(allowed) = &mut tokens {
+            allowed.settle(self.walk.vocabulary.width());
+        }
+        Ok(Some(Record { tokens, returns }))
+    }
+
+    /// The part that a part is nearly the same as.
+    fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
+        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
+            return Ok(None);
+        }
+        let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
+        let record = self.record(base, false)?;
+        let wide =
+            record.is_some_and(|record| matches!(&record.tokens, Tokens::Whole(whole) if whole.is_wide()));
+        Ok(wide.then_some(base))
+    }
+
+    /// The tokens of a configuration as a whole.
+    fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        if let Some(allowed) = loops::compute(&mut self.walk, configuration)? {
+            return Ok(allowed);
+        }
+        let mut allowed = Allowed::default();
+        self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
+        Ok(allowed)
+    }
+}

@@ -1,0 +1,111 @@
+//! A part whose mask is nearly that of a loop which most characters lead to.
+//!
+//! Where a further member's name begins, most first characters lead into a plain string; only along the declared
+//! names it is told apart. So the trie is walked with the part and the loop side by side, and where they come to
+//! the same configuration nothing below needs a look: there the mask is the loop's.
+
+use super::allowed::Allowed;
+use super::walk::Walk;
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::vocabulary::loops::TrieId;
+use rustc_hash::FxHashMap;
+
+/// Pairs of configurations looked at to see that a character beyond ASCII leads to one configuration.
+const PAIRS: usize = 16;
+
+/// Of the printable ASCII characters, so many must lead to the loop.
+const MAJORITY: usize = 32;
+
+/// How a part differs from a loop.
+#[derive(Debug)]
+pub(super) struct Difference {
+    /// The configuration that loops.
+    pub(super) base: ConfigurationId,
+    /// The tokens to take away from the loop's, wherever its continuation may have them from.
+    pub(super) removed: Vec<u32>,
+    /// The tokens to add.
+    pub(super) added: Allowed,
+}
+
+/// The configuration that most characters lead to, if it comes back to itself.
+pub(super) fn base(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
+    let mut counts: FxHashMap<ConfigurationId, (usize, u8)> = FxHashMap::default();
+    for byte in b' '..=b'~' {
+        let next = walk.step(configuration, byte)?;
+        counts.entry(next).or_insert((0, byte)).0 += 1;
+    }
+    counts.remove(&ConfigurationId::DEAD);
+    let most = counts.into_iter().max_by_key(|(next, (count, _))| (*count, *next));
+    let Some((next, (_, byte))) =
+        most.filter(|(next, (count, _))| *count >= MAJORITY && *next != configuration)
+    else {
+        return Ok(None);
+    };
+    let loops = !walk.tables.is_accepting(next) && walk.step(next, byte)? == next;
+    Ok(loops.then_some(next))
+}
+
+/// How the mask of a part differs from that of `base`.
+pub(super) fn compute(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+    base: ConfigurationId,
+) -> Result<Difference> {
+    let trie = walk.vocabulary.trie();
+    let mut difference = Difference { base, removed: Vec::new(), added: Allowed::default() };
+    let mut same: FxHashMap<(ConfigurationId, ConfigurationId), bool> = FxHashMap::default();
+    // nodes whose path is in the loop
+    let mut open = vec![(trie.root(), configuration)];
+    while let Some((node, left)) = open.pop() {
+        for child in trie.steps(node) {
+            let pair @ (left, right) = (walk.step(left, child.byte)?, walk.step(base, child.byte)?);
+            let agree = left == right
+                || !child.byte.is_ascii()
+                    && match same.get(&pair) {
+                        Some(&known) => known,
+                        None => *same.entry(pair).or_insert(come_together(walk, pair)?),
+                    };
+            if agree {
+                continue;
+            }
+            if right == base && left != ConfigurationId::DEAD && !walk.tables.is_accepting(left) {
+                open.push((child.node, left));
+                continue;
+            }
+            // outside of the loop little is the same: the subtree is done anew
+            if right != ConfigurationId::DEAD {
+                difference.removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
+            }
+            walk.run_below(TrieId::ALL, child.node, left, &mut difference.added)?;
+        }
+    }
+    Ok(difference)
+}
+
+/// Whether two configurations lead to the same ones after any bytes, after few bytes.
+fn come_together(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> Result<bool> {
+    let mut pairs = vec![pair];
+    let mut next = 0;
+    while let Some(&(left, right)) = pairs.get(next) {
+        next += 1;
+        let tables = &walk.tables;
+        if left == ConfigurationId::DEAD
+            || right == ConfigurationId::DEAD
+            || tables.is_accepting(left)
+            || tables.is_accepting(right)
+        {
+            return Ok(false);
+        }
+        for &byte in walk.automaton.class_representatives() {
+            let pair = (walk.step(left, byte)?, walk.step(right, byte)?);
+            if pair.0 != pair.1 && !pairs.contains(&pair) {
+                if pairs.len() >= PAIRS {
+                    return Ok(false);
+                }
+                pairs.push(pair);
+            }
+        }
+    }
+    Ok(true)
+}

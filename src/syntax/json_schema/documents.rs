@@ -1,0 +1,89 @@
+//! Other documents that a schema may refer to: those that the caller gives, by URI.
+
+use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+type Resolver = Arc<dyn Fn(&str) -> Result<Value, String> + Send + Sync>;
+
+/// Documents that `$ref` may name. By default there are none, and nothing is ever fetched: what is neither in the
+/// schema nor here is the error `json-schema/remote-reference`.
+///
+/// ```
+/// use grammata::syntax::json_schema::{Documents, JsonSchemaOptions, compile};
+/// use serde_json::json;
+///
+/// let mut documents = Documents::default();
+/// documents.insert("https://example.com/size.json", json!({"enum": ["S", "M", "L"]}));
+/// let options = JsonSchemaOptions { documents, ..JsonSchemaOptions::default() };
+/// let compiled = compile(r#"{"$ref": "https://example.com/size.json"}"#, &options)?;
+/// assert_eq!(compiled.grammar.to_string().matches('|').count(), 2);
+/// # Ok::<(), grammata::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Documents {
+    known: BTreeMap<String, Value>,
+    resolver: Option<Resolver>,
+}
+
+impl Documents {
+    /// Adds the document of a URI (without fragment); gives back the one that it had before.
+    pub fn insert(&mut self, uri: impl Into<String>, document: Value) -> Option<Value> {
+        let uri = uri.into();
+        self.known.insert(uri.strip_suffix('#').unwrap_or(&uri).to_owned(), document)
+    }
+
+    /// Sets what is asked for the documents of all other URIs (without fragment): it gives the document, or says
+    /// why there is none. It is asked once a URI, for documents that the schema needs, and at most 1,000 times.
+    pub fn set_resolver(&mut self, resolver: impl Fn(&str) -> Result<Value, String> + Send + Sync + 'static) {
+        self.resolver = Some(Arc::new(resolver));
+    }
+
+    /// The document of a URI; `None` if there is nothing to ask for it.
+    pub(super) fn get<'a>(&'a self, uri: &str, shelf: &'a Shelf) -> Option<Result<&'a Value, String>> {
+        match (self.known.get(uri), &self.resolver) {
+            (Some(known), _) => Some(Ok(known)),
+            (None, Some(resolver)) => Some(resolver(uri).map(|document| shelf.put(document))),
+            (None, None) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Documents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Documents")
+            .field("known", &self.known.keys())
+            .field("has_resolver", &self.resolver.is_some())
+            .finish()
+    }
+}
+
+/// Equal documents and the same resolver.
+impl PartialEq for Documents {
+    fn eq(&self, other: &Documents) -> bool {
+        let same = match (&self.resolver, &other.resolver) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        same && self.known == other.known
+    }
+}
+
+impl Eq for Documents {}
+
+/// Documents that a resolver gave: a list that grows while those in it are borrowed.
+#[derive(Default)]
+pub(super) struct Shelf(OnceCell<Box<(Value, Shelf)>>);
+
+impl Shelf {
+    fn put(&self, document: Value) -> &Value {
+        let mut end = self;
+        while let Some(volume) = end.0.get() {
+            end = &volume.1;
+        }
+        &end.0.get_or_init(|| Box::new((document, Shelf::default()))).0
+    }
+}

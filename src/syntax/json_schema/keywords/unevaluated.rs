@@ -1,0 +1,15 @@
+//! `unevaluatedProperties` and `unevaluatedItems`.
+
+use super::Keywords;
+use crate::syntax::json_schema::reader::Reader;
+use crate::syntax::json_schema::schema::{Schema, Unevaluated};
+
+pub(super) fn read<'a>(reader: &mut Reader<'a, '_>, keywords: &Keywords<'a, '_>, schema: &mut Schema<'a>) {
+    let mut child =
+        |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
+    schema.unevaluated = Unevaluated {
+        properties: child("unevaluatedProperties"),
+        items: child("unevaluatedItems"),
+        after_contains: keywords.draft.is_within(9, 9),
+    };
+}

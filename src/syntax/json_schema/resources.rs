@@ -1,0 +1,272 @@
+//! Schema resources: the parts of documents that have URIs of their own, and the anchors in them.
+//!
+//! A document is gone through once, along the keywords that hold schemas: what looks like an identifier elsewhere
+//! (in `enum`, or under a word that is no keyword) is none.
+
+use super::draft::Draft;
+use super::errors;
+use super::pointer::{join, step};
+use super::uri;
+use crate::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
+
+/// The place of a resource in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ResourceId(u32);
+
+/// The name under which `$recursiveAnchor` stands among dynamic anchors, which are never empty.
+pub(super) const RECURSIVE: &str = "";
+
+/// A schema with a URI of its own, or the root of a document.
+pub(super) struct Resource<'a> {
+    root: &'a Value,
+    pointer: String,
+    /// Without fragment; `""` for a root without identifier.
+    pub(super) uri: String,
+    pub(super) draft: Draft,
+    anchors: FxHashMap<&'a str, (&'a Value, String)>,
+    pub(super) dynamic_anchors: Vec<&'a str>,
+}
+
+/// A schema found by reference.
+pub(super) struct Found<'a> {
+    pub(super) value: &'a Value,
+    pub(super) pointer: String,
+    pub(super) resource: ResourceId,
+}
+
+/// All resources of the documents read so far; the root's is the first.
+#[derive(Default)]
+pub(super) struct Resources<'a> {
+    list: Vec<Resource<'a>>,
+    by_uri: FxHashMap<String, ResourceId>,
+    roots: FxHashMap<*const Value, ResourceId>,
+}
+
+impl<'a> Resources<'a> {
+    pub(super) fn get(&self, id: ResourceId) -> &Resource<'a> {
+        &self.list[id.0 as usize]
+    }
+
+    /// The resource of a URI.
+    pub(super) fn named(&self, uri: &str) -> Option<ResourceId> {
+        self.by_uri.get(uri).copied()
+    }
+
+    /// The resource whose root a value is.
+    pub(super) fn of_root(&self, value: &Value) -> Option<ResourceId> {
+        self.roots.get(&std::ptr::from_ref(value)).copied()
+    }
+
+    pub(super) fn root_of(&self, id: ResourceId) -> Found<'a> {
+        let resource = self.get(id);
+        Found { value: resource.root, pointer: resource.pointer.clone(), resource: id }
+    }
+
+    /// The schema at a JSON Pointer (decoded) within a resource; on its way it may enter others.
+    pub(super) fn at_pointer(&self, id: ResourceId, pointer: &str) -> Option<Found<'a>> {
+        let mut found = self.root_of(id);
+        for token in pointer.strip_prefix('/')?.split('/') {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            found.value = step(found.value, &token)?;
+            found.pointer = join(&found.pointer, &token);
+            found.resource = self.of_root(found.value).unwrap_or(found.resource);
+        }
+        Some(found)
+    }
+
+    /// The schema of an anchor.
+    pub(super) fn at_anchor(&self, id: ResourceId, name: &str) -> Option<Found<'a>> {
+        let (value, pointer) = self.get(id).anchors.get(name)?;
+        Some(Found { value, pointer: pointer.clone(), resource: id })
+    }
+
+    fn push(&mut self, root: &'a Value, pointer: String, uri: String, draft: Draft) -> ResourceId {
+        let id = ResourceId(self.list.len() as u32);
+        let (anchors, dynamic_anchors) = Default::default();
+        self.list.push(Resource { root, pointer, uri, draft, anchors, dynamic_anchors });
+        self.roots.insert(std::ptr::from_ref(root), id);
+        id
+    }
+
+    /// Adds the resources of a document that is found at a URI, and whose places have pointers after `prefix`.
+    pub(super) fn add_document(
+        &mut self,
+        document: &'a Value,
+        uri: &str,
+        prefix: &str,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> ResourceId {
+        let draft = Draft::of(document);
+        let root = self.push(document, prefix.to_owned(), uri.to_owned(), draft);
+        self.by_uri.insert(uri.to_owned(), root);
+        let mut paths = Paths { prefix, steps: Vec::new() };
+        let mut stack = vec![(document, root, None)];
+        while let Some((value, mut resource, path)) = stack.pop() {
+            let Value::Object(map) = value else { continue };
+            let draft = self.get(resource).draft;
+            if !(draft.ref_stands_alone() && map.contains_key("$ref")) {
+                resource = self.identify(value, map, resource, &paths, path, warnings);
+            }
+            let first = stack.len();
+            for (keyword, inner) in map {
+                let Some(holds_map) = holds_schemas(keyword) else { continue };
+                let path = paths.push(path, Token::Key(keyword));
+                match inner {
+                    Value::Object(map) if holds_map => {
+                        for (name, inner) in map {
+                            stack.push((inner, resource, paths.push(path, Token::Key(name))));
+                        }
+                    }
+                    Value::Object(_) => stack.push((inner, resource, path)),
+                    Value::Array(list) => {
+                        for (index, inner) in list.iter().enumerate() {
+                            stack.push((inner, resource, paths.push(path, Token::Index(index))));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            // the first in the document is the first to be looked at
+            stack[first..].reverse();
+        }
+        root
+    }
+
+    /// Takes note of the identifiers of a schema; gives the resource to which it belongs.
+    fn identify(
+        &mut self,
+        value: &'a Value,
+        map: &'a Map<String, Value>,
+        outer: ResourceId,
+        paths: &Paths<'a, '_>,
+        path: Option<u32>,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> ResourceId {
+        let text = |keyword: &str| map.get(keyword).and_then(Value::as_str);
+        let mut resource = outer;
+        let draft = self.get(outer).draft;
+        // drafts that are not named may be old ones; but `id` is a common word
+        let plain = || text("id").filter(|id| draft.has_plain_id(path.is_none() || id.starts_with('#')));
+        if let Some(id) = text("$id").or_else(plain) {
+            let (own, fragment) = uri::split(id);
+            if !own.is_empty() {
+                let uri = uri::resolve(&self.get(outer).uri, own);
+                resource = match path {
+                    None => {
+                        self.list[outer.0 as usize].uri.clone_from(&uri);
+                        outer
+                    }
+                    Some(_) => {
+                        let draft = map.get("$schema").map_or(draft, |_| Draft::of(value));
+                        self.push(value, paths.pointer(path), uri.clone(), draft)
+                    }
+                };
+                let known = *self.by_uri.entry(uri).or_insert(resource);
+                if known != resource {
+                    let pointer = paths.pointer(path);
+                    warnings.push(errors::duplicate_identifier(&pointer, id, &self.get(known).pointer));
+                }
+            }
+            if !fragment.is_empty() && !fragment.starts_with('/') && draft.is_within(3, 7) {
+                self.anchor(resource, value, fragment, paths.pointer(path), warnings);
+            }
+        }
+        let draft = self.get(resource).draft;
+        for (keyword, since, until) in [("$anchor", 8, 9), ("$dynamicAnchor", 9, 9)] {
+            if let Some(name) = text(keyword).filter(|_| draft.is_within(since, until)) {
+                self.anchor(resource, value, name, paths.pointer(path), warnings);
+                if keyword == "$dynamicAnchor" {
+                    self.list[resource.0 as usize].dynamic_anchors.push(name);
+                }
+            }
+        }
+        let is_root = std::ptr::eq(self.get(resource).root, value);
+        if is_root && draft.is_within(8, 8) && map.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
+            self.list[resource.0 as usize].dynamic_anchors.push(RECURSIVE);
+        }
+        resource
+    }
+
+    fn anchor(
+        &mut self,
+        resource: ResourceId,
+        value: &'a Value,
+        name: &'a str,
+        pointer: String,
+        warnings: &mut Vec<Diagnostic>,
+    ) {
+        let anchors = &mut self.list[resource.0 as usize].anchors;
+        match anchors.get(name) {
+            Some((known, first)) if !std::ptr::eq(*known, value) => {
+                warnings.push(errors::duplicate_identifier(&pointer, name, first));
+            }
+            _ => {
+                anchors.insert(name, (value, pointer));
+            }
+        }
+    }
+}
+
+/// Whether the value of a keyword holds schemas: as the members of an object, or (`Some(false)`) as itself or the
+/// items of a list.
+fn holds_schemas(keyword: &str) -> Option<bool> {
+    match keyword {
+        "properties" | "patternProperties" | "dependentSchemas" | "dependencies" | "$defs"
+        | "definitions" => Some(true),
+        "additionalItems"
+        | "additionalProperties"
+        | "allOf"
+        | "anyOf"
+        | "contains"
+        | "contentSchema"
+        | "disallow"
+        | "else"
+        | "extends"
+        | "if"
+        | "items"
+        | "not"
+        | "oneOf"
+        | "prefixItems"
+        | "propertyNames"
+        | "then"
+        | "type"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Some(false),
+        _ => None,
+    }
+}
+
+/// One step of a path through a document.
+#[derive(Clone, Copy)]
+enum Token<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// The paths of the schemas of a document, as a tree: pointers are written for few of them.
+struct Paths<'a, 'p> {
+    prefix: &'p str,
+    steps: Vec<(Option<u32>, Token<'a>)>,
+}
+
+impl<'a> Paths<'a, '_> {
+    fn push(&mut self, parent: Option<u32>, token: Token<'a>) -> Option<u32> {
+        self.steps.push((parent, token));
+        Some(self.steps.len() as u32 - 1)
+    }
+
+    fn pointer(&self, mut path: Option<u32>) -> String {
+        let mut tokens = Vec::new();
+        while let Some(at) = path {
+            let (parent, token) = self.steps[at as usize];
+            tokens.push(token);
+            path = parent;
+        }
+        tokens.iter().rev().fold(self.prefix.to_owned(), |pointer, token| match token {
+            Token::Key(key) => join(&pointer, key),
+            Token::Index(index) => join(&pointer, index),
+        })
+    }
+}

@@ -1,0 +1,380 @@
+//! `unevaluatedProperties` and `unevaluatedItems`, rewritten to `additionalProperties` and `items` of made schemas.
+//!
+//! What the schemas of a value evaluate depends on which of them hold. The ways are told apart as [`Case`]s: if
+//! these schemas hold, at least that is evaluated. A schema with `unevaluatedProperties` is then the `anyOf` of
+//! its cases, each closed by `additionalProperties` beside the names that are evaluated in it. That a case speaks
+//! of *at least* these schemas is enough, and keeps negations out: where more of them hold, more is evaluated, and
+//! the case that says so is among the alternatives as well.
+
+use super::assertion::TypeSet;
+use super::errors;
+use super::pointer::join;
+use super::schema::{Applied, Schema, SchemaId, Schemas};
+use crate::error::Result;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Cases that one schema may have.
+const MAX_CASES: usize = 256;
+/// Cases that may be looked at before those that others contain are dropped.
+const MAX_PRODUCT: usize = 1024;
+/// Names and schemas in all cases of a document.
+const MAX_SIZE: usize = 5_000_000;
+
+/// Rewrites all schemas of the table.
+///
+/// # Errors
+/// Too many cases.
+pub(super) fn rewrite(schemas: &mut Schemas<'_>) -> Result<()> {
+    let mut found = Vec::new();
+    for kind in [Kind::Properties, Kind::Items, Kind::ItemsBesideContains] {
+        let having = |id: &SchemaId| kind.keyword_of(schemas.get(*id)).is_some();
+        let ids: Vec<SchemaId> = schemas.ids().filter(having).collect();
+        let mut collector = Collector { schemas, kind, known: FxHashMap::default(), size: 0 };
+        for id in ids {
+            found.push((id, kind, collector.of_closed(id)?));
+        }
+    }
+    // what is made for one schema is not looked at for another
+    for (id, kind, cases) in found {
+        close(schemas, kind, id, &cases);
+    }
+    for id in schemas.ids() {
+        let is_void = |a: &Applied<'_>| matches!(a, Applied::If { then: None, otherwise: None, .. });
+        // it was of use for what it evaluates
+        if schemas.get(id).applied.iter().any(is_void) {
+            schemas.change(id).applied.retain(|applied| !is_void(applied));
+        }
+    }
+    Ok(())
+}
+
+/// Which keyword is rewritten. Up to 2019-09, what `contains` finds is not evaluated.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Properties,
+    Items,
+    ItemsBesideContains,
+}
+
+impl Kind {
+    /// The schema of what is unevaluated.
+    fn keyword_of(self, schema: &Schema<'_>) -> Option<SchemaId> {
+        let unevaluated = &schema.unevaluated;
+        match self {
+            Kind::Properties => unevaluated.properties,
+            Kind::Items => unevaluated.items.filter(|_| unevaluated.after_contains),
+            Kind::ItemsBesideContains => unevaluated.items.filter(|_| !unevaluated.after_contains),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        if self == Kind::Properties { "unevaluatedProperties" } else { "unevaluatedItems" }
+    }
+
+    /// What the schema's own keywords evaluate.
+    fn own<'a>(self, schema: &Schema<'a>) -> Evaluated<'a> {
+        let mut own = Evaluated::default();
+        if self == Kind::Properties {
+            let object = &schema.object;
+            own.all = object.additional.is_some();
+            own.names = object.properties.iter().map(|(name, _)| *name).collect();
+            own.patterns = object.patterns.iter().map(|(pattern, _)| *pattern).collect();
+        } else {
+            own.all = schema.array.items.is_some();
+            own.prefix = schema.array.prefix.len();
+            if self == Kind::Items {
+                own.contained = schema.array.contains.iter().map(|contains| contains.schema).collect();
+            }
+        }
+        own
+    }
+}
+
+/// What is evaluated of an object, or of an array.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Evaluated<'a> {
+    all: bool,
+    names: BTreeSet<&'a str>,
+    patterns: BTreeSet<&'a str>,
+    /// So many items from the first on.
+    prefix: usize,
+    /// Items that satisfy one of these.
+    contained: BTreeSet<SchemaId>,
+}
+
+impl Evaluated<'_> {
+    fn add(&mut self, other: &Self) {
+        self.all |= other.all;
+        self.names.extend(&other.names);
+        self.patterns.extend(&other.patterns);
+        self.prefix = self.prefix.max(other.prefix);
+        self.contained.extend(&other.contained);
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.size() == 0
+    }
+
+    fn contains(&self, other: &Self) -> bool {
+        self.all
+            || !other.all
+                && self.prefix >= other.prefix
+                && self.names.is_superset(&other.names)
+                && self.patterns.is_superset(&other.patterns)
+                && self.contained.is_superset(&other.contained)
+    }
+
+    fn size(&self) -> usize {
+        usize::from(self.all) + self.prefix + self.names.len() + self.patterns.len() + self.contained.len()
+    }
+}
+
+/// If all of these schemas hold, at least that is evaluated.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Case<'a> {
+    holding: BTreeSet<SchemaId>,
+    evaluated: Evaluated<'a>,
+}
+
+impl<'a> Case<'a> {
+    fn given(&self, schema: SchemaId) -> Case<'a> {
+        let mut case = self.clone();
+        case.holding.insert(schema);
+        case
+    }
+
+    fn and(&self, other: &Case<'a>) -> Case<'a> {
+        let mut case = self.clone();
+        case.holding.extend(&other.holding);
+        case.evaluated.add(&other.evaluated);
+        case
+    }
+
+    fn contains(&self, other: &Case<'a>) -> bool {
+        self.holding.is_subset(&other.holding) && self.evaluated.contains(&other.evaluated)
+    }
+}
+
+/// The cases of a schema: if it holds, one of them does.
+type Cases<'a> = Rc<Vec<Case<'a>>>;
+
+fn contributes(cases: &[Case<'_>]) -> bool {
+    !cases.iter().all(|case| case.evaluated.is_nothing())
+}
+
+struct Collector<'s, 'a> {
+    schemas: &'s mut Schemas<'a>,
+    kind: Kind,
+    known: FxHashMap<SchemaId, Cases<'a>>,
+    size: usize,
+}
+
+impl<'a> Collector<'_, 'a> {
+    /// The cases of a schema with the keyword, before it applies.
+    fn of_closed(&mut self, id: SchemaId) -> Result<Cases<'a>> {
+        // after everything that it depends on. A cycle has no meaning, and is refused later
+        let mut stack = vec![(id, false)];
+        let mut open = rustc_hash::FxHashSet::default();
+        while let Some((at, inner_done)) = stack.pop() {
+            if inner_done {
+                let cases = self.of_whole(at)?;
+                self.known.insert(at, cases);
+            } else if !self.known.contains_key(&at) && open.insert(at) {
+                stack.push((at, true));
+                stack.extend(in_place(self.schemas.get(at)).into_iter().map(|inner| (inner, false)));
+            }
+        }
+        let schema = Rc::clone(self.schemas.get(id));
+        self.of_applied(&schema)
+    }
+
+    fn get(&self, id: SchemaId) -> Cases<'a> {
+        self.known.get(&id).cloned().unwrap_or_else(|| Rc::new(vec![Case::default()]))
+    }
+
+    fn of_whole(&mut self, id: SchemaId) -> Result<Cases<'a>> {
+        let schema = Rc::clone(self.schemas.get(id));
+        if self.kind.keyword_of(&schema).is_some() {
+            let evaluated = Evaluated { all: true, ..Evaluated::default() };
+            return Ok(Rc::new(vec![Case { evaluated, ..Case::default() }]));
+        }
+        self.of_applied(&schema)
+    }
+
+    fn of_applied(&mut self, schema: &Schema<'a>) -> Result<Cases<'a>> {
+        let own = Case { evaluated: self.kind.own(schema), ..Case::default() };
+        let mut cases = Rc::new(vec![own]);
+        for &conjunct in &schema.conjuncts {
+            cases = self.both(schema, &cases, &self.get(conjunct))?;
+        }
+        for alternatives in &schema.any_of {
+            let alternatives = self.of_some(schema, alternatives)?;
+            cases = self.both(schema, &cases, &alternatives)?;
+        }
+        for applied in &schema.applied {
+            let alternatives = match applied {
+                Applied::OneOf(list) => {
+                    let mut one: Vec<Case<'a>> = Vec::new();
+                    for &alternative in list {
+                        one.extend(self.get(alternative).iter().map(|case| case.given(alternative)));
+                    }
+                    self.pruned(schema, self.or_nothing(list, one))?
+                }
+                &Applied::If { condition, then, otherwise } => {
+                    self.of_branches(schema, condition, then, otherwise)?
+                }
+                &Applied::DependentSchema(name, dependent) => {
+                    let dependent = self.get(dependent);
+                    if !contributes(&dependent) {
+                        continue;
+                    }
+                    let mut present = Schema::of_types(&schema.pointer, TypeSet::OBJECT);
+                    present.object.required.push(name);
+                    let present = self.schemas.push(present);
+                    let given = dependent.iter().map(|case| case.given(present));
+                    self.pruned(schema, given.chain([Case::default()]).collect())?
+                }
+                Applied::Not(_) | Applied::DependentRequired(..) => continue,
+            };
+            cases = self.both(schema, &cases, &alternatives)?;
+        }
+        Ok(cases)
+    }
+
+    /// One or more of the alternatives hold.
+    fn of_some(&mut self, schema: &Schema<'a>, list: &[SchemaId]) -> Result<Cases<'a>> {
+        let mut some = Rc::new(vec![Case::default()]);
+        for &alternative in list {
+            let cases = self.get(alternative);
+            if contributes(&cases) {
+                let given = cases.iter().map(|case| case.given(alternative)).chain([Case::default()]);
+                some = self.both(schema, &some, &given.collect::<Vec<_>>())?;
+            }
+        }
+        let some = some.iter().filter(|case| !case.holding.is_empty()).cloned().collect();
+        self.pruned(schema, self.or_nothing(list, some))
+    }
+
+    /// With the case that nothing is evaluated, unless every alternative evaluates something.
+    fn or_nothing(&self, list: &[SchemaId], mut cases: Vec<Case<'a>>) -> Vec<Case<'a>> {
+        if !list.iter().all(|&alternative| contributes(&self.get(alternative))) {
+            cases.push(Case::default());
+        }
+        cases
+    }
+
+    fn of_branches(
+        &mut self,
+        schema: &Schema<'a>,
+        condition: SchemaId,
+        then: Option<SchemaId>,
+        otherwise: Option<SchemaId>,
+    ) -> Result<Cases<'a>> {
+        let branch = |this: &Self, branch: Option<SchemaId>| branch.map(|branch| this.get(branch));
+        let mut holds = self.get(condition);
+        if let Some(then) = branch(self, then) {
+            holds = self.both(schema, &holds, &then)?;
+        }
+        let mut cases = vec![Case::default()];
+        if contributes(&holds) {
+            cases.extend(holds.iter().map(|case| case.given(condition)));
+        }
+        if let Some(fails) = branch(self, otherwise).filter(|fails| contributes(fails)) {
+            let applied = vec![Applied::Not(condition)];
+            let not = self.schemas.push(Schema { applied, ..Schema::made(&schema.pointer) });
+            cases.extend(fails.iter().map(|case| case.given(not)));
+            // one of the two branches is taken
+            if contributes(&holds) {
+                cases.remove(0);
+            }
+        }
+        self.pruned(schema, cases)
+    }
+
+    /// Both hold: one case of each.
+    fn both(&mut self, schema: &Schema<'a>, some: &[Case<'a>], others: &[Case<'a>]) -> Result<Cases<'a>> {
+        if some.len() * others.len() > MAX_PRODUCT {
+            return Err(self.too_many(schema));
+        }
+        let product = some.iter().flat_map(|one| others.iter().map(|other| one.and(other)));
+        self.pruned(schema, product.collect())
+    }
+
+    /// Without cases that others contain.
+    fn pruned(&mut self, schema: &Schema<'a>, cases: Vec<Case<'a>>) -> Result<Cases<'a>> {
+        let mut kept: Vec<Case<'a>> = Vec::with_capacity(cases.len());
+        for case in cases {
+            if !kept.iter().any(|other| other.contains(&case)) {
+                kept.retain(|other| !case.contains(other));
+                kept.push(case);
+            }
+        }
+        self.size += kept.iter().map(|case| 1 + case.evaluated.size() + case.holding.len()).sum::<usize>();
+        if kept.len() > MAX_CASES || self.size > MAX_SIZE {
+            return Err(self.too_many(schema));
+        }
+        Ok(Rc::new(kept))
+    }
+
+    fn too_many(&self, schema: &Schema<'a>) -> crate::Error {
+        let keyword = format!("`{}`", self.kind.name());
+        errors::unsupported_combination(&schema.pointer, &keyword, "so many alternatives")
+    }
+}
+
+/// The schemas of the same value whose evaluations count.
+fn in_place(schema: &Schema<'_>) -> Vec<SchemaId> {
+    let mut all: Vec<SchemaId> = schema.in_place().collect();
+    for applied in &schema.applied {
+        match applied {
+            Applied::OneOf(list) => all.extend(list),
+            Applied::If { condition, then, otherwise } => {
+                all.extend([Some(*condition), *then, *otherwise].into_iter().flatten());
+            }
+            Applied::DependentSchema(_, dependent) => all.push(*dependent),
+            Applied::Not(_) | Applied::DependentRequired(..) => {}
+        }
+    }
+    all
+}
+
+/// Rewrites the keyword of one schema.
+fn close<'a>(schemas: &mut Schemas<'a>, kind: Kind, id: SchemaId, cases: &[Case<'a>]) {
+    let Some(rest) = kind.keyword_of(schemas.get(id)) else { return };
+    let is_open = |case: &Case<'_>| case.evaluated.all && case.holding.is_empty();
+    if cases.iter().any(is_open) {
+        return;
+    }
+    let pointer = join(&schemas.get(id).pointer, kind.name());
+    let always = schemas.always();
+    let mut alternatives = Vec::with_capacity(cases.len());
+    for Case { holding, evaluated } in cases {
+        let mut closed = Schema::made(&pointer);
+        closed.conjuncts.extend(holding);
+        if !evaluated.all {
+            closed.is_bare = false;
+            if kind == Kind::Properties {
+                evaluated.names.iter().for_each(|name| closed.object.declare(name, always));
+                closed.object.patterns = evaluated.patterns.iter().map(|p| (*p, always)).collect();
+                closed.object.additional = Some(rest);
+            } else {
+                closed.array.prefix = vec![always; evaluated.prefix];
+                let mut any: Vec<SchemaId> = evaluated.contained.iter().copied().collect();
+                closed.array.items = Some(if any.is_empty() {
+                    rest
+                } else {
+                    any.push(rest);
+                    schemas.push(Schema { any_of: vec![any], ..Schema::made(&pointer) })
+                });
+            }
+        }
+        alternatives.push(schemas.push(closed));
+    }
+    let schema = schemas.change(id);
+    match alternatives[..] {
+        [one] => schema.conjuncts.push(one),
+        _ => schema.any_of.push(alternatives),
+    }
+}

@@ -1,0 +1,350 @@
+//! Programs with look-around -> deterministic automata -> expressions.
+//!
+//! After a prefix, what may still follow is a disjunction of *terms*: conjunctions of instructions that read a
+//! character, as they are or negated (a look-ahead that must fail). Reading a character replaces each by
+//! what follows it, as in an alternating automaton; the disjunctions without needless terms are the states.
+//! What look-behinds, word boundaries and starts of lines ask of the prefix is known when it is asked: each
+//! look-behind runs along from every place on. So this is exact, and there is no intersection left.
+
+use super::errors;
+use super::leaf::Hook;
+use super::program::{END, Instruction, LINE_ENDS, Place, Program, WORD_FOLLOWS, YES};
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, GrammarBuilder};
+use crate::syntax::deterministic::Automaton;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
+
+/// States of the deterministic automaton.
+const MAX_STATES: usize = 20_000;
+/// Terms of one state.
+const MAX_TERMS: usize = 1_000;
+/// Terms looked at in all, which bounds the time.
+const MAX_WORK: usize = 4_000_000;
+/// Look-aheads inside each other.
+const MAX_DEPTH: usize = 32;
+
+/// An instruction that reads a character or asks for the end, times two, plus one if it must fail.
+type Literal = u32;
+/// All of these, sorted.
+type Term = Vec<Literal>;
+/// One of these, sorted, none of which has all literals of another.
+type State = Vec<Term>;
+
+/// What is known of the text before a place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Before {
+    starts: bool,
+    after_word: bool,
+    after_line: bool,
+    /// For each look-behind, the instructions that wait for the next character, and whether it holds here.
+    behinds: Vec<(Vec<Place>, bool)>,
+}
+
+/// The expression of the texts that a program describes.
+pub(super) fn lower(
+    builder: &mut GrammarBuilder,
+    program: &Program,
+    pattern: &str,
+    hook: Option<&mut Hook<'_>>,
+) -> Result<ExprId> {
+    let alphabet = Alphabet::of(&program.classes);
+    let maker = Maker { program, pattern, alphabet: &alphabet, work: Cell::new(0) };
+    let automaton = maker.automaton()?;
+    let mut plain = |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
+    let spell: &mut Hook<'_> = match hook {
+        Some(hook) => hook,
+        None => &mut plain,
+    };
+    Ok(automaton.expression(builder, &mut |g, symbols| {
+        let ranges = symbols.iter().flat_map(|&symbol| alphabet.classes[symbol].ranges().iter().copied());
+        let class = CharClass::new(ranges);
+        spell(g, &class)
+    }))
+}
+
+/// Sets of characters that no class of the program tells apart.
+struct Alphabet {
+    classes: Vec<CharClass>,
+    /// By class of the program, the symbols inside it.
+    inside: Vec<Vec<bool>>,
+}
+
+impl Alphabet {
+    fn of(classes: &[CharClass]) -> Alphabet {
+        // ranges begin where some class begins or has just ended
+        let mut starts: Vec<u32> = vec![0, 0xE000];
+        for &(low, high) in classes.iter().flat_map(|class| class.ranges()) {
+            starts.extend([u32::from(low), u32::from(high) + 1]);
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        let mut symbols: FxHashMap<Vec<bool>, Vec<(char, char)>> = FxHashMap::default();
+        let mut order: Vec<Vec<bool>> = Vec::new();
+        for (index, &start) in starts.iter().enumerate() {
+            let end = starts.get(index + 1).map_or(u32::from(char::MAX), |next| next - 1);
+            // surrogates are no characters
+            let end = if (0xD800..0xE000).contains(&end) { 0xD7FF } else { end };
+            let (Some(low), Some(high)) = (char::from_u32(start), char::from_u32(end)) else { continue };
+            let signature: Vec<bool> = classes.iter().map(|class| class.contains(low)).collect();
+            let ranges = symbols.entry(signature.clone()).or_insert_with(|| {
+                order.push(signature);
+                Vec::new()
+            });
+            ranges.push((low, high));
+        }
+        let inside = (0..classes.len()).map(|class| order.iter().map(|s| s[class]).collect()).collect();
+        let classes = order.iter().map(|s| CharClass::new(symbols[s].iter().copied())).collect();
+        Alphabet { classes, inside }
+    }
+}
+
+struct Maker<'m> {
+    program: &'m Program,
+    pattern: &'m str,
+    alphabet: &'m Alphabet,
+    /// Terms looked at so far.
+    work: Cell<usize>,
+}
+
+impl Maker<'_> {
+    fn automaton(&self) -> Result<Automaton> {
+        let behinds = vec![(Vec::new(), false); self.program.behinds.len()];
+        let mut before = Before { starts: true, after_word: false, after_line: true, behinds };
+        self.run_behinds(&mut before, None)?;
+        let start = self.close(self.program.start, &before, 0)?;
+        let mut ids: FxHashMap<(State, Before), u32> = FxHashMap::default();
+        let mut states = vec![(start, before)];
+        ids.insert(states[0].clone(), 0);
+        let mut automaton = Automaton::new(self.alphabet.classes.len());
+        while let Some((state, before)) = states.get(automaton.len()).cloned() {
+            let mut next = Vec::with_capacity(self.alphabet.classes.len());
+            for symbol in 0..self.alphabet.classes.len() {
+                let (state, before) = self.step(&state, &before, symbol)?;
+                if state.is_empty() {
+                    next.push(None);
+                    continue;
+                }
+                let known = states.len() as u32;
+                let key = (state, before);
+                next.push(Some(*ids.entry(key).or_insert_with_key(|key| {
+                    states.push(key.clone());
+                    known
+                })));
+            }
+            if states.len() > MAX_STATES {
+                return Err(errors::too_complex(self.pattern, "states", MAX_STATES));
+            }
+            // at the end, what waits for the end holds, and what waits for a character fails
+            let holds = |&literal: &Literal| (literal / 2 == END) != (literal % 2 == 1);
+            automaton.push(next, state.iter().any(|term| term.iter().all(holds)));
+        }
+        Ok(automaton)
+    }
+
+    fn reads(&self, place: Place, symbol: usize) -> Option<Place> {
+        match self.program.instructions[place as usize] {
+            Instruction::Char(class, next) => self.alphabet.inside[class as usize][symbol].then_some(next),
+            _ => None,
+        }
+    }
+
+    fn step(&self, state: &State, before: &Before, symbol: usize) -> Result<(State, Before)> {
+        let is = |place: Place| self.reads(place, symbol).is_some();
+        let mut after = Before {
+            starts: false,
+            after_word: is(WORD_FOLLOWS),
+            after_line: is(LINE_ENDS),
+            behinds: before.behinds.clone(),
+        };
+        self.run_behinds(&mut after, Some(symbol))?;
+        let mut all = Vec::new();
+        for term in state {
+            let mut product = vec![Term::new()];
+            for &literal in term {
+                let next = match self.reads(literal / 2, symbol) {
+                    Some(next) => self.close(next, &after, 0)?,
+                    None => Vec::new(),
+                };
+                let next = if literal % 2 == 1 { self.negated(&next)? } else { next };
+                product = self.product(&product, &next)?;
+            }
+            all.extend(product);
+        }
+        // what came before is forgotten where nothing asks for it
+        if !self.program.instructions.iter().any(|i| matches!(i, Instruction::Boundary(..))) {
+            after.after_word = false;
+        }
+        if !self.program.instructions.iter().any(|i| matches!(i, Instruction::Start { line: true, .. })) {
+            after.after_line = false;
+        }
+        let state = self.simplified(all)?;
+        if state.iter().all(Vec::is_empty) && !state.is_empty() {
+            // anything may follow
+            after = Before { starts: false, after_word: false, after_line: false, behinds: Vec::new() };
+            after.behinds = vec![(Vec::new(), false); self.program.behinds.len()];
+        }
+        Ok((state, after))
+    }
+
+    /// Lets all look-behinds read a character, and begin here.
+    fn run_behinds(&self, before: &mut Before, symbol: Option<usize>) -> Result<()> {
+        for index in 0..self.program.behinds.len() {
+            let waiting = std::mem::take(&mut before.behinds[index].0);
+            let read = |place: Place| symbol.and_then(|symbol| self.reads(place, symbol));
+            let mut places: Vec<Place> = waiting.into_iter().filter_map(read).collect();
+            places.push(self.program.behinds[index]);
+            let mut waiting = Vec::new();
+            let mut seen = FxHashSet::default();
+            let mut holds = false;
+            while let Some(place) = places.pop() {
+                if !seen.insert(place) {
+                    continue;
+                }
+                match &self.program.instructions[place as usize] {
+                    Instruction::Yes => holds = true,
+                    Instruction::Char(..) => waiting.push(place),
+                    Instruction::AnyOf(ways) => places.extend(ways),
+                    Instruction::Behind(inner, negated, next) => {
+                        if before.behinds[*inner].1 != *negated {
+                            places.push(*next);
+                        }
+                    }
+                    Instruction::Start { line, next } => {
+                        if before.starts || *line && before.after_line {
+                            places.push(*next);
+                        }
+                    }
+                    Instruction::End
+                    | Instruction::Ahead(..)
+                    | Instruction::Finish { .. }
+                    | Instruction::Boundary(..) => return Err(errors::ahead_in_behind(self.pattern)),
+                }
+            }
+            waiting.sort_unstable();
+            before.behinds[index] = (waiting, holds);
+        }
+        Ok(())
+    }
+
+    /// What a program asks of the text that follows.
+    fn close(&self, start: Place, before: &Before, depth: usize) -> Result<State> {
+        if depth > MAX_DEPTH {
+            return Err(errors::too_complex(self.pattern, "look-aheads inside each other", MAX_DEPTH));
+        }
+        let mut all = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut work = vec![(start, Term::new())];
+        while let Some((place, term)) = work.pop() {
+            if !seen.insert((place, term.clone())) {
+                continue;
+            }
+            if seen.len() > 8 * MAX_TERMS + 2 * self.program.instructions.len() {
+                return Err(errors::too_complex(self.pattern, "alternatives", MAX_TERMS));
+            }
+            let mut also = |next: Place, more: State| {
+                for more in more {
+                    if let Some(term) = joined(&term, &more) {
+                        work.push((next, term));
+                    }
+                }
+            };
+            let (yes, no) = (|place: Place| vec![vec![place * 2]], |place: Place| vec![vec![place * 2 + 1]]);
+            match &self.program.instructions[place as usize] {
+                Instruction::Yes => all.push(term),
+                Instruction::End | Instruction::Char(..) => all.extend(joined(&term, &[place * 2])),
+                Instruction::AnyOf(ways) => work.extend(ways.iter().map(|&way| (way, term.clone()))),
+                Instruction::Ahead(body, negated, next) => {
+                    let body = self.close(*body, before, depth + 1)?;
+                    also(*next, if *negated { self.negated(&body)? } else { body });
+                }
+                Instruction::Behind(index, negated, next) => {
+                    if before.behinds[*index].1 != *negated {
+                        work.push((*next, term));
+                    }
+                }
+                Instruction::Start { line, next } => {
+                    if before.starts || *line && before.after_line {
+                        work.push((*next, term));
+                    }
+                }
+                Instruction::Finish { line, next } => {
+                    also(*next, yes(END));
+                    if *line {
+                        also(*next, yes(LINE_ENDS));
+                    }
+                }
+                Instruction::Boundary(is, next) => {
+                    let word_follows = before.after_word != *is;
+                    also(*next, if word_follows { yes(WORD_FOLLOWS) } else { no(WORD_FOLLOWS) });
+                }
+            }
+        }
+        self.simplified(all)
+    }
+
+    /// What holds exactly if the state does not.
+    fn negated(&self, state: &State) -> Result<State> {
+        let mut all = vec![Term::new()];
+        for term in state {
+            let one_fails: State = term.iter().map(|literal| vec![literal ^ 1]).collect();
+            all = self.product(&all, &one_fails)?;
+        }
+        Ok(all)
+    }
+
+    /// Both.
+    fn product(&self, a: &State, b: &State) -> Result<State> {
+        if a.len().saturating_mul(b.len()) > MAX_TERMS * MAX_TERMS / 16 {
+            return Err(errors::too_complex(self.pattern, "alternatives", MAX_TERMS));
+        }
+        let pairs = a.iter().flat_map(|a| b.iter().filter_map(|b| joined(a, b)));
+        self.simplified(pairs.collect())
+    }
+
+    /// Sorted, without terms that ask more than another.
+    fn simplified(&self, mut state: State) -> Result<State> {
+        self.work.set(self.work.get() + 1 + state.len());
+        if self.work.get() > MAX_WORK {
+            return Err(errors::too_complex(self.pattern, "steps", MAX_WORK));
+        }
+        state.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        state.dedup();
+        // terms of one literal cannot contain each other
+        let singles: FxHashSet<Literal> = state
+            .iter()
+            .filter_map(|term| <[Literal; 1]>::try_from(term.as_slice()).ok())
+            .map(|[l]| l)
+            .collect();
+        let mut kept: State = Vec::new();
+        for term in state {
+            let needless = match term.len() {
+                0 => return Ok(vec![term]),
+                1 => false,
+                _ => {
+                    term.iter().any(|literal| singles.contains(literal))
+                        || kept.iter().filter(|k| k.len() > 1).any(|k| k.iter().all(|l| term.contains(l)))
+                }
+            };
+            if !needless {
+                kept.push(term);
+            }
+        }
+        if kept.iter().filter(|term| term.len() > 1).count() > MAX_TERMS {
+            return Err(errors::too_complex(self.pattern, "alternatives", MAX_TERMS));
+        }
+        Ok(kept)
+    }
+}
+
+/// The literals of both; none if they contradict each other.
+fn joined(a: &[Literal], b: &[Literal]) -> Option<Term> {
+    let mut term = [a, b].concat();
+    term.sort_unstable();
+    term.dedup();
+    let opposed = term.windows(2).any(|pair| pair[0] / 2 == pair[1] / 2);
+    // nothing both ends and goes on
+    let ends = term.contains(&(END * 2));
+    let reads = term.iter().any(|&literal| literal % 2 == 0 && literal / 2 != END && literal / 2 != YES);
+    if opposed || ends && reads { None } else { Some(term) }
+}

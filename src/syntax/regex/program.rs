@@ -1,0 +1,409 @@
+//! Patterns with look-around, word boundaries or line anchors, as programs: instructions that read a character,
+//! choose, or ask something of the place between two characters.
+
+use super::ecma::{AHEAD, BEHIND, NOT_AHEAD, NOT_BEHIND, WORD};
+use super::errors;
+use super::leaf::{Flags, Leaves};
+use super::source::Source;
+use super::{Dialect, Options};
+use crate::error::Result;
+use crate::grammar::{CharClass, Expression, GrammarBuilder};
+use regex_syntax::ast::{AssertionKind, Ast, GroupKind, RepetitionKind, RepetitionRange, Span};
+use rustc_hash::FxHashMap;
+
+/// Instructions of one program; repeats are written out.
+const MAX_INSTRUCTIONS: usize = 50_000;
+
+/// The place of an instruction.
+pub(super) type Place = u32;
+
+/// Whatever follows is fine.
+pub(super) const YES: Place = 0;
+/// Nothing follows: the end of the text.
+pub(super) const END: Place = 1;
+/// The next character is one of words.
+pub(super) const WORD_FOLLOWS: Place = 2;
+/// The next character ends a line.
+pub(super) const LINE_ENDS: Place = 3;
+
+#[derive(Clone, Debug)]
+pub(super) enum Instruction {
+    Yes,
+    End,
+    /// Reads a character of a class.
+    Char(u32, Place),
+    AnyOf(Vec<Place>),
+    /// What follows does, or does not, begin as the program at the first place says.
+    Ahead(Place, bool, Place),
+    /// What stands before ends, or does not, as the look-behind of this number says.
+    Behind(usize, bool, Place),
+    /// The text, or the line, begins here.
+    Start {
+        line: bool,
+        next: Place,
+    },
+    /// The text, or the line, ends here.
+    Finish {
+        line: bool,
+        next: Place,
+    },
+    /// A word begins or ends here, or not.
+    Boundary(bool, Place),
+}
+
+pub(super) struct Program {
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) classes: Vec<CharClass>,
+    /// The programs of look-behinds, which end in [`YES`]; those inside others come first.
+    pub(super) behinds: Vec<Place>,
+    pub(super) start: Place,
+}
+
+/// Whether a pattern needs a program.
+pub(super) fn is_needed(ast: &Ast, options: &Options) -> bool {
+    let mut todo = vec![ast];
+    let mut line_flag = false;
+    let mut line_anchor = false;
+    while let Some(ast) = todo.pop() {
+        match ast {
+            Ast::Assertion(assertion) => match assertion.kind {
+                AssertionKind::WordBoundary | AssertionKind::NotWordBoundary => return true,
+                AssertionKind::StartLine | AssertionKind::EndLine => line_anchor = true,
+                _ => {}
+            },
+            Ast::Group(group) => {
+                if look_around(&group.kind, options).is_some() {
+                    return true;
+                }
+                if let GroupKind::NonCapturing(flags) = &group.kind {
+                    line_flag |= Flags::new(options).with(flags).multi_line;
+                }
+                todo.push(&group.ast);
+            }
+            Ast::Flags(set) => line_flag |= Flags::new(options).with(&set.flags).multi_line,
+            Ast::Repetition(repetition) => todo.push(&repetition.ast),
+            Ast::Concat(concat) => todo.extend(&concat.asts),
+            Ast::Alternation(alternation) => todo.extend(&alternation.asts),
+            _ => {}
+        }
+    }
+    line_flag && line_anchor
+}
+
+/// Whether the group is a look-around: behind or ahead, negated or not.
+fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
+    let GroupKind::CaptureName { name, .. } = kind else { return None };
+    if options.dialect != Dialect::Ecma262 {
+        return None;
+    }
+    let name = name.name.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some(match name {
+        AHEAD => (false, false),
+        NOT_AHEAD => (false, true),
+        BEHIND => (true, false),
+        NOT_BEHIND => (true, true),
+        _ => return None,
+    })
+}
+
+/// The program of a pattern. With `search`, any text may stand around the match.
+pub(super) fn compile(ast: &Ast, source: &Source<'_>, options: &Options) -> Result<Program> {
+    let mut scratch = GrammarBuilder::with_limits(options.limits.clone());
+    let mut keep = |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
+    let ecma = options.dialect == Dialect::Ecma262 || options.ascii_classes;
+    let mut compiler = Compiler {
+        source,
+        options,
+        flags: FxHashMap::default(),
+        leaves: Leaves::new(source, Some(&mut keep)),
+        class_ids: FxHashMap::default(),
+        program: Program { instructions: Vec::new(), classes: Vec::new(), behinds: Vec::new(), start: YES },
+        results: Vec::new(),
+        tasks: Vec::new(),
+    };
+    compiler.find_flags(ast);
+    let terminators = CharClass::from_iter(['\n', '\r', '\u{2028}', '\u{2029}']);
+    let (word, line) = (
+        compiler.class(if ecma { ascii_word() } else { unicode_word() }),
+        compiler.class(if options.dialect == Dialect::Ecma262 {
+            terminators
+        } else {
+            CharClass::from_iter(['\n'])
+        }),
+    );
+    for instruction in
+        [Instruction::Yes, Instruction::End, Instruction::Char(word, YES), Instruction::Char(line, YES)]
+    {
+        compiler.program.instructions.push(instruction);
+    }
+    let after = if options.search { YES } else { END };
+    compiler.tasks.push(Task::Build(ast, after));
+    compiler.run(&mut scratch)?;
+    let mut start = compiler.results.pop().unwrap_or(YES);
+    if options.search {
+        let any = compiler.class(CharClass::any());
+        let around = compiler.push(Instruction::AnyOf(Vec::new()))?;
+        let read = compiler.push(Instruction::Char(any, around))?;
+        compiler.program.instructions[around as usize] = Instruction::AnyOf(vec![start, read]);
+        start = around;
+    }
+    compiler.program.start = start;
+    Ok(compiler.program)
+}
+
+/// The characters of words in ECMA-262.
+pub(super) fn ascii_word() -> CharClass {
+    debug_assert_eq!(WORD, "0-9A-Za-z_");
+    CharClass::new([('0', '9'), ('A', 'Z'), ('a', 'z'), ('_', '_')])
+}
+
+fn unicode_word() -> CharClass {
+    match regex_syntax::parse(r"\w").map(regex_syntax::hir::Hir::into_kind) {
+        Ok(regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => {
+            CharClass::new(class.ranges().iter().map(|range| (range.start(), range.end())))
+        }
+        _ => ascii_word(),
+    }
+}
+
+enum Task<'a> {
+    /// Makes the program of a part, with what follows it; its place is a result.
+    Build(&'a Ast, Place),
+    /// Makes the first so many parts, before the result.
+    Chain(&'a [Ast], usize),
+    /// Joins so many results.
+    Join(usize),
+    /// Makes a part so often, before the result.
+    Copies(&'a Ast, u32),
+    /// Makes a part up to so often, before the result; then what follows it all.
+    Optional(&'a Ast, u32, Place),
+    /// Closes a loop, whose place and what follows it are known.
+    Loop(Place, Place),
+    /// Makes a look-around of the result: behind, negated, what follows.
+    Look(bool, bool, Place),
+}
+
+struct Compiler<'a, 'p, 'h, 'f> {
+    source: &'p Source<'p>,
+    options: &'p Options,
+    /// The flags in force at leaves and assertions.
+    flags: FxHashMap<*const Ast, Flags>,
+    leaves: Leaves<'p, 'h, 'f>,
+    class_ids: FxHashMap<CharClass, u32>,
+    program: Program,
+    results: Vec<Place>,
+    tasks: Vec<Task<'a>>,
+}
+
+impl<'a> Compiler<'a, '_, '_, '_> {
+    /// Programs are made from their ends, flags hold from where they are set.
+    fn find_flags(&mut self, ast: &'a Ast) {
+        enum Step<'a> {
+            Into(&'a Ast),
+            Back(Flags),
+        }
+        let mut flags = Flags::new(self.options);
+        let mut steps = vec![Step::Into(ast)];
+        while let Some(step) = steps.pop() {
+            let ast = match step {
+                Step::Back(outer) => {
+                    flags = outer;
+                    continue;
+                }
+                Step::Into(ast) => ast,
+            };
+            match ast {
+                Ast::Flags(set) => flags = flags.with(&set.flags),
+                Ast::Group(group) => {
+                    steps.push(Step::Back(flags));
+                    if let GroupKind::NonCapturing(changes) = &group.kind {
+                        flags = flags.with(changes);
+                    }
+                    steps.push(Step::Into(&group.ast));
+                }
+                Ast::Repetition(repetition) => steps.push(Step::Into(&repetition.ast)),
+                Ast::Concat(concat) => steps.extend(concat.asts.iter().rev().map(Step::Into)),
+                Ast::Alternation(list) => steps.extend(list.asts.iter().rev().map(Step::Into)),
+                _ => {
+                    self.flags.insert(std::ptr::from_ref(ast), flags);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, instruction: Instruction) -> Result<Place> {
+        if self.program.instructions.len() >= MAX_INSTRUCTIONS {
+            return Err(errors::too_complex(self.source.original, "instructions", MAX_INSTRUCTIONS));
+        }
+        self.program.instructions.push(instruction);
+        Ok(self.program.instructions.len() as Place - 1)
+    }
+
+    fn class(&mut self, class: CharClass) -> u32 {
+        *self.class_ids.entry(class).or_insert_with_key(|class| {
+            self.program.classes.push(class.clone());
+            self.program.classes.len() as u32 - 1
+        })
+    }
+
+    fn run(&mut self, scratch: &mut GrammarBuilder) -> Result<()> {
+        while let Some(task) = self.tasks.pop() {
+            match task {
+                Task::Build(ast, next) => self.build(ast, next, scratch)?,
+                Task::Chain(_, 0) | Task::Copies(_, 0) => {}
+                Task::Chain(list, count) => {
+                    let next = self.results.pop().unwrap_or(YES);
+                    self.tasks.push(Task::Chain(list, count - 1));
+                    self.tasks.push(Task::Build(&list[count - 1], next));
+                }
+                Task::Join(count) => {
+                    let ways = self.results.split_off(self.results.len().saturating_sub(count));
+                    let place = self.push(Instruction::AnyOf(ways))?;
+                    self.results.push(place);
+                }
+                Task::Copies(ast, count) => {
+                    let next = self.results.pop().unwrap_or(YES);
+                    self.tasks.push(Task::Copies(ast, count - 1));
+                    self.tasks.push(Task::Build(ast, next));
+                }
+                Task::Optional(ast, left, end) => {
+                    let made = self.results.pop().unwrap_or(YES);
+                    let here =
+                        if made == end { end } else { self.push(Instruction::AnyOf(vec![made, end]))? };
+                    if left == 0 {
+                        self.results.push(here);
+                    } else {
+                        self.tasks.push(Task::Optional(ast, left - 1, end));
+                        self.tasks.push(Task::Build(ast, here));
+                    }
+                }
+                Task::Loop(place, next) => {
+                    let body = self.results.pop().unwrap_or(YES);
+                    self.program.instructions[place as usize] = Instruction::AnyOf(vec![body, next]);
+                    self.results.push(place);
+                }
+                Task::Look(behind, negated, next) => {
+                    let body = self.results.pop().unwrap_or(YES);
+                    let place = if behind {
+                        self.program.behinds.push(body);
+                        Instruction::Behind(self.program.behinds.len() - 1, negated, next)
+                    } else {
+                        Instruction::Ahead(body, negated, next)
+                    };
+                    let place = self.push(place)?;
+                    self.results.push(place);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn build(&mut self, ast: &'a Ast, next: Place, scratch: &mut GrammarBuilder) -> Result<()> {
+        let place = match ast {
+            Ast::Empty(_) | Ast::Flags(_) => next,
+            Ast::Assertion(assertion) => {
+                let flags = self.flags_of(ast);
+                let instruction = self.assertion(&assertion.kind, &assertion.span, flags, next)?;
+                self.push(instruction)?
+            }
+            Ast::Literal(_)
+            | Ast::Dot(_)
+            | Ast::ClassUnicode(_)
+            | Ast::ClassPerl(_)
+            | Ast::ClassBracketed(_) => {
+                let flags = self.flags_of(ast);
+                let expression = self.leaves.lower(scratch, ast, flags)?;
+                let mut place = next;
+                for class in characters(scratch.expression(expression)).into_iter().rev() {
+                    let class = self.class(class);
+                    place = self.push(Instruction::Char(class, place))?;
+                }
+                place
+            }
+            Ast::Group(group) => {
+                match look_around(&group.kind, self.options) {
+                    Some((behind, negated)) => {
+                        self.tasks.push(Task::Look(behind, negated, next));
+                        self.tasks.push(Task::Build(&group.ast, YES));
+                    }
+                    None => self.tasks.push(Task::Build(&group.ast, next)),
+                }
+                return Ok(());
+            }
+            Ast::Concat(concat) => {
+                self.tasks.push(Task::Chain(&concat.asts, concat.asts.len()));
+                next
+            }
+            Ast::Alternation(list) => {
+                self.tasks.push(Task::Join(list.asts.len()));
+                self.tasks.extend(list.asts.iter().map(|ast| Task::Build(ast, next)));
+                return Ok(());
+            }
+            Ast::Repetition(repetition) => {
+                let body = &*repetition.ast;
+                let (min, max) = match &repetition.op.kind {
+                    RepetitionKind::ZeroOrOne => (0, Some(1)),
+                    RepetitionKind::ZeroOrMore => (0, None),
+                    RepetitionKind::OneOrMore => (1, None),
+                    RepetitionKind::Range(RepetitionRange::Exactly(n)) => (*n, Some(*n)),
+                    RepetitionKind::Range(RepetitionRange::AtLeast(n)) => (*n, None),
+                    RepetitionKind::Range(RepetitionRange::Bounded(m, n)) => (*m, Some(*n)),
+                };
+                self.tasks.push(Task::Copies(body, min));
+                match max {
+                    Some(max) => {
+                        self.tasks.push(Task::Optional(body, max.saturating_sub(min), next));
+                        next
+                    }
+                    None => {
+                        let place = self.push(Instruction::AnyOf(Vec::new()))?;
+                        self.tasks.push(Task::Loop(place, next));
+                        self.tasks.push(Task::Build(body, place));
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        self.results.push(place);
+        Ok(())
+    }
+
+    fn flags_of(&self, ast: &Ast) -> Flags {
+        let known = self.flags.get(&std::ptr::from_ref(ast)).copied();
+        known.unwrap_or_else(|| Flags::new(self.options))
+    }
+
+    fn assertion(&self, kind: &AssertionKind, span: &Span, flags: Flags, next: Place) -> Result<Instruction> {
+        let boundary = matches!(kind, AssertionKind::WordBoundary | AssertionKind::NotWordBoundary);
+        if boundary && !flags.unicode && self.options.dialect == Dialect::Rust && !self.options.ascii_classes
+        {
+            return Err(errors::word_boundary(self.source, span));
+        }
+        let line = matches!(kind, AssertionKind::StartLine | AssertionKind::EndLine) && flags.multi_line;
+        if line && flags.crlf {
+            return Err(errors::line_anchor(self.source, span));
+        }
+        Ok(match kind {
+            AssertionKind::StartText => Instruction::Start { line: false, next },
+            AssertionKind::EndText => Instruction::Finish { line: false, next },
+            AssertionKind::StartLine => Instruction::Start { line, next },
+            AssertionKind::EndLine => Instruction::Finish { line, next },
+            AssertionKind::WordBoundary => Instruction::Boundary(true, next),
+            AssertionKind::NotWordBoundary => Instruction::Boundary(false, next),
+            _ => return Err(errors::word_boundary(self.source, span)),
+        })
+    }
+}
+
+/// The characters that a leaf reads, one after the other.
+fn characters(expression: &Expression) -> Vec<CharClass> {
+    match expression {
+        Expression::Class(class) => vec![class.clone()],
+        Expression::Bytes(bytes) => {
+            let text = str::from_utf8(bytes).unwrap_or_default();
+            text.chars().map(|c| CharClass::new([(c, c)])).collect()
+        }
+        // no character at all
+        _ => vec![CharClass::default()],
+    }
+}
