@@ -5,6 +5,8 @@
 //! (denoise a noisy image, translate into German, …) is worth 1, and each tool costs 0.1. A plan that the automaton does
 //! not allow is worth 0 and is not learnt from, as RLTF has it.
 
+#![allow(clippy::print_stdout)] // an example says what it does
+
 use grammata::plan::{Offer, PlanAutomaton, Step, Walk, modalities};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use rand::{Rng, SeedableRng};
@@ -12,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 400;
 const RATE: f64 = 0.5;
 /// Choices after which a plan that has not come to an end is given up.
 const LONGEST: usize = 24;

@@ -106,7 +106,7 @@ impl<'g> Lowering<'g> {
             rule_starts: vec![None; grammar.rules().len()],
             pending_rules: Vec::new(),
             operands: FxHashMap::default(),
-            shared: sizes::shared(grammar, &weights, UNROLLED_STATES),
+            shared: sizes::shared(grammar, &weights),
             shared_starts: FxHashMap::default(),
             weights,
             scope: 0,

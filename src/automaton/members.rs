@@ -93,7 +93,11 @@ impl Members {
 
 impl Tables {
     fn progress(&self, list: &Members, value: u32) -> Progress {
-        if list.is_counted() { self.counted.list[value as usize] } else { Progress { base: value, count: 0, one: false } }
+        if list.is_counted() {
+            self.counted.list[value as usize]
+        } else {
+            Progress { base: value, count: 0, one: false }
+        }
     }
 
     /// The value of the list's frame after one more member.

@@ -34,8 +34,20 @@ pub(crate) struct Part {
 /// Frames that stay with a part, from the top.
 type Kept = SmallVec<[(StateId, u32); DEEPEST]>;
 
-/// One state of a part: the stacks below, the frames kept, and the state.
-type Split = (StackId, Kept, StateId);
+/// Of a state that reads so many bytes a call is a wide one.
+const WIDE: usize = 128;
+
+/// One state of a part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Split {
+    below: StackId,
+    /// Equal for the states of one part.
+    part: usize,
+    /// The stacks as they are.
+    stack: StackId,
+    kept: Kept,
+    state: StateId,
+}
 
 impl Tables {
     /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
@@ -53,36 +65,72 @@ impl Tables {
                 return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
             }
         }
-        let as_they_are = |(below, kept, _): &Split| *below == Stacks::EMPTY_STACK && kept.is_empty();
+        let as_they_are = |split: &Split| split.below == Stacks::EMPTY_STACK && split.kept.is_empty();
         if splits.iter().all(as_they_are) {
             return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
         }
+        self.join(automaton, &mut splits);
         splits.sort_unstable();
         // rounds that were told apart may not be any more
         splits.dedup();
         let mut parts = SmallVec::new();
-        for part in splits.chunk_by(|a, b| (a.0, &a.1) == (b.0, &b.1)) {
-            let (below, kept, _) = &part[0];
-            let stack = kept.iter().rev().fold(Stacks::EMPTY_STACK, |below, &(to_return, value)| {
-                self.stacks.push(to_return, value, below)
-            });
-            let items: SmallVec<[Item; 8]> =
-                part.iter().map(|split| Item { state: split.2, stack }).collect();
+        for part in splits.chunk_by(|a, b| (a.below, a.part) == (b.below, b.part)) {
+            let mut items: SmallVec<[Item; 8]> = SmallVec::new();
+            for Split { kept, state, .. } in part {
+                let frames = kept.iter().rev();
+                let stack = frames.fold(Stacks::EMPTY_STACK, |below, &(to_return, value)| {
+                    self.stacks.push(to_return, value, below)
+                });
+                items.push(Item { state: *state, stack });
+            }
+            items.sort_unstable();
+            items.dedup();
             let configuration = self.intern(&items, false);
-            parts.push(Part { configuration, below: (*below != Stacks::EMPTY_STACK).then_some(*below) });
+            let below = part[0].below;
+            parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
         }
         parts
+    }
+
+    /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
+    /// say, what stands beside that call, as the exceptions to it do.
+    fn join(&mut self, automaton: &Automaton, splits: &mut [Split]) {
+        for place in 0..splits.len() {
+            splits[place].part = splits.iter().position(|s| s.stack == splits[place].stack).unwrap_or(place);
+        }
+        for place in 0..splits.len() {
+            let Split { below: call, part, .. } = splits[place];
+            let [frame] = *self.stacks.frames(call) else { continue };
+            if !splits[place].kept.is_empty() || frame.to_return == Frame::BOTTOM {
+                continue;
+            }
+            let beside = splits.iter().position(|s| s.stack == frame.below);
+            let Some(beside) = beside.filter(|&beside| self.stacks.frame_count(splits[beside].stack) == 1)
+            else {
+                continue;
+            };
+            if automaton.wanted_bytes(splits[place].state).len() < WIDE {
+                continue;
+            }
+            let Split { below, part: joined, kept, .. } = splits[beside].clone();
+            for split in splits.iter_mut().filter(|split| split.part == part && split.below == call) {
+                split.part = joined;
+                split.below = below;
+                split.kept.push((frame.to_return, frame.value));
+                split.kept.extend_from_slice(&kept);
+            }
+        }
     }
 
     /// Splits the stacks of one state; returns false if that is not possible.
     fn split_stack(
         &mut self,
         automaton: &Automaton,
-        (state, stack): (StateId, StackId),
+        (state, whole): (StateId, StackId),
         horizon: u32,
         splits: &mut SmallVec<[Split; 8]>,
     ) -> bool {
-        let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((stack, Kept::new()), 1);
+        let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((whole, Kept::new()), 1);
         while let Some((stack, kept)) = open.pop() {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
             for place in 0..self.stacks.frame_count(stack) {
@@ -102,13 +150,14 @@ impl Tables {
                 kept.push((frame.to_return, value));
                 match more {
                     true => open.push((frame.below, kept)),
-                    false => splits.push((frame.below, kept, state)),
+                    false => splits.push(Split { below: frame.below, part: 0, stack: whole, kept, state }),
                 }
             }
             if plain.len() == self.stacks.frame_count(stack) {
-                splits.push((stack, kept, state));
+                splits.push(Split { below: stack, part: 0, stack: whole, kept, state });
             } else if !plain.is_empty() {
-                splits.push((self.stacks.intern(&plain), kept, state));
+                let below = self.stacks.intern(&plain);
+                splits.push(Split { below, part: 0, stack: whole, kept, state });
             } else if kept.len() >= DEEPEST {
                 return false;
             }

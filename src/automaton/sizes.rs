@@ -9,6 +9,9 @@ use crate::grammar::{ExprId, Expression, Grammar};
 /// A rule of so many states and expressions or fewer, which calls no other, stands in a loop instead of being called.
 const LEAF: usize = 64;
 
+/// Expressions of so many states are written out at each use: one character in all its spellings, but no string.
+const SMALL: u32 = 24;
+
 impl Lowering<'_> {
     /// Builds the body of a loop in the loop, even if others share it: so a configuration in the loop comes back to itself
     /// without a return.
@@ -39,9 +42,9 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
     true
 }
 
-/// Which expressions are used more than once and are more than `small` states. Written out at each use, expressions that share
+/// Which expressions are used more than once and are not small. Written out at each use, expressions that share
 /// and share again would become exponentially many states.
-pub(super) fn shared(grammar: &Grammar, weights: &[u32], small: u32) -> Vec<bool> {
+pub(super) fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
     let mut uses = vec![0u32; weights.len()];
     for expression in grammar.expressions() {
         expression.children().for_each(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
@@ -55,7 +58,7 @@ pub(super) fn shared(grammar: &Grammar, weights: &[u32], small: u32) -> Vec<bool
                 Expression::Repeat { max: None, .. } => weight as usize <= LEAF,
                 _ => false,
             };
-            uses > 1 && weight > small && !here
+            uses > 1 && weight > SMALL && !here
         })
         .collect()
 }

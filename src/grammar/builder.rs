@@ -262,7 +262,8 @@ impl GrammarBuilder {
         let required = members.iter().filter(|member| member.required).count() + usize::from(one.is_some());
         let listed = members.len() + usize::from(one.is_some());
         let most = if rest.is_some() { usize::MAX } else { listed };
-        let too_few = most < min as usize || max.is_some_and(|max| (max as usize) < required.max(min as usize));
+        let too_few =
+            most < min as usize || max.is_some_and(|max| (max as usize) < required.max(min as usize));
         if too_few || one == Some(never) {
             return never;
         }

@@ -41,11 +41,6 @@ impl ByteSet {
         self.0 == [0; 4]
     }
 
-    /// Whether the sets have a byte in common.
-    pub fn intersects(&self, other: &ByteSet) -> bool {
-        self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
-    }
-
     /// Bytes in either set.
     pub fn union(&self, other: &ByteSet) -> ByteSet {
         ByteSet(std::array::from_fn(|i| self.0[i] | other.0[i]))

@@ -77,7 +77,7 @@ impl Work<'_> {
 
     /// The tokens of a part where it stands; `None` if it has no record.
     fn part(&mut self, part: Part) -> Result<Option<Allowed>> {
-        let Some(record) = self.record(part.configuration)? else { return Ok(None) };
+        let Some(record) = self.record(part.configuration, true)? else { return Ok(None) };
         let mut allowed = match &record.tokens {
             Tokens::Whole(allowed) => allowed.clone(),
             Tokens::Near(difference) => {
@@ -99,21 +99,21 @@ impl Work<'_> {
         Ok(Some(allowed))
     }
 
-    /// The record of a part, made at the first visit.
-    fn record(&mut self, configuration: ConfigurationId) -> Result<Option<Arc<Record>>> {
+    /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
+    fn record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Arc<Record>>> {
         if let Some(known) = self.records.get(&configuration) {
             return Ok(known.clone());
         }
-        let record = self.new_record(configuration)?.map(Arc::new);
+        let record = self.new_record(configuration, lean)?.map(Arc::new);
         self.records.insert(configuration, record.clone());
         Ok(record)
     }
 
-    fn new_record(&mut self, configuration: ConfigurationId) -> Result<Option<Record>> {
+    fn new_record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Record>> {
         if self.walk.tables.is_accepting(configuration) {
             return Ok(None);
         }
-        let base = self.base(configuration)?;
+        let base = if lean { self.base(configuration)? } else { None };
         self.walk.returns = Some(Vec::new());
         let tokens = match base {
             Some(base) => difference::compute(&mut self.walk, configuration, base).map(Tokens::Near),
@@ -137,7 +137,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
-        let record = self.record(base)?;
+        let record = self.record(base, false)?;
         let wide =
             record.is_some_and(|record| matches!(&record.tokens, Tokens::Whole(whole) if whole.is_wide()));
         Ok(wide.then_some(base))

@@ -12,12 +12,14 @@ use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::vocabulary::loops::{COUNTED, Counted, LoopLanguage, Rests, STATES, TrieId};
+use crate::vocabulary::loops::{
+    COUNTED, Counted, LEAVING, LoopLanguage, Rests, STATES, TrieId, leaving_group,
+};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// Configurations, by the state of the loop, among which a configuration may stay.
-const MOST_REACHED: usize = 160;
+const MOST_REACHED: usize = 400;
 
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];
@@ -101,52 +103,63 @@ fn counted(
     Ok(Some(allowed))
 }
 
-/// The tokens that begin in a loop under which a configuration stays among few that are not dead: before a word that
-/// is searched for is found, say.
+/// The tokens that begin in a loop under which a configuration stays among few that are not dead, or does so for
+/// as many characters as are precomputed: before a word that is searched for is found, say, or where words are counted.
 fn closed(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
 ) -> Result<Option<Allowed>> {
-    let Some(words) = &language.inside_words else { return Ok(None) };
-    let mut reached = vec![(0, configuration)];
-    let mut known: FxHashSet<(usize, ConfigurationId)> = reached.iter().copied().collect();
+    let (Some(words), Some(counted)) = (&language.inside_words, &language.counted) else { return Ok(None) };
+    // each with the state of the loop, and how many characters were begun
+    let mut reached = vec![(0, configuration, 0)];
+    let mut known: FxHashSet<(usize, ConfigurationId)> = FxHashSet::default();
     let mut done = 0;
-    let mut left_by = ByteSet::EMPTY;
-    while let Some(&(state, at)) = reached.get(done) {
+    let mut left_by = [false; LEAVING];
+    let mut cut_short = false;
+    while let Some(&(state, at, begun)) = reached.get(done) {
         done += 1;
         let mut stays = ByteSet::EMPTY;
         for transition in language.transitions.iter().filter(|t| t.from == state) {
             stays = stays.union(&ByteSet::range(transition.low, transition.high));
+            let mut last = None;
             for class in walk.automaton.class_of(transition.low)..=walk.automaton.class_of(transition.high) {
                 let next = walk.step(at, walk.automaton.class_representatives()[class])?;
+                if last == Some(next) {
+                    continue;
+                }
+                last = Some(next);
                 if next == ConfigurationId::DEAD {
                     return Ok(None);
                 }
-                if known.insert((transition.to, next)) {
+                let begun = begun + usize::from(state == 0);
+                if begun >= COUNTED && transition.to == 0 {
+                    cut_short |= !known.contains(&(0, next));
+                } else if known.insert((transition.to, next)) {
                     if reached.len() >= MOST_REACHED {
                         return Ok(None);
                     }
-                    if walk.tables.is_accepting(next) {
-                        walk.return_everywhere();
-                    }
-                    reached.push((transition.to, next));
+                    reached.push((transition.to, next, begun));
+                }
+                if walk.tables.is_accepting(next) {
+                    walk.return_everywhere();
                 }
             }
         }
-        for byte in
-            walk.tables.candidate_bytes(walk.automaton, at).iter().filter(|&byte| !stays.contains(byte))
-        {
-            if !left_by.contains(byte) && walk.step(at, byte)? != ConfigurationId::DEAD {
-                left_by.insert(byte);
-            }
+        let candidates = walk.tables.candidate_bytes(walk.automaton, at);
+        for byte in candidates.iter().filter(|&byte| !stays.contains(byte)) {
+            let left = &mut left_by[leaving_group(byte)];
+            *left = *left || walk.step(at, byte)? != ConfigurationId::DEAD;
         }
     }
-    let mut allowed = Allowed::of_words(Arc::clone(words));
-    for leaving in &language.leaving {
-        if let Some(tokens) = leaving.tokens.filter(|_| leaving.by.intersects(&left_by)) {
-            walk.run(tokens, configuration, |_| true, &mut allowed)?;
+    let mut allowed = Allowed::of_words(Arc::clone(if cut_short { &counted.words } else { words }));
+    for (leaving, left) in language.leaving.iter().zip(left_by) {
+        if let Some(leaving) = leaving.filter(|_| left) {
+            walk.run(leaving, configuration, |_| true, &mut allowed)?;
         }
+    }
+    if let Some(longer) = counted.longer.filter(|_| cut_short) {
+        walk.run(longer, configuration, |_| true, &mut allowed)?;
     }
     Ok(Some(allowed))
 }

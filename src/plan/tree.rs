@@ -29,9 +29,9 @@ pub fn works_on(plan: &Plan, spec: &Spec) -> Vec<Vec<usize>> {
         }
         Direction::Forward => {
             let mut made: Vec<usize> = Vec::new();
-            for number in 0..plan.steps.len() {
+            for (number, list) in on.iter_mut().enumerate() {
                 let from = made.len().saturating_sub(inputs(number));
-                on[number] = made.split_off(from);
+                *list = made.split_off(from);
                 made.push(number);
             }
         }

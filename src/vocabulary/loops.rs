@@ -14,7 +14,6 @@
 
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
-use crate::grammar::ByteSet;
 use std::sync::Arc;
 
 /// States of the UTF-8 automaton of a loop; 0 is between two characters.
@@ -113,8 +112,8 @@ pub(crate) struct LoopLanguage {
     pub(crate) inside_words: Option<Arc<[u32]>>,
     /// Per state: the rests of the tokens that leave the loop there, if there are any.
     pub(crate) rests: Rests,
-    /// The tokens that leave the loop, whole, by the byte that they leave it with.
-    pub(crate) leaving: Vec<Leaving>,
+    /// The tokens that leave the loop, whole, by the [group](leaving_group) of the byte that they leave it with.
+    pub(crate) leaving: [Option<TrieId>; LEAVING],
     /// Nothing for loops that grammars do not count.
     pub(crate) counted: Option<Counted>,
 }
@@ -122,11 +121,16 @@ pub(crate) struct LoopLanguage {
 /// Per state: rests of tokens.
 pub(crate) type Rests = Vec<Option<TrieId>>;
 
-/// Tokens that leave a loop with one of some bytes.
-#[derive(Debug)]
-pub(crate) struct Leaving {
-    pub(crate) by: ByteSet,
-    pub(crate) tokens: Option<TrieId>,
+/// Groups of tokens that leave a loop, by the byte that they leave it with.
+pub(crate) const LEAVING: usize = 3;
+
+/// The group of a byte: quotes, backslashes, all others.
+pub(crate) fn leaving_group(byte: u8) -> usize {
+    match byte {
+        b'"' => 0,
+        b'\\' => 1,
+        _ => 2,
+    }
 }
 
 /// The tokens that begin in a loop, by the number of their characters in it.
@@ -275,18 +279,16 @@ fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<
     Some(TrieId(tries.len() as u16))
 }
 
-/// Those that leave, by the byte that they leave with: quotes, backslashes, all others.
-fn leaving(runs: &[Run<'_>], tries: &mut Vec<TokenTrie>) -> Vec<Leaving> {
-    let named = [ByteSet::range(b'"', b'"'), ByteSet::range(b'\\', b'\\')];
-    let others = named[0].union(&named[1]).complement();
-    let groups = named.into_iter().chain([others]).map(|by| {
-        let leaves_so = |run: &&Run<'_>| run.bytes.get(run.length).is_some_and(|&byte| by.contains(byte));
+/// The tokens that leave, by group.
+fn leaving(runs: &[Run<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; LEAVING] {
+    std::array::from_fn(|group| {
+        let leaves_so =
+            |run: &&Run<'_>| run.bytes.get(run.length).is_some_and(|&byte| leaving_group(byte) == group);
         let mut tokens: Vec<(&[u8], TokenId)> =
             runs.iter().filter(leaves_so).map(|run| (run.bytes, run.token)).collect();
         tokens.sort_unstable();
-        Leaving { by, tokens: add_trie(&tokens, tries) }
-    });
-    groups.collect()
+        add_trie(&tokens, tries)
+    })
 }
 
 /// The rests of those that leave the loop, per state.

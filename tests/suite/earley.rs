@@ -115,6 +115,7 @@ impl Enumeration<'_> {
                     members,
                     values,
                     rest: members.rest.map(sub).unwrap_or_default(),
+                    one: members.one.map(sub),
                     separator: sub(members.separator),
                 };
                 let mut words = Words::new();
@@ -141,29 +142,48 @@ struct MemberWords<'m> {
     members: &'m Members,
     values: Vec<Words>,
     rest: Words,
+    one: Option<Words>,
     separator: Words,
 }
 
+/// A place in a list of [`Members`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Key(usize),
+    Rest,
+    One,
+}
+
 impl MemberWords<'_> {
-    /// Adds the words of all lists that begin with `list` (places of members; `None`: one of the rest),
-    /// whose words are `so_far`. Checks a list only when it is there as a whole.
-    fn lists(&self, all: &Enumeration<'_>, list: &mut Vec<Option<usize>>, so_far: &Words, out: &mut Words) {
-        let named: Vec<usize> = list.iter().flatten().copied().collect();
-        let once = (0..named.len()).all(|i| !named[..i].contains(&named[i]));
+    /// Adds the words of all lists that begin with `list`, whose words are `so_far`. Checks a list only when it
+    /// is there as a whole.
+    fn lists(&self, all: &Enumeration<'_>, list: &mut Vec<Place>, so_far: &Words, out: &mut Words) {
+        let named: Vec<usize> = list
+            .iter()
+            .filter_map(|place| if let Place::Key(i) = place { Some(*i) } else { None })
+            .collect();
+        let ones = list.iter().filter(|place| **place == Place::One).count();
+        let once = (0..named.len()).all(|i| !named[..i].contains(&named[i])) && ones <= 1;
         if !once || so_far.is_empty() {
             return;
         }
-        let complete =
-            (0..self.values.len()).all(|i| !self.members.members[i].required || named.contains(&i));
+        let complete = (0..self.values.len())
+            .all(|i| !self.members.members[i].required || named.contains(&i))
+            && ones == usize::from(self.one.is_some())
+            && list.len() >= self.members.min as usize
+            && self.members.max.is_none_or(|max| list.len() <= max as usize);
         let ordered = self.members.order == Order::Any
-            || (named.is_sorted() && list.is_sorted_by_key(|member| member.is_none()));
+            || (named.is_sorted() && list.is_sorted_by_key(|place| !matches!(place, Place::Key(_))));
         if complete && ordered {
             out.extend(so_far.iter().cloned());
         }
-        for next in (0..self.values.len()).map(Some).chain([None]) {
+        for next in (0..self.values.len()).map(Place::Key).chain([Place::Rest, Place::One]) {
             let member = match next {
-                Some(i) => all.cat(&Words::from([self.members.members[i].key.to_vec()]), &self.values[i]),
-                None => self.rest.clone(),
+                Place::Key(i) => {
+                    all.cat(&Words::from([self.members.members[i].key.to_vec()]), &self.values[i])
+                }
+                Place::Rest => self.rest.clone(),
+                Place::One => self.one.clone().unwrap_or_default(),
             };
             let before = if list.is_empty() { so_far.clone() } else { all.cat(so_far, &self.separator) };
             list.push(next);

@@ -215,7 +215,8 @@ fn too_many_combinations_are_narrowed_with_a_warning() {
     let all_of: Vec<Value> = (0..10)
         .map(|k| json!({"anyOf": any_of.iter().map(|one| json!({"allOf": [one, {"minProperties": k}]})).collect::<Vec<_>>()}))
         .collect();
-    let compiled = compile_value(&json!({"type": "object", "allOf": all_of}), &Default::default()).expect("a part");
+    let compiled =
+        compile_value(&json!({"type": "object", "allOf": all_of}), &Default::default()).expect("a part");
     assert!(compiled.warnings.iter().any(|warning| warning.code() == "json-schema/narrowed"));
 }
 

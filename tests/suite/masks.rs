@@ -44,8 +44,7 @@ pub(crate) fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
         let expected = token_by_token(&compiled, prefix);
         let found: Vec<TokenId> = mask.iter().collect();
         let text = String::from_utf8_lossy(prefix);
-        let differing =
-            found.iter().find(|t| !expected.contains(t)).or(expected.iter().find(|t| !found.contains(t)));
+        let differing = found.iter().zip(&expected).find(|(found, expected)| found != expected);
         assert!(
             found == expected,
             "{name} after {text:?}: {} tokens, not {}, {differing:?}",

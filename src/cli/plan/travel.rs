@@ -101,7 +101,13 @@ fn itinerary(line: &str) -> Result<Option<Itinerary>> {
 fn plan(arguments: &Arguments, tables: &TravelTables, query: &Query) -> Result<Option<Itinerary>> {
     let value: Value = travel_spec(tables, query, arguments.candidates)?;
     let options = Options { format: Format::Json, ..Options::default() };
-    let mut plans = PlanAutomaton::new(Spec::read(&value.to_string(), &options)?)?;
+    let spec = match Spec::read(&value.to_string(), &options) {
+        Ok(spec) => spec,
+        // some slot has no candidate at all
+        Err(error) if error.code() == "automaton-spec/empty-language" => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut plans = PlanAutomaton::new(spec)?;
     let questions = Questions::new(plans.spec(), None)?;
     let mut chooser: Box<dyn Chooser> = arguments.chooser.simple()?;
     let outcome = search(&mut plans, &mut *chooser, &questions, &SearchOptions::default())?;

@@ -10,6 +10,10 @@ use std::collections::BTreeSet;
 /// The slots of a day after its transport.
 const SLOTS: [&str; 4] = ["breakfast", "lunch", "attraction", "dinner"];
 
+/// A stay in a city has at most so many days, and no city is stayed in twice: what is a candidate on different days, counted
+/// modulo this, cannot come twice.
+const STAY: usize = 3;
+
 /// The plan spec of a query over tables, in JSON, with at most so many candidates for each slot.
 ///
 /// # Errors
@@ -156,17 +160,17 @@ impl Spec<'_> {
         let tables = self.tables;
         if slot == "attraction" {
             let own: Vec<_> = tables.attractions.iter().filter(|a| a.city == city).collect();
-            for attraction in own.iter().skip(day - 1).step_by(self.query.days).take(self.candidates) {
+            for attraction in own.iter().skip(day % STAY).step_by(STAY).take(self.candidates) {
                 let id = format!("day {day} attraction {}, {city}", attraction.name);
                 let symbol = json!({ "text": format!("Day {day}, attraction: {}, {city}", attraction.name) });
                 self.symbol(id, symbol, from, to);
             }
             return;
         }
-        // each restaurant is a candidate for one meal of the trip
+        // each restaurant is a candidate for one meal of a stay
         let meal =
             SLOTS.iter().filter(|slot| **slot != "attraction").position(|own| *own == slot).unwrap_or(0);
-        let (place, meals) = ((day - 1) * 3 + meal, self.query.days * 3);
+        let (place, meals) = ((day % STAY) * 3 + meal, STAY * 3);
         let mut own: Vec<_> = tables.restaurants.iter().filter(|r| r.city == city).collect();
         own.sort_by_key(|restaurant| restaurant.cost);
         for restaurant in own.iter().skip(place).step_by(meals).take(self.candidates) {

@@ -172,7 +172,11 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// A conjunction with more schemas.
-    pub(super) fn with(&mut self, id: ConjunctionId, schemas: impl IntoIterator<Item = SchemaId>) -> ConjunctionId {
+    pub(super) fn with(
+        &mut self,
+        id: ConjunctionId,
+        schemas: impl IntoIterator<Item = SchemaId>,
+    ) -> ConjunctionId {
         let parts = self.parts[id.index()].clone();
         self.intern(parts.into_iter().chain(schemas.into_iter().map(Part::whole)))
     }

@@ -1,17 +1,15 @@
 //! JSON Schema -> grammar.
 //!
 //! [`compile`] makes the grammar of the JSON texts (RFC 8259, UTF-8) whose values a schema admits. The way:
-//! text -> JSON value (`source`) -> table of checked schemas (`schema`, `keywords`, `refs`) -> sets of
-//! schemas that hold together (`conjunction`) -> which of them some value satisfies (`satisfiable`) ->
-//! expressions (`emit`).
+//! text -> JSON value (`source`) -> table of checked schemas (`reader`, `keywords`, `refs`) -> negations and
+//! exclusive alternatives as schemas of their own (`rewrite`) -> sets of schemas that hold together
+//! (`conjunction`, `combine`, `merge`) and their `shape` -> which of them some value satisfies (`satisfiable`)
+//! -> expressions (`emit`).
 //!
 //! # What is supported
-//! `type`, `enum`, `const`, `anyOf`, `allOf`, local `$ref`; `properties`, `required`,
-//! `additionalProperties`; `items`, `prefixItems`, `additionalItems`, `minItems`, `maxItems`; `minLength`,
-//! `maxLength`, `pattern` (ECMA-262, a search), `format`; `minimum`, `maximum`, `exclusiveMinimum`,
-//! `exclusiveMaximum` (as numbers or, as in draft 4, booleans), `multipleOf`; boolean schemas. Where schemas hold together they are merged
-//! exactly. Every other keyword of any draft is the error `json-schema/unsupported-keyword`; a word of no
-//! draft is an annotation and makes a warning. The draft is the one `$schema` names, otherwise 2020-12.
+//! The keywords of the drafts 3 to 2020-12, as the draft that `$schema` names has them; `docs/syntax.md` has the
+//! table. Without `$schema`: 2020-12, with the spellings of older drafts. What is not supported is an error that
+//! names the keyword; a word of no draft is an annotation and makes a warning.
 //!
 //! # Which texts of a value are in the language
 //! - **Whitespace**: [`Whitespace`]; none before the first and after the last token.
@@ -26,8 +24,8 @@
 //!   number of digits after the point, or scientific notation with one digit, not zero, before the point
 //!   (`1.5e-06`). Integers: plain, with zeros after a point, or with an exponent that is not negative (with
 //!   bounds after one digit only). Multiples: plain. Zero has a minus sign only if the range has negative
-//!   numbers. Numbers of `enum` and `const`: as in the schema (exponents with or without plus sign), or plain
-//!   with any zeros at the end.
+//!   numbers. Numbers of `enum` and `const`: as in the schema (exponents with or without plus sign), or plain,
+//!   integers also with a point and a zero.
 //!
 //! ```
 //! use grammata::syntax::json_schema::{JsonSchemaOptions, Numbers, Whitespace, compile};

@@ -11,8 +11,8 @@
 //!   zero.
 //! - **Multiples** of anything but one, and numbers that are no multiples: plain notation, with any zeros at
 //!   the end. Whether digits and an exponent together make a multiple is no regular question.
-//! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain, with `Any` with any
-//!   zeros at the end.
+//! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain; with `Any` integers
+//!   also with a point and a zero. So a list of values stays finite.
 //!
 //! Zero may have a minus sign where negative numbers are in the range.
 //!
@@ -40,13 +40,10 @@ pub(super) fn listed(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> 
     let mut texts = vec![g.text(source), g.text(unsigned)];
     if decimal.is_plain() {
         let plain = decimal.to_plain_text();
-        let is_integer = decimal.is_integer();
-        let plain = g.text(plain);
-        texts.push(plain);
-        if numbers == Numbers::Any {
-            let zeros = if is_integer { zero_fraction(g) } else { some_zeros(g) };
-            texts.push(g.sequence([plain, zeros]));
+        if decimal.is_integer() && numbers == Numbers::Any {
+            texts.push(g.text(format!("{plain}.0")));
         }
+        texts.push(g.text(plain));
     }
     g.choice(texts)
 }

@@ -70,9 +70,11 @@ impl Satisfiable {
         let possible = object.members.iter().filter(|member| self.contains(member.value)).count();
         let required = object.members.iter().filter(|member| member.required).count();
         let one = object.one.as_ref().map(|classes| self.any(classes));
-        let (possible, required) = (possible + usize::from(one.is_some()), required + usize::from(one.is_some()));
+        let (possible, required) =
+            (possible + usize::from(one.is_some()), required + usize::from(one.is_some()));
         let most = if self.any(&object.rest) { usize::MAX } else { possible };
-        one != Some(false) && object.members.iter().all(|member| !member.required || self.contains(member.value))
+        one != Some(false)
+            && object.members.iter().all(|member| !member.required || self.contains(member.value))
             && object.count.max.is_none_or(|max| required.max(object.count.min as usize) <= max as usize)
             && object.count.min as usize <= most
     }

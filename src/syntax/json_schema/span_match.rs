@@ -1,122 +1,137 @@
-//! Matching one concrete text with a small regular grammar.
+//! Matching a concrete text with a regular grammar: which spans of the text each expression describes, as far as
+//! that is asked.
 
 use crate::grammar::{ExprId, Expression, Grammar};
 use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
 
-/// Table entries that one match may fill.
-const MAX_WORK: usize = 1 << 26;
+/// Spans that a match may ask for, times the length of the text.
+const MAX_WORK: usize = 1 << 24;
+/// Expressions inside each other.
+const MAX_DEPTH: usize = 300;
 
-/// Whether the grammar describes `text`; `None` if finding out costs too much. A table of which expression
-/// spans from where to where, filled bottom-up: operands precede their expressions. Rules start with no spans
-/// and take those of their bodies, until none is new; so there must be no complement of a rule.
+/// Whether the grammar describes `text`; `None` if finding out costs too much.
 pub(super) fn matches(grammar: &Grammar, text: &str) -> Option<bool> {
-    let width = text.len() + 1;
-    let cells = grammar.expressions().len().saturating_mul(width).saturating_mul(width);
-    let mut rules = vec![vec![FixedBitSet::with_capacity(width); width]; grammar.rules().len()];
-    let mut work = 0;
-    loop {
-        work += cells;
-        if work > MAX_WORK {
+    let mut spans = Spans { grammar, text, known: FxHashMap::default() };
+    let ends = spans.ends(grammar.rule(grammar.root()).body, 0, 0)?;
+    Some(ends.contains(text.len()))
+}
+
+struct Spans<'m> {
+    grammar: &'m Grammar,
+    text: &'m str,
+    /// For an expression and a start, the ends of the spans that it describes.
+    known: FxHashMap<(ExprId, usize), FixedBitSet>,
+}
+
+impl Spans<'_> {
+    fn none(&self) -> FixedBitSet {
+        FixedBitSet::with_capacity(self.text.len() + 1)
+    }
+
+    fn one(&self, end: usize) -> FixedBitSet {
+        let mut ends = self.none();
+        ends.insert(end);
+        ends
+    }
+
+    fn ends(&mut self, id: ExprId, start: usize, depth: usize) -> Option<FixedBitSet> {
+        if let Some(known) = self.known.get(&(id, start)) {
+            return Some(known.clone());
+        }
+        if depth > MAX_DEPTH || self.known.len() * (self.text.len() + 1) > MAX_WORK {
             return None;
         }
-        let mut table: Vec<Vec<FixedBitSet>> = Vec::with_capacity(grammar.expressions().len());
-        for expression in grammar.expressions() {
-            let spans = spans(expression, &table, &rules, text)?;
-            table.push(spans);
-        }
-        let found: Vec<_> = grammar.rules().iter().map(|rule| table[rule.body.index()].clone()).collect();
-        let root = found[grammar.root().index()][0].contains(text.len());
-        // what is found stays found
-        if root || found == rules || grammar.rules().len() == 1 {
-            return Some(root);
-        }
-        rules = found;
+        let ends = self.find(id, start, depth + 1)?;
+        self.known.insert((id, start), ends.clone());
+        Some(ends)
     }
-}
 
-/// For every start, the ends of the spans that the expression describes.
-fn spans(
-    expression: &Expression,
-    table: &[Vec<FixedBitSet>],
-    rules: &[Vec<FixedBitSet>],
-    text: &str,
-) -> Option<Vec<FixedBitSet>> {
-    let bytes = text.as_bytes();
-    let width = bytes.len() + 1;
-    let of = |id: &ExprId| &table[id.index()];
-    let mut out = vec![FixedBitSet::with_capacity(width); width];
-    for start in 0..width {
-        let ends = &mut out[start];
-        match expression {
-            Expression::Empty => ends.insert(start),
-            Expression::Never => {}
-            Expression::Bytes(literal) if bytes[start..].starts_with(literal) => {
-                ends.insert(start + literal.len());
-            }
-            Expression::ByteSet(set) if bytes.get(start).is_some_and(|&b| set.contains(b)) => {
-                ends.insert(start + 1);
-            }
+    fn find(&mut self, id: ExprId, start: usize, depth: usize) -> Option<FixedBitSet> {
+        let (grammar, text) = (self.grammar, self.text);
+        let rest = &text.as_bytes()[start..];
+        let up_to = |length: Option<usize>| length.map_or_else(|| self.none(), |n| self.one(start + n));
+        Some(match grammar.expression(id) {
+            Expression::Empty => self.one(start),
+            Expression::Never => self.none(),
+            Expression::Bytes(literal) => up_to(rest.starts_with(literal).then_some(literal.len())),
+            Expression::ByteSet(set) => up_to(rest.first().filter(|&&b| set.contains(b)).map(|_| 1)),
             Expression::Class(class) => {
                 let next = text.get(start..).and_then(|rest| rest.chars().next());
-                if let Some(c) = next.filter(|&c| class.contains(c)) {
-                    ends.insert(start + c.len_utf8());
-                }
+                up_to(next.filter(|&c| class.contains(c)).map(char::len_utf8))
             }
-            Expression::Bytes(_) | Expression::ByteSet(_) => {}
             Expression::Sequence(list) => {
-                let mut at = FixedBitSet::with_capacity(width);
-                at.insert(start);
-                for part in list {
-                    at = follow(&at, of(part), width);
+                let mut at = self.one(start);
+                for &part in list {
+                    at = self.follow(&at, part, depth)?;
                 }
-                *ends = at;
+                at
             }
-            Expression::Choice(list) => list.iter().for_each(|part| ends.union_with(&of(part)[start])),
-            Expression::Repeat { body, min, max } => *ends = repeated(start, of(body), *min, *max, width),
+            Expression::Choice(list) => {
+                let mut ends = self.none();
+                for &part in list {
+                    ends.union_with(&self.ends(part, start, depth)?);
+                }
+                ends
+            }
+            &Expression::Repeat { body, min, max } => self.repeated(start, body, (min, max), depth)?,
             Expression::Intersection(list) => {
+                let mut ends = self.none();
                 ends.insert_range(start..);
-                list.iter().for_each(|part| ends.intersect_with(&of(part)[start]));
+                for &part in list {
+                    ends.intersect_with(&self.ends(part, start, depth)?);
+                }
+                ends
             }
-            Expression::Complement(body) => {
+            &Expression::Complement(body) => {
+                let mut ends = self.none();
                 ends.insert_range(start..);
-                ends.difference_with(&of(body)[start]);
+                ends.difference_with(&self.ends(body, start, depth)?);
+                ends
             }
-            Expression::Label(_, body) => *ends = of(body)[start].clone(),
-            Expression::Rule(rule) => *ends = rules[rule.index()][start].clone(),
+            &Expression::Label(_, body) => self.ends(body, start, depth)?,
+            // formats that nest have rules
+            Expression::Rule(rule) => self.ends(grammar.rule(*rule).body, start, depth)?,
             Expression::Members(_) => return None,
-        }
+        })
     }
-    Some(out)
-}
 
-fn follow(from: &FixedBitSet, spans: &[FixedBitSet], width: usize) -> FixedBitSet {
-    let mut to = FixedBitSet::with_capacity(width);
-    from.ones().for_each(|at| to.union_with(&spans[at]));
-    to
-}
+    fn follow(&mut self, from: &FixedBitSet, part: ExprId, depth: usize) -> Option<FixedBitSet> {
+        let mut to = self.none();
+        for at in from.ones() {
+            to.union_with(&self.ends(part, at, depth)?);
+        }
+        Some(to)
+    }
 
-/// The ends after `min` to `max` bodies. Counting stops where it changes nothing any more.
-fn repeated(start: usize, body: &[FixedBitSet], min: u32, max: Option<u32>, width: usize) -> FixedBitSet {
-    let mut at = FixedBitSet::with_capacity(width);
-    at.insert(start);
-    let mut count = 0;
-    while count < min {
-        let next = follow(&at, body, width);
-        count += 1;
-        if next == at {
-            count = min;
+    /// The ends after `min` to `max` bodies. Counting stops where it changes nothing any more.
+    fn repeated(
+        &mut self,
+        start: usize,
+        body: ExprId,
+        (min, max): (u32, Option<u32>),
+        depth: usize,
+    ) -> Option<FixedBitSet> {
+        let mut at = self.one(start);
+        let mut count = 0;
+        while count < min {
+            let next = self.follow(&at, body, depth)?;
+            count += 1;
+            if next == at {
+                count = min;
+            }
+            at = next;
         }
-        at = next;
-    }
-    let mut all = at.clone();
-    while max.is_none_or(|max| count < max) {
-        at = follow(&at, body, width);
-        count += 1;
-        let before = all.count_ones(..);
-        all.union_with(&at);
-        if all.count_ones(..) == before {
-            break;
+        let mut all = at.clone();
+        while max.is_none_or(|max| count < max) {
+            at = self.follow(&at, body, depth)?;
+            count += 1;
+            let before = all.count_ones(..);
+            all.union_with(&at);
+            if all.count_ones(..) == before {
+                break;
+            }
         }
+        Some(all)
     }
-    all
 }

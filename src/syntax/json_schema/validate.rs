@@ -18,7 +18,8 @@ const MAX_DEPTH: usize = 400;
 /// Validates values against schemas of one document.
 pub(super) struct Validator<'a> {
     limits: Limits,
-    tests: FxHashMap<StringTest<'a>, Matcher>,
+    /// Tests, and the texts that were tried.
+    tests: FxHashMap<StringTest<'a>, (Matcher, FxHashMap<Box<str>, bool>)>,
 }
 
 impl<'a> Validator<'a> {
@@ -49,9 +50,18 @@ impl<'a> Validator<'a> {
     /// A pattern that cannot be used; a match that would cost too much, or cannot be known.
     pub(super) fn passes(&mut self, schema: &Schema<'a>, test: StringTest<'a>, text: &str) -> Result<bool> {
         if !self.tests.contains_key(&test) {
-            self.tests.insert(test, Matcher::new(test, &schema.pointer, &self.limits)?);
+            let matcher = Matcher::new(test, &schema.pointer, &self.limits)?;
+            self.tests.insert(test, (matcher, FxHashMap::default()));
         }
-        self.tests.get(&test).and_then(|matcher| matcher.matches(text)).ok_or_else(|| {
+        let outcome = self.tests.get_mut(&test).and_then(|(matcher, outcomes)| match outcomes.get(text) {
+            Some(&known) => Some(known),
+            None => {
+                let outcome = matcher.matches(text)?;
+                outcomes.insert(text.into(), outcome);
+                Some(outcome)
+            }
+        });
+        outcome.ok_or_else(|| {
             let keyword = format!("`{}`", test.keyword());
             errors::unsupported_combination(&schema.pointer, &keyword, "this listed value or name")
         })

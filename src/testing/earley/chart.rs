@@ -343,8 +343,7 @@ impl Recogniser<'_> {
                     let after = Piece::AnyOrder { of: *of, left: others, count: count + 1, one: *one };
                     alternatives.push(self.with_member(item, *of, *count > 0, i, after));
                 }
-                let after =
-                    |one| Piece::AnyOrder { of: *of, left: left.clone(), count: count + 1, one };
+                let after = |one| Piece::AnyOrder { of: *of, left: left.clone(), count: count + 1, one };
                 if let Some(rest) = members.rest.filter(|_| !full) {
                     alternatives.push(self.with_further(item, *of, *count > 0, rest, after(*one)));
                 }

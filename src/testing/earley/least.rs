@@ -47,7 +47,9 @@ impl Least {
             Expression::Rule(rule) => self.rules[rule.index()],
             Expression::Label(_, body) => self.expression(*body),
             Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
-            Expression::Members(members) => self.members(members, 0..members.members.len(), 0, members.one.is_some()),
+            Expression::Members(members) => {
+                self.members(members, 0..members.members.len(), 0, members.one.is_some())
+            }
         }
     }
 
