@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 400;
 const RATE: f64 = 0.5;
 /// Choices after which a plan that has not come to an end is given up.
 const LONGEST: usize = 24;
