@@ -245,15 +245,16 @@ impl<'a> Collector<'_, 'a> {
 
     /// One or more of the alternatives hold.
     fn of_some(&mut self, schema: &Schema<'a>, list: &[SchemaId]) -> Result<Cases<'a>> {
-        let mut some = Rc::new(vec![Case::default()]);
+        let mut some: Vec<Case<'a>> = Vec::new();
         for &alternative in list {
             let cases = self.get(alternative);
             if contributes(&cases) {
-                let given = cases.iter().map(|case| case.given(alternative)).chain([Case::default()]);
-                some = self.both(schema, &some, &given.collect::<Vec<_>>())?;
+                let given: Vec<Case<'a>> = cases.iter().map(|case| case.given(alternative)).collect();
+                some.extend(self.both(schema, &some, &given)?.iter().cloned());
+                some.extend(given);
+                some = self.pruned(schema, some)?.to_vec();
             }
         }
-        let some = some.iter().filter(|case| !case.holding.is_empty()).cloned().collect();
         self.pruned(schema, self.or_nothing(list, some))
     }
 
