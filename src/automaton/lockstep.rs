@@ -115,16 +115,18 @@ impl Tables {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             let after = self.step_tuple(automaton, lockstep, frame.value, byte)?;
+            let mut run = (0, u8::MAX);
             for place in 0..lockstep.operands.len() {
                 let operand = self.tuples.tuples[frame.value as usize][place];
-                let run = self.known_run(automaton, operand, byte);
+                let of_operand = self.known_run(automaton, operand, byte);
                 if after.is_none() && self.step(automaton, operand, byte)? == ConfigurationId::DEAD {
                     // one that is dead decides alone
-                    (low, high) = run;
+                    run = of_operand;
                     break;
                 }
-                (low, high) = (low.max(run.0), high.min(run.1));
+                run = (run.0.max(of_operand.0), run.1.min(of_operand.1));
             }
+            (low, high) = (low.max(run.0), high.min(run.1));
             let Some(tuple) = after else { continue };
             if self.accepts(lockstep, tuple) {
                 self.add(closure, lockstep.exit, frame.below);
