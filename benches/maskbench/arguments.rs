@@ -17,6 +17,8 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE --tok
   --only WORD        only the schemas with this id, or with this keyword; may be given several times
   --limit N          stop after N schemas
   --repeat N         run the tests N times on the same compiled grammar; passes after the first are \"warm\"
+  --rest             sleep a tenth of the time between schemas: under a real-time scheduling class (`chrt -f 10`), which
+                     keeps others on the machine out of the figures, the system else stops the runner once a second
   --isolate          compile anew for each test (not timed), so that no test finds what another has computed
   --order ORDER      the order of an object's members: declared (default) or any
   --time-limit S     seconds a schema (default 60)
@@ -41,6 +43,8 @@ pub(crate) struct Arguments {
     pub(crate) limit: usize,
     /// Passes over the tests, from 1.
     pub(crate) repeat: usize,
+    /// Whether to sleep between schemas.
+    pub(crate) rest: bool,
     pub(crate) isolate: bool,
     pub(crate) order: PropertyOrder,
     pub(crate) time_limit: Duration,
@@ -65,6 +69,7 @@ impl Arguments {
             only: Vec::new(),
             limit: usize::MAX,
             repeat: 1,
+            rest: false,
             isolate: false,
             order: PropertyOrder::Declared,
             time_limit: Duration::from_secs(60),
@@ -81,6 +86,7 @@ impl Arguments {
                 "--only" => read.only.push(value()?),
                 "--limit" => read.limit = number(&name, &value()?)?,
                 "--repeat" => read.repeat = number::<usize>(&name, &value()?)?.max(1),
+                "--rest" => read.rest = true,
                 "--isolate" => read.isolate = true,
                 "--order" => {
                     let orders = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];

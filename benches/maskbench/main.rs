@@ -90,7 +90,11 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         if !wanted(&schema, &arguments.only) {
             continue;
         }
+        let start = Instant::now();
         bench.schema(&schema, schemas).map_err(|e| e.to_string())?;
+        if arguments.rest {
+            std::thread::sleep(start.elapsed() / 10);
+        }
         schemas += 1;
         if schemas == arguments.limit {
             break;

@@ -186,7 +186,8 @@ fn protocol(
             compilation.compiled
         }
         Err(refusal) => {
-            let says_so = refusal.code.ends_with("/unsatisfiable") || refusal.code.ends_with("/empty-language");
+            let says_so =
+                refusal.code.ends_with("/unsatisfiable") || refusal.code.ends_with("/empty-language");
             let is_right = says_so && tests.iter().all(|test| !test.valid);
             outcome.status = if is_right { Status::Unsatisfiable } else { Status::CompileError };
             outcome.refusal = Some(refusal);

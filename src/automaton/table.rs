@@ -270,7 +270,8 @@ impl Tables {
             let Item { state, stack } = self.items(id)[place];
             match a.state(state) {
                 State::Byte { byte: only, next } => {
-                    if run.narrow(only, only) {
+                    let moves = run.narrow(only, only);
+                    if moves {
                         self.add(closure, next, stack);
                     }
                 }

@@ -71,6 +71,12 @@ impl Allowed {
         }
     }
 
+    /// Bytes on the heap, those of shared words among them.
+    pub(super) fn memory_usage(&self) -> usize {
+        let words = self.words.as_ref().map_or(0, |words| words.len());
+        (words + self.removed.capacity() + self.added.capacity()) * 4
+    }
+
     /// Adds all that another has.
     pub(super) fn unite(&mut self, mut other: Allowed) {
         if other.words.is_some() {

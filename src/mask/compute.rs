@@ -32,8 +32,30 @@ enum Tokens {
     Near(Difference),
 }
 
-/// The records made so far; `None` for parts that may return nearly everywhere.
-pub(super) type Records = FxHashMap<ConfigurationId, Option<Arc<Record>>>;
+/// The records made so far.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    /// `None` for parts that may return nearly everywhere.
+    of: FxHashMap<ConfigurationId, Option<Arc<Record>>>,
+    bytes: usize,
+}
+
+impl Records {
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.bytes + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+    }
+}
+
+impl Record {
+    fn memory_usage(&self) -> usize {
+        let tokens = match &self.tokens {
+            Tokens::Whole(allowed) => allowed.memory_usage(),
+            Tokens::Near(difference) => difference.removed.len() * 4 + difference.added.memory_usage(),
+        };
+        size_of::<Record>() + tokens + self.returns.len() * size_of::<Return>()
+    }
+}
 
 /// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, and the
 /// end-of-sequence tokens if the configuration accepts.
@@ -101,11 +123,12 @@ impl Work<'_> {
 
     /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
     fn record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Arc<Record>>> {
-        if let Some(known) = self.records.get(&configuration) {
+        if let Some(known) = self.records.of.get(&configuration) {
             return Ok(known.clone());
         }
         let record = self.new_record(configuration, lean)?.map(Arc::new);
-        self.records.insert(configuration, record.clone());
+        self.records.bytes += record.as_ref().map_or(0, |record| record.memory_usage());
+        self.records.of.insert(configuration, record.clone());
         Ok(record)
     }
 

@@ -44,6 +44,8 @@ impl Engine {
     pub(crate) fn memory_usage(&self) -> usize {
         self.tables.memory_usage()
             + self.mask_bytes
+            + self.records.memory_usage()
+            + self.scratch.len() * 4
             + self.masks.capacity() * size_of::<Option<Arc<TokenMask>>>()
     }
 

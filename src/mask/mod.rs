@@ -1,7 +1,8 @@
 //! Masks: which tokens may come next in a configuration.
 //!
-//! - [`TokenMask`] is one mask: dense (a bit per token) or sparse (a sorted list of ids), whichever is
-//!   smaller.
+//! - [`TokenMask`] is one mask: a list of ids, or words that masks share with what is added and taken away.
+//! - `compute.rs` puts a mask together from the parts of its configuration, whose records are kept.
+//! - `difference.rs` makes the record of a part that is nearly a loop.
 //! - `walk.rs` computes one by walking the vocabulary's token trie and the automaton in lockstep. Where few
 //!   bytes may come it goes from those bytes to the trie's children, else from the children to the
 //!   automaton.

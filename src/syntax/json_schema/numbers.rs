@@ -18,11 +18,11 @@
 //!
 //! A range of `n` digits makes O(n) expressions: each place of a bound's digits is one choice between
 //! staying on the bound and leaving it, after which every digit is free. Multiples are a deterministic
-//! automaton (`multiples`).
+//! automaton (`multiples`); where divisors together have too many remainders, several that run side by side.
 
 use super::decimal::Decimal;
 use super::options::Numbers;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 
 mod magnitude;
@@ -30,6 +30,7 @@ mod multiples;
 mod range;
 mod scientific;
 
+use multiples::Divided;
 pub(super) use range::{Bound, NumberRange, contains, failures, intersection, is_empty};
 
 /// The texts of a listed number.
@@ -88,8 +89,14 @@ fn expression(
     let divisor = range.divisor();
     let integer = divisor == Some(Decimal::one());
     if !range.not_multiple_of.is_empty() || divisor.is_some() && !integer {
-        let divided = multiples::Divided::new(divisor, &range.not_multiple_of, numbers, pointer)?;
-        return signed(g, range, false, |g, part| divided.expression(g, part));
+        let divided = Divided::new(divisor, &range.not_multiple_of, numbers, pointer);
+        let together =
+            divided.and_then(|divided| signed(g, range, false, |g, part| divided.expression(g, part)));
+        return match together {
+            // one after the other, remainders may be few enough
+            Err(error) if error.kind() == ErrorKind::Limit => one_by_one(g, range, numbers, pointer),
+            other => other,
+        };
     }
     let range = if integer { rounded(range) } else { range.clone() };
     if range.lower.is_none() && range.upper.is_none() {
@@ -107,6 +114,30 @@ fn expression(
             }
         }
         Ok(g.choice(forms))
+    })
+}
+
+/// The same for ranges with divisors, each of which runs by itself, beside the bounds.
+fn one_by_one(
+    g: &mut GrammarBuilder,
+    range: &NumberRange,
+    numbers: Numbers,
+    pointer: &str,
+) -> Result<ExprId> {
+    signed(g, range, false, |g, part| {
+        let lower = Bound { value: Decimal::zero(), exclusive: false };
+        let free = Part { lower, upper: None, integer: false };
+        let mut all = vec![magnitude::plain(g, part)];
+        for divisor in &range.multiple_of {
+            let divided = Divided::new(Some(divisor.clone()), &[], numbers, pointer)?;
+            all.push(divided.expression(g, &free)?);
+        }
+        for divisor in &range.not_multiple_of {
+            let divided = Divided::new(Some(divisor.clone()), &[], Numbers::Any, pointer)?;
+            let multiples = divided.expression(g, &free)?;
+            all.push(g.complement(multiples));
+        }
+        Ok(g.intersection(all))
     })
 }
 

@@ -109,7 +109,8 @@ impl<'p> Divided<'p> {
             automaton.push(next, reader.accepts(state));
         }
         Ok(automaton.expression(g, &mut |g, symbols| {
-            let byte = |&symbol: &usize| if symbol == usize::from(POINT) { b'.' } else { b'0' + symbol as u8 };
+            let byte =
+                |&symbol: &usize| if symbol == usize::from(POINT) { b'.' } else { b'0' + symbol as u8 };
             g.byte_set(ByteSet::from_iter(symbols.iter().map(byte)))
         }))
     }
