@@ -81,10 +81,13 @@ impl Tables {
                 let stack = frames.fold(Stacks::EMPTY_STACK, |below, &(to_return, value)| {
                     self.stacks.push(to_return, value, below)
                 });
-                items.push(Item { state: *state, stack });
+                // a configuration has each state once, with all of its stacks
+                match items.iter_mut().find(|item| item.state == *state) {
+                    Some(item) => item.stack = self.stacks.union(item.stack, stack),
+                    None => items.push(Item { state: *state, stack }),
+                }
             }
             items.sort_unstable();
-            items.dedup();
             let configuration = self.intern(&items, false);
             let below = part[0].below;
             parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
