@@ -69,6 +69,14 @@ pub(super) fn parameter_twice(name: &str) -> Error {
     )
 }
 
+pub(super) fn not_a_schema(kind: Kind) -> Error {
+    usage(
+        Diagnostic::new("cli/not-a-schema", "only JSON Schemas have such a report")
+            .found(format!("a grammar of the kind {kind}"))
+            .help("name a JSON Schema, with `--kind json-schema` if its name does not end in `.json`"),
+    )
+}
+
 pub(super) fn document_twice(uri: &str) -> Error {
     usage(
         Diagnostic::new("cli/document-twice", "two documents are given for one URI")

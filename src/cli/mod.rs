@@ -21,6 +21,7 @@ mod messages;
 mod model;
 mod output;
 mod plan;
+mod schema_report;
 mod session;
 mod source;
 mod svg;
@@ -78,6 +79,9 @@ enum Command {
     /// Draw the configurations that a grammar goes through
     #[command(after_help = EXIT_CODES)]
     Graph(graph::Arguments),
+    /// Say what a JSON Schema uses, and what it came to
+    #[command(after_help = EXIT_CODES)]
+    SchemaReport(schema_report::Arguments),
     /// Show what a tokenizer file holds
     #[command(after_help = EXIT_CODES)]
     Vocab(vocab::Arguments),
@@ -123,6 +127,7 @@ impl Command {
             Command::Enumerate(arguments) => enumerate::run(arguments, output),
             Command::Count(arguments) => count::run(arguments, output),
             Command::Graph(arguments) => graph::run(arguments, output),
+            Command::SchemaReport(arguments) => schema_report::run(arguments, output),
             Command::Vocab(arguments) => vocab::run(arguments, output),
             Command::Plan(arguments) => plan::run(arguments, output),
         }

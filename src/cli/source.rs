@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
+use crate::syntax::json_schema::JsonSchemaOptions;
 use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
 use clap::ValueEnum;
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Which grammar, and how to read it.
 #[derive(Debug, clap::Args)]
@@ -26,9 +28,10 @@ pub(super) struct SourceArgs {
     /// Sets a parameter of an automaton spec; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
     parameters: Vec<(String, String)>,
-    /// Whitespace between the tokens of JSON under a schema [default: free]
-    #[arg(long, value_enum, help_heading = "Grammar")]
-    whitespace: Option<Whitespace>,
+    /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most so many
+    /// characters) or `pattern=REGEX` [default: free]
+    #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, help_heading = "Grammar")]
+    whitespace: Option<json_schema::Whitespace>,
     /// Order of the members of JSON objects under a schema [default: declared]
     #[arg(long, value_enum, help_heading = "Grammar")]
     property_order: Option<PropertyOrder>,
@@ -38,6 +41,12 @@ pub(super) struct SourceArgs {
     /// What `format` means in a schema [default: assert]
     #[arg(long, value_enum, help_heading = "Grammar")]
     formats: Option<Formats>,
+    /// The most bytes that a schema may have [default: 16 MiB]
+    #[arg(long, value_name = "BYTES", help_heading = "Grammar")]
+    max_schema_bytes: Option<usize>,
+    /// The deepest nesting that a schema may have, 127 at most [default: 127]
+    #[arg(long, value_name = "LEVELS", help_heading = "Grammar")]
+    max_schema_depth: Option<usize>,
     /// A document that references in a schema may name; may be repeated
     #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, help_heading = "Grammar")]
     documents: Vec<(String, String)>,
@@ -77,14 +86,6 @@ impl fmt::Display for Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Whitespace {
-    /// Any amount
-    Free,
-    /// None
-    Compact,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PropertyOrder {
     /// The schema's order, additional members last
     Declared,
@@ -120,6 +121,17 @@ pub(super) fn name_and_value(argument: &str) -> std::result::Result<(String, Str
     match argument.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
+
+fn whitespace(argument: &str) -> std::result::Result<json_schema::Whitespace, String> {
+    let number = |max: &str| max.parse().map_err(|_| "it must be `max=N` with a number".to_owned());
+    match argument.split_once('=').unwrap_or((argument, "")) {
+        ("free", "") => Ok(json_schema::Whitespace::Free),
+        ("compact", "") => Ok(json_schema::Whitespace::Compact),
+        ("max", max) => Ok(json_schema::Whitespace::AtMost(number(max)?)),
+        ("pattern", pattern) => Ok(json_schema::Whitespace::Pattern(pattern.to_owned())),
+        _ => Err("it must be `free`, `compact`, `max=N` or `pattern=REGEX`".to_owned()),
     }
 }
 
@@ -165,18 +177,24 @@ pub(super) fn is_standard_input(path: &Path) -> bool {
 /// The file cannot be read, its kind cannot be told, an option has no meaning for the kind, and what the
 /// front end reports.
 pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
+    let (file, text) = read_text(args, limits)?;
+    let kind = match args.kind {
+        Some(kind) => kind,
+        None => kind_of(&file, &text)?,
+    };
+    check_options(args, kind)?;
+    let (grammar, warnings) = compile(args, kind, &file, &text, limits)?;
+    Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings })
+}
+
+/// The grammar's file and its text.
+fn read_text(args: &SourceArgs, limits: &Limits) -> Result<(PathBuf, String)> {
     let file = locate(&args.grammar)?;
     let bytes = read(&file, limits.source_bytes)?;
     let text = str::from_utf8(&bytes).map_err(|e| errors::not_utf8(&file, e.valid_up_to()))?;
     // a byte order mark is no part of any of the notations
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let kind = match args.kind {
-        Some(kind) => kind,
-        None => kind_of(&file, text)?,
-    };
-    check_options(args, kind)?;
-    let (grammar, warnings) = compile(args, kind, &file, text, limits)?;
-    Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings })
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned();
+    Ok((file, text))
 }
 
 /// The names by which a folder's grammar is known.
@@ -249,6 +267,8 @@ fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
         (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
         (args.numbers.is_some(), "--numbers", Kind::JsonSchema, "JSON Schemas"),
         (args.formats.is_some(), "--formats", Kind::JsonSchema, "JSON Schemas"),
+        (args.max_schema_bytes.is_some(), "--max-schema-bytes", Kind::JsonSchema, "JSON Schemas"),
+        (args.max_schema_depth.is_some(), "--max-schema-depth", Kind::JsonSchema, "JSON Schemas"),
         (!args.documents.is_empty(), "--schema-document", Kind::JsonSchema, "JSON Schemas"),
         (args.root.is_some(), "--root", Kind::Gbnf, "GBNF grammars"),
         (args.dialect.is_some(), "--dialect", Kind::Regex, "regular expressions"),
@@ -283,26 +303,7 @@ fn compile(
             Ok((regex::compile(without_line_end(text), &options)?, Vec::new()))
         }
         Kind::JsonSchema => {
-            let options = json_schema::JsonSchemaOptions {
-                whitespace: match args.whitespace {
-                    Some(Whitespace::Compact) => json_schema::Whitespace::Compact,
-                    Some(Whitespace::Free) | None => json_schema::Whitespace::Free,
-                },
-                property_order: match args.property_order {
-                    Some(PropertyOrder::Any) => json_schema::PropertyOrder::Any,
-                    Some(PropertyOrder::Declared) | None => json_schema::PropertyOrder::Declared,
-                },
-                numbers: match args.numbers {
-                    Some(Numbers::Plain) => json_schema::Numbers::Plain,
-                    Some(Numbers::Any) | None => json_schema::Numbers::Any,
-                },
-                formats: match args.formats {
-                    Some(Formats::Annotate) => json_schema::Formats::Annotate,
-                    Some(Formats::Assert) | None => json_schema::Formats::Assert,
-                },
-                documents: documents(&args.documents, &limits)?,
-                limits,
-            };
+            let options = schema_options(args, text, limits)?;
             let compiled = json_schema::compile(text, &options)?;
             Ok((compiled.grammar, compiled.warnings))
         }
@@ -316,6 +317,57 @@ fn compile(
             Ok((compiled.grammar, compiled.warnings))
         }
     }
+}
+
+/// The options of a schema: those of its own `x-grammata`, and those that are given, which win.
+fn schema_options(args: &SourceArgs, text: &str, mut limits: Limits) -> Result<JsonSchemaOptions> {
+    limits.source_bytes = args.max_schema_bytes.unwrap_or(limits.source_bytes);
+    limits.source_depth = args.max_schema_depth.unwrap_or(limits.source_depth);
+    let documents = documents(&args.documents, &limits)?;
+    let own = JsonSchemaOptions::of_schema(text, limits)?;
+    Ok(JsonSchemaOptions {
+        whitespace: args.whitespace.clone().unwrap_or(own.whitespace),
+        property_order: args.property_order.map_or(own.property_order, |order| match order {
+            PropertyOrder::Any => json_schema::PropertyOrder::Any,
+            PropertyOrder::Declared => json_schema::PropertyOrder::Declared,
+        }),
+        numbers: args.numbers.map_or(own.numbers, |numbers| match numbers {
+            Numbers::Plain => json_schema::Numbers::Plain,
+            Numbers::Any => json_schema::Numbers::Any,
+        }),
+        formats: args.formats.map_or(own.formats, |formats| match formats {
+            Formats::Annotate => json_schema::Formats::Annotate,
+            Formats::Assert => json_schema::Formats::Assert,
+        }),
+        documents,
+        limits: own.limits,
+    })
+}
+
+/// A schema that was compiled, for a report.
+#[derive(Debug)]
+pub(super) struct Schema {
+    pub(super) bytes: usize,
+    pub(super) options: JsonSchemaOptions,
+    pub(super) compiled: json_schema::Compiled,
+    pub(super) elapsed: Duration,
+}
+
+/// Reads and compiles a JSON Schema.
+///
+/// # Errors
+/// Those of [`load`]; the grammar is of another kind.
+pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> {
+    let (file, text) = read_text(args, limits)?;
+    let kind = args.kind.map_or_else(|| kind_of(&file, &text), Ok)?;
+    if kind != Kind::JsonSchema {
+        return Err(errors::not_a_schema(kind));
+    }
+    check_options(args, kind)?;
+    let options = schema_options(args, &text, limits.clone())?;
+    let start = Instant::now();
+    let compiled = json_schema::compile(&text, &options)?;
+    Ok(Schema { bytes: text.len(), options, compiled, elapsed: start.elapsed() })
 }
 
 /// The documents beside a schema, from files.

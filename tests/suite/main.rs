@@ -18,6 +18,7 @@ mod grammars;
 mod hostile;
 mod json_schema;
 mod json_schema_numbers;
+mod json_schema_policies;
 mod json_schema_properties;
 mod json_schema_test_suite;
 mod json_schema_unevaluated;

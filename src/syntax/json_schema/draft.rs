@@ -25,6 +25,12 @@ impl Draft {
         Draft { number: NAMES.iter().find(|(part, _)| name.contains(part)).map(|(_, number)| *number) }
     }
 
+    /// The draft's name, if the document names one.
+    pub(super) fn name(self) -> Option<&'static str> {
+        let (path, _) = NAMES.iter().find(|(_, number)| Some(*number) == self.number)?;
+        Some(path.trim_matches('/').trim_start_matches("draft/"))
+    }
+
     /// Whether the draft is in a range; documents that name none may use the words of all.
     pub(super) fn is_within(self, since: u8, until: u8) -> bool {
         self.number.is_none_or(|number| (since..=until).contains(&number))

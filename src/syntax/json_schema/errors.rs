@@ -179,6 +179,25 @@ pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value) 
         .help("remove the keyword")
 }
 
+pub(super) fn invalid_policy(pointer: &str, found: &Value, allowed: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/invalid-policy", "`x-grammata` asks for something that there is not")
+            .at(at(pointer))
+            .found(found.to_string())
+            .allowed(allowed)
+            .help("mend it, or leave it out"),
+    )
+}
+
+pub(super) fn whitespace_pattern(pattern: &str, cause: &Error) -> Error {
+    let diagnostic =
+        Diagnostic::new("json-schema/whitespace-pattern", "the pattern of white space cannot be used")
+            .found(pattern)
+            .allowed(cause.diagnostic().message())
+            .help("write a regular expression of white space, for instance ` ?`");
+    Error::new(cause.kind(), diagnostic)
+}
+
 pub(super) fn remote_reference(pointer: &str, uri: &str) -> Error {
     error(
         Diagnostic::new("json-schema/remote-reference", "a reference names a document that is not at hand")

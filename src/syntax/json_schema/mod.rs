@@ -56,6 +56,7 @@ mod merge;
 mod numbers;
 mod options;
 mod pointer;
+mod policies;
 mod reader;
 mod refs;
 mod resources;
@@ -68,12 +69,14 @@ mod source;
 mod span_match;
 mod string_test;
 mod strings;
-mod uri;
+mod summary;
 mod unevaluated;
+mod uri;
 mod validate;
 
 pub use documents::Documents;
 pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
+pub use summary::Summary;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -90,6 +93,8 @@ pub struct Compiled {
     /// What the author of the schema should know: unknown keywords, keywords without effect, duplicate keys,
     /// parts that nothing satisfies. In the order of discovery.
     pub warnings: Vec<Diagnostic>,
+    /// What was read, and what it came to.
+    pub summary: Summary,
 }
 
 /// The grammar of a schema given as JSON text.
@@ -108,7 +113,7 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
 /// # Errors
 /// The same as those of [`compile`].
 pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled> {
-    source::check_depth(schema)?;
+    source::check_depth(schema, &options.limits)?;
     compile_checked(schema, options, Vec::new())
 }
 
@@ -118,7 +123,7 @@ fn compile_checked(
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
     let shelf = documents::Shelf::default();
-    let mut schemas = reader::read(root, options, &shelf, &mut warnings)?;
+    let (mut schemas, mut summary) = reader::read(root, options, &shelf, &mut warnings)?;
     unevaluated::rewrite(&mut schemas)?;
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
@@ -135,6 +140,8 @@ fn compile_checked(
     }
     warnings.extend(narrowed);
     warnings.extend(satisfiable.contradictions(&all));
+    summary.made_schemas = all.schemas.len() - summary.schemas;
+    summary.conjunctions = all.len();
     let grammar = emit::emit(&all, &satisfiable, options)?;
-    Ok(Compiled { grammar, warnings })
+    Ok(Compiled { grammar, warnings, summary })
 }

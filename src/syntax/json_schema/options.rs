@@ -6,7 +6,7 @@ use crate::limits::Limits;
 
 /// The whitespace that the generated JSON may have between its tokens. There is never any before the first
 /// or after the last token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Whitespace {
     /// Any amount of space, tab, line feed and carriage return, as RFC 8259 has it. The default: every
     /// layout that a JSON writer makes is in the language.
@@ -14,6 +14,11 @@ pub enum Whitespace {
     Free,
     /// None at all.
     Compact,
+    /// At most so many characters of it between two tokens.
+    AtMost(u32),
+    /// What an ECMA-262 pattern matches as a whole, between any two tokens. Characters that are no white space of
+    /// JSON never match.
+    Pattern(String),
 }
 
 /// The order of an object's declared members.

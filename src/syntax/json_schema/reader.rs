@@ -11,6 +11,7 @@ use super::pointer::join;
 use super::resources::{Found, ResourceId, Resources};
 use super::schema::{Schema, SchemaId, Schemas};
 use super::scope::{MAX_SCOPES, ScopeId, Scopes};
+use super::summary::Summary;
 use super::{errors, keywords, source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -42,6 +43,8 @@ pub(super) struct Reader<'a, 'w> {
     /// One id a place in the documents and a scope, however it is reached.
     ids: FxHashMap<(*const Value, ScopeId), SchemaId>,
     warnings: &'w mut Vec<Diagnostic>,
+    /// In how many schemas each keyword stands.
+    pub(super) keywords: FxHashMap<&'a str, usize>,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -84,7 +87,7 @@ impl<'a> Reader<'a, '_> {
             return Err(errors::too_many_documents(place, MAX_DOCUMENTS));
         }
         let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
-        source::check_depth(document)?;
+        source::check_depth(document, &self.options.limits)?;
         Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
     }
 
@@ -108,13 +111,23 @@ pub(super) fn read<'a>(
     options: &'a JsonSchemaOptions,
     shelf: &'a Shelf,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<Schemas<'a>> {
+) -> Result<(Schemas<'a>, Summary)> {
     let mut resources = Resources::default();
     let resource = resources.add_document(root, "", "", warnings);
     let mut scopes = Scopes::new();
     let scope = scopes.enter(ScopeId::default(), resource, &resources.get(resource).dynamic_anchors);
     let (locations, ids) = Default::default();
-    let mut reader = Reader { options, shelf, resources, scopes, documents: 0, locations, ids, warnings };
+    let mut reader = Reader {
+        options,
+        shelf,
+        resources,
+        scopes,
+        documents: 0,
+        locations,
+        ids,
+        warnings,
+        keywords: FxHashMap::default(),
+    };
     reader.intern(Location { value: root, pointer: String::new(), resource, scope });
     let mut schemas = Schemas::default();
     let mut seen = FxHashSet::default();
@@ -133,5 +146,11 @@ pub(super) fn read<'a>(
         schema.is_written = seen.insert(std::ptr::from_ref(location.value));
         schemas.push(schema);
     }
-    Ok(schemas)
+    let summary = Summary {
+        draft: Draft::of(root).name(),
+        keywords: reader.keywords.iter().map(|(keyword, count)| ((*keyword).to_owned(), *count)).collect(),
+        schemas: schemas.len(),
+        ..Summary::default()
+    };
+    Ok((schemas, summary))
 }

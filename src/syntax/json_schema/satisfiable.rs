@@ -125,7 +125,8 @@ impl Satisfiable {
             if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
                 return Err(format!("`{}` is `false`", shown(&schema.pointer)));
             }
-            let places: Vec<String> = restricting.iter().map(|s| format!("`{}`", shown(&s.pointer))).collect();
+            let places: Vec<String> =
+                restricting.iter().map(|s| format!("`{}`", shown(&s.pointer))).collect();
             return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
         if let Some(object) = &typed.object {

@@ -15,19 +15,20 @@ pub(super) const MAX_DEPTH: usize = 127;
 /// Reads the schema text; duplicate keys become warnings.
 pub(super) fn read(text: &str, limits: &Limits, warnings: &mut Vec<Diagnostic>) -> Result<Value> {
     limits.check_source(text)?;
-    check_text_depth(text)?;
+    check_text_depth(text, limits.source_depth.min(MAX_DEPTH))?;
     let value = serde_json::from_str(text).map_err(|cause| errors::not_json(&cause))?;
     find_duplicates(text, warnings);
     Ok(value)
 }
 
 /// Refuses a value that is nested too deep for the passes that recurse over it.
-pub(super) fn check_depth(value: &Value) -> Result<()> {
+pub(super) fn check_depth(value: &Value, limits: &Limits) -> Result<()> {
+    let most = limits.source_depth.min(MAX_DEPTH);
     let mut stack = vec![(value, 1)];
     while let Some((value, depth)) = stack.pop() {
         let nested = matches!(value, Value::Array(_) | Value::Object(_));
-        if nested && depth > MAX_DEPTH {
-            return Err(errors::too_deep(MAX_DEPTH));
+        if nested && depth > most {
+            return Err(errors::too_deep(most));
         }
         match value {
             Value::Array(list) => stack.extend(list.iter().map(|v| (v, depth + 1))),
@@ -38,7 +39,7 @@ pub(super) fn check_depth(value: &Value) -> Result<()> {
     Ok(())
 }
 
-fn check_text_depth(text: &str) -> Result<()> {
+fn check_text_depth(text: &str, most: usize) -> Result<()> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for byte in text.bytes() {
         match byte {
@@ -50,8 +51,8 @@ fn check_text_depth(text: &str) -> Result<()> {
             b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > MAX_DEPTH {
-            return Err(errors::too_deep(MAX_DEPTH));
+        if depth > most {
+            return Err(errors::too_deep(most));
         }
     }
     Ok(())

@@ -50,6 +50,19 @@ pub(super) fn content(
     lowered.ok_or_else(|| errors::complement_of_format(pointer, test.value()))
 }
 
+/// White space that a pattern matches as a whole; other characters never match.
+///
+/// # Errors
+/// A pattern that cannot be used; limits.
+pub(super) fn whitespace(g: &mut GrammarBuilder, pattern: &str, limits: &Limits) -> Result<ExprId> {
+    let options = Options { dialect: Dialect::Ecma262, limits: limits.clone(), ..Options::default() };
+    let whitespace = CharClass::new([('\t', '\n'), ('\r', '\r'), (' ', ' ')]);
+    let spell =
+        &mut |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.intersection(&whitespace));
+    regex::lower_into(g, pattern, &options, spell)
+        .map_err(|cause| errors::whitespace_pattern(pattern, &cause))
+}
+
 /// The language of the test, its characters made by `spell`.
 fn lower(
     g: &mut GrammarBuilder,

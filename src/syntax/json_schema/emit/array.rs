@@ -171,7 +171,7 @@ impl<'a> Emitter<'_, 'a> {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
             match self.all.shape_of(id) {
-                Shape::Values(list) => values.extend(list.iter().map(|value| Value::clone(value))),
+                Shape::Values(list) => values.extend(list.iter().copied().cloned()),
                 Shape::Union(list) => {
                     open.extend(list.iter().copied().filter(|&id| self.satisfiable.contains(id)))
                 }

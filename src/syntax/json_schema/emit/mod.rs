@@ -31,7 +31,7 @@ pub(super) fn emit(
     options: &JsonSchemaOptions,
 ) -> Result<Grammar> {
     let mut g = GrammarBuilder::with_limits(options.limits.clone());
-    let layout = Layout::new(&mut g, options);
+    let layout = Layout::new(&mut g, options)?;
     let (root, rules) = declare(&mut g, all, satisfiable);
     let mut emitter = Emitter {
         all,
@@ -90,25 +90,25 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(g: &mut GrammarBuilder, options: &JsonSchemaOptions) -> Layout {
-        let space = match options.whitespace {
-            Whitespace::Free => {
-                let one = g.byte_set(ByteSet::from_iter(*b" \t\n\r"));
-                g.star(one)
-            }
+    fn new(g: &mut GrammarBuilder, options: &JsonSchemaOptions) -> Result<Layout> {
+        let one = g.byte_set(ByteSet::from_iter(*b" \t\n\r"));
+        let space = match &options.whitespace {
+            Whitespace::Free => g.star(one),
             Whitespace::Compact => g.empty(),
+            &Whitespace::AtMost(max) => g.repeat(one, 0, Some(max)),
+            Whitespace::Pattern(pattern) => string_test::whitespace(g, pattern, &options.limits)?,
         };
         let mut spaced = |token: &str| {
             let token = g.text(token);
             g.sequence([token, space])
         };
-        Layout {
+        Ok(Layout {
             space,
             comma: spaced(","),
             colon: spaced(":"),
             open_object: spaced("{"),
             open_array: spaced("["),
-        }
+        })
     }
 }
 

@@ -16,6 +16,7 @@ use super::decimal::Decimal;
 use super::draft::Draft;
 use super::errors;
 use super::pointer::join;
+use super::policies;
 use super::reader::{Location, Reader};
 use super::schema::Schema;
 use crate::error::Result;
@@ -60,7 +61,7 @@ const STATUS: &[(Status, u8, u8, &[&str])] = &[
     (Annotation, 3, 9, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
     (Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
     (Annotation, 3, 9, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
-    (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema"]),
+    (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema", policies::KEYWORD]),
     (Refused, 3, 3, &["disallow"]),
 ];
 
@@ -137,6 +138,9 @@ pub(super) fn read<'a>(
     let draft = reader.draft(location);
     let keywords = Keywords { location, map, draft };
     let mut schema = Schema::new(location.pointer.clone());
+    for keyword in map.keys() {
+        *reader.keywords.entry(keyword).or_default() += 1;
+    }
     if draft.ref_stands_alone() && map.contains_key("$ref") {
         for keyword in map.keys().filter(|k| *k != "$ref" && status(draft, k) != Some(Annotation)) {
             reader.warn(errors::beside_ref(&keywords.pointer(keyword), keyword));

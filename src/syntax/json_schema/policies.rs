@@ -1,0 +1,111 @@
+//! `x-grammata`: options that a schema sets itself, at its root.
+
+use super::errors;
+use super::options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
+use super::pointer::join;
+use super::source;
+use crate::error::Result;
+use crate::limits::Limits;
+use serde_json::Value;
+
+/// The keyword.
+pub(super) const KEYWORD: &str = "x-grammata";
+
+impl JsonSchemaOptions {
+    /// The options that a schema sets itself with `x-grammata`, and the defaults of the others. What the caller
+    /// sets after that wins:
+    ///
+    /// ```
+    /// use grammata::Limits;
+    /// use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace, compile};
+    ///
+    /// let schema = r#"{"x-grammata": {"whitespace": "compact", "propertyOrder": "any"}, "type": "object"}"#;
+    /// let options = JsonSchemaOptions::of_schema(schema, Limits::default())?;
+    /// assert_eq!(options.whitespace, Whitespace::Compact);
+    /// compile(schema, &JsonSchemaOptions { whitespace: Whitespace::AtMost(1), ..options })?;
+    /// # Ok::<(), grammata::Error>(())
+    /// ```
+    ///
+    /// Its members are `propertyOrder` (`"declared"` or `"any"`), `whitespace` (`"free"`, `"compact"`,
+    /// `{"max": 1}` or `{"pattern": " ?"}`), `numbers` (`"any"` or `"plain"`), `formats` (`"assert"` or
+    /// `"annotate"`), `maxBytes` and `maxDepth`. The last two can only lower
+    /// [`source_bytes`](Limits::source_bytes) and [`source_depth`](Limits::source_depth).
+    ///
+    /// # Errors
+    /// Those of reading the schema; `json-schema/invalid-policy` for unknown members and wrong values.
+    pub fn of_schema(schema: &str, limits: Limits) -> Result<JsonSchemaOptions> {
+        let mut options = JsonSchemaOptions { limits, ..JsonSchemaOptions::default() };
+        // most schemas have none, and need not be read twice
+        if schema.contains(KEYWORD) {
+            let root = source::read(schema, &options.limits, &mut Vec::new())?;
+            options.adopt(&root)?;
+        }
+        Ok(options)
+    }
+
+    fn adopt(&mut self, root: &Value) -> Result<()> {
+        let Some(own) = root.get(KEYWORD) else { return Ok(()) };
+        let place = join("", KEYWORD);
+        let Value::Object(members) = own else {
+            return Err(errors::invalid_policy(&place, own, "an object of options"));
+        };
+        for (name, value) in members {
+            let place = join(&place, name);
+            let invalid = |allowed| errors::invalid_policy(&place, value, allowed);
+            match name.as_str() {
+                "propertyOrder" => {
+                    self.property_order = match value.as_str() {
+                        Some("declared") => PropertyOrder::Declared,
+                        Some("any") => PropertyOrder::Any,
+                        _ => return Err(invalid("\"declared\" or \"any\"")),
+                    };
+                }
+                "whitespace" => {
+                    self.whitespace = whitespace(value).ok_or_else(|| {
+                        invalid("\"free\", \"compact\", {\"max\": N} or {\"pattern\": \"…\"}")
+                    })?;
+                }
+                "numbers" => {
+                    self.numbers = match value.as_str() {
+                        Some("any") => Numbers::Any,
+                        Some("plain") => Numbers::Plain,
+                        _ => return Err(invalid("\"any\" or \"plain\"")),
+                    };
+                }
+                "formats" => {
+                    self.formats = match value.as_str() {
+                        Some("assert") => Formats::Assert,
+                        Some("annotate") => Formats::Annotate,
+                        _ => return Err(invalid("\"assert\" or \"annotate\"")),
+                    };
+                }
+                "maxBytes" | "maxDepth" => {
+                    let limit = value.as_u64().ok_or_else(|| invalid("an integer from 0"))?;
+                    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+                    let limits = &mut self.limits;
+                    let own =
+                        if name == "maxBytes" { &mut limits.source_bytes } else { &mut limits.source_depth };
+                    *own = limit.min(*own);
+                }
+                _ => {
+                    let allowed = "propertyOrder, whitespace, numbers, formats, maxBytes or maxDepth";
+                    return Err(errors::invalid_policy(&place, value, allowed));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn whitespace(value: &Value) -> Option<Whitespace> {
+    match value {
+        Value::String(name) if name == "free" => Some(Whitespace::Free),
+        Value::String(name) if name == "compact" => Some(Whitespace::Compact),
+        Value::Object(map) if map.len() == 1 => match (map.get("max"), map.get("pattern")) {
+            (Some(max), None) => max.as_u64().and_then(|max| u32::try_from(max).ok()).map(Whitespace::AtMost),
+            (None, Some(Value::String(pattern))) => Some(Whitespace::Pattern(pattern.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,122 @@
+//! What a caller or the schema itself can choose about a schema.
+
+use crate::language::Language;
+use grammata::Limits;
+use grammata::syntax::json_schema::{
+    Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace, compile, compile_value,
+};
+use serde_json::{Value, json};
+
+fn of_schema(own: Value) -> grammata::Result<JsonSchemaOptions> {
+    JsonSchemaOptions::of_schema(&json!({ "x-grammata": own }).to_string(), Limits::default())
+}
+
+#[test]
+fn a_schema_sets_its_own_options() {
+    let none = JsonSchemaOptions::of_schema(r#"{"type": "null"}"#, Limits::default()).unwrap();
+    assert_eq!(none, JsonSchemaOptions::default());
+    let all = of_schema(json!({
+        "propertyOrder": "any", "whitespace": {"max": 2}, "numbers": "plain", "formats": "annotate",
+        "maxBytes": 1000, "maxDepth": 5,
+    }));
+    let expected = JsonSchemaOptions {
+        property_order: PropertyOrder::Any,
+        whitespace: Whitespace::AtMost(2),
+        numbers: Numbers::Plain,
+        formats: Formats::Annotate,
+        limits: Limits { source_bytes: 1000, source_depth: 5, ..Limits::default() },
+        ..JsonSchemaOptions::default()
+    };
+    assert_eq!(all.unwrap(), expected);
+    let pattern = of_schema(json!({"whitespace": {"pattern": " ?"}})).unwrap();
+    assert_eq!(pattern.whitespace, Whitespace::Pattern(" ?".into()));
+    // limits are lowered, never raised
+    let raised = of_schema(json!({"maxBytes": 1u64 << 60, "maxDepth": 1u64 << 60})).unwrap();
+    assert_eq!(raised, JsonSchemaOptions::default());
+}
+
+#[test]
+fn what_a_schema_cannot_set_is_an_error() {
+    for own in [
+        json!("compact"),
+        json!({"propertyOrder": "sorted"}),
+        json!({"whitespace": 3}),
+        json!({"whitespace": {"max": -1}}),
+        json!({"whitespace": {"max": 1, "pattern": " "}}),
+        json!({"numbers": true}),
+        json!({"formats": null}),
+        json!({"maxDepth": "9"}),
+        json!({"colour": "red"}),
+    ] {
+        let error = of_schema(own.clone()).expect_err(&own.to_string());
+        assert_eq!(error.code(), "json-schema/invalid-policy", "{own}");
+    }
+    // elsewhere it is a word like any other
+    let inner = r#"{"properties": {"x-grammata": {"const": {"colour": "red"}}}}"#;
+    assert_eq!(JsonSchemaOptions::of_schema(inner, Limits::default()).unwrap(), JsonSchemaOptions::default());
+}
+
+#[test]
+fn whitespace_is_bounded_in_every_gap() {
+    let schema = json!({"type": "object", "properties": {"a": {"items": {"const": 1}}}, "required": ["a"]});
+    for (whitespace, accepted, rejected) in [
+        (Whitespace::AtMost(0), &["{\"a\":[1]}"][..], &["{ \"a\":[1]}", "{\"a\":[1 ]}"][..]),
+        (
+            Whitespace::AtMost(1),
+            &["{ \"a\" : [\t1 , 1 ] }", "{\"a\":[1,\n1]}"],
+            &["{  \"a\":[1]}", "{\"a\":  [1]}", "{\"a\":[1]  }", " {\"a\":[1]}", "{\"a\":[1]} "],
+        ),
+        (
+            Whitespace::Pattern("( |\\n +)?".into()),
+            &["{\n  \"a\": [1,\n     1]}", "{ \"a\" : [ 1 ] }"],
+            &["{\t\"a\":[1]}", "{\n\"a\":[1]}", "{\"a\":[1,  1]}"],
+        ),
+        // what is no white space of JSON never matches
+        (Whitespace::Pattern("[^x]?".into()), &["{\t\"a\":[1]}"], &["{y\"a\":[1]}", "{\"a\":[1\"]}"]),
+        (Whitespace::Pattern("\\s*".into()), &["{ \t\r\n \"a\":[1]}"], &["{\u{a0}\"a\":[1]}"]),
+    ] {
+        let options = JsonSchemaOptions { whitespace: whitespace.clone(), ..JsonSchemaOptions::default() };
+        let language = Language::new(&compile_value(&schema, &options).unwrap().grammar);
+        for text in accepted {
+            assert!(language.accepts(text.as_bytes()), "{text} with {whitespace:?}");
+        }
+        for text in rejected {
+            assert!(!language.accepts(text.as_bytes()), "{text} with {whitespace:?}");
+        }
+    }
+    let options = JsonSchemaOptions { whitespace: Whitespace::Pattern("(".into()), ..Default::default() };
+    let error = compile("{}", &options).expect_err("no pattern");
+    assert_eq!(error.code(), "json-schema/whitespace-pattern");
+}
+
+#[test]
+fn size_and_depth_are_bounded() {
+    let limits = Limits { source_bytes: 20, source_depth: 2, ..Limits::default() };
+    let options = JsonSchemaOptions { limits, ..JsonSchemaOptions::default() };
+    assert!(compile(r#"{"items": {}}"#, &options).is_ok());
+    for schema in [r#"{"title": "longer than that"}"#, r#"{"items":{"not":{}}}"#] {
+        let error = compile(schema, &options).expect_err("too much");
+        assert_eq!(error.code(), "limit/exceeded", "{schema}");
+    }
+    let error = compile_value(&json!({"items": {"not": {}}}), &options).expect_err("too deep");
+    assert_eq!(error.code(), "limit/exceeded");
+}
+
+#[test]
+fn a_summary_counts_what_was_read() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {"a": {"type": "null"}, "b": {"not": {"type": "null"}}},
+        "definitions": {"unused": {"type": "string"}},
+        "x": 1,
+    });
+    let summary = compile_value(&schema, &JsonSchemaOptions::default()).unwrap().summary;
+    assert_eq!(summary.draft, Some("draft-07"));
+    assert_eq!(summary.keywords["type"], 3);
+    assert_eq!(summary.keywords["x"], 1);
+    assert_eq!(summary.schemas, 4);
+    assert!(summary.made_schemas > 0 && summary.conjunctions > 2);
+    let summary = compile("true", &JsonSchemaOptions::default()).unwrap().summary;
+    assert_eq!((summary.draft, summary.keywords.len(), summary.schemas), (None, 0, 1));
+}
