@@ -74,7 +74,8 @@ fn text(path: &Path) -> &str {
 
 #[test]
 fn help_texts_are_as_recorded() {
-    let names = ["", "generate", "mask", "check", "explain", "enumerate", "count", "graph", "schema-report", "vocab"];
+    let names =
+        ["", "generate", "mask", "check", "explain", "enumerate", "count", "graph", "schema-report", "vocab"];
     let plan =
         ["plan", "plan run", "plan count", "plan enumerate", "plan verify", "plan graph", "plan explain"];
     for name in names.into_iter().chain(plan) {

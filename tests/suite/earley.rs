@@ -158,10 +158,8 @@ impl MemberWords<'_> {
     /// Adds the words of all lists that begin with `list`, whose words are `so_far`. Checks a list only when it
     /// is there as a whole.
     fn lists(&self, all: &Enumeration<'_>, list: &mut Vec<Place>, so_far: &Words, out: &mut Words) {
-        let named: Vec<usize> = list
-            .iter()
-            .filter_map(|place| if let Place::Key(i) = place { Some(*i) } else { None })
-            .collect();
+        let named: Vec<usize> =
+            list.iter().filter_map(|place| if let Place::Key(i) = place { Some(*i) } else { None }).collect();
         let ones = list.iter().filter(|place| **place == Place::One).count();
         let once = (0..named.len()).all(|i| !named[..i].contains(&named[i])) && ones <= 1;
         if !once || so_far.is_empty() {
