@@ -11,8 +11,11 @@ use rustc_hash::FxHashSet;
 
 /// Combinations that one conjunction may have.
 const MAX_COMBINATIONS: usize = 256;
-/// Conjunctions that may be looked at to find them.
-const BUDGET: u32 = 50_000;
+/// Conjunctions that may be looked at to find them: in a whole document, at one place, and at every place
+/// however many there were before.
+pub(super) const BUDGET: u32 = 300_000;
+const MOST: u32 = 50_000;
+const LEAST: u32 = 1_000;
 
 /// The combinations of one alternative of each choice that the bases leave, and whether they are all. `None` if
 /// there is nothing to choose.
@@ -20,8 +23,10 @@ pub(super) fn combinations(
     schemas: &Schemas<'_>,
     bases: &[Part],
     mut choices: Vec<Vec<SchemaId>>,
+    budget: &mut u32,
 ) -> (Option<Vec<Vec<SchemaId>>>, bool) {
-    let mut search = Search { schemas, bases, budget: BUDGET, found: Vec::new() };
+    let share = (*budget).clamp(LEAST, MOST);
+    let mut search = Search { schemas, bases, budget: share, found: Vec::new() };
     choices.retain(|alternatives| !alternatives.iter().any(|&one| search.implies(&[], one)));
     for alternatives in &mut choices {
         alternatives.retain(|&one| !search.excludes(&[one]));
@@ -35,6 +40,7 @@ pub(super) fn combinations(
     }
     choices.sort_by_key(Vec::len);
     let is_complete = search.run(&choices);
+    *budget = budget.saturating_sub(share - search.budget);
     (Some(search.found), is_complete)
 }
 

@@ -53,6 +53,8 @@ pub(super) struct Conjunctions<'a> {
     pub(super) required_members: FxHashMap<(&'a str, SchemaId), SchemaId>,
     /// Made schemas that require some member, by what they were made from and the names that it does not have.
     pub(super) undeclared: FxHashMap<(SchemaId, Vec<&'a str>), SchemaId>,
+    /// What is left for finding combinations of alternatives.
+    budget: u32,
     /// Where values were left out.
     pub(super) narrowed: Vec<Diagnostic>,
 }
@@ -72,6 +74,7 @@ impl<'a> Conjunctions<'a> {
             shapes: Vec::new(),
             required_members: FxHashMap::default(),
             undeclared: FxHashMap::default(),
+            budget: combine::BUDGET,
             narrowed: Vec::new(),
         };
         let mut size = 0;
@@ -208,7 +211,7 @@ impl<'a> Conjunctions<'a> {
             // what is excluded here is found when its own shape is made
             1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
             _ => {
-                let (combinations, is_complete) = combine::combinations(&self.schemas, &own, choices);
+                let (combinations, is_complete) = combine::combinations(&self.schemas, &own, choices, &mut self.budget);
                 if !is_complete {
                     let pointer = schemas.first().map_or("", |schema| schema.pointer.as_str());
                     self.narrowed.push(errors::too_many_alternatives(pointer));

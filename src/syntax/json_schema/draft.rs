@@ -46,6 +46,11 @@ impl Draft {
         self.number.map_or(or, |number| number <= 4)
     }
 
+    /// Up to draft 4, an integer is a number without a point: `2.0` is none.
+    pub(super) fn has_plain_integers(self) -> bool {
+        self.number.is_some_and(|number| number <= 4)
+    }
+
     /// Whether the document names draft 3.
     pub(super) fn is_third(self) -> bool {
         self.number == Some(3)

@@ -86,6 +86,7 @@ fn expression(
     if is_empty(range) {
         return Ok(g.never());
     }
+    let numbers = if range.is_plain { Numbers::Plain } else { numbers };
     let divisor = range.divisor();
     let integer = divisor == Some(Decimal::one());
     if !range.not_multiple_of.is_empty() || divisor.is_some() && !integer {

@@ -24,12 +24,14 @@ pub(in super::super) struct NumberRange {
     pub(in super::super) multiple_of: Vec<Decimal>,
     /// None of which divides it; positive.
     pub(in super::super) not_multiple_of: Vec<Decimal>,
+    /// Whether a point or an exponent makes a number another: up to draft 4, `2.0` is no integer.
+    pub(in super::super) is_plain: bool,
 }
 
 impl NumberRange {
-    /// The integers.
-    pub(in super::super) fn integers() -> NumberRange {
-        NumberRange { multiple_of: vec![Decimal::one()], ..NumberRange::default() }
+    /// The integers; those that are written as such if `is_plain`.
+    pub(in super::super) fn integers(is_plain: bool) -> NumberRange {
+        NumberRange { multiple_of: vec![Decimal::one()], is_plain, ..NumberRange::default() }
     }
 
     /// Whether everything in it is an integer.
@@ -96,6 +98,7 @@ pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> Number
         upper: tighter(&a.upper, &b.upper, Ordering::Less),
         multiple_of: all(&a.multiple_of, &b.multiple_of),
         not_multiple_of: all(&a.not_multiple_of, &b.not_multiple_of),
+        is_plain: a.is_plain || b.is_plain,
     }
 }
 
