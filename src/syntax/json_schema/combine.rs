@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 const MAX_COMBINATIONS: usize = 256;
 /// Conjunctions that may be looked at to find them: in a whole document, at one place, and at every place
 /// however many there were before.
-pub(super) const BUDGET: u32 = 300_000;
+pub(super) const BUDGET: u32 = 150_000;
 const MOST: u32 = 50_000;
 const LEAST: u32 = 1_000;
 

@@ -211,7 +211,8 @@ impl<'a> Conjunctions<'a> {
             // what is excluded here is found when its own shape is made
             1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
             _ => {
-                let (combinations, is_complete) = combine::combinations(&self.schemas, &own, choices, &mut self.budget);
+                let (combinations, is_complete) =
+                    combine::combinations(&self.schemas, &own, choices, &mut self.budget);
                 if !is_complete {
                     let pointer = schemas.first().map_or("", |schema| schema.pointer.as_str());
                     self.narrowed.push(errors::too_many_alternatives(pointer));
