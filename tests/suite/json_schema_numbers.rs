@@ -72,6 +72,14 @@ fn is_spelled(text: &str, integers: bool, divided: bool, numbers: Numbers) -> bo
     }
 }
 
+/// Whether the text is normalised scientific notation of a number between zero and one.
+fn is_small(text: &str) -> bool {
+    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return false };
+    let mantissa = mantissa.trim_start_matches('-').as_bytes();
+    let one_digit = matches!(mantissa, [b'1'..=b'9'] | [b'1'..=b'9', b'.', ..]);
+    one_digit && exponent.strip_prefix('-').is_some_and(|digits| digits.bytes().any(|b| b != b'0'))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -128,7 +136,9 @@ proptest! {
             for text in spellings(text) {
                 let minus_zero = text.starts_with('-') && scaled(&text) == BigInt::ZERO;
                 let whole = integers || divided && (integer || divisors.0.is_some_and(|d| is_multiple(&scaled(d), "1")));
-                let spelled = is_spelled(&text, whole, divided, numbers) && (!minus_zero || negative);
+                let fractions = !plain && !integer && divisors.0.is_none() && divisors.1.is_some_and(|d| !d.contains('.'));
+                let is_usual = is_spelled(&text, whole, divided, numbers) || fractions && is_small(&text);
+                let spelled = is_usual && (!minus_zero || negative);
                 let accepted = language.as_ref().is_some_and(|l| l.accepts(text.as_bytes()));
                 prop_assert_eq!(accepted, spelled && has(&text), "{} in {} ({:?})", text, schema, numbers);
             }

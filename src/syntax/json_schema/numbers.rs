@@ -10,7 +10,8 @@
 //!   `Any` also normalised scientific notation: one digit that is not zero before the point (`1.5e-06`), or
 //!   zero.
 //! - **Multiples** of anything but one, and numbers that are no multiples: plain notation, with any zeros at
-//!   the end. Whether digits and an exponent together make a multiple is no regular question.
+//!   the end; between zero and one, what is no multiple of integers is in scientific notation too.
+//!   Whether digits and an exponent together make a multiple is no regular question.
 //! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain; with `Any` integers
 //!   also with a point and a zero. So a list of values stays finite.
 //!
@@ -90,9 +91,18 @@ fn expression(
     let divisor = range.divisor();
     let integer = divisor == Some(Decimal::one());
     if !range.not_multiple_of.is_empty() || divisor.is_some() && !integer {
+        // what is between two integers is no multiple of any
+        let fractions = numbers == Numbers::Any
+            && divisor.is_none()
+            && range.not_multiple_of.iter().all(Decimal::is_integer);
         let divided = Divided::new(divisor, &range.not_multiple_of, numbers, pointer);
-        let together =
-            divided.and_then(|divided| signed(g, range, false, |g, part| divided.expression(g, part)));
+        let together = divided.and_then(|divided| {
+            signed(g, range, false, |g, part| {
+                let plain = divided.expression(g, part)?;
+                let small = if fractions { below_one(g, part) } else { g.never() };
+                Ok(g.choice([plain, small]))
+            })
+        });
         return match together {
             // one after the other, remainders may be few enough
             Err(error) if error.kind() == ErrorKind::Limit => one_by_one(g, range, numbers, pointer),
@@ -140,6 +150,21 @@ fn one_by_one(
         }
         Ok(g.intersection(all))
     })
+}
+
+/// The numbers of the range between zero and one, in scientific notation.
+fn below_one(g: &mut GrammarBuilder, part: &Part) -> ExprId {
+    let one = Decimal::one();
+    if part.lower.value >= one {
+        return g.never();
+    }
+    let exclusive = |value| Bound { value, exclusive: true };
+    let lower = if part.lower.value.is_zero() { exclusive(Decimal::zero()) } else { part.lower.clone() };
+    let upper = part.upper.clone().filter(|upper| upper.value < one).unwrap_or_else(|| exclusive(one));
+    if lower.value >= upper.value {
+        return g.never();
+    }
+    scientific::expression(g, &Part { lower, upper: Some(upper), integer: false })
 }
 
 /// For integers, the same range with inclusive integer bounds.
