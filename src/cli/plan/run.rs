@@ -1,6 +1,8 @@
 //! `grammata plan run`: makes plans.
 
-use super::chooser::{Asking, ChooserArgs, Kind};
+#[cfg(feature = "ort")]
+use super::chooser::Asking;
+use super::chooser::{ChooserArgs, Kind};
 use super::spec::SpecArgs;
 use super::{reward, show};
 use crate::cli::messages::{self, Progress};
