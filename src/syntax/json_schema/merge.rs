@@ -302,16 +302,7 @@ impl<'a> Conjunctions<'a> {
             for some in &base.object.some {
                 let mut alternatives = Vec::new();
                 for &name in declared.iter().filter(|name| !some.other_than.contains(name)) {
-                    let of_class = match some.names {
-                        NameClass::Matching(pattern) => {
-                            self.validator.passes(base, StringTest::Pattern(pattern), name)?
-                        }
-                        NameClass::Satisfying(names) => self.name_satisfies(&[names], name)?,
-                        NameClass::AdditionalTo(schema) => {
-                            self.validator.is_additional(&self.schemas, schema, name)?
-                        }
-                    };
-                    if of_class {
+                    if self.validator.is_of_class(&self.schemas, base, some, name)? {
                         alternatives.push(self.required_member(&base.pointer, name, some.value));
                     }
                 }

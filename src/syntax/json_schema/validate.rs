@@ -67,6 +67,20 @@ impl<'a> Validator<'a> {
         })
     }
 
+    /// Whether a name is of the class that `some` member (of `schema`) has a name of.
+    ///
+    /// # Errors
+    /// Those of [`satisfies`](Validator::satisfies).
+    pub(super) fn is_of_class(
+        &mut self,
+        schemas: &Schemas<'a>,
+        schema: &Schema<'a>,
+        some: &SomeMember<'a>,
+        name: &str,
+    ) -> Result<bool> {
+        Visit { validator: self, schemas }.is_of_class(schema, some, name, 0)
+    }
+
     /// Whether a name is neither declared by a schema nor matched by its patterns.
     ///
     /// # Errors
