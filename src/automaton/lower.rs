@@ -382,6 +382,10 @@ impl<'g> Lowering<'g> {
                 self.fill_split(start, &[built]);
                 self.results.push(result);
             }
+            Task::WordGraphEnd { expression, next, scope } => {
+                self.scope = scope;
+                self.end_word_graph(expression, next);
+            }
             Task::MembersEnd { expression, index, next, scope } => {
                 self.scope = scope;
                 self.end_members(expression, index, next);
@@ -460,6 +464,7 @@ impl<'g> Lowering<'g> {
             Expression::Repeat { body, min, max } => {
                 return self.build_repeat(*body, *min, *max, next, scope);
             }
+            Expression::WordGraph(graph) => return self.begin_word_graph(id, graph, next, scope),
             Expression::Members(members) => return self.begin_members(id, members, next, scope),
             Expression::Intersection(_) | Expression::Complement(_) => {
                 let index = self.lockstep(id, next);

@@ -21,6 +21,7 @@ mod literals;
 mod lockstep;
 mod lower;
 mod lower_members;
+mod lower_word_graph;
 mod members;
 mod parts;
 mod sizes;

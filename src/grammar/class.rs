@@ -65,10 +65,17 @@ impl ByteSet {
     /// Maximal ranges of consecutive bytes, in increasing order.
     pub fn ranges(&self) -> Vec<(u8, u8)> {
         let mut ranges: Vec<(u8, u8)> = Vec::new();
-        for byte in self.iter() {
-            match ranges.last_mut() {
-                Some((_, high)) if *high + 1 == byte => *high = byte,
-                _ => ranges.push((byte, byte)),
+        for (word, &bits) in self.0.iter().enumerate() {
+            let (mut bits, first) = (bits, word as u8 * 64);
+            while bits != 0 {
+                let low = bits.trailing_zeros();
+                let len = (bits >> low).trailing_ones();
+                bits &= !(u64::MAX >> (64 - len) << low);
+                let (low, high) = (first + low as u8, first + (low + len - 1) as u8);
+                match ranges.last_mut() {
+                    Some((_, end)) if low > 0 && *end == low - 1 => *end = high,
+                    _ => ranges.push((low, high)),
+                }
             }
         }
         ranges
