@@ -210,7 +210,7 @@ fn show_bytes(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 fn show_set(set: &ByteSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_char('<')?;
-    for (i, (low, high)) in set.ranges().into_iter().enumerate() {
+    for (i, (low, high)) in set.ranges().enumerate() {
         let comma = if i > 0 { "," } else { "" };
         if low == high { write!(f, "{comma}{low:02X}")? } else { write!(f, "{comma}{low:02X}-{high:02X}")? }
     }
