@@ -86,6 +86,25 @@ impl Grammar {
         self.root
     }
 
+    /// Bytes on the heap.
+    pub fn memory_usage(&self) -> usize {
+        let of_expression = |expression: &Expression| match expression {
+            Expression::Bytes(bytes) => bytes.len(),
+            Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
+                size_of_val::<[ExprId]>(list)
+            }
+            Expression::Class(class) => size_of_val(class.ranges()),
+            Expression::Members(members) => {
+                size_of::<Members>()
+                    + members.members.iter().map(|m| size_of::<Member>() + m.key.len()).sum::<usize>()
+            }
+            _ => 0,
+        };
+        self.expressions.iter().map(|e| size_of::<Expression>() + of_expression(e)).sum::<usize>()
+            + self.rules.iter().map(|rule| size_of::<Rule>() + rule.name.len()).sum::<usize>()
+            + self.labels.iter().map(|label| size_of_val(label) + label.len()).sum::<usize>()
+    }
+
     /// Checks the invariants G1 to G8 of [`verify`].
     ///
     /// # Errors

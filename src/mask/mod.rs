@@ -25,5 +25,5 @@ mod token_mask;
 mod walk;
 
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
-pub(crate) use engine::Engine;
+pub(crate) use engine::{Engine, Published};
 pub use token_mask::TokenMask;

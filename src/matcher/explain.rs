@@ -112,7 +112,7 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn explain(&mut self, bytes: &[u8]) -> Result<Explanation> {
-        let accepted = self.bytes.clone();
+        let accepted = self.path.bytes.clone();
         self.with_engine(|compiled, engine, mut at| {
             let automaton = compiled.automaton();
             let mut fine = 0;
