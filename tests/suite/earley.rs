@@ -112,20 +112,18 @@ impl Enumeration<'_> {
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
             Expression::Label(_, body) => sub(*body),
             Expression::WordGraph(graph) => {
+                let exits: Vec<Words> = graph.exits().iter().map(|&exit| sub(exit)).collect();
                 let mut from: Vec<Words> = vec![Words::new(); graph.len()];
                 for node in (0..graph.len()).rev() {
                     for edge in graph.edges(node).iter() {
-                        let first = self
-                            .alphabet
-                            .iter()
-                            .filter(|b| (edge.low..=edge.high).contains(b))
-                            .map(|&b| vec![b])
-                            .collect();
+                        let bytes = self.alphabet.iter().filter(|b| (edge.low..=edge.high).contains(b));
+                        let first = bytes.map(|&byte| vec![byte]).collect();
                         let after = match edge.to {
-                            WordTarget::Node(to) => from[to as usize].clone(),
-                            WordTarget::Exit(exit) => sub(graph.exits()[exit as usize]),
+                            WordTarget::Node(to) => &from[to as usize],
+                            WordTarget::Exit(exit) => &exits[exit as usize],
                         };
-                        from[node].extend(self.cat(&first, &after));
+                        let words = self.cat(&first, after);
+                        from[node].extend(words);
                     }
                 }
                 from.swap_remove(0)
