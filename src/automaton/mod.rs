@@ -36,7 +36,7 @@ pub mod words;
 
 pub(crate) use parts::Part;
 pub use state::StateId;
-pub(crate) use successors::Successors;
+pub(crate) use successors::{Dense, Successors};
 pub use table::{ConfigurationId, Tables};
 
 use crate::error::Result;
