@@ -22,6 +22,7 @@ mod literals;
 mod lockstep;
 mod lower;
 mod lower_members;
+mod lower_word_graph;
 mod members;
 mod parts;
 pub(crate) mod segmented;
