@@ -56,6 +56,18 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Says that the part may return at these nodes of the trie of all tokens.
+    pub(super) fn return_at(&mut self, nodes: &[u32]) {
+        if let Some(returns) = &mut self.returns {
+            let trie = self.vocabulary.trie();
+            returns.extend(nodes.iter().map(|&node| Return {
+                byte: trie.byte(node),
+                trie: TrieId::ALL,
+                node,
+            }));
+        }
+    }
+
     /// Adds the tokens of a trie that are allowed in `configuration` and begin with a byte that is `wanted`.
     pub(super) fn run(
         &mut self,
