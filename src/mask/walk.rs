@@ -1,6 +1,7 @@
 //! Walking a token trie and the automaton in lockstep.
 
 use super::allowed::Allowed;
+use super::uniform::Uniform;
 use crate::automaton::{Automaton, ConfigurationId, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
@@ -29,6 +30,8 @@ pub(super) struct Walk<'a> {
     open: Vec<(u32, ConfigurationId)>,
     /// Where accepting configurations are met, if that is asked for.
     pub(super) returns: Option<Vec<Return>>,
+    /// Where most characters lead.
+    pub(super) uniform: Uniform,
 }
 
 impl<'a> Walk<'a> {
@@ -37,7 +40,7 @@ impl<'a> Walk<'a> {
         automaton: &'a Automaton,
         vocabulary: &'a Vocabulary,
     ) -> Walk<'a> {
-        Walk { tables, automaton, vocabulary, open: Vec::new(), returns: None }
+        Walk { tables, automaton, vocabulary, open: Vec::new(), returns: None, uniform: Uniform::default() }
     }
 
     pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
@@ -100,6 +103,10 @@ impl<'a> Walk<'a> {
 
     fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
+            if trie.0 == TrieId::ALL && self.takes_whole(trie.1, node, configuration)? {
+                allowed.extend(trie.1.tokens_below(node));
+                continue;
+            }
             self.visit(trie, node, configuration, |_| true, allowed)?;
             if self.returns_everywhere() {
                 self.open.clear();

@@ -12,6 +12,7 @@
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
 
+use super::subtrees::Subtrees;
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub(crate) struct Transition {
 }
 
 /// How characters beyond ASCII are read: well-formed UTF-8 (Unicode Standard, table 3-7).
-const BEYOND_ASCII: [Transition; 15] = {
+pub(crate) const BEYOND_ASCII: [Transition; 15] = {
     const fn t(from: usize, low: u8, high: u8, to: usize) -> Transition {
         Transition { from, low, high, to }
     }
@@ -87,6 +88,8 @@ const DEFINITIONS: [Definition; 7] = [
 #[derive(Debug)]
 pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
+    /// The larger subtrees of the trie of all tokens.
+    pub(crate) subtrees: Subtrees,
     tries: Vec<TokenTrie>,
 }
 
@@ -163,7 +166,8 @@ struct Run<'v> {
 impl Loops {
     /// All loops of a vocabulary.
     pub(super) fn new(vocabulary: &Vocabulary) -> Loops {
-        let mut loops = Loops { languages: Vec::new(), tries: Vec::new() };
+        let subtrees = Subtrees::new(vocabulary.trie());
+        let mut loops = Loops { languages: Vec::new(), subtrees, tries: Vec::new() };
         for definition in &DEFINITIONS {
             let language = LoopLanguage::new(definition, vocabulary, &mut loops.tries);
             loops.languages.push(language);
@@ -178,7 +182,8 @@ impl Loops {
 
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
+        self.subtrees.memory_usage()
+            + self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
             + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()
     }
 }
