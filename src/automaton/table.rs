@@ -31,6 +31,9 @@ impl ConfigurationId {
     }
 }
 
+/// In a place with more ways on than this, there is more than one key at hand.
+const FEW_KEYS: usize = 4;
+
 /// The tables that grow as an automaton is run: stacks, configurations, successors.
 #[derive(Debug)]
 pub struct Tables {
@@ -188,6 +191,15 @@ impl Tables {
     /// The bytes that may come next, as a superset; see [`wanted_bytes`](Tables::wanted_bytes).
     pub fn candidate_bytes(&self, automaton: &Automaton, id: ConfigurationId) -> ByteSet {
         self.wanted_bytes(automaton, id).fold(ByteSet::EMPTY, |all, (_, bytes)| all.union(&bytes))
+    }
+
+    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
+    pub(crate) fn is_narrow(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
+        let in_key = |item: &Item| match automaton.state(item.state) {
+            State::Key { members, node } => automaton.key_edges(members, node).len() <= FEW_KEYS,
+            _ => false,
+        };
+        self.only_byte(automaton, id).is_some() || self.items(id).iter().all(in_key)
     }
 
     /// The one byte that may come, if the configuration is a single state that waits for a single byte.

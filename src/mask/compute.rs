@@ -68,7 +68,7 @@ pub(super) fn mask(
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
     let successors = Arc::clone(tables.successors());
-    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records };
+    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, scratch };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
@@ -79,12 +79,14 @@ pub(super) fn mask(
 struct Work<'a> {
     walk: Walk<'a>,
     records: &'a mut Records,
+    /// Zeros, a mask's words.
+    scratch: &'a mut [u32],
 }
 
 impl Work<'_> {
     fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let mut allowed = Allowed::default();
-        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
+        if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
         }
@@ -106,7 +108,7 @@ impl Work<'_> {
             Tokens::Near(difference) => {
                 let base = Part { configuration: difference.base, ..part };
                 let Some(mut allowed) = self.part(base)? else { return Ok(None) };
-                allowed.remove(&difference.removed);
+                allowed.remove(&difference.removed, self.scratch);
                 allowed.unite(difference.added.clone());
                 allowed
             }
@@ -157,9 +159,6 @@ impl Work<'_> {
 
     /// The part that a part is nearly the same as.
     fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
-        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
-            return Ok(None);
-        }
         let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
         let record = self.record(base, false)?;
         let wide =
@@ -169,7 +168,8 @@ impl Work<'_> {
 
     /// The tokens of a configuration as a whole.
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
-        if let Some(allowed) = loops::compute(&mut self.walk, configuration)? {
+        let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
+        if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
             return Ok(allowed);
         }
         let mut allowed = Allowed::default();

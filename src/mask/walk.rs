@@ -1,6 +1,7 @@
 //! Walking a token trie and the automaton in lockstep.
 
 use super::allowed::Allowed;
+use super::uniform::Uniform;
 use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
@@ -33,6 +34,8 @@ pub(super) struct Walk<'a> {
     open: Vec<(u32, ConfigurationId)>,
     /// Where accepting configurations are met, if that is asked for.
     pub(super) returns: Option<Vec<Return>>,
+    /// Where most characters lead.
+    pub(super) uniform: Uniform,
 }
 
 impl<'a> Walk<'a> {
@@ -42,7 +45,16 @@ impl<'a> Walk<'a> {
         automaton: &'a Automaton,
         vocabulary: &'a Vocabulary,
     ) -> Walk<'a> {
-        Walk { tables, successors, last_row: None, automaton, vocabulary, open: Vec::new(), returns: None }
+        Walk {
+            tables,
+            successors,
+            last_row: None,
+            automaton,
+            vocabulary,
+            open: Vec::new(),
+            returns: None,
+            uniform: Uniform::default(),
+        }
     }
 
     pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
@@ -58,6 +70,18 @@ impl<'a> Walk<'a> {
     pub(super) fn return_everywhere(&mut self) {
         if let Some(returns) = &mut self.returns {
             returns.resize(MOST_RETURNS + 1, Return { byte: 0, trie: TrieId::ALL, node: 0 });
+        }
+    }
+
+    /// Says that the part may return at these nodes of the trie of all tokens.
+    pub(super) fn return_at(&mut self, nodes: &[u32]) {
+        if let Some(returns) = &mut self.returns {
+            let trie = self.vocabulary.trie();
+            returns.extend(nodes.iter().map(|&node| Return {
+                byte: trie.byte(node),
+                trie: TrieId::ALL,
+                node,
+            }));
         }
     }
 
@@ -93,6 +117,10 @@ impl<'a> Walk<'a> {
 
     fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
+            if trie.0 == TrieId::ALL && self.takes_whole(trie.1, node, configuration)? {
+                allowed.extend(trie.1.tokens_below(node));
+                continue;
+            }
             self.visit(trie, node, configuration, |_| true, allowed)?;
             if self.returns_everywhere() {
                 self.open.clear();
@@ -106,7 +134,7 @@ impl<'a> Walk<'a> {
 
     /// The row of a configuration; none if it waits for one byte.
     #[inline]
-    fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
+    pub(super) fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
         match self.last_row {
             Some((of, row)) if of == configuration => return Some(row),
             _ => {}
