@@ -116,7 +116,11 @@ impl Tables {
     fn follow(&mut self, automaton: &Automaton, closure: &mut Closure, item: Item) -> Result<()> {
         let Item { state, stack } = item;
         match automaton.state(state) {
-            State::Byte { .. } | State::Bytes { .. } | State::Key { .. } | State::Lockstep(_) => {}
+            State::Byte { .. }
+            | State::ByteOr { .. }
+            | State::Bytes { .. }
+            | State::Key { .. }
+            | State::Lockstep(_) => {}
             // return addresses are never entered without their frame
             State::LoopReturn(_) | State::MembersReturn(_) => {}
             State::Accept => {

@@ -9,6 +9,9 @@ impl Lowering<'_> {
         let count = self.automaton.states.len();
         let mut target: Vec<Option<StateId>> = vec![None; count];
         for index in 0..count {
+            if !matches!(self.automaton.states[index], State::Split { len: 1, .. }) {
+                continue;
+            }
             let mut path = Vec::new();
             let mut at = index;
             let end = loop {
@@ -30,7 +33,7 @@ impl Lowering<'_> {
         let automaton = &mut self.automaton;
         for state in &mut automaton.states {
             match state {
-                State::Byte { next, .. } => to(next),
+                State::Byte { next, .. } | State::ByteOr { next, .. } => to(next),
                 State::Call { start, to_return } => {
                     to(start);
                     to(to_return);

@@ -43,10 +43,7 @@ impl<'g> Lowering<'g> {
             match self.literal_head(alternative) {
                 Some((_, false)) => {}
                 // what follows the literal; the literals themselves are joined to a tree at the end
-                Some((_, true)) => {
-                    let last = self.parts(alternative).len() - 1;
-                    self.sequence_part(alternative, last, 1, next, None, scope, true);
-                }
+                Some((_, true)) => self.push_task(Task::SequenceTail { list: alternative, next, scope }),
                 None => self.push_task(Task::Build { expression: alternative, next, scope }),
             }
         }

@@ -269,10 +269,10 @@ impl<'g> Lowering<'g> {
             Tables::new().lockstep_has_words(&self.automaton, index)?
         };
         if nullable {
-            self.nullable.set(id);
+            self.nullable.set(self.grammar, id);
         }
         if nullable || has_words {
-            self.productive.set(id);
+            self.productive.set(self.grammar, id);
         }
         Ok(())
     }
@@ -361,6 +361,10 @@ impl<'g> Lowering<'g> {
                     self.sequence_part(list, place - 1, from, next, Some(rest), scope, full);
                 }
             }
+            Task::SequenceTail { list, next, scope } => {
+                let last = self.parts(list).len() - 1;
+                self.sequence_part(list, last, 1, next, None, scope, true);
+            }
             Task::ChoiceEnd { list, next, scope } => {
                 self.scope = scope;
                 self.end_choice(list, next);
@@ -403,7 +407,7 @@ impl<'g> Lowering<'g> {
 
     /// Parts of a sequence, from the one at `place` on towards the first.
     #[allow(clippy::too_many_arguments, reason = "the fields of one task")]
-    pub(super) fn sequence_part(
+    fn sequence_part(
         &mut self,
         list: ExprId,
         mut place: usize,

@@ -1,9 +1,11 @@
 //! Lowering of word graphs: a state a node.
+//!
+//! A node with one edge of its own and another that stands in for it is a state of that one edge.
 
 use super::lower::Lowering;
-use super::state::StateId;
+use super::state::{State, StateId};
 use super::task::Task;
-use crate::grammar::{ExprId, Expression, WordGraph, WordTarget};
+use crate::grammar::{ExprId, Expression, WordEdge, WordGraph, WordTarget};
 
 impl<'g> Lowering<'g> {
     /// The exits that are built: they have words other than the empty one.
@@ -35,13 +37,26 @@ impl<'g> Lowering<'g> {
         let mut edges: Vec<(u8, u8, StateId)> = Vec::new();
         // later nodes first: edges lead to them
         for node in (0..graph.len()).rev() {
+            let target = |edge: &WordEdge| match edge.to {
+                WordTarget::Node(to) => nodes[to as usize],
+                WordTarget::Exit(exit) => exits[exit as usize],
+            };
+            let otherwise = graph.otherwise(node).and_then(|node| nodes[node]);
+            let own = graph.own_edges(node);
+            if let (&[WordEdge { low: byte, .. }], Some(otherwise)) = (own, otherwise)
+                && let (Some(next), State::Bytes { .. }) = (target(&own[0]), self.automaton.state(otherwise))
+            {
+                self.tell_apart(byte);
+                nodes[node] = Some(self.add_state(State::ByteOr { byte, next, otherwise }));
+                continue;
+            }
+            if own.is_empty() {
+                nodes[node] = otherwise;
+                continue;
+            }
             edges.clear();
-            for edge in graph.edges(node) {
-                let target = match edge.to {
-                    WordTarget::Node(to) => nodes[to as usize],
-                    WordTarget::Exit(exit) => exits[exit as usize],
-                };
-                let Some(target) = target else { continue };
+            for edge in &*graph.edges(node) {
+                let Some(target) = target(edge) else { continue };
                 match edges.last_mut() {
                     Some((_, high, same)) if *same == target && *high + 1 == edge.low => *high = edge.high,
                     _ => edges.push((edge.low, edge.high, target)),

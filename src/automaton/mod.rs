@@ -137,6 +137,9 @@ impl Automaton {
     fn wanted_bytes(&self, state: StateId) -> ByteSet {
         match self.state(state) {
             State::Byte { byte, .. } => ByteSet::range(byte, byte),
+            State::ByteOr { byte, otherwise, .. } => {
+                self.wanted_bytes(otherwise).union(&ByteSet::range(byte, byte))
+            }
             State::Bytes { first, len } => {
                 let ranges = self.edges(first, len).iter().map(|edge| ByteSet::range(edge.low, edge.high));
                 ranges.fold(ByteSet::EMPTY, |all, range| all.union(&range))

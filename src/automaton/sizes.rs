@@ -50,7 +50,7 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
 pub(super) fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
     let mut uses = vec![0u32; weights.len()];
     for expression in grammar.expressions() {
-        expression.children().for_each(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
+        expression.for_each_child(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
     }
     let counts = uses.iter().zip(weights).zip(grammar.expressions());
     counts
@@ -70,7 +70,8 @@ pub(super) fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
 pub(super) fn weights(grammar: &Grammar) -> Vec<u32> {
     let mut weights: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for expression in grammar.expressions() {
-        let children = expression.children().fold(0u32, |sum, c| sum.saturating_add(weights[c.index()]));
+        let mut children = 0u32;
+        expression.for_each_child(|child| children = children.saturating_add(weights[child.index()]));
         weights.push(match expression {
             Expression::Empty | Expression::Never => 0,
             Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),

@@ -23,7 +23,7 @@ impl fmt::Display for StateId {
     }
 }
 
-/// One state. *Leaf* states (`Byte`, `Bytes`, `Key`, `Lockstep`) wait for a byte and are what
+/// One state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Key`, `Lockstep`) wait for a byte and are what
 /// configurations consist of; the others are passed through when a configuration is closed.
 ///
 /// Every `Call` is of something that cannot be empty: what may be empty is skipped by a `Split` where it
@@ -35,6 +35,8 @@ pub(crate) enum State {
     Accept,
     /// One byte.
     Byte { byte: u8, next: StateId },
+    /// One byte, or any other as `otherwise`, which is a `Bytes` state, reads it.
+    ByteOr { byte: u8, next: StateId, otherwise: StateId },
     /// One byte in any of `edges[first..first + len]`: sorted, disjoint ranges.
     Bytes { first: u32, len: u32 },
     /// All of `splits[first..first + len]` without a byte.
@@ -62,7 +64,8 @@ pub(crate) enum State {
 impl State {
     /// Whether the state waits for a byte.
     pub(crate) fn is_leaf(self) -> bool {
-        matches!(self, State::Byte { .. } | State::Bytes { .. } | State::Key { .. } | State::Lockstep(_))
+        use State::{Byte, ByteOr, Bytes, Key, Lockstep};
+        matches!(self, Byte { .. } | ByteOr { .. } | Bytes { .. } | Key { .. } | Lockstep(_))
     }
 }
 

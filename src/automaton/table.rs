@@ -5,7 +5,7 @@ use super::closure::{Closure, Item};
 use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
 use super::stack::{Frame, StackId, Stacks};
-use super::state::{State, StateId};
+use super::state::{Edge, State, StateId};
 use super::successors::{Row, Successors};
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -268,16 +268,18 @@ impl Tables {
                         self.add(closure, next, stack);
                     }
                 }
-                State::Bytes { first, len } => {
-                    let edges = a.edges(first, len);
-                    let after = edges.partition_point(|edge| edge.low <= byte);
-                    if let Some(edge) = edges.get(after) {
-                        run.narrow(edge.low, edge.high);
-                    }
-                    if let Some(edge) = edges[..after].last()
-                        && run.narrow(edge.low, edge.high)
+                State::ByteOr { byte: own, next, otherwise } => {
+                    if run.narrow(own, own) {
+                        self.add(closure, next, stack);
+                    } else if let State::Bytes { first, len } = a.state(otherwise)
+                        && let Some(next) = run.follow(a.edges(first, len))
                     {
-                        self.add(closure, edge.next, stack);
+                        self.add(closure, next, stack);
+                    }
+                }
+                State::Bytes { first, len } => {
+                    if let Some(next) = run.follow(a.edges(first, len)) {
+                        self.add(closure, next, stack);
                     }
                 }
                 State::Key { members, node } => {
@@ -445,5 +447,15 @@ impl Run {
             return true;
         }
         false
+    }
+
+    /// Where the byte leads along edges, and the run as far as they do not tell its bytes apart.
+    fn follow(&mut self, edges: &[Edge]) -> Option<StateId> {
+        let after = edges.partition_point(|edge| edge.low <= self.byte);
+        if let Some(edge) = edges.get(after) {
+            self.narrow(edge.low, edge.high);
+        }
+        let edge = edges[..after].last()?;
+        self.narrow(edge.low, edge.high).then_some(edge.next)
     }
 }

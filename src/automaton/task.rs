@@ -31,6 +31,12 @@ pub(super) enum Task {
         scope: u32,
         full: bool,
     },
+    /// All of a sequence but its first part, which is not empty.
+    SequenceTail {
+        list: ExprId,
+        next: StateId,
+        scope: u32,
+    },
     ChoiceEnd {
         list: ExprId,
         next: StateId,

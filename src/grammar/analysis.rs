@@ -21,6 +21,7 @@ pub enum Property {
 /// follow from their operands.
 #[derive(Clone, Debug)]
 pub struct Analysis {
+    property: Property,
     holds: Vec<bool>,
     /// The weight of the operands that are still to become true; [`NEVER`] if nothing but `set` makes it true.
     missing: Vec<u64>,
@@ -35,7 +36,13 @@ const NEVER: u64 = u64::MAX;
 impl Analysis {
     /// Computes `property`.
     pub fn new(grammar: &Grammar, property: Property) -> Analysis {
-        Analysis::with_leaves(grammar, property, |_| true)
+        match in_few_passes(grammar, property) {
+            Some(holds) => {
+                let (missing, first, users, queue) = Default::default();
+                Analysis { property, holds, missing, first, users, queue }
+            }
+            None => Analysis::with_leaves(grammar, property, |_| true),
+        }
     }
 
     /// Which expressions have words if of the byte strings, byte sets and classes only those do that `leaf`
@@ -75,7 +82,8 @@ impl Analysis {
             users[*place as usize] = (user, weight);
             *place += 1;
         }
-        let mut analysis = Analysis { holds: vec![false; count], missing, first, users, queue: Vec::new() };
+        let (holds, queue) = (vec![false; count], Vec::new());
+        let mut analysis = Analysis { property, holds, missing, first, users, queue };
         for index in 0..count {
             if analysis.missing[index] == 0 {
                 analysis.holds[index] = true;
@@ -91,9 +99,13 @@ impl Analysis {
         self.holds[id.index()]
     }
 
-    /// Makes the property true of an expression, and of all that follow from it.
-    pub fn set(&mut self, id: ExprId) {
+    /// Makes the property true of an expression of the grammar, and of all that follow from it.
+    pub fn set(&mut self, grammar: &Grammar, id: ExprId) {
         if !self.holds[id.index()] {
+            if self.first.is_empty() {
+                // who uses what was not asked for so far
+                *self = Analysis::with_leaves(grammar, self.property, |_| true);
+            }
             self.holds[id.index()] = true;
             self.queue.push(id);
             self.propagate();
@@ -105,7 +117,7 @@ impl Analysis {
             if let (Expression::Intersection(_) | Expression::Complement(_), Some(id)) =
                 (expression, ExprId::new(index))
             {
-                self.set(id);
+                self.set(grammar, id);
             }
         }
     }
@@ -125,6 +137,35 @@ impl Analysis {
             }
         }
     }
+}
+
+/// The fixpoint by going through the expressions in their order, in which operands come first, so that only references
+/// to rules may ask for another pass. `None` if that takes more than a few.
+fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
+    let mut holds = vec![false; grammar.expressions().len()];
+    for _ in 0..4 {
+        let mut changed = false;
+        for (index, expression) in grammar.expressions().iter().enumerate() {
+            if holds[index] {
+                continue;
+            }
+            let (mut all, mut held) = (0, 0);
+            let on = |id: ExprId, weight| {
+                all += weight;
+                held += if holds[id.index()] { weight } else { 0 };
+            };
+            holds[index] = match needs(grammar, expression, property, |_| true, on) {
+                Needs::All => held == all,
+                Needs::Weight(weight) => held >= weight,
+                Needs::Never => false,
+            };
+            changed |= holds[index];
+        }
+        if !changed {
+            return Some(holds);
+        }
+    }
+    None
 }
 
 enum Needs {
@@ -169,7 +210,7 @@ fn needs(
         }
         Expression::WordGraph(_) => Needs::Never,
         Expression::Sequence(_) | Expression::Repeat { .. } | Expression::Label(..) => {
-            expression.children().for_each(|id| on(id, 1));
+            expression.for_each_child(|id| on(id, 1));
             Needs::All
         }
         Expression::Members(members) if productive => {

@@ -8,7 +8,8 @@ use super::{Grammar, Rule};
 use crate::error::Result;
 use crate::limits::Limits;
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -162,9 +163,9 @@ impl GrammarBuilder {
 
     /// One after the other. Adjacent byte strings are joined.
     pub fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
-        let mut list: Vec<ExprId> = Vec::new();
+        let mut list: SmallVec<[ExprId; 16]> = SmallVec::new();
         // a run of byte strings, joined once at its end: joining pair by pair would be quadratic
-        let mut run: Vec<u8> = Vec::new();
+        let mut run: SmallVec<[u8; 32]> = SmallVec::new();
         for part in parts {
             match &self.expressions[part.index()] {
                 Expression::Never => return part,
@@ -185,7 +186,7 @@ impl GrammarBuilder {
         match list[..] {
             [] => self.empty(),
             [one] => one,
-            _ => self.intern(Expression::Sequence(list.into())),
+            _ => self.intern(Expression::Sequence(list[..].into())),
         }
     }
 
@@ -193,12 +194,12 @@ impl GrammarBuilder {
     pub fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
         let mut seen = rustc_hash::FxHashSet::default();
         let never = self.never();
-        let list: Vec<ExprId> =
+        let list: SmallVec<[ExprId; 16]> =
             alternatives.into_iter().filter(|&id| id != never && seen.insert(id)).collect();
         match list[..] {
             [] => never,
             [one] => one,
-            _ => self.intern(Expression::Choice(list.into())),
+            _ => self.intern(Expression::Choice(list[..].into())),
         }
     }
 
@@ -355,6 +356,62 @@ impl GrammarBuilder {
     /// What a rule describes.
     pub fn rule(&mut self, rule: RuleId) -> ExprId {
         self.intern(Expression::Rule(rule))
+    }
+
+    /// The language of another grammar: copies what its root reaches.
+    pub fn import(&mut self, grammar: &Grammar) -> ExprId {
+        let mut rules: FxHashMap<RuleId, RuleId> = FxHashMap::default();
+        let mut reached = vec![false; grammar.expressions.len()];
+        let root = grammar.rule(grammar.root).body;
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut reached[id.index()], true) {
+                continue;
+            }
+            open.extend(grammar.expression(id).children());
+            if let &Expression::Rule(rule) = grammar.expression(id) {
+                open.push(grammar.rule(rule).body);
+                rules.entry(rule).or_insert_with(|| self.declare(grammar.rule(rule).name.clone()));
+            }
+        }
+        // operands come first, so that what they became is known
+        let mut copies = vec![root; reached.len()];
+        for (index, expression) in grammar.expressions.iter().enumerate().filter(|(index, _)| reached[*index])
+        {
+            let copy = |id: &ExprId| copies[id.index()];
+            let all = |list: &[ExprId]| list.iter().map(copy).collect::<Box<[ExprId]>>();
+            copies[index] = match expression {
+                Expression::Empty
+                | Expression::Never
+                | Expression::Bytes(_)
+                | Expression::ByteSet(_)
+                | Expression::Class(_) => self.intern(expression.clone()),
+                Expression::Sequence(list) => self.intern(Expression::Sequence(all(list))),
+                Expression::Choice(list) => self.intern(Expression::Choice(all(list))),
+                Expression::Intersection(list) => self.intersection(all(list)),
+                &Expression::Repeat { body, min, max } => self.repeat(copy(&body), min, max),
+                Expression::Rule(rule) => self.rule(rules[rule]),
+                Expression::Complement(body) => self.complement(copy(body)),
+                Expression::Label(label, body) => {
+                    self.label(grammar.labels[label.index()].clone(), copy(body))
+                }
+                Expression::WordGraph(graph) => self.word_graph(graph.with_exits(all(graph.exits()))),
+                Expression::Members(list) => {
+                    let of = |member: &Member| Member { value: copy(&member.value), ..member.clone() };
+                    self.member_list(Members {
+                        members: list.members.iter().map(of).collect(),
+                        rest: list.rest.as_ref().map(copy),
+                        one: list.one.as_ref().map(copy),
+                        separator: copy(&list.separator),
+                        ..**list
+                    })
+                }
+            };
+        }
+        for (rule, copy) in rules {
+            self.define(copy, copies[grammar.rule(rule).body.index()]);
+        }
+        copies[root.index()]
     }
 
     /// The verified grammar of `root`.

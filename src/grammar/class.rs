@@ -46,6 +46,16 @@ impl ByteSet {
         ByteSet(std::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 
+    /// Bytes in both sets.
+    pub fn intersection(&self, other: &ByteSet) -> ByteSet {
+        ByteSet(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
+    /// Whether the other set has all bytes of this one.
+    pub fn is_subset(&self, other: &ByteSet) -> bool {
+        self.intersection(other) == *self
+    }
+
     /// Bytes not in the set.
     pub fn complement(&self) -> ByteSet {
         ByteSet(self.0.map(|w| !w))

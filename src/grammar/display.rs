@@ -143,13 +143,16 @@ fn show_graph<'g>(
     f.write_str("graph(")?;
     for node in 0..graph.len() {
         write!(f, "{}{node}:", if node > 0 { "; " } else { "" })?;
-        for edge in graph.edges(node) {
+        for edge in graph.own_edges(node) {
             f.write_char(' ')?;
             show_set(&ByteSet::range(edge.low, edge.high), f)?;
             match edge.to {
                 WordTarget::Node(to) => write!(f, " {to}")?,
                 WordTarget::Exit(exit) => write!(f, " exit {exit}")?,
             }
+        }
+        if let Some(otherwise) = graph.otherwise(node) {
+            write!(f, " else {otherwise}")?;
         }
     }
     Ok(())

@@ -77,6 +77,26 @@ pub enum Expression {
 }
 
 impl Expression {
+    /// Does something with each operand, as [`children`](Expression::children) has them.
+    #[inline]
+    pub fn for_each_child(&self, mut each: impl FnMut(ExprId)) {
+        match self {
+            Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
+                list.iter().copied().for_each(each);
+            }
+            Expression::Repeat { body, .. } | Expression::Complement(body) | Expression::Label(_, body) => {
+                each(*body);
+            }
+            Expression::WordGraph(graph) => graph.exits().iter().copied().for_each(each),
+            Expression::Members(members) => {
+                let further = [Some(members.separator), members.rest, members.one];
+                further.into_iter().flatten().for_each(&mut each);
+                members.members.iter().for_each(|member| each(member.value));
+            }
+            _ => {}
+        }
+    }
+
     /// The operands, in order; for [`Members`]: the separator, the rest and the one if any, then the
     /// values.
     pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {

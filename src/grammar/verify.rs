@@ -45,7 +45,9 @@ fn check(
     index: usize,
     expression: &Expression,
 ) -> Result<(), (&'static str, &'static str)> {
-    if expression.children().any(|child| child.index() >= index) {
+    let mut ordered = true;
+    expression.for_each_child(|child| ordered &= child.index() < index);
+    if !ordered {
         return Err(("G1", "an operand follows its expression"));
     }
     match expression {

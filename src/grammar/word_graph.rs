@@ -1,14 +1,20 @@
 //! Acyclic graphs of bytes.
 
+use super::class::ByteSet;
 use super::expression::ExprId;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// A directed acyclic graph of bytes, deterministic, whose paths go on in other expressions: the way from the first
 /// node along edges to an exit, and then a word of that exit's expression. What a tree of choices and sequences
 /// says in one expression a node is here one expression altogether.
+///
+/// A node may name another that stands in for it: for the bytes that none of its own edges read, the other's edges
+/// hold. So the many nodes of a trie that differ in one byte are one edge each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WordGraph {
-    /// Where the edges of each node end.
-    ends: Vec<u32>,
+    /// Of each node: where its own edges end, and the node that stands in for the bytes without one (0: none).
+    nodes: Vec<(u32, u32)>,
     edges: Vec<WordEdge>,
     exits: Box<[ExprId]>,
 }
@@ -36,29 +42,63 @@ pub enum WordTarget {
 impl WordGraph {
     /// A graph without nodes, for edges to these expressions.
     pub fn new(exits: impl IntoIterator<Item = ExprId>) -> WordGraph {
-        WordGraph { ends: Vec::new(), edges: Vec::new(), exits: exits.into_iter().collect() }
+        WordGraph { nodes: Vec::new(), edges: Vec::new(), exits: exits.into_iter().collect() }
     }
 
-    /// Adds a node; its edges are sorted and disjoint. The first node is where words begin.
-    pub fn push(&mut self, edges: impl IntoIterator<Item = WordEdge>) {
+    /// The same graph with other expressions in the place of its own.
+    pub(super) fn with_exits(&self, exits: Box<[ExprId]>) -> WordGraph {
+        WordGraph { exits, ..self.clone() }
+    }
+
+    /// Adds a node; its edges are sorted and disjoint. The first node is where words begin. `otherwise` is a later
+    /// node, which has no other to stand in for it; the node's own edges are then of one byte each.
+    pub fn push(&mut self, edges: impl IntoIterator<Item = WordEdge>, otherwise: Option<u32>) {
         self.edges.extend(edges);
-        self.ends.push(self.edges.len() as u32);
+        self.nodes.push((self.edges.len() as u32, otherwise.unwrap_or(0)));
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.nodes.len()
     }
 
     /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.nodes.is_empty()
     }
 
-    /// The edges of a node.
-    pub fn edges(&self, node: usize) -> &[WordEdge] {
-        let first = if node > 0 { self.ends[node - 1] } else { 0 };
-        &self.edges[first as usize..self.ends[node] as usize]
+    /// The edges of a node, without those of the one that stands in for it.
+    pub fn own_edges(&self, node: usize) -> &[WordEdge] {
+        let first = if node > 0 { self.nodes[node - 1].0 } else { 0 };
+        &self.edges[first as usize..self.nodes[node].0 as usize]
+    }
+
+    /// The node that stands in for a node.
+    pub fn otherwise(&self, node: usize) -> Option<usize> {
+        Some(self.nodes[node].1 as usize).filter(|&otherwise| otherwise > 0)
+    }
+
+    /// All edges of a node, sorted and disjoint.
+    pub fn edges(&self, node: usize) -> Cow<'_, [WordEdge]> {
+        let own = self.own_edges(node);
+        let Some(otherwise) = self.otherwise(node) else { return own.into() };
+        let mut all = Vec::with_capacity(own.len() + self.own_edges(otherwise).len() + 4);
+        let mut own = own.iter().copied().peekable();
+        for &WordEdge { low, high, to } in self.own_edges(otherwise) {
+            let mut low = u32::from(low);
+            while let Some(own) = own.next_if(|own| own.low <= high) {
+                if low < u32::from(own.low) {
+                    all.push(WordEdge { low: low as u8, high: own.low - 1, to });
+                }
+                all.push(own);
+                low = low.max(u32::from(own.low) + 1);
+            }
+            if low <= u32::from(high) {
+                all.push(WordEdge { low: low as u8, high, to });
+            }
+        }
+        all.extend(own);
+        all.into()
     }
 
     /// The expressions that paths go on in.
@@ -66,29 +106,53 @@ impl WordGraph {
         &self.exits
     }
 
-    /// Whether all edges are sorted, disjoint, and lead to an exit or to a later node, and all nodes and exits are reached.
+    /// Whether all edges are sorted, disjoint, and lead to an exit or to a later node, only nodes without others stand in
+    /// for others, and all nodes and exits are reached.
     pub(super) fn is_sound(&self) -> bool {
-        let mut nodes = vec![false; self.len()];
+        let mut reached = vec![false; self.len()];
         let mut exits = vec![false; self.exits.len()];
-        nodes.first_mut().into_iter().for_each(|first| *first = true);
+        // of nodes that stand in: the bytes that all they stand in for read themselves
+        let mut hidden: FxHashMap<usize, ByteSet> = FxHashMap::default();
+        reached.first_mut().into_iter().for_each(|first| *first = true);
         for node in 0..self.len() {
-            let mut free = 0;
-            for edge in self.edges(node) {
+            let covered = match hidden.get(&node) {
+                _ if reached[node] => ByteSet::EMPTY,
+                Some(hidden) => *hidden,
+                None => return false,
+            };
+            let otherwise = self.otherwise(node);
+            let (mut free, mut own, mut any) = (0, ByteSet::EMPTY, false);
+            for edge in self.own_edges(node) {
+                let one_byte = edge.low == edge.high;
+                if free > u32::from(edge.low) || edge.low > edge.high || otherwise.is_some() && !one_byte {
+                    return false;
+                }
+                free = u32::from(edge.high) + 1;
+                if otherwise.is_some() {
+                    own.insert(edge.low);
+                }
                 let mark = match edge.to {
-                    WordTarget::Node(to) if to as usize > node => nodes.get_mut(to as usize),
+                    WordTarget::Node(to) if to as usize > node => reached.get_mut(to as usize),
                     WordTarget::Node(_) => None,
                     WordTarget::Exit(exit) => exits.get_mut(exit as usize),
                 };
-                let Some(mark) = mark.filter(|_| free <= u32::from(edge.low) && edge.low <= edge.high) else {
-                    return false;
-                };
-                *mark = true;
-                free = u32::from(edge.high) + 1;
+                let Some(mark) = mark else { return false };
+                let seen = covered.is_empty() || !ByteSet::range(edge.low, edge.high).is_subset(&covered);
+                *mark |= seen;
+                any |= seen;
             }
-            if free == 0 || !nodes[node] {
+            if let Some(otherwise) = otherwise {
+                if otherwise <= node || otherwise >= self.len() || self.otherwise(otherwise).is_some() {
+                    return false;
+                }
+                let hidden = hidden.entry(otherwise).or_insert(ByteSet::FULL);
+                *hidden = hidden.intersection(&own);
+                any = true;
+            }
+            if !any {
                 return false;
             }
         }
-        !nodes.is_empty() && !exits.contains(&false)
+        !reached.is_empty() && !exits.contains(&false)
     }
 }

@@ -114,7 +114,7 @@ impl Enumeration<'_> {
             Expression::WordGraph(graph) => {
                 let mut from: Vec<Words> = vec![Words::new(); graph.len()];
                 for node in (0..graph.len()).rev() {
-                    for edge in graph.edges(node) {
+                    for edge in graph.edges(node).iter() {
                         let first = self
                             .alphabet
                             .iter()

@@ -46,7 +46,7 @@ fn a_fixpoint_goes_on_from_what_it_is_told() {
     let grammar = g.build(root).expect("the grammar is right");
     let mut productive = Analysis::new(&grammar, Property::Productive);
     assert!(productive.holds(x) && !productive.holds(twice));
-    productive.set(dead_id);
+    productive.set(&grammar, dead_id);
     assert!(productive.holds(twice));
 }
 

@@ -39,3 +39,4 @@ mod tidy;
 mod travel;
 mod vocabulary;
 mod vocabulary_load;
+mod word_graphs;

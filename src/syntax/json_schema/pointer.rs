@@ -50,7 +50,7 @@ pub(super) fn step<'a>(value: &'a Value, token: &str) -> Option<&'a Value> {
 /// A pointer as text: in the schema's own document as a fragment, in others after their URI.
 pub(super) fn shown(pointer: &str) -> String {
     let own = pointer.is_empty() || pointer.starts_with('/');
-    format!("{}{pointer}", if own { "#" } else { "" })
+    if own { ["#", pointer].concat() } else { pointer.to_owned() }
 }
 
 /// An array index: digits without a leading zero.

@@ -5,11 +5,12 @@
 
 use super::draft::Draft;
 use super::errors;
-use super::pointer::{join, step};
+use super::pointer::{append, join, step};
 use super::uri;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// The place of a resource in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,9 +69,13 @@ impl<'a> Resources<'a> {
     pub(super) fn at_pointer(&self, id: ResourceId, pointer: &str) -> Option<Found<'a>> {
         let mut found = self.root_of(id);
         for token in pointer.strip_prefix('/')?.split('/') {
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = if token.contains('~') {
+                Cow::from(token.replace("~1", "/").replace("~0", "~"))
+            } else {
+                token.into()
+            };
             found.value = step(found.value, &token)?;
-            found.pointer = join(&found.pointer, &token);
+            append(&mut found.pointer, &token);
             found.resource = self.of_root(found.value).unwrap_or(found.resource);
         }
         Some(found)

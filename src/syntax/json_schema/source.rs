@@ -52,14 +52,18 @@ pub(super) fn check_depth(value: &Value, limits: &Limits) -> Result<()> {
 
 /// Refuses a text that is nested too deep; tells how many members it has, if it is JSON.
 fn check_text_depth(text: &str, most: usize) -> Result<usize> {
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    let mut members = 0;
-    for byte in text.bytes() {
+    let (mut depth, mut members) = (0usize, 0);
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
+            b'"' => {
+                // to the end of the string
+                while let Some(byte) = bytes.next().filter(|&byte| byte != b'"') {
+                    if byte == b'\\' {
+                        bytes.next();
+                    }
+                }
+            }
             b':' => members += 1,
             b'[' | b'{' => depth += 1,
             b']' | b'}' => depth = depth.saturating_sub(1),

@@ -46,7 +46,12 @@ pub(super) fn content(
     side: Side,
     pointer: &str,
 ) -> Result<ExprId> {
-    let lowered = lower(g, test, side, pointer, &mut |g, class| strings::canonical(g, class))?;
+    let lowered = match test {
+        StringTest::Format(format) => format.content(g, side)?,
+        StringTest::Pattern(_) => {
+            lower(g, test, side, pointer, &mut |g, class| strings::canonical(g, class))?
+        }
+    };
     lowered.ok_or_else(|| errors::complement_of_format(pointer, test.value()))
 }
 

@@ -195,7 +195,7 @@ pub(super) fn character(g: &mut GrammarBuilder) -> ExprId {
 /// `n` is to stand at the place `before + n`.
 fn push_states<'s>(graph: &mut WordGraph, states: impl IntoIterator<Item = &'s State>, before: u32) {
     for state in states {
-        graph.push(state.iter().map(|&(low, high, to)| WordEdge { low, high, to: target(to, before) }));
+        graph.push(state.iter().map(|&(low, high, to)| WordEdge { low, high, to: target(to, before) }), None);
     }
 }
 
@@ -292,36 +292,29 @@ pub(super) fn other_than<'n>(
         return g.sequence([quote, rest]);
     }
     let nodes = trie(&mut names);
-    let tails = nodes.len() as u32 - 1;
-    // what leaves the names goes on in the states of a character, which stand after the nodes, and ends in the rest
-    let leaving = |state| target(state, tails);
+    // after the nodes: a character may come or the end, a character may come, and the other states of a character
+    let (or_end, first) = (nodes.len() as u32, nodes.len() as u32 + 1);
     let ends = nodes.iter().any(|node| node.state == WHOLE && !node.is_name);
+    let (first, or_end) = if ends { (first, or_end) } else { (or_end, or_end) };
     let empty = g.empty();
     let mut graph = WordGraph::new([rest].into_iter().chain(ends.then_some(empty)));
-    let mut edges = Vec::new();
     for node in &nodes {
-        edges.clear();
-        let mut next = node.child;
-        for &(mut low, high, to) in CANONICAL[node.state as usize] {
-            while let Some((byte, child)) = next.filter(|(byte, _)| (low..=high).contains(byte)) {
-                if low < byte {
-                    edges.push(WordEdge { low, high: byte - 1, to: leaving(to) });
-                }
-                edges.push(WordEdge { low: byte, high: byte, to: WordTarget::Node(child) });
-                next = nodes[child as usize].sibling;
-                low = byte.saturating_add(1);
-            }
-            if low <= high {
-                edges.push(WordEdge { low, high, to: leaving(to) });
-            }
-        }
-        if node.state == WHOLE && !node.is_name {
-            let place = edges.partition_point(|edge| edge.low < b'"');
-            edges.insert(place, WordEdge { low: b'"', high: b'"', to: WordTarget::Exit(1) });
-        }
-        graph.push(edges.iter().copied());
+        let otherwise = match node.state {
+            WHOLE if node.is_name => first,
+            WHOLE => or_end,
+            state => first + state,
+        };
+        let children = std::iter::successors(node.child, |(_, child)| nodes[*child as usize].sibling);
+        let edge = |(byte, child)| WordEdge { low: byte, high: byte, to: WordTarget::Node(child) };
+        graph.push(children.map(edge), Some(otherwise));
     }
-    push_states(&mut graph, &CANONICAL[1..], tails);
+    if ends {
+        let edge = |&(low, high, to): &(u8, u8, u32)| WordEdge { low, high, to: target(to, first) };
+        let (before, after) = FIRST.split_at(1);
+        let end = WordEdge { low: b'"', high: b'"', to: WordTarget::Exit(1) };
+        graph.push(before.iter().map(edge).chain([end]).chain(after.iter().map(edge)), None);
+    }
+    push_states(&mut graph, &CANONICAL, first);
     let graph = g.word_graph(graph);
     g.sequence([quote, graph])
 }

@@ -293,7 +293,8 @@ impl Item {
             }
             &Piece::Node { of, node } => {
                 let Expression::WordGraph(graph) = grammar.expression(of) else { return None };
-                let edge = graph.edges(node).iter().find(|edge| (edge.low..=edge.high).contains(&byte))?;
+                let edge =
+                    graph.edges(node).iter().copied().find(|edge| (edge.low..=edge.high).contains(&byte))?;
                 Some(self.with([match edge.to {
                     WordTarget::Node(node) => Piece::Node { of, node: node as usize },
                     WordTarget::Exit(exit) => Piece::Expr(graph.exits()[exit as usize]),

@@ -62,7 +62,7 @@ pub(super) fn alphabet(grammar: &Grammar) -> Vec<u8> {
                 }
             }
             Expression::WordGraph(graph) => {
-                for edge in (0..graph.len()).flat_map(|node| graph.edges(node)) {
+                for edge in (0..graph.len()).flat_map(|node| graph.own_edges(node)) {
                     [edge.low, edge.high].into_iter().for_each(&mut alone);
                 }
             }

@@ -210,7 +210,9 @@ impl Generator<'_, '_, '_> {
                 };
                 edges.push(WordEdge { low: letter, high: letter, to });
             }
-            graph.push(edges);
+            // one of the nodes after may stand in for it
+            let otherwise = (node < nodes && edges.len() < 3 && self.choices.chance(50)).then_some(nodes);
+            graph.push(edges, otherwise);
         }
         self.builder.word_graph(graph)
     }

@@ -30,9 +30,13 @@ mod regex_syntax;
 mod time;
 mod uri;
 
+use super::strings;
 use crate::error::Result;
-use crate::grammar::{CharClass, ExprId, GrammarBuilder};
+use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder};
 use crate::syntax::regex::{self, Options};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// A format that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -141,6 +145,34 @@ impl Format {
             Format::Regex => regex_syntax::expression(p)?,
             Format::Color => color::color(p)?,
         }))
+    }
+}
+
+/// What [`Format::content`] has made so far, by format and side.
+static CONTENTS: LazyLock<Mutex<FxHashMap<(Format, Side), Option<Grammar>>>> = LazyLock::new(Mutex::default);
+
+impl Format {
+    /// The same as content of JSON strings in canonical spelling. It is made once a process, and copied from there.
+    ///
+    /// # Errors
+    /// The same as those of [`expression`](Format::expression).
+    pub(super) fn content(self, g: &mut GrammarBuilder, side: Side) -> Result<Option<ExprId>> {
+        let mut contents = CONTENTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let content = match contents.entry((self, side)) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let mut g = GrammarBuilder::new();
+                let body = self.expression(&mut g, side, &mut |g, class| strings::canonical(g, class))?;
+                let grammar = body.map(|body| {
+                    let root = g.declare(self.name());
+                    g.define(root, body);
+                    g.build(root)
+                });
+                new.insert(grammar.transpose()?).clone()
+            }
+        };
+        drop(contents);
+        Ok(content.map(|content| g.import(&content)))
     }
 }
 
