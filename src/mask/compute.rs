@@ -9,7 +9,6 @@ use super::allowed::Allowed;
 use super::difference::{self, Difference};
 use super::loops;
 use super::token_mask::TokenMask;
-use super::uniform::Uniform;
 use super::walk::{Return, Walk};
 use crate::automaton::{Automaton, ConfigurationId, Part, Tables};
 use crate::error::Result;
@@ -39,16 +38,12 @@ pub(super) struct Records {
     /// `None` for parts that may return nearly everywhere.
     of: FxHashMap<ConfigurationId, Option<Arc<Record>>>,
     bytes: usize,
-    /// Where most characters lead from the configurations that walks came to.
-    uniform: Uniform,
 }
 
 impl Records {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.bytes
-            + self.uniform.memory_usage()
-            + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+        self.bytes + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
     }
 }
 
@@ -73,11 +68,8 @@ pub(super) fn mask(
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
     let successors = Arc::clone(tables.successors());
-    let mut walk = Walk::new(tables, &successors, automaton, vocabulary);
-    walk.uniform = std::mem::take(&mut records.uniform);
-    let mut work = Work { walk, records, scratch };
+    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, scratch };
     let mut allowed = work.allowed(configuration)?;
-    work.records.uniform = work.walk.uniform;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
     }

@@ -34,7 +34,7 @@ pub(super) struct Walk<'a> {
     open: Vec<(u32, ConfigurationId)>,
     /// Where accepting configurations are met, if that is asked for.
     pub(super) returns: Option<Vec<Return>>,
-    /// Where most characters lead, as far as it is known.
+    /// Where most characters lead.
     pub(super) uniform: Uniform,
 }
 

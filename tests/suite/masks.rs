@@ -182,6 +182,6 @@ fn white_space_that_is_called_gives_the_bits_of_the_walk() {
         ws2 ::= "\t" | ws ws2 "\n"
     "#;
     let grammar = gbnf::compile(text, &Default::default()).unwrap().grammar;
-    let texts = ["", " ", "{", "{ ", "{ a", "{ a ", "{ a : ", "{ a :   ;", "{}", "{} ", "(", "( ", "( \t"];
+    let texts = ["", " ", "{", "{ ", "{ a", "{ a ", "{ a : ", "{ a :    ;", "{}", "{} ", "(", "( ", "( \t"];
     check(&grammar, &texts.map(str::as_bytes), "called white space");
 }
