@@ -17,6 +17,7 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --plot DIR         draw the distributions of times into DIR, as SVG
   --out FILE         write one JSON line a schema and engine
   --peer llguidance  run llguidance on the same inputs, in turn (needs `--features peers`)
+  --peer-alone       run the peer only, to see what memory it takes
   --only WORD        only the schemas with this id, or with this keyword; may be given several times
   --limit N          stop after N schemas
   --repeat N         run the tests N times on the same compiled grammar; passes after the first are \"warm\"
@@ -45,6 +46,8 @@ pub(crate) struct Arguments {
     pub(crate) plot: Option<PathBuf>,
     /// Whether llguidance runs as well.
     pub(crate) peer: bool,
+    /// Whether this crate is left out.
+    pub(crate) peer_alone: bool,
     /// Ids and keywords; empty: all schemas.
     pub(crate) only: Vec<String>,
     pub(crate) limit: usize,
@@ -75,6 +78,7 @@ impl Arguments {
             each: false,
             plot: None,
             peer: false,
+            peer_alone: false,
             only: Vec::new(),
             limit: usize::MAX,
             repeat: 1,
@@ -94,6 +98,7 @@ impl Arguments {
                 "--each" => read.each = true,
                 "--plot" => read.plot = Some(value()?.into()),
                 "--peer" => read.peer = choose(&name, &value()?, &[("llguidance", true)])?,
+                "--peer-alone" => (read.peer, read.peer_alone) = (true, true),
                 "--only" => read.only.push(value()?),
                 "--limit" => read.limit = number(&name, &value()?)?,
                 "--repeat" => read.repeat = number::<usize>(&name, &value()?)?.max(1),

@@ -62,9 +62,12 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     let tokenizer = tokenizers::Tokenizer::from_file(&arguments.tokenizer).map_err(|e| e.to_string())?;
     let eos = arguments.eos.iter().map(|&id| TokenId::new(id)).collect();
     let load = LoadOptions { eos, ..LoadOptions::default() };
-    let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
     let options = JsonSchemaOptions { property_order: arguments.order, ..JsonSchemaOptions::default() };
-    let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(Grammata::new(Arc::new(vocabulary), options))];
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    if !arguments.peer_alone {
+        let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
+        engines.push(Box::new(Grammata::new(Arc::new(vocabulary), options)));
+    }
     if arguments.peer {
         engines.push(peer(arguments)?);
     }
