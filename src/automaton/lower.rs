@@ -83,6 +83,7 @@ impl<'g> Lowering<'g> {
             splits: Vec::new(),
             loops: Vec::new(),
             members: Vec::new(),
+            distincts: Vec::new(),
             locksteps: Vec::new(),
             ranks: FxHashMap::default(),
             classes: classes.build(),
@@ -284,6 +285,7 @@ impl<'g> Lowering<'g> {
     fn finish(mut self) -> Result<Automaton> {
         self.rank_callables()?;
         self.pass_over_splits();
+        self.check_distinct()?;
         let Automaton { states, state_scopes, edges, splits, .. } = &mut self.automaton;
         states.shrink_to_fit();
         state_scopes.shrink_to_fit();
@@ -382,6 +384,10 @@ impl<'g> Lowering<'g> {
                 self.fill_split(start, &[built]);
                 self.results.push(result);
             }
+            Task::DistinctEnd { list, places, separated, scope } => {
+                self.scope = scope;
+                self.end_distinct(list, places, separated);
+            }
             Task::MembersEnd { expression, index, next, scope } => {
                 self.scope = scope;
                 self.end_members(expression, index, next);
@@ -461,6 +467,7 @@ impl<'g> Lowering<'g> {
                 return self.build_repeat(*body, *min, *max, next, scope);
             }
             Expression::Members(members) => return self.begin_members(id, members, next, scope),
+            Expression::Distinct(list) => return self.begin_distinct(list, next, scope),
             Expression::Intersection(_) | Expression::Complement(_) => {
                 let index = self.lockstep(id, next);
                 self.add_state(State::LockstepEnter(index))

@@ -73,7 +73,10 @@ pub(super) fn weights(grammar: &Grammar) -> Vec<u32> {
             Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             Expression::Class(class) => (class.ranges().len() as u32).min(4),
             Expression::ByteSet(_) | Expression::Rule(_) => 1,
-            Expression::Members(_) | Expression::Intersection(_) | Expression::Complement(_) => 1000,
+            Expression::Members(_)
+            | Expression::Distinct(_)
+            | Expression::Intersection(_)
+            | Expression::Complement(_) => 1000,
             Expression::Repeat { max, min, .. } => children.saturating_mul(max.unwrap_or(*min).max(1)),
             Expression::Sequence(_) | Expression::Choice(_) | Expression::Label(..) => children,
         });

@@ -2,6 +2,7 @@
 
 use super::Automaton;
 use super::closure::{Closure, Item};
+use super::distinct::{Memory, TapeId};
 use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
 use super::stack::{Frame, StackId, Stacks};
@@ -23,6 +24,10 @@ impl ConfigurationId {
     /// has a completion.
     pub const DEAD: ConfigurationId = ConfigurationId(0);
 
+    /// Of a configuration that does not remember which items of a list came: it takes that to know what comes here. It
+    /// only comes up in masks in the making, and nothing is known of its successors.
+    pub(crate) const UNSURE: ConfigurationId = ConfigurationId(1);
+
     /// The place in the table of configurations.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -37,12 +42,15 @@ enum Row {
     Single(u8, Option<ConfigurationId>),
     /// A row of `successors`, one entry a byte class.
     Dense(u32),
+    /// The configuration remembers what was read: each byte has a successor of its own.
+    Remembering,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Configuration {
     items_end: u32,
     accepting: bool,
+    tape: TapeId,
     row: Row,
 }
 
@@ -56,6 +64,7 @@ pub struct Tables {
     pub(super) seen: SeenSets,
     pub(super) counted: Counted,
     pub(super) tuples: Tuples,
+    pub(super) memory: Memory,
     items: Vec<Item>,
     configurations: Vec<Configuration>,
     ids: HashTable<u32>,
@@ -67,10 +76,10 @@ pub struct Tables {
     scratch: Vec<Item>,
 }
 
-fn hash(items: &[Item], accepting: bool) -> u64 {
+fn hash(items: &[Item], accepting: bool, tape: TapeId) -> u64 {
     let mut hasher = FxHasher::default();
     items.hash(&mut hasher);
-    accepting.hash(&mut hasher);
+    (accepting, tape).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -88,6 +97,7 @@ impl Tables {
             seen: SeenSets::new(),
             counted: Counted::new(),
             tuples: Tuples::default(),
+            memory: Memory::new(),
             items: Vec::new(),
             configurations: Vec::new(),
             ids: HashTable::new(),
@@ -96,13 +106,20 @@ impl Tables {
             spare: Vec::new(),
             scratch: Vec::new(),
         };
-        tables.intern(&[], false);
+        tables.intern(&[], false, TapeId::NONE);
+        // the unsure one has a place of its own
+        tables.configurations.push(Configuration {
+            items_end: 0,
+            accepting: false,
+            tape: TapeId::NONE,
+            row: Row::Unknown,
+        });
         tables
     }
 
     /// How many configurations there are, the dead one included.
     pub fn configuration_count(&self) -> usize {
-        self.configurations.len()
+        self.configurations.len() - 1
     }
 
     /// The configuration before the first byte.
@@ -148,6 +165,11 @@ impl Tables {
                 }
             }
             Row::Single(_, None) => {}
+            Row::Remembering => {
+                if let Some(&next) = self.memory.next.get(&(id, byte)) {
+                    return Ok(next);
+                }
+            }
             Row::Unknown => {
                 self.configurations[id.index()].row = self.new_row(automaton, id);
                 return self.step(automaton, id, byte);
@@ -157,7 +179,7 @@ impl Tables {
     }
 
     /// The row of a configuration's successors, for [`successor`](Tables::successor). Configurations that wait for one
-    /// byte have none.
+    /// byte, or remember what was read, have none.
     pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<usize> {
         if let Row::Unknown = self.configurations[id.index()].row {
             self.configurations[id.index()].row = self.new_row(automaton, id);
@@ -183,7 +205,7 @@ impl Tables {
             // dead on all others
             Row::Single(only, _) if byte < only => return (0, only - 1),
             Row::Single(only, _) => return (only + 1, u8::MAX),
-            Row::Unknown => return (byte, byte),
+            Row::Unknown | Row::Remembering => return (byte, byte),
         };
         let row = &self.successors[row..row + automaton.class_count()];
         let class = automaton.class_of(byte);
@@ -228,6 +250,9 @@ impl Tables {
         if let Some(byte) = self.only_byte(automaton, id) {
             return Row::Single(byte, None);
         }
+        if self.remembers(id) {
+            return Row::Remembering;
+        }
         let row = self.successors.len() as u32;
         self.successors.resize(self.successors.len() + automaton.class_count(), UNKNOWN);
         Row::Dense(row)
@@ -242,7 +267,11 @@ impl Tables {
         self.check_memory(automaton)?;
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
-        let moved = self.advance_items(automaton, id, byte, &mut closure);
+        let traced = match self.remembers(id) {
+            true => self.trace_byte(automaton, id, byte, &mut closure.trace),
+            false => Ok(()),
+        };
+        let moved = traced.and_then(|()| self.advance_items(automaton, id, byte, &mut closure));
         let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
         self.spare.push(closure);
         let ((low, high), next) = result?;
@@ -251,6 +280,9 @@ impl Tables {
             Row::Dense(row) => {
                 let row = *row as usize;
                 self.successors[row + automaton.class_of(low)..=row + automaton.class_of(high)].fill(next.0);
+            }
+            Row::Remembering => {
+                self.memory.next.insert((id, byte), next);
             }
             Row::Unknown => {}
         }
@@ -310,17 +342,19 @@ impl Tables {
             &[item] if !closure.accepting => Some(item),
             _ => None,
         };
+        // what was read is part of what follows
+        let single = single.filter(|_| !closure.trace.is_begun());
         if let Some(item) = single {
             if automaton.state(item.state).is_leaf() {
-                return Ok(self.intern(&[item], false));
+                return Ok(self.intern(&[item], false, TapeId::NONE));
             }
             if let Some(&known) = self.closed.get(&item) {
                 return Ok(known);
             }
         }
         self.close(automaton, closure)?;
-        let id = self.intern_closure(automaton, closure);
-        if let Some(item) = single {
+        let id = self.intern_closure(automaton, closure)?;
+        if let Some(item) = single.filter(|_| !closure.trace.depends) {
             self.closed.insert(item, id);
         }
         Ok(id)
@@ -362,24 +396,42 @@ impl Tables {
         id
     }
 
-    fn intern_closure(&mut self, automaton: &Automaton, closure: &Closure) -> ConfigurationId {
+    fn intern_closure(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
+        if closure.trace.unsure {
+            return Ok(ConfigurationId::UNSURE);
+        }
         let mut items = std::mem::take(&mut self.scratch);
         items.clear();
         items.extend(closure.leaves(automaton));
         items.sort_unstable();
-        let id = self.intern(&items, closure.accepting);
+        let mut tape = Ok(TapeId::NONE);
+        if closure.trace.depends || closure.trace.is_begun() {
+            tape = self.settle(automaton, &mut closure.trace, &mut items);
+        }
+        let id = tape.map(|tape| self.intern(&items, closure.accepting, tape));
         self.scratch = items;
+        if let Ok(id) = id {
+            self.keep_alerts(id, &closure.trace);
+        }
         id
     }
 
-    pub(super) fn intern(&mut self, items: &[Item], accepting: bool) -> ConfigurationId {
-        let hash = hash(items, accepting);
+    /// What the configuration remembers.
+    pub(super) fn tape(&self, id: ConfigurationId) -> TapeId {
+        self.configurations[id.index()].tape
+    }
+
+    pub(super) fn intern(&mut self, items: &[Item], accepting: bool, tape: TapeId) -> ConfigurationId {
+        let hash = hash(items, accepting, tape);
         let (all, configurations) = (&self.items, &self.configurations);
         let get = |id: u32| {
             let start = if id == 0 { 0 } else { configurations[id as usize - 1].items_end as usize };
             &all[start..configurations[id as usize].items_end as usize]
         };
-        let same = |&id: &u32| configurations[id as usize].accepting == accepting && get(id) == items;
+        let same = |&id: &u32| {
+            let configuration = &configurations[id as usize];
+            (configuration.accepting, configuration.tape) == (accepting, tape) && get(id) == items
+        };
         if let Some(&id) = self.ids.find(hash, same) {
             return ConfigurationId(id);
         }
@@ -388,13 +440,15 @@ impl Tables {
         self.configurations.push(Configuration {
             items_end: self.items.len() as u32,
             accepting,
+            tape,
             row: Row::Unknown,
         });
         let (all, configurations) = (&self.items, &self.configurations);
         self.ids.insert_unique(hash, id, |&id| {
             let start = if id == 0 { 0 } else { configurations[id as usize - 1].items_end as usize };
             let configuration = &configurations[id as usize];
-            self::hash(&all[start..configuration.items_end as usize], configuration.accepting)
+            let items = &all[start..configuration.items_end as usize];
+            self::hash(items, configuration.accepting, configuration.tape)
         });
         ConfigurationId(id)
     }
@@ -431,6 +485,7 @@ impl Tables {
             + self.seen.memory_usage()
             + self.counted.memory_usage()
             + self.tuples.memory_usage()
+            + self.memory.memory_usage()
             + self.items.capacity() * size_of::<Item>()
             + self.configurations.capacity() * size_of::<Configuration>()
             + self.ids.capacity() * 5

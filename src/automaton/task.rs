@@ -54,6 +54,12 @@ pub(super) enum Task {
         start: StateId,
         result: StateId,
     },
+    DistinctEnd {
+        list: u32,
+        places: usize,
+        separated: bool,
+        scope: u32,
+    },
     MembersEnd {
         expression: ExprId,
         index: u32,

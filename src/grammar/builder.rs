@@ -2,7 +2,7 @@
 
 use super::class::{ByteSet, CharClass};
 use super::errors;
-use super::expression::{ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
 use super::{Grammar, Rule};
 use crate::error::Result;
 use crate::limits::Limits;
@@ -274,6 +274,25 @@ impl GrammarBuilder {
         let min = if min as usize <= required { 0 } else { min };
         let max = max.filter(|&max| (max as usize) < most);
         self.intern(Expression::Members(Box::new(Members { order, members, rest, one, separator, min, max })))
+    }
+
+    /// Items that are pairwise different; see [`Distinct`].
+    pub fn distinct(&mut self, list: Distinct) -> ExprId {
+        let Distinct { ref items, separator, min, max, .. } = list;
+        let Some(&item) = items.first() else { return self.never() };
+        if max.is_some_and(|max| max < min) {
+            self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
+            return self.never();
+        }
+        if max.is_none_or(|max| max > 1) {
+            return match self.expressions[item.index()] {
+                Expression::Never if min == 0 => self.empty(),
+                Expression::Never => item,
+                _ => self.intern(Expression::Distinct(Box::new(list))),
+            };
+        }
+        // at most one item differs from all others
+        self.separated(item, separator, min, max)
     }
 
     /// The strings in all of them.

@@ -31,7 +31,7 @@ pub mod verify;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
-pub use expression::{ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+pub use expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
 
 /// A named rule: `name ::= body`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Grammar {
         self.root
     }
 
-    /// Checks the invariants G1 to G8 of [`verify`].
+    /// Checks the invariants G1 to G9 of [`verify`].
     ///
     /// # Errors
     /// Says which invariant does not hold, and where. A grammar from a builder always verifies.

@@ -8,7 +8,9 @@
 //! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not
 //!   adjacent;
 //! - **G7** member keys are not empty and distinct within their list;
-//! - **G8** equal expressions have equal ids.
+//! - **G8** equal expressions have equal ids;
+//! - **G9** lists of different items have an item for the first place; if they have items for several places that
+//!   are not endless, at most one item must come.
 
 use super::Grammar;
 use super::errors::invariant;
@@ -74,6 +76,14 @@ fn check(
         Expression::Rule(_) => Ok(()),
         Expression::Label(label, _) if label.index() >= grammar.labels.len() => Err(("G3", "no such label")),
         Expression::Label(..) => Ok(()),
+        Expression::Distinct(list) if list.max.is_some_and(|max| max < list.min.max(2)) => {
+            Err(("G4", "a list with crossed bounds"))
+        }
+        Expression::Distinct(list) if list.items.is_empty() => Err(("G9", "a list without items")),
+        Expression::Distinct(list) if list.items.len() > 1 && list.min > 1 && !list.endless => {
+            Err(("G9", "a list of different items of different kinds with a minimum"))
+        }
+        Expression::Distinct(_) => Ok(()),
         Expression::Members(members) => {
             if members.max.is_some_and(|max| max < members.min) {
                 return Err(("G4", "members with crossed bounds"));
