@@ -109,6 +109,7 @@ impl Enumeration<'_> {
             Expression::Rule(rule) => rules[rule].clone(),
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
             Expression::Label(_, body) => sub(*body),
+            Expression::Distinct(_) => unreachable!("not generated"),
             Expression::Members(members) => {
                 let values: Vec<Words> = members.members.iter().map(|m| sub(m.value)).collect();
                 let set = MemberWords {

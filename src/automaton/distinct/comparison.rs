@@ -39,6 +39,9 @@ enum At {
     Done,
 }
 
+/// Numbers with more zeros are alike to a search.
+const ZEROS: i64 = 64;
+
 /// How far a number agrees: so many digits of its own, then zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Digits {
@@ -79,6 +82,15 @@ impl Comparison {
         }
     }
 
+    /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
+    pub(super) fn coarse(&self) -> Comparison {
+        let mut coarse = self.clone();
+        if let At::Number(_, digits) = &mut coarse.at {
+            digits.power = digits.power.clamp(-ZEROS, ZEROS);
+        }
+        coarse
+    }
+
     /// Adds a byte; returns whether the text may still become a spelling of the value.
     pub(super) fn add(&mut self, values: &Values, byte: u8) -> bool {
         match &mut self.at {
@@ -111,7 +123,7 @@ impl Comparison {
                 if self.open.is_empty() || !digits.are_equal(number) {
                     return false;
                 }
-                self.at = At::After;
+                self.value_ends();
                 self.add(values, byte)
             }
             At::String(id, at, decoder) => {
@@ -124,8 +136,7 @@ impl Comparison {
                 let Some(more) = decoder.decode(byte) else { return false };
                 let rest = &content[*at as usize..];
                 *at += more.len() as u32;
-                // an escape stands for one more character
-                if more.is_empty() { !rest.is_empty() } else { rest.starts_with(&more) }
+                if more.is_empty() { decoder.may_become(rest) } else { rest.starts_with(&more) }
             }
             At::Name(may_end) => match byte {
                 b'"' => {
@@ -151,7 +162,11 @@ impl Comparison {
                 }
                 let Some(more) = decoder.decode(byte) else { return false };
                 name.extend(more);
-                (0..members.len()).any(|m| left(m) && members[m].0.starts_with(name))
+                let begins = |full: &[u8]| {
+                    let rest = full.strip_prefix(&**name);
+                    rest.is_some_and(|rest| *decoder == Decoder::Plain || decoder.may_become(rest))
+                };
+                (0..members.len()).any(|m| left(m) && begins(&members[m].0))
             }
             &mut At::Colon(value) => {
                 self.at = At::Value(value);

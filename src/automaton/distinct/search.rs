@@ -14,6 +14,9 @@ use rustc_hash::FxHashSet;
 /// Bytes that no string begins with are tried last.
 const FIRST: u8 = b' ';
 
+/// A place takes so much longer to look at than a configuration of a lockstep.
+const COST: usize = 16;
+
 /// A place of the search: an item, what it may become, and the place and byte that it was reached by.
 struct Place {
     item: ConfigurationId,
@@ -81,7 +84,8 @@ impl Tables {
         let mut places = vec![Place { item, like, from: 0, byte: 0 }];
         let mut at = 0;
         while at < places.len() {
-            for byte in (FIRST..=u8::MAX).chain(0..FIRST) {
+            let candidates = self.candidate_bytes(automaton, places[at].item);
+            for byte in (FIRST..=u8::MAX).chain(0..FIRST).filter(|&byte| candidates.contains(byte)) {
                 let item = self.step(automaton, places[at].item, byte)?;
                 if item == ConfigurationId::DEAD {
                     continue;
@@ -91,7 +95,7 @@ impl Tables {
                     return Ok(Some(Vec::new()));
                 }
                 let found = self.is_new(item, &like);
-                if found || known.insert((item, like.clone())) {
+                if found || known.insert((item, like.iter().map(Comparison::coarse).collect())) {
                     places.push(Place { item, like, from: at, byte });
                 }
                 if found {
@@ -99,7 +103,7 @@ impl Tables {
                 }
             }
             let limit = automaton.limits().lockstep_search;
-            if places.len() > limit {
+            if places.len() > limit / COST {
                 let found = "a list of different items with no other item found so far";
                 return Err(Limits::exceeded("lockstep_search", limit, found));
             }

@@ -245,4 +245,24 @@ impl Decoder {
         *self = next;
         Some(content)
     }
+
+    /// Whether the escape sequence may become the first character of a content.
+    pub(super) fn may_become(&self, content: &[u8]) -> bool {
+        let Some(c) = content.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) else {
+            return false;
+        };
+        let mut units = [0; 2];
+        let units = c.encode_utf16(&mut units);
+        match (*self, &*units) {
+            (Decoder::Plain | Decoder::Backslash, _) => true,
+            (Decoder::Hex(count, code, 0), &[unit, ..]) => {
+                u32::from(unit) >> (16 - 4 * u32::from(count)) == u32::from(code)
+            }
+            (Decoder::Hex(count, code, high), &[first, unit]) => {
+                first == high && u32::from(unit) >> (16 - 4 * u32::from(count)) == u32::from(code)
+            }
+            (Decoder::High(high) | Decoder::HighBackslash(high), &[first, _]) => first == high,
+            _ => false,
+        }
+    }
 }
