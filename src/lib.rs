@@ -36,6 +36,7 @@
 //!   [`regex`](syntax::regex) and [`automaton_spec`](syntax::automaton_spec). A grammar can also be built in code, with
 //!   a [`GrammarBuilder`](grammar::GrammarBuilder).
 //! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
+//! - [`serve`] is for servers: a cache of compiled grammars, and masks of many sequences at once.
 //! - [`decode`] runs a language model under a matcher: samplers, chat templates and, with the feature `ort`, ONNX Runtime.
 //! - [`automaton`] counts, lists and draws languages.
 //! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
@@ -62,6 +63,7 @@ pub mod limits;
 pub mod mask;
 pub mod matcher;
 pub mod plan;
+pub mod serve;
 pub mod syntax;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

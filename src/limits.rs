@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 
 /// Caps on size, depth, states and memory. Exceeding one is an error of kind
 /// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// Bytes of one source text: grammar, schema or spec. Default 16 MiB.
     pub source_bytes: usize,

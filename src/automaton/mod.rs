@@ -7,7 +7,8 @@
 //!   configuration's stacks share all that they have in common (the graph-structured stack of Tomita 1985,
 //!   kept canonical: equal sets of stacks have equal ids).
 //! - `table.rs` interns configurations: sorted sets of (leaf state, stack) after closure.
-//! - the same file fills `step(configuration, byte)` lazily and keeps it, as a lazy DFA does.
+//! - the same file fills `step(configuration, byte)` lazily, as a lazy DFA does; `successors.rs` keeps it, where any
+//!   thread may read it without a lock (`segmented.rs`).
 //!
 //! Nothing here knows of tokens.
 
@@ -23,11 +24,14 @@ mod lockstep;
 mod lower;
 mod lower_distinct;
 mod lower_members;
+mod lower_word_graph;
 mod members;
 mod parts;
+pub(crate) mod segmented;
 mod sizes;
 mod stack;
 pub(crate) mod state;
+mod successors;
 mod table;
 mod task;
 mod utf8;
@@ -36,6 +40,7 @@ pub mod words;
 pub(crate) use distinct::Likeness;
 pub(crate) use parts::Part;
 pub use state::StateId;
+pub(crate) use successors::{Dense, Successors};
 pub use table::{ConfigurationId, Tables};
 
 use crate::error::Result;

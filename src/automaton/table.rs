@@ -7,17 +7,19 @@ use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
+use super::successors::{Row, Successors};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// The id of a configuration: what the automaton is in after a prefix. Within one [`Tables`], equal ids mean
 /// equal futures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConfigurationId(u32);
+pub struct ConfigurationId(pub(super) u32);
 
 impl ConfigurationId {
     /// The configuration after a byte that is not allowed: no completion exists. Every other configuration
@@ -34,28 +36,8 @@ impl ConfigurationId {
     }
 }
 
-/// What is known of a configuration's successors.
-#[derive(Clone, Copy, Debug)]
-enum Row {
-    Unknown,
-    /// Only this byte may come; with its successor once it is known.
-    Single(u8, Option<ConfigurationId>),
-    /// A row of `successors`, one entry a byte class.
-    Dense(u32),
-    /// The configuration remembers what was read: each byte has a successor of its own.
-    Remembering,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Configuration {
-    items_end: u32,
-    accepting: bool,
-    tape: TapeId,
-    row: Row,
-}
-
-/// An entry of a dense row that has not been computed.
-const UNKNOWN: u32 = u32::MAX;
+/// In a place with more ways on than this, there is more than one key at hand.
+const FEW_KEYS: usize = 4;
 
 /// The tables that grow as an automaton is run: stacks, configurations, successors.
 #[derive(Debug)]
@@ -66,9 +48,14 @@ pub struct Tables {
     pub(super) tuples: Tuples,
     pub(super) memory: Memory,
     items: Vec<Item>,
-    configurations: Vec<Configuration>,
+    /// Per configuration: the end of its items; they begin where those of the configuration before end.
+    ends: Vec<u32>,
+    /// Per configuration: what it remembers.
+    tapes: Vec<TapeId>,
     ids: HashTable<u32>,
-    successors: Vec<u32>,
+    successors: Arc<Successors>,
+    /// The end of the last row of successors.
+    rows_end: u32,
     /// The closures of single states: many bytes and many configurations lead to the same one.
     closed: FxHashMap<Item, ConfigurationId>,
     /// Work lists kept for their allocations; locksteps need more than one at a time.
@@ -81,6 +68,11 @@ fn hash(items: &[Item], accepting: bool, tape: TapeId) -> u64 {
     items.hash(&mut hasher);
     (accepting, tape).hash(&mut hasher);
     hasher.finish()
+}
+
+fn items_of<'a>(items: &'a [Item], ends: &[u32], id: u32) -> &'a [Item] {
+    let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
+    &items[start..ends[id as usize] as usize]
 }
 
 impl Default for Tables {
@@ -99,27 +91,26 @@ impl Tables {
             tuples: Tuples::default(),
             memory: Memory::new(),
             items: Vec::new(),
-            configurations: Vec::new(),
+            ends: Vec::new(),
+            tapes: Vec::new(),
             ids: HashTable::new(),
-            successors: Vec::new(),
+            successors: Arc::default(),
+            rows_end: 0,
             closed: FxHashMap::default(),
             spare: Vec::new(),
             scratch: Vec::new(),
         };
         tables.intern(&[], false, TapeId::NONE);
         // the unsure one has a place of its own
-        tables.configurations.push(Configuration {
-            items_end: 0,
-            accepting: false,
-            tape: TapeId::NONE,
-            row: Row::Unknown,
-        });
+        tables.ends.push(0);
+        tables.tapes.push(TapeId::NONE);
+        tables.successors.add(ConfigurationId::UNSURE, false, true);
         tables
     }
 
     /// How many configurations there are, the dead one included.
     pub fn configuration_count(&self) -> usize {
-        self.configurations.len() - 1
+        self.ends.len() - 1
     }
 
     /// The configuration before the first byte.
@@ -132,12 +123,12 @@ impl Tables {
 
     /// Whether the bytes so far are a word of the language.
     pub fn is_accepting(&self, id: ConfigurationId) -> bool {
-        self.configurations[id.index()].accepting
+        self.successors.is_accepting(id)
     }
 
     /// Whether the bytes so far are a word, and no longer word begins with them.
     pub fn is_final(&self, id: ConfigurationId) -> bool {
-        self.is_accepting(id) && self.items(id).is_empty()
+        self.successors.is_final(id)
     }
 
     /// The states waiting for a byte.
@@ -146,8 +137,7 @@ impl Tables {
     }
 
     pub(super) fn items(&self, id: ConfigurationId) -> &[Item] {
-        let start = if id.0 == 0 { 0 } else { self.configurations[id.index() - 1].items_end as usize };
-        &self.items[start..self.configurations[id.index()].items_end as usize]
+        items_of(&self.items, &self.ends, id.0)
     }
 
     /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word goes on so.
@@ -155,68 +145,59 @@ impl Tables {
     /// # Errors
     /// Limits: `cache_bytes`, `lockstep_search`.
     pub fn step(&mut self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        match self.configurations[id.index()].row {
-            Row::Single(only, _) if only != byte => return Ok(ConfigurationId::DEAD),
-            Row::Single(_, Some(next)) => return Ok(next),
-            Row::Dense(row) => {
-                let next = self.successors[row as usize + automaton.class_of(byte)];
-                if next != UNKNOWN {
-                    return Ok(ConfigurationId(next));
-                }
+        if let Some(known) = self.successors.step(automaton, id, byte) {
+            return Ok(known);
+        }
+        match self.successors.row(id) {
+            Row::Unknown => {
+                self.new_row(automaton, id);
+                return self.step(automaton, id, byte);
             }
-            Row::Single(_, None) => {}
             Row::Remembering => {
                 if let Some(&next) = self.memory.next.get(&(id, byte)) {
                     return Ok(next);
                 }
             }
-            Row::Unknown => {
-                self.configurations[id.index()].row = self.new_row(automaton, id);
-                return self.step(automaton, id, byte);
-            }
+            _ => {}
         }
         self.compute_step(automaton, id, byte)
     }
 
-    /// The row of a configuration's successors, for [`successor`](Tables::successor). Configurations that wait for one
+    /// What is known of the configurations, for others to read.
+    pub(crate) fn successors(&self) -> &Arc<Successors> {
+        &self.successors
+    }
+
+    /// The row of a configuration's successors, for [`Successors::dense`]. Configurations that wait for one
     /// byte, or remember what was read, have none.
-    pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<usize> {
-        if let Row::Unknown = self.configurations[id.index()].row {
-            self.configurations[id.index()].row = self.new_row(automaton, id);
-        }
-        match self.configurations[id.index()].row {
-            Row::Dense(row) => Some(row as usize),
+    pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<u32> {
+        let row = match self.successors.row(id) {
+            Row::Unknown => self.new_row(automaton, id),
+            known => known,
+        };
+        match row {
+            Row::Dense(row) => Some(row),
             _ => None,
         }
     }
 
-    /// An entry of a row, if it is known.
-    #[inline]
-    pub(crate) fn successor(&self, automaton: &Automaton, row: usize, byte: u8) -> Option<ConfigurationId> {
-        let next = *self.successors.get(row + automaton.class_of(byte))?;
-        (next != UNKNOWN).then_some(ConfigurationId(next))
-    }
-
     /// The run of bytes around one that are known to have the same successor.
     pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
-        let row = match self.configurations[id.index()].row {
-            Row::Dense(row) => row as usize,
+        let row = match self.successors.row(id) {
+            Row::Dense(row) => row,
             Row::Single(only, _) if only == byte => return (byte, byte),
             // dead on all others
             Row::Single(only, _) if byte < only => return (0, only - 1),
             Row::Single(only, _) => return (only + 1, u8::MAX),
             Row::Unknown | Row::Remembering => return (byte, byte),
         };
-        let row = &self.successors[row..row + automaton.class_count()];
-        let class = automaton.class_of(byte);
-        if row[class] == UNKNOWN {
-            return (byte, byte);
+        match self.successors.run(row, automaton.class_of(byte), automaton.class_count()) {
+            Some((first, end)) => {
+                let starts = automaton.class_representatives();
+                (starts[first], starts.get(end).map_or(u8::MAX, |next| next - 1))
+            }
+            None => (byte, byte),
         }
-        let below = row[..class].iter().rev().take_while(|&&next| next == row[class]).count();
-        let above = row[class..].iter().take_while(|&&next| next == row[class]).count();
-        let starts = automaton.class_representatives();
-        let high = starts.get(class + above).map_or(u8::MAX, |next| next - 1);
-        (starts[class - below], high)
     }
 
     /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
@@ -234,9 +215,18 @@ impl Tables {
         self.wanted_bytes(automaton, id).fold(ByteSet::EMPTY, |all, (_, bytes)| all.union(&bytes))
     }
 
+    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
+    pub(crate) fn is_narrow(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
+        let in_key = |item: &Item| match automaton.state(item.state) {
+            State::Key { members, node } => automaton.key_edges(members, node).len() <= FEW_KEYS,
+            _ => false,
+        };
+        self.only_byte(automaton, id).is_some() || self.items(id).iter().all(in_key)
+    }
+
     /// The one byte that may come, if the configuration is a single state that waits for a single byte.
     pub(crate) fn only_byte(&self, automaton: &Automaton, id: ConfigurationId) -> Option<u8> {
-        match (self.configurations[id.index()].row, self.items(id)) {
+        match (self.successors.row(id), self.items(id)) {
             (Row::Single(byte, _), _) => Some(byte),
             (Row::Unknown, [item]) => match automaton.state(item.state) {
                 State::Byte { byte, .. } => Some(byte),
@@ -247,15 +237,17 @@ impl Tables {
     }
 
     fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
-        if let Some(byte) = self.only_byte(automaton, id) {
-            return Row::Single(byte, None);
-        }
-        if self.remembers(id) {
-            return Row::Remembering;
-        }
-        let row = self.successors.len() as u32;
-        self.successors.resize(self.successors.len() + automaton.class_count(), UNKNOWN);
-        Row::Dense(row)
+        let row = match self.only_byte(automaton, id) {
+            Some(byte) => Row::Single(byte, None),
+            None if self.remembers(id) => Row::Remembering,
+            None => {
+                let (row, end) = self.successors.new_row(self.rows_end, automaton.class_count());
+                self.rows_end = end;
+                Row::Dense(row)
+            }
+        };
+        self.successors.set_row(id, row);
+        row
     }
 
     fn compute_step(
@@ -275,11 +267,10 @@ impl Tables {
         let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
         self.spare.push(closure);
         let ((low, high), next) = result?;
-        match &mut self.configurations[id.index()].row {
-            Row::Single(_, successor) => *successor = Some(next),
+        match self.successors.row(id) {
+            Row::Single(only, _) => self.successors.set_row(id, Row::Single(only, Some(next))),
             Row::Dense(row) => {
-                let row = *row as usize;
-                self.successors[row + automaton.class_of(low)..=row + automaton.class_of(high)].fill(next.0);
+                self.successors.fill(row, automaton.class_of(low), automaton.class_of(high), next);
             }
             Row::Remembering => {
                 self.memory.next.insert((id, byte), next);
@@ -418,37 +409,29 @@ impl Tables {
 
     /// What the configuration remembers.
     pub(super) fn tape(&self, id: ConfigurationId) -> TapeId {
-        self.configurations[id.index()].tape
+        self.tapes[id.index()]
     }
 
     pub(super) fn intern(&mut self, items: &[Item], accepting: bool, tape: TapeId) -> ConfigurationId {
         let hash = hash(items, accepting, tape);
-        let (all, configurations) = (&self.items, &self.configurations);
-        let get = |id: u32| {
-            let start = if id == 0 { 0 } else { configurations[id as usize - 1].items_end as usize };
-            &all[start..configurations[id as usize].items_end as usize]
-        };
+        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
         let same = |&id: &u32| {
-            let configuration = &configurations[id as usize];
-            (configuration.accepting, configuration.tape) == (accepting, tape) && get(id) == items
+            items_of(all, ends, id) == items
+                && successors.is_accepting(ConfigurationId(id)) == accepting
+                && tapes[id as usize] == tape
         };
         if let Some(&id) = self.ids.find(hash, same) {
             return ConfigurationId(id);
         }
-        let id = self.configurations.len() as u32;
+        let id = self.ends.len() as u32;
         self.items.extend_from_slice(items);
-        self.configurations.push(Configuration {
-            items_end: self.items.len() as u32,
-            accepting,
-            tape,
-            row: Row::Unknown,
-        });
-        let (all, configurations) = (&self.items, &self.configurations);
+        self.ends.push(self.items.len() as u32);
+        self.tapes.push(tape);
+        self.successors.add(ConfigurationId(id), accepting, items.is_empty());
+        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
         self.ids.insert_unique(hash, id, |&id| {
-            let start = if id == 0 { 0 } else { configurations[id as usize - 1].items_end as usize };
-            let configuration = &configurations[id as usize];
-            let items = &all[start..configuration.items_end as usize];
-            self::hash(items, configuration.accepting, configuration.tape)
+            let accepting = successors.is_accepting(ConfigurationId(id));
+            self::hash(items_of(all, ends, id), accepting, tapes[id as usize])
         });
         ConfigurationId(id)
     }
@@ -487,9 +470,9 @@ impl Tables {
             + self.tuples.memory_usage()
             + self.memory.memory_usage()
             + self.items.capacity() * size_of::<Item>()
-            + self.configurations.capacity() * size_of::<Configuration>()
+            + (self.ends.capacity() + self.tapes.capacity()) * 4
             + self.ids.capacity() * 5
-            + self.successors.capacity() * 4
+            + self.successors.memory_usage()
             + self.closed.capacity() * (size_of::<Item>() + 5)
     }
 }

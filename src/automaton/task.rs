@@ -60,6 +60,11 @@ pub(super) enum Task {
         separated: bool,
         scope: u32,
     },
+    WordGraphEnd {
+        expression: ExprId,
+        next: StateId,
+        scope: u32,
+    },
     MembersEnd {
         expression: ExprId,
         index: u32,

@@ -1,6 +1,7 @@
 //! The kinds of expressions, and their ids.
 
 use super::class::{ByteSet, CharClass};
+use super::word_graph::WordGraph;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -67,6 +68,8 @@ pub enum Expression {
     Members(Box<Members>),
     /// Items that are pairwise different, with separators; see [`Distinct`].
     Distinct(Box<Distinct>),
+    /// The ways through an acyclic graph of bytes; see [`WordGraph`].
+    WordGraph(Box<WordGraph>),
     /// The strings in all of them; at least two.
     Intersection(Box<[ExprId]>),
     /// All byte strings that are *not* in the operand (also those that are not UTF-8).
@@ -88,6 +91,7 @@ impl Expression {
             }
             Expression::Members(members) => (&[], None, Some(members)),
             Expression::Distinct(list) => (&list.items, Some(list.separator), None),
+            Expression::WordGraph(graph) => (graph.exits(), None, None),
             Expression::Empty
             | Expression::Never
             | Expression::Bytes(_)

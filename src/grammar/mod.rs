@@ -28,10 +28,14 @@ mod display;
 mod errors;
 mod expression;
 pub mod verify;
+mod word_graph;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
 pub use expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+pub use word_graph::{WordEdge, WordGraph, WordTarget};
+
+use std::sync::Arc;
 
 /// A named rule: `name ::= body`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +46,12 @@ pub struct Rule {
     pub body: ExprId,
 }
 
-/// A verified grammar: expressions, rules and a root. See the [module](self).
+/// A verified grammar: expressions, rules and a root. Clones share them. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
-    pub(crate) expressions: Vec<Expression>,
-    pub(crate) rules: Vec<Rule>,
-    pub(crate) labels: Vec<Box<str>>,
+    pub(crate) expressions: Arc<[Expression]>,
+    pub(crate) rules: Arc<[Rule]>,
+    pub(crate) labels: Arc<[Box<str>]>,
     pub(crate) root: RuleId,
 }
 
@@ -82,7 +86,26 @@ impl Grammar {
         self.root
     }
 
-    /// Checks the invariants G1 to G9 of [`verify`].
+    /// Bytes on the heap.
+    pub fn memory_usage(&self) -> usize {
+        let of_expression = |expression: &Expression| match expression {
+            Expression::Bytes(bytes) => bytes.len(),
+            Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
+                size_of_val::<[ExprId]>(list)
+            }
+            Expression::Class(class) => size_of_val(class.ranges()),
+            Expression::Members(members) => {
+                size_of::<Members>()
+                    + members.members.iter().map(|m| size_of::<Member>() + m.key.len()).sum::<usize>()
+            }
+            _ => 0,
+        };
+        self.expressions.iter().map(|e| size_of::<Expression>() + of_expression(e)).sum::<usize>()
+            + self.rules.iter().map(|rule| size_of::<Rule>() + rule.name.len()).sum::<usize>()
+            + self.labels.iter().map(|label| size_of_val(label) + label.len()).sum::<usize>()
+    }
+
+    /// Checks the invariants G1 to G10 of [`verify`].
     ///
     /// # Errors
     /// Says which invariant does not hold, and where. A grammar from a builder always verifies.

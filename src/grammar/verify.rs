@@ -8,8 +8,9 @@
 //! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not
 //!   adjacent;
 //! - **G7** member keys are not empty and distinct within their list;
-//! - **G8** equal expressions have equal ids;
-//! - **G9** lists of different items have an item for the first place; if they have items for several places that
+//! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or out, and every node and exit is reached;
+//! - **G9** equal expressions have equal ids;
+//! - **G10** lists of different items have an item for the first place; if they have items for several places that
 //!   are not endless, at most one item must come.
 
 use super::Grammar;
@@ -25,11 +26,12 @@ pub(super) fn verify(grammar: &Grammar) -> Result<()> {
         if let Err((name, what)) = check(grammar, index, expression) {
             return Err(invariant(name, what, Place::Whole));
         }
-        if !seen.insert(expression) {
-            return Err(invariant("G8", "an expression stands twice in the table", Place::Whole));
+        // the builder cannot but keep this one
+        if cfg!(debug_assertions) && !seen.insert(expression) {
+            return Err(invariant("G9", "an expression stands twice in the table", Place::Whole));
         }
     }
-    for rule in &grammar.rules {
+    for rule in grammar.rules.iter() {
         if rule.body.index() >= grammar.expressions.len() {
             return Err(invariant("G2", "the body is not in the table", Place::Rule(rule.name.to_string())));
         }
@@ -79,11 +81,13 @@ fn check(
         Expression::Distinct(list) if list.max.is_some_and(|max| max < list.min.max(2)) => {
             Err(("G4", "a list with crossed bounds"))
         }
-        Expression::Distinct(list) if list.items.is_empty() => Err(("G9", "a list without items")),
+        Expression::Distinct(list) if list.items.is_empty() => Err(("G10", "a list without items")),
         Expression::Distinct(list) if list.items.len() > 1 && list.min > 1 && !list.endless => {
-            Err(("G9", "a list of different items of different kinds with a minimum"))
+            Err(("G10", "a list of different items of different kinds with a minimum"))
         }
         Expression::Distinct(_) => Ok(()),
+        Expression::WordGraph(graph) if !graph.is_sound() => Err(("G8", "a word graph that is not in order")),
+        Expression::WordGraph(_) => Ok(()),
         Expression::Members(members) => {
             if members.max.is_some_and(|max| max < members.min) {
                 return Err(("G4", "members with crossed bounds"));

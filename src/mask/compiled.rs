@@ -1,6 +1,6 @@
 //! A grammar compiled for a vocabulary.
 
-use super::engine::Engine;
+use super::engine::{Engine, Published};
 use super::spelling;
 use crate::automaton::Automaton;
 use crate::diagnostic::Diagnostic;
@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::vocabulary::Vocabulary;
+use arc_swap::{ArcSwap, Guard};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Compiles grammars for one vocabulary.
@@ -59,25 +60,32 @@ impl Compiler {
     /// Those of [`Automaton::new`]: an empty language, or a limit.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         let automaton = Automaton::new(grammar, &self.limits)?;
+        let engine = Engine::new();
         Ok(CompiledGrammar(Arc::new(Inner {
+            fixed_bytes: automaton.memory_usage() + grammar.memory_usage(),
             grammar: grammar.clone(),
             automaton,
             vocabulary: Arc::clone(&self.vocabulary),
-            engine: Mutex::new(Engine::new()),
+            published: Arc::clone(engine.current()),
+            engine: Mutex::new(engine),
         })))
     }
 }
 
 /// A grammar compiled for a vocabulary. Cloning shares it; any number of [`Matcher`](crate::Matcher)s on any number of
-/// threads may use it at once.
+/// threads may use it at once. What one of them has needed before (a mask, a step) the others read without a lock;
+/// what is new is computed by one while the others that need something new wait.
 #[derive(Clone, Debug)]
 pub struct CompiledGrammar(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     grammar: Grammar,
+    /// Bytes of the grammar and the automaton.
+    fixed_bytes: usize,
     automaton: Automaton,
     vocabulary: Arc<Vocabulary>,
+    published: Arc<ArcSwap<Published>>,
     engine: Mutex<Engine>,
 }
 
@@ -121,10 +129,15 @@ impl CompiledGrammar {
             states: self.0.automaton.state_count(),
             configurations: engine.tables.configuration_count(),
             masks_computed: engine.masks_computed,
-            resets: engine.generation,
+            resets: engine.generation(),
             automaton_bytes: self.0.automaton.memory_usage(),
             cache_bytes: engine.memory_usage(),
         }
+    }
+
+    /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
+    pub fn memory_usage(&self) -> usize {
+        self.0.fixed_bytes + self.0.published.load().memory_usage()
     }
 
     /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so
@@ -134,6 +147,12 @@ impl CompiledGrammar {
         spelling::unspellable(&self.0.grammar, &self.0.vocabulary.missing_bytes()).into_iter().collect()
     }
 
+    /// What has been made so far; no lock is taken.
+    pub(crate) fn published(&self) -> Guard<Arc<Published>> {
+        self.0.published.load()
+    }
+
+    /// What makes more; one thread at a time.
     pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
         self.0.engine.lock().unwrap_or_else(|poisoned| {
             // whoever panicked may have left the tables half made: make them anew

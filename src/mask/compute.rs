@@ -81,7 +81,8 @@ pub(super) fn mask(
     configuration: ConfigurationId,
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
-    let mut work = Work { walk: Walk::new(tables, automaton, vocabulary), records };
+    let successors = Arc::clone(tables.successors());
+    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, scratch };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
@@ -92,12 +93,14 @@ pub(super) fn mask(
 pub(super) struct Work<'a> {
     pub(super) walk: Walk<'a>,
     pub(super) records: &'a mut Records,
+    /// Zeros, a mask's words.
+    pub(super) scratch: &'a mut [u32],
 }
 
 impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let mut allowed = Allowed::default();
-        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
+        if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
         }
@@ -122,7 +125,7 @@ impl Work<'_> {
             Tokens::Near(difference) => {
                 let base = Part { configuration: difference.base, ..part };
                 let Some(mut allowed) = self.part(base)? else { return Ok(None) };
-                allowed.remove(&difference.removed);
+                allowed.remove(&difference.removed, self.scratch);
                 allowed.unite(difference.added.clone());
                 allowed
             }
@@ -179,9 +182,6 @@ impl Work<'_> {
 
     /// The part that a part is nearly the same as.
     fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
-        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
-            return Ok(None);
-        }
         let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
         let record = self.record(base, false)?;
         let wide =
@@ -191,7 +191,8 @@ impl Work<'_> {
 
     /// The tokens of a configuration as a whole.
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
-        if let Some(allowed) = loops::compute(&mut self.walk, configuration)? {
+        let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
+        if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
             return Ok(allowed);
         }
         let mut allowed = Allowed::default();

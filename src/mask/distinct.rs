@@ -79,7 +79,7 @@ impl Work<'_> {
         }
         let done: FxHashSet<u32> = removed.iter().copied().collect();
         let mut allowed = base.allowed.clone();
-        allowed.remove(&removed);
+        allowed.remove(&removed, self.scratch);
         allowed.unite(added);
         for &token in base.unsure.iter().filter(|token| !done.contains(token)) {
             if self.leads_on(configuration, token)? {

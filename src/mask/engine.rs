@@ -1,20 +1,73 @@
-//! What is made lazily for one compiled grammar: tables and masks, under one lock and one memory bound.
+//! What is made lazily for one compiled grammar. What has been made, any thread reads without a lock ([`Published`]);
+//! what is missing is made under one lock, once, within one memory bound ([`Engine`]).
 
 use super::compute::{self, Records};
 use super::token_mask::TokenMask;
-
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::segmented::Segmented;
+use crate::automaton::{Automaton, ConfigurationId, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::Vocabulary;
-use std::sync::Arc;
+use arc_swap::ArcSwap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-/// Lazily made tables and masks. When they are dropped to make room, the generation goes up: ids of an
-/// older generation mean nothing, and matchers find theirs again by running over their bytes.
+/// What is known of one generation of tables, for any thread to read. It grows, but nothing in it changes.
+#[derive(Debug)]
+pub(crate) struct Published {
+    pub(crate) generation: u64,
+    start: OnceLock<ConfigurationId>,
+    successors: Arc<Successors>,
+    masks: Segmented<OnceLock<Arc<TokenMask>>>,
+    /// Bytes of all that was made for the grammar, as of the last time that something was.
+    bytes: AtomicUsize,
+}
+
+impl Published {
+    /// The configuration before the first byte, if it is known.
+    pub(crate) fn start(&self) -> Option<ConfigurationId> {
+        self.start.get().copied()
+    }
+
+    /// The mask of a configuration, if it has been made.
+    #[inline]
+    pub(crate) fn mask(&self, configuration: ConfigurationId) -> Option<&Arc<TokenMask>> {
+        self.masks.get(configuration.index())?.get()
+    }
+
+    /// The configuration after some bytes, or the dead one, if it is known.
+    pub(crate) fn run(
+        &self,
+        automaton: &Automaton,
+        mut at: ConfigurationId,
+        bytes: &[u8],
+    ) -> Option<ConfigurationId> {
+        for &byte in bytes {
+            at = self.successors.step(automaton, at, byte)?;
+            if at == ConfigurationId::DEAD {
+                break;
+            }
+        }
+        Some(at)
+    }
+
+    pub(crate) fn successors(&self) -> &Successors {
+        &self.successors
+    }
+
+    /// Bytes of tables and masks.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// Makes tables and masks. When they are dropped to make room, the generation goes up: ids of an older
+/// generation mean nothing, and matchers find theirs again by running over their bytes.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) generation: u64,
     pub(crate) tables: Tables,
-    masks: Vec<Option<Arc<TokenMask>>>,
+    published: Arc<Published>,
+    /// Where readers find what is published.
+    current: Arc<ArcSwap<Published>>,
     records: Records,
     /// Zeros, a mask's words.
     scratch: Vec<u32>,
@@ -22,12 +75,24 @@ pub(crate) struct Engine {
     pub(crate) masks_computed: u64,
 }
 
+fn published(generation: u64, tables: &Tables) -> Arc<Published> {
+    Arc::new(Published {
+        generation,
+        start: OnceLock::new(),
+        successors: Arc::clone(tables.successors()),
+        masks: Segmented::default(),
+        bytes: AtomicUsize::new(0),
+    })
+}
+
 impl Engine {
     pub(super) fn new() -> Engine {
+        let tables = Tables::new();
+        let published = published(0, &tables);
         Engine {
-            generation: 0,
-            tables: Tables::new(),
-            masks: Vec::new(),
+            tables,
+            current: Arc::new(ArcSwap::new(Arc::clone(&published))),
+            published,
             records: Records::default(),
             scratch: Vec::new(),
             mask_bytes: 0,
@@ -35,10 +100,33 @@ impl Engine {
         }
     }
 
+    /// Where readers find what is published, now and after a [`reset`](Engine::reset).
+    pub(super) fn current(&self) -> &Arc<ArcSwap<Published>> {
+        &self.current
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.published.generation
+    }
+
     /// Drops all that was made.
     pub(crate) fn reset(&mut self) {
-        *self =
-            Engine { generation: self.generation + 1, masks_computed: self.masks_computed, ..Engine::new() };
+        self.tables = Tables::new();
+        self.published = published(self.generation() + 1, &self.tables);
+        self.current.store(Arc::clone(&self.published));
+        self.records = Records::default();
+        self.mask_bytes = 0;
+    }
+
+    /// The configuration before the first byte.
+    pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<ConfigurationId> {
+        let start = self.tables.start(automaton)?;
+        Ok(*self.published.start.get_or_init(|| start))
+    }
+
+    /// Says how much has been made.
+    pub(crate) fn publish_size(&self) {
+        self.published.bytes.store(self.memory_usage(), Ordering::Relaxed);
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
@@ -46,7 +134,7 @@ impl Engine {
             + self.mask_bytes
             + self.records.memory_usage()
             + self.scratch.len() * 4
-            + self.masks.capacity() * size_of::<Option<Arc<TokenMask>>>()
+            + self.published.masks.memory_usage()
     }
 
     /// The mask of a configuration, computed on the first visit.
@@ -56,8 +144,7 @@ impl Engine {
         vocabulary: &Vocabulary,
         configuration: ConfigurationId,
     ) -> Result<Arc<TokenMask>> {
-        let place = configuration.index();
-        if let Some(Some(mask)) = self.masks.get(place) {
+        if let Some(mask) = self.published.mask(configuration) {
             return Ok(Arc::clone(mask));
         }
         self.scratch.resize(vocabulary.mask_words(), 0);
@@ -71,11 +158,7 @@ impl Engine {
         )?;
         let mask = Arc::new(mask);
         self.masks_computed += 1;
-        if self.masks.len() <= place {
-            self.masks.resize(place + 1, None);
-        }
         self.mask_bytes += mask.memory_usage() + size_of::<TokenMask>();
-        self.masks[place] = Some(Arc::clone(&mask));
-        Ok(mask)
+        Ok(Arc::clone(self.published.masks.entry(configuration.index()).get_or_init(|| mask)))
     }
 }

@@ -1,7 +1,8 @@
 //! Walking a token trie and the automaton in lockstep.
 
 use super::allowed::Allowed;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use super::uniform::Uniform;
+use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::{ChildStep, ChildTokens, TokenTrie, Vocabulary};
@@ -23,6 +24,10 @@ pub(super) struct Return {
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
     pub(super) tables: &'a mut Tables,
+    /// Those of the tables.
+    successors: &'a Successors,
+    /// The last row asked for: next to each other stand mostly nodes of one configuration.
+    last_row: Option<(ConfigurationId, Dense<'a>)>,
     pub(super) automaton: &'a Automaton,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
@@ -31,15 +36,28 @@ pub(super) struct Walk<'a> {
     pub(super) returns: Option<Vec<Return>>,
     /// Tokens that lead through [`ConfigurationId::UNSURE`].
     pub(super) unsure: Vec<u32>,
+    /// Where most characters lead.
+    pub(super) uniform: Uniform,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(
         tables: &'a mut Tables,
+        successors: &'a Successors,
         automaton: &'a Automaton,
         vocabulary: &'a Vocabulary,
     ) -> Walk<'a> {
-        Walk { tables, automaton, vocabulary, open: Vec::new(), returns: None, unsure: Vec::new() }
+        Walk {
+            tables,
+            successors,
+            last_row: None,
+            automaton,
+            vocabulary,
+            open: Vec::new(),
+            returns: None,
+            unsure: Vec::new(),
+            uniform: Uniform::default(),
+        }
     }
 
     pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
@@ -61,6 +79,18 @@ impl<'a> Walk<'a> {
     pub(super) fn return_everywhere(&mut self) {
         if let Some(returns) = &mut self.returns {
             returns.resize(MOST_RETURNS + 1, Return { byte: 0, trie: TrieId::ALL, node: 0 });
+        }
+    }
+
+    /// Says that the part may return at these nodes of the trie of all tokens.
+    pub(super) fn return_at(&mut self, nodes: &[u32]) {
+        if let Some(returns) = &mut self.returns {
+            let trie = self.vocabulary.trie();
+            returns.extend(nodes.iter().map(|&node| Return {
+                byte: trie.byte(node),
+                trie: TrieId::ALL,
+                node,
+            }));
         }
     }
 
@@ -98,6 +128,10 @@ impl<'a> Walk<'a> {
 
     fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
+            if trie.0 == TrieId::ALL && self.takes_whole(trie.1, node, configuration)? {
+                allowed.extend(trie.1.tokens_below(node));
+                continue;
+            }
             self.visit(trie, node, configuration, |_| true, allowed)?;
             if self.returns_everywhere() {
                 self.open.clear();
@@ -107,6 +141,18 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The row of a configuration; none if it waits for one byte.
+    #[inline]
+    pub(super) fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
+        match self.last_row {
+            Some((of, row)) if of == configuration => return Some(row),
+            _ => {}
+        }
+        let row = self.successors.dense(self.tables.row(self.automaton, configuration)?, self.automaton);
+        self.last_row = Some((configuration, row));
+        Some(row)
     }
 
     /// Goes from a node to its children that are not dead: from the configuration's bytes to the children where
@@ -120,7 +166,7 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let children = trie.1.steps(node);
-        let row = self.tables.row(self.automaton, configuration);
+        let row = self.row(configuration);
         if row.is_none()
             && let Some(only) = self.tables.only_byte(self.automaton, configuration)
         {
@@ -139,7 +185,7 @@ impl<'a> Walk<'a> {
             }
         }
         for child in children {
-            let known = row.and_then(|row| self.tables.successor(self.automaton, row, child.byte));
+            let known = row.and_then(|row| row.step(self.automaton, child.byte));
             let next = match known {
                 _ if !wanted(child.byte) => continue,
                 Some(next) => next,

@@ -10,9 +10,9 @@ mod forced;
 
 pub use explain::{Expectation, Explanation};
 
-use crate::automaton::ConfigurationId;
+use crate::automaton::{Automaton, ConfigurationId, Successors};
 use crate::error::{ErrorKind, Result};
-use crate::mask::{CompiledGrammar, Engine, TokenMask};
+use crate::mask::{CompiledGrammar, Engine, Published, TokenMask};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
@@ -20,6 +20,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     compiled: CompiledGrammar,
+    path: Path,
+}
+
+/// What was accepted so far, and the configurations that it led to.
+#[derive(Clone, Debug, Default)]
+struct Path {
     /// The generation of tables that the ids in `steps` belong to.
     generation: u64,
     /// The configuration after each step; the first is the start. Empty before the first use.
@@ -39,7 +45,13 @@ struct Step {
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
     pub fn matcher(&self) -> Matcher {
-        Matcher { compiled: self.clone(), generation: 0, steps: Vec::new(), bytes: Vec::new() }
+        Matcher { compiled: self.clone(), path: Path::default() }
+    }
+}
+
+impl AsMut<Matcher> for Matcher {
+    fn as_mut(&mut self) -> &mut Matcher {
+        self
     }
 }
 
@@ -51,12 +63,12 @@ impl Matcher {
 
     /// The bytes accepted so far.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.path.bytes
     }
 
     /// How many steps (tokens or byte strings) were accepted so far and can be rolled back.
     pub fn steps(&self) -> usize {
-        self.steps.len().saturating_sub(1)
+        self.path.steps.len().saturating_sub(1)
     }
 
     /// Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. Words
@@ -65,6 +77,12 @@ impl Matcher {
     /// # Errors
     /// `mask/buffer-too-short`; limits `cache_bytes` and `lockstep_search`.
     pub fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        if !self.has_ended()
+            && let Some(written) =
+                self.known(|_, published, at| published.mask(at).map(|mask| mask.write_to(words)))
+        {
+            return written;
+        }
         self.mask()?.write_to(words)
     }
 
@@ -76,6 +94,9 @@ impl Matcher {
         if self.has_ended() {
             let width = self.compiled.vocabulary().width();
             return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
+        }
+        if let Some(mask) = self.known(|_, published, at| published.mask(at).map(Arc::clone)) {
+            return Ok(mask);
         }
         self.with_engine(|compiled, engine, configuration| {
             engine.mask(compiled.automaton(), compiled.vocabulary(), configuration)
@@ -93,8 +114,8 @@ impl Matcher {
             if self.has_ended() || !self.is_accepting()? {
                 return Err(errors::rejected_end(self)?);
             }
-            if let Some(&last) = self.steps.last() {
-                self.steps.push(Step { ended: true, ..last });
+            if let Some(&last) = self.path.steps.last() {
+                self.path.steps.push(Step { ended: true, ..last });
             }
             return Ok(());
         }
@@ -113,21 +134,25 @@ impl Matcher {
         if self.has_ended() {
             return Err(errors::after_end());
         }
-        let end = self.with_engine(|compiled, engine, mut configuration| {
-            for &byte in bytes {
-                configuration = engine.tables.step(compiled.automaton(), configuration, byte)?;
-                if configuration == ConfigurationId::DEAD {
-                    break;
+        let known = self.known(|compiled, published, at| published.run(compiled.automaton(), at, bytes));
+        let end = match known {
+            Some(end) => end,
+            None => self.with_engine(|compiled, engine, mut configuration| {
+                for &byte in bytes {
+                    configuration = engine.tables.step(compiled.automaton(), configuration, byte)?;
+                    if configuration == ConfigurationId::DEAD {
+                        break;
+                    }
                 }
-            }
-            Ok(configuration)
-        })?;
+                Ok(configuration)
+            })?,
+        };
         if end == ConfigurationId::DEAD {
             let explanation = self.explain(bytes)?;
             return Err(errors::rejected(&explanation));
         }
-        self.bytes.extend_from_slice(bytes);
-        self.steps.push(Step { end: self.bytes.len(), configuration: end, ended: false });
+        self.path.bytes.extend_from_slice(bytes);
+        self.path.steps.push(Step { end: self.path.bytes.len(), configuration: end, ended: false });
         Ok(())
     }
 
@@ -139,8 +164,8 @@ impl Matcher {
         if steps > self.steps() {
             return Err(errors::rollback_too_far(steps, self.steps()));
         }
-        self.steps.truncate(self.steps.len() - steps);
-        self.bytes.truncate(self.steps.last().map_or(0, |step| step.end));
+        self.path.steps.truncate(self.path.steps.len() - steps);
+        self.path.bytes.truncate(self.path.steps.last().map_or(0, |step| step.end));
         Ok(())
     }
 
@@ -151,8 +176,8 @@ impl Matcher {
 
     /// Back to the beginning.
     pub fn reset(&mut self) {
-        self.steps.clear();
-        self.bytes.clear();
+        self.path.steps.clear();
+        self.path.bytes.clear();
     }
 
     /// Whether the text so far is a word of the language, so that it may end here.
@@ -160,7 +185,7 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn is_accepting(&mut self) -> Result<bool> {
-        self.with_engine(|_, engine, configuration| Ok(engine.tables.is_accepting(configuration)))
+        self.successors_say(Successors::is_accepting)
     }
 
     /// Whether the text has ended, or is a word that nothing can be added to.
@@ -168,12 +193,28 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn is_finished(&mut self) -> Result<bool> {
-        Ok(self.has_ended()
-            || self.with_engine(|_, engine, configuration| Ok(engine.tables.is_final(configuration)))?)
+        Ok(self.has_ended() || self.successors_say(Successors::is_final)?)
+    }
+
+    fn successors_say(&mut self, ask: impl Fn(&Successors, ConfigurationId) -> bool) -> Result<bool> {
+        match self.known(|_, published, at| Some(ask(published.successors(), at))) {
+            Some(answer) => Ok(answer),
+            None => self.with_engine(|_, engine, at| Ok(ask(engine.tables.successors(), at))),
+        }
     }
 
     fn has_ended(&self) -> bool {
-        self.steps.last().is_some_and(|step| step.ended)
+        self.path.steps.last().is_some_and(|step| step.ended)
+    }
+
+    /// Reads what is known of the current configuration, without a lock; `None` if something is missing.
+    fn known<R>(
+        &mut self,
+        read: impl FnOnce(&CompiledGrammar, &Published, ConfigurationId) -> Option<R>,
+    ) -> Option<R> {
+        let published = self.compiled.published();
+        let at = self.path.known(&published)?;
+        read(&self.compiled, &published, at)
     }
 
     /// Runs `work` on the current configuration. Where the tables are full they are dropped, the walk is
@@ -182,31 +223,45 @@ impl Matcher {
         &mut self,
         work: impl Fn(&CompiledGrammar, &mut Engine, ConfigurationId) -> Result<R>,
     ) -> Result<R> {
-        let compiled = self.compiled.clone();
+        let compiled = &self.compiled;
         let mut engine = compiled.engine();
         if engine.memory_usage() > compiled.automaton().limits().cache_bytes {
             engine.reset();
         }
-        let generation = engine.generation;
+        let generation = engine.generation();
         let fresh = engine.tables.configuration_count() <= 1;
-        let attempt = self.find(&mut engine).and_then(|at| work(&compiled, &mut engine, at));
-        match attempt {
+        let find = |path: &mut Path, engine: &mut Engine| path.find(compiled.automaton(), engine);
+        let attempt = find(&mut self.path, &mut engine).and_then(|at| work(compiled, &mut engine, at));
+        let result = match attempt {
             Err(error) if error.kind() == ErrorKind::Limit && !fresh => {
-                if engine.generation == generation {
+                if engine.generation() == generation {
                     engine.reset();
                 }
-                let at = self.find(&mut engine)?;
-                work(&compiled, &mut engine, at)
+                find(&mut self.path, &mut engine).and_then(|at| work(compiled, &mut engine, at))
             }
             result => result,
+        };
+        engine.publish_size();
+        result
+    }
+}
+
+impl Path {
+    /// The current configuration, if it belongs to the published tables.
+    fn known(&mut self, published: &Published) -> Option<ConfigurationId> {
+        if self.steps.is_empty() {
+            let start = published.start()?;
+            self.steps.push(Step { end: 0, configuration: start, ended: false });
+            self.generation = published.generation;
         }
+        let last = self.steps.last().filter(|_| self.generation == published.generation);
+        last.map(|step| step.configuration)
     }
 
     /// The current configuration in the engine's tables.
-    fn find(&mut self, engine: &mut Engine) -> Result<ConfigurationId> {
-        let automaton = self.compiled.automaton();
-        if self.steps.is_empty() || self.generation != engine.generation {
-            let mut at = engine.tables.start(automaton)?;
+    fn find(&mut self, automaton: &Automaton, engine: &mut Engine) -> Result<ConfigurationId> {
+        if self.steps.is_empty() || self.generation != engine.generation() {
+            let mut at = engine.start(automaton)?;
             let mut from = 0;
             let mut found = Vec::with_capacity(self.steps.len().max(1));
             found.push(Step { end: 0, configuration: at, ended: false });
@@ -218,7 +273,7 @@ impl Matcher {
                 found.push(Step { configuration: at, ..*step });
             }
             self.steps = found;
-            self.generation = engine.generation;
+            self.generation = engine.generation();
         }
         Ok(self.steps.last().map_or(ConfigurationId::DEAD, |step| step.configuration))
     }

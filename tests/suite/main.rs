@@ -32,6 +32,7 @@ mod plans;
 mod regex;
 mod regex_look;
 mod sampler;
+mod serve;
 mod tables;
 mod text_stream;
 mod texts;

@@ -13,6 +13,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("automaton", &["grammar"]),
     ("mask", &["automaton", "grammar", "vocabulary"]),
     ("matcher", &["automaton", "grammar", "mask", "vocabulary"]),
+    ("serve", &["grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("decode", &["matcher", "vocabulary"]),
     ("plan", &["automaton", "decode", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("testing", &["decode", "grammar", "mask", "matcher", "syntax", "vocabulary"]),

@@ -114,7 +114,7 @@ use crate::limits::Limits;
 use std::collections::BTreeMap;
 
 /// The notation of a spec.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Format {
     /// TOML 1.1.
     #[default]
@@ -124,7 +124,7 @@ pub enum Format {
 }
 
 /// How to read a spec.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The notation. Default: TOML.
     pub format: Format,

@@ -33,7 +33,7 @@ use crate::grammar::{Grammar, GrammarBuilder};
 use crate::limits::Limits;
 
 /// How to read a grammar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The rule to start from. Default: `root`.
     pub root: String,

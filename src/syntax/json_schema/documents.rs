@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 type Resolver = Arc<dyn Fn(&str) -> Result<Value, String> + Send + Sync>;
@@ -73,6 +74,13 @@ impl PartialEq for Documents {
 }
 
 impl Eq for Documents {}
+
+impl Hash for Documents {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // equal documents have equal names
+        self.known.keys().for_each(|uri| uri.hash(state));
+    }
+}
 
 /// Documents that a resolver gave: a list that grows while those in it are borrowed.
 #[derive(Default)]

@@ -63,7 +63,7 @@ pub enum Numbers {
 }
 
 /// Options of [`compile`](super::compile).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct JsonSchemaOptions {
     /// Whitespace between tokens. Default [`Whitespace::Free`].
     pub whitespace: Whitespace,

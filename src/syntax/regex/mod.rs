@@ -39,7 +39,7 @@ use leaf::Hook;
 use source::Source;
 
 /// The language that a pattern is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Dialect {
     /// The syntax of Rust's regex crate.
     #[default]
@@ -50,7 +50,7 @@ pub enum Dialect {
 }
 
 /// How to read a pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The dialect. Default: Rust.
     pub dialect: Dialect,

@@ -1,0 +1,121 @@
+//! A list that grows under one writer while any thread reads it without a lock.
+//!
+//! Entries lie in segments, each twice as long as the one before, which are made once and never move.
+
+use bytemuck::zeroed_slice_box;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// The length of the first segment, as a power of two: a row of successors (256 entries at most) fits into each.
+const FIRST: u32 = 8;
+
+/// Enough segments for 2³² entries.
+const SEGMENTS: usize = 33 - FIRST as usize;
+
+/// The list: of every index there is an entry, a [fresh](Fresh) one until something else is stored in it. Entries are changed
+/// through shared references; they are atomics or cells that are set once.
+#[derive(Debug)]
+pub(crate) struct Segmented<T> {
+    segments: [OnceLock<Box<[T]>>; SEGMENTS],
+    /// Bytes of the segments that have been made.
+    bytes: AtomicUsize,
+}
+
+impl<T> Default for Segmented<T> {
+    fn default() -> Segmented<T> {
+        Segmented { segments: [const { OnceLock::new() }; SEGMENTS], bytes: AtomicUsize::new(0) }
+    }
+}
+
+/// The segment of an index, and the place in there.
+fn locate(index: usize) -> (usize, usize) {
+    let shifted = index + (1 << FIRST);
+    let power = shifted.ilog2();
+    ((power - FIRST) as usize, shifted - (1 << power))
+}
+
+/// What a list may be of.
+pub(crate) trait Fresh: Sized {
+    /// Entries that nothing has been stored in.
+    fn fresh(len: usize) -> Box<[Self]>;
+}
+
+/// Zero. The memory is not touched before it is used.
+impl Fresh for AtomicU32 {
+    fn fresh(len: usize) -> Box<[AtomicU32]> {
+        zeroed_slice_box(len)
+    }
+}
+
+impl Fresh for AtomicU64 {
+    fn fresh(len: usize) -> Box<[AtomicU64]> {
+        zeroed_slice_box(len)
+    }
+}
+
+impl<T> Fresh for OnceLock<T> {
+    fn fresh(len: usize) -> Box<[OnceLock<T>]> {
+        (0..len).map(|_| OnceLock::new()).collect()
+    }
+}
+
+impl<T: Fresh> Segmented<T> {
+    /// An entry, if its segment has been made.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        let (segment, place) = locate(index);
+        self.segments.get(segment)?.get()?.get(place)
+    }
+
+    /// An entry; its segment is made where it is missing.
+    pub(crate) fn entry(&self, index: usize) -> &T {
+        let (segment, place) = locate(index);
+        let new = || {
+            let len = 1usize << (segment as u32 + FIRST);
+            self.bytes.fetch_add(len * size_of::<T>(), Ordering::Relaxed);
+            T::fresh(len)
+        };
+        &self.segments[segment].get_or_init(new)[place]
+    }
+
+    /// `len` entries from an index on that lie in one segment; none if it has not been made.
+    #[inline]
+    pub(crate) fn slice(&self, index: usize, len: usize) -> &[T] {
+        let (segment, place) = locate(index);
+        let whole = self.segments.get(segment).and_then(OnceLock::get);
+        whole.and_then(|whole| whole.get(place..place + len)).unwrap_or(&[])
+    }
+
+    /// The first index from `index` on from which `len` (256 at most) entries lie in one segment.
+    pub(crate) fn room(index: usize, len: usize) -> usize {
+        let (segment, place) = locate(index);
+        let size = 1usize << (segment as u32 + FIRST);
+        if place + len <= size { index } else { index + size - place }
+    }
+
+    /// Bytes on the heap, without what the entries own.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_their_places_and_rows_lie_in_one_segment() {
+        let list: Segmented<AtomicU32> = Segmented::default();
+        assert!(list.get(0).is_none() && list.slice(5000, 3).is_empty());
+        let mut next = 0;
+        for row in 0..400u32 {
+            let at = Segmented::<AtomicU32>::room(next, 100);
+            (0..100).for_each(|place| list.entry(at + place).store(row + 1, Ordering::Relaxed));
+            let read: Vec<u32> = list.slice(at, 100).iter().map(|e| e.load(Ordering::Relaxed)).collect();
+            assert_eq!(read, vec![row + 1; 100]);
+            next = at + 100;
+        }
+        assert_eq!(list.entry(0).load(Ordering::Relaxed), 1);
+        assert!(list.memory_usage() >= 400 * 100 * 4 && list.memory_usage() < 400 * 100 * 12);
+    }
+}

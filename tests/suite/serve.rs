@@ -1,0 +1,200 @@
+//! Serving: the cache of grammars, batches, threads on one grammar.
+
+use grammata::serve::{GrammarCache, Source, accept_tokens, fill_masks};
+use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
+use grammata::vocabulary::{LoadOptions, TokenId, VocabularyBuilder};
+use grammata::{Compiler, Limits, Matcher, Vocabulary};
+use std::sync::{Arc, Barrier};
+
+fn letters() -> Compiler {
+    let tokens = (b'a'..=b'z').map(|letter| vec![letter]);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(26), "<end>");
+    Compiler::new(Arc::new(vocabulary.eos([TokenId::new(26)]).build().unwrap()))
+}
+
+fn real() -> Arc<Vocabulary> {
+    Arc::new(Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &LoadOptions::default()).unwrap())
+}
+
+#[test]
+fn equal_sources_share_a_grammar_and_others_do_not() {
+    let cache = GrammarCache::new(letters(), 1 << 30);
+    let schema = r#"{"properties": {"a": {"type": "null"}, "b": {"type": "null"}}}"#;
+    let any = JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+    let sources = [
+        Source::json_schema(schema),
+        Source::JsonSchema(schema.to_owned(), any),
+        Source::regex("root"),
+        Source::gbnf("root ::= \"a\""),
+        Source::spec("kind = \"cfg\"\nsymbols = [\"a\"]\nstart = \"s\"\n[rules]\ns = [\"a\"]\n"),
+    ];
+    let first: Vec<_> = sources.iter().map(|source| cache.get(source).unwrap()).collect();
+    for (n, source) in sources.iter().enumerate() {
+        for (m, grammar) in first.iter().enumerate() {
+            assert_eq!(Arc::ptr_eq(grammar, &cache.get(source).unwrap()), n == m, "{source:?}");
+        }
+    }
+    assert_eq!(cache.len(), sources.len());
+    cache.clear();
+    assert!(cache.is_empty() && cache.memory_usage() == 0);
+}
+
+#[test]
+fn errors_are_given_and_not_kept() {
+    let cache = GrammarCache::new(letters(), 1 << 30);
+    let error = cache.get(&Source::regex("a{")).unwrap_err();
+    assert!(error.diagnostic().code().starts_with("regex/"), "{error}");
+    assert!(cache.is_empty());
+}
+
+#[test]
+fn the_least_recently_used_go_first_and_their_sequences_go_on() {
+    let cache = GrammarCache::new(letters(), 1 << 30);
+    let one = cache.get(&Source::regex("[a-m]{1,9}")).unwrap();
+    let mut matcher = one.compiled.matcher();
+    let size = cache.memory_usage();
+    assert!(size > 0);
+
+    let cache = GrammarCache::new(letters(), size * 4);
+    let grammar = |n: usize| Source::regex(format!("[a-m]{{1,9}}x{{{n}}}"));
+    for n in 1..40 {
+        cache.get(&grammar(0)).unwrap();
+        cache.get(&grammar(n)).unwrap();
+        assert!(cache.memory_usage() <= size * 4);
+    }
+    assert!((1..=4).contains(&cache.len()), "{}", cache.len());
+    let kept = cache.get(&grammar(0)).unwrap();
+    // tables grow after a grammar has been kept: they count as well
+    let before = cache.memory_usage();
+    let mut growing = kept.compiled.matcher();
+    for _ in 0..9 {
+        growing.mask().unwrap();
+        growing.accept_bytes(b"a").unwrap();
+    }
+    assert!(cache.memory_usage() > before);
+    cache.clear();
+    assert!(growing.is_finished().unwrap());
+    matcher.accept_bytes(b"abc").unwrap();
+
+    let tiny = GrammarCache::new(letters(), 1);
+    tiny.get(&grammar(3)).unwrap().compiled.matcher().accept_bytes(b"axxx").unwrap();
+    assert!(tiny.is_empty());
+}
+
+#[test]
+fn threads_that_ask_at_once_get_one_compilation() {
+    let cache = GrammarCache::new(letters(), 1 << 30);
+    let barrier = Barrier::new(8);
+    let ask = || {
+        barrier.wait();
+        (0..50).map(|n| cache.get(&Source::regex(format!("a{{{}}}", n % 5 + 1))).unwrap()).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for thread in &all {
+        assert!(thread.iter().zip(&all[0]).all(|(one, other)| Arc::ptr_eq(one, other)));
+    }
+    assert_eq!(cache.len(), 5);
+}
+
+const SCHEMA: &str = r#"{"type": "object", "properties": {
+    "name": {"type": "string", "maxLength": 12}, "tags": {"type": "array", "items": {"enum": ["x", "yy"]}},
+    "size": {"type": "number"}}, "required": ["name", "tags"], "additionalProperties": false}"#;
+
+/// The first allowed token at or after a place in the vocabulary, which ends texts where it may.
+fn pick(row: &[u32], vocabulary: &Vocabulary, from: usize) -> TokenId {
+    let allowed = |id: usize| row[id / 32] >> (id % 32) & 1 == 1;
+    let eos = vocabulary.eos().iter().map(|token| token.index()).find(|&id| allowed(id));
+    let width = vocabulary.width();
+    let id = eos.or_else(|| (0..width).map(|n| (n + from) % width).find(|&id| allowed(id)));
+    TokenId::new(id.expect("there is no dead end") as u32)
+}
+
+#[test]
+fn a_batch_gives_what_single_matchers_give() {
+    let vocabulary = real();
+    let cache = GrammarCache::new(Compiler::new(Arc::clone(&vocabulary)), 1 << 30);
+    let grammars = [Source::json_schema(SCHEMA), Source::regex("[a-z]{2,30}(, [a-z]{2,30}){3}")];
+    let compiled = grammars.map(|source| cache.get(&source).unwrap().compiled.clone());
+    let mut batch: Vec<Matcher> = (0..64).map(|n| compiled[n % 2].matcher()).collect();
+    let alone = grammars_alone(&vocabulary);
+    let mut single: Vec<Matcher> = (0..64).map(|n| alone[n % 2].matcher()).collect();
+    let width = vocabulary.mask_words() + 3;
+    let mut rows = vec![u32::MAX; width * batch.len()];
+    let mut row = vec![0; width];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for step in 0..25 {
+        let filled = pool.install(|| fill_masks(&mut batch, &mut rows, width));
+        assert!(filled.iter().all(Result::is_ok) && filled.len() == 64);
+        let mut tokens = Vec::new();
+        for (n, matcher) in single.iter_mut().enumerate() {
+            matcher.fill_mask(&mut row).unwrap();
+            assert_eq!(row, rows[n * width..(n + 1) * width], "matcher {n}, step {step}");
+            tokens.push(match matcher.is_finished().unwrap() {
+                true => vocabulary.eos()[0],
+                false => pick(&row, &vocabulary, n * 701 + step * 37),
+            });
+        }
+        let together = pool.install(|| accept_tokens(&mut batch, &tokens));
+        for ((matcher, token), result) in single.iter_mut().zip(&tokens).zip(together) {
+            assert_eq!(matcher.accept_token(*token), result);
+        }
+    }
+}
+
+fn grammars_alone(vocabulary: &Arc<Vocabulary>) -> [grammata::CompiledGrammar; 2] {
+    [Source::json_schema(SCHEMA), Source::regex("[a-z]{2,30}(, [a-z]{2,30}){3}")]
+        .map(|source| Compiler::new(Arc::clone(vocabulary)).compile(&source.grammar().unwrap().0).unwrap())
+}
+
+#[test]
+fn one_failure_does_not_stop_the_batch() {
+    let compiler = letters();
+    let grammar = compiler.compile(&Source::regex("ab").grammar().unwrap().0).unwrap();
+    let (mut one, mut two, mut three) = (grammar.matcher(), grammar.matcher(), grammar.matcher());
+    let mut batch = [&mut one, &mut two, &mut three];
+    let mut rows = [0u32; 2];
+    let filled = fill_masks(&mut batch, &mut rows, 1);
+    assert_eq!(rows, [1, 1]);
+    assert!(filled[0].is_ok() && filled[1].is_ok());
+    assert_eq!(filled[2].as_ref().unwrap_err().diagnostic().code(), "mask/buffer-too-short");
+    let taken = accept_tokens(&mut batch, &[TokenId::new(0), TokenId::new(1), TokenId::new(0)]);
+    assert_eq!(taken.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(two.bytes(), b"");
+    assert!(fill_masks(&mut [] as &mut [Matcher], &mut rows, 0).is_empty());
+}
+
+#[test]
+fn what_was_made_is_read_while_something_else_is_being_made() {
+    // the tables are dropped again and again by one thread, while others go on with the same masks as ever
+    let vocabulary = real();
+    let grammar = Source::json_schema(SCHEMA).grammar().unwrap().0;
+    let roomy = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar).unwrap();
+    let tight = Limits { cache_bytes: 100_000, ..Limits::default() };
+    let tight = Compiler::new(vocabulary).limits(tight).compile(&grammar).unwrap();
+    let text = br#"{"name": "abc\u00e9", "tags": ["x", "yy", "x"], "size": -12.5e3}"#;
+    let mut matcher = roomy.matcher();
+    let mut masks = vec![matcher.mask().unwrap()];
+    for byte in text {
+        matcher.accept_bytes(&[*byte]).unwrap();
+        masks.push(matcher.mask().unwrap());
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    let mut matcher = tight.matcher();
+                    for (n, mask) in masks.iter().enumerate() {
+                        assert_eq!(*matcher.mask().unwrap(), **mask, "after {n} bytes");
+                        if let Some(byte) = text.get(n) {
+                            matcher.accept_bytes(&[*byte]).unwrap();
+                        }
+                    }
+                }
+            });
+        }
+    });
+    assert!(tight.statistics().resets > 2, "{:?}", tight.statistics());
+}
