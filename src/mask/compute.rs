@@ -10,6 +10,7 @@ use super::difference::{self, Difference};
 use super::distinct::Blind;
 use super::loops;
 use super::token_mask::TokenMask;
+use super::uniform::Uniform;
 use super::walk::{Return, Walk};
 use crate::automaton::{Automaton, ConfigurationId, Part, Tables};
 use crate::error::Result;
@@ -41,12 +42,15 @@ pub(super) struct Records {
     /// Of the configurations that stand in for those that remember items.
     blind: FxHashMap<ConfigurationId, Arc<Blind>>,
     bytes: usize,
+    /// Where most characters lead from the configurations that walks came to.
+    uniform: Uniform,
 }
 
 impl Records {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.bytes
+            + self.uniform.memory_usage()
             + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
             + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
     }
@@ -82,8 +86,11 @@ pub(super) fn mask(
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
     let successors = Arc::clone(tables.successors());
-    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, scratch };
+    let mut walk = Walk::new(tables, &successors, automaton, vocabulary);
+    walk.uniform = std::mem::take(&mut records.uniform);
+    let mut work = Work { walk, records, scratch };
     let mut allowed = work.allowed(configuration)?;
+    work.records.uniform = work.walk.uniform;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
     }

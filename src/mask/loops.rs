@@ -19,7 +19,7 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// Configurations, by the state of the loop, among which a configuration may stay.
-const MOST_REACHED: usize = 400;
+const MOST_REACHED: usize = 128;
 
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];

@@ -35,6 +35,13 @@ struct Majority {
     quiet: bool,
 }
 
+impl Uniform {
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.known.capacity() * (size_of::<(ConfigurationId, Majority)>() + 1)
+    }
+}
+
 impl Walk<'_> {
     /// Whether all tokens below a node are allowed if `configuration` is reached there, as far as can be said without
     /// a walk. It cannot if the part may return below.

@@ -36,7 +36,7 @@ pub(super) struct Walk<'a> {
     pub(super) returns: Option<Vec<Return>>,
     /// Tokens that lead through [`ConfigurationId::UNSURE`].
     pub(super) unsure: Vec<u32>,
-    /// Where most characters lead.
+    /// Where most characters lead, as far as it is known.
     pub(super) uniform: Uniform,
 }
 

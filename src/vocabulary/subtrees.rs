@@ -8,7 +8,7 @@ use super::loops::{BEYOND_ASCII, STATES};
 use super::trie::TokenTrie;
 
 /// Smaller subtrees are walked.
-const SMALLEST: u32 = 12;
+const SMALLEST: u32 = 6;
 
 /// No entry: the subtree is small, or not made of characters.
 const NONE: u16 = u16::MAX;
