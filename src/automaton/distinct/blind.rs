@@ -99,9 +99,8 @@ impl Tables {
     /// The values that the open items of a configuration may become and must not.
     pub(crate) fn likeness(&self, id: ConfigurationId) -> Likeness {
         let alerts = self.memory.alerts.get(&id);
-        Likeness(
-            alerts.iter().flat_map(|alerts| alerts.iter()).flat_map(|alert| alert.like.clone()).collect(),
-        )
+        let all = alerts.iter().flat_map(|alerts| alerts.iter());
+        Likeness(all.flat_map(|alert| self.like(alert, id)).collect())
     }
 
     /// What is left of a likeness after one more byte, if anything is.

@@ -93,7 +93,12 @@ struct Alert {
     item: ConfigurationId,
     /// The values that it may become.
     like: Vec<Comparison>,
+    /// Whether those are too many to be kept: they are found again by way of the tape.
+    many: bool,
 }
+
+/// More values than this are not kept beside a configuration.
+const MANY: usize = 64;
 
 /// What the lists of a grammar remember.
 #[derive(Debug)]
@@ -232,10 +237,10 @@ impl Tables {
         trace.tape = self.memory.append(self.tape(id), byte);
         let Some(alerts) = self.memory.alerts.get(&id).cloned() else { return Ok(()) };
         for alert in alerts.iter() {
-            let like = advanced(&self.memory.values, &alert.like, byte);
+            let like = advanced(&self.memory.values, &self.like(alert, id), byte);
             if !like.is_empty() {
                 let item = self.step(automaton, alert.item, byte)?;
-                trace.alerts.push(Alert { value: alert.value, item, like });
+                trace.alerts.push(Alert { value: alert.value, item, like, many: false });
             }
         }
         Ok(())
@@ -340,7 +345,7 @@ impl Tables {
         for &value in &trace.begun {
             let register = self.memory.registers[code::register(value) as usize];
             let item = self.item_alone(automaton, register.list, register.count)?;
-            alerts.push(Alert { value, item, like: self.memory.values_seen(register.seen) });
+            alerts.push(Alert { value, item, like: self.memory.values_seen(register.seen), many: false });
         }
         for alert in &alerts {
             if !self.leads_elsewhere(automaton, alert.item, &alert.like)? {
@@ -354,11 +359,29 @@ impl Tables {
 
     /// Keeps what must be followed beside a configuration.
     pub(super) fn keep_alerts(&mut self, id: ConfigurationId, trace: &Trace) {
-        if self.tape(id) != TapeId::NONE && !trace.alerts.is_empty() {
-            let size = |alert: &Alert| size_of::<Alert>() + alert.like.len() * size_of::<Comparison>();
-            self.memory.alert_bytes += trace.alerts.iter().map(size).sum::<usize>();
-            self.memory.alerts.insert(id, trace.alerts.as_slice().into());
+        if self.tape(id) == TapeId::NONE || trace.alerts.is_empty() || self.memory.alerts.contains_key(&id) {
+            return;
         }
+        let mut alerts = trace.alerts.clone();
+        for alert in &mut alerts {
+            alert.many = alert.like.len() > MANY;
+            if alert.many {
+                alert.like = Vec::new();
+            }
+            self.memory.alert_bytes += size_of::<Alert>() + alert.like.len() * size_of::<Comparison>();
+        }
+        self.memory.alerts.insert(id, alerts.into());
+    }
+
+    /// The values that the item of an alert may become.
+    fn like(&self, alert: &Alert, id: ConfigurationId) -> Vec<Comparison> {
+        if !alert.many {
+            return alert.like.clone();
+        }
+        let register = self.memory.registers[code::register(alert.value) as usize];
+        let like = self.memory.values_seen(register.seen);
+        let text = self.memory.text(self.tape(id), register.start);
+        text.iter().fold(like, |like, &byte| advanced(&self.memory.values, &like, byte))
     }
 
     /// The configuration before an item that comes after so many, without its list.
@@ -382,7 +405,9 @@ impl Distinct {
 
 /// The values that a text may still become after one more byte.
 fn advanced(values: &Values, like: &[Comparison], byte: u8) -> Vec<Comparison> {
-    let mut left = like.to_vec();
-    left.retain_mut(|like| like.add(values, byte));
-    left
+    let one = |like: &Comparison| {
+        let mut like = like.clone();
+        like.add(values, byte).then_some(like)
+    };
+    like.iter().filter_map(one).collect()
 }
