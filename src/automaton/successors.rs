@@ -14,6 +14,8 @@ pub(super) enum Row {
     Single(u8, Option<ConfigurationId>),
     /// From this entry on there is one a byte class.
     Dense(u32),
+    /// Each byte has a successor of its own, which is kept with what the configuration remembers.
+    Remembering,
 }
 
 /// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
@@ -30,7 +32,8 @@ impl Packed {
         match self.0 & 3 {
             0 => Row::Unknown,
             1 => Row::Single((self.0 >> 8) as u8, known(value)),
-            _ => Row::Dense(value),
+            2 => Row::Dense(value),
+            _ => Row::Remembering,
         }
     }
 
@@ -42,6 +45,7 @@ impl Packed {
                     Row::Unknown => 0,
                     Row::Single(byte, next) => 1 | u64::from(byte) << 8 | u64::from(entry(next)) << 32,
                     Row::Dense(row) => 2 | u64::from(row) << 32,
+                    Row::Remembering => 3,
                 },
         )
     }
@@ -133,7 +137,7 @@ impl Successors {
             Row::Single(only, _) if only != byte => Some(ConfigurationId::DEAD),
             Row::Single(_, next) => next,
             Row::Dense(row) => self.entry(row, automaton.class_of(byte)),
-            Row::Unknown => None,
+            Row::Unknown | Row::Remembering => None,
         }
     }
 

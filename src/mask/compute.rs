@@ -7,6 +7,7 @@
 
 use super::allowed::Allowed;
 use super::difference::{self, Difference};
+use super::distinct::Blind;
 use super::loops;
 use super::token_mask::TokenMask;
 use super::walk::{Return, Walk};
@@ -37,13 +38,26 @@ enum Tokens {
 pub(super) struct Records {
     /// `None` for parts that may return nearly everywhere.
     of: FxHashMap<ConfigurationId, Option<Arc<Record>>>,
+    /// Of the configurations that stand in for those that remember items.
+    blind: FxHashMap<ConfigurationId, Arc<Blind>>,
     bytes: usize,
 }
 
 impl Records {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.bytes + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+        self.bytes
+            + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+            + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
+    }
+
+    pub(super) fn blind(&self, configuration: ConfigurationId) -> Option<Arc<Blind>> {
+        self.blind.get(&configuration).cloned()
+    }
+
+    pub(super) fn keep_blind(&mut self, configuration: ConfigurationId, blind: Arc<Blind>) {
+        self.bytes += blind.memory_usage();
+        self.blind.insert(configuration, blind);
     }
 }
 
@@ -76,19 +90,22 @@ pub(super) fn mask(
     Ok(allowed.finish(vocabulary.width(), scratch))
 }
 
-struct Work<'a> {
-    walk: Walk<'a>,
-    records: &'a mut Records,
+pub(super) struct Work<'a> {
+    pub(super) walk: Walk<'a>,
+    pub(super) records: &'a mut Records,
     /// Zeros, a mask's words.
-    scratch: &'a mut [u32],
+    pub(super) scratch: &'a mut [u32],
 }
 
 impl Work<'_> {
-    fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+    pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let mut allowed = Allowed::default();
         if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
+        }
+        if self.walk.tables.remembers(configuration) {
+            return self.remembering(configuration);
         }
         for part in self.walk.tables.parts(self.walk.automaton, configuration, self.walk.vocabulary.longest())
         {
@@ -115,6 +132,11 @@ impl Work<'_> {
         };
         if let Some(below) = part.below {
             let returned = self.walk.tables.returned(self.walk.automaton, below)?;
+            if returned == ConfigurationId::UNSURE {
+                for place in &record.returns {
+                    self.walk.leave_unsure(place.trie, place.node);
+                }
+            }
             let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, returned);
             for place in record.returns.iter().filter(|place| candidates.contains(place.byte)) {
                 let next = self.walk.step(returned, place.byte)?;
@@ -140,6 +162,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let base = if lean { self.base(configuration)? } else { None };
+        let unsure = self.walk.unsure.len();
         self.walk.returns = Some(Vec::new());
         let tokens = match base {
             Some(base) => difference::compute(&mut self.walk, configuration, base).map(Tokens::Near),
@@ -148,7 +171,7 @@ impl Work<'_> {
         let everywhere = self.walk.returns_everywhere();
         let returns = self.walk.returns.take().unwrap_or_default();
         let mut tokens = tokens?;
-        if everywhere {
+        if everywhere || self.walk.unsure.len() > unsure {
             return Ok(None);
         }
         if let Tokens::Whole(allowed) = &mut tokens {

@@ -81,7 +81,7 @@ pub(super) fn compute(
             if agree {
                 continue;
             }
-            if right == base && left != ConfigurationId::DEAD && !walk.tables.is_accepting(left) {
+            if right == base && left > ConfigurationId::UNSURE && !walk.tables.is_accepting(left) {
                 open.push((child.node, left));
                 continue;
             }
@@ -102,8 +102,10 @@ fn come_together(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) 
     while let Some(&(left, right)) = pairs.get(next) {
         next += 1;
         let tables = &walk.tables;
-        if left == ConfigurationId::DEAD
-            || right == ConfigurationId::DEAD
+        if left <= ConfigurationId::UNSURE
+            || right <= ConfigurationId::UNSURE
+            || tables.remembers(left)
+            || tables.remembers(right)
             || tables.is_accepting(left)
             || tables.is_accepting(right)
         {

@@ -150,7 +150,7 @@ fn closed(
                     continue;
                 }
                 last = Some(next);
-                if next == ConfigurationId::DEAD {
+                if next <= ConfigurationId::UNSURE || walk.tables.remembers(next) {
                     return Ok(None);
                 }
                 let begun = begun + usize::from(state == 0);
@@ -228,12 +228,20 @@ fn round(
     at[0] = configuration;
     let mut done = [false; STATES];
     let next = walk.step(configuration, language.probe)?;
+    // bytes of one class lead to one configuration only where nothing is remembered
+    let tells_apart = |walk: &Walk<'_>, id| id == ConfigurationId::UNSURE || walk.tables.remembers(id);
+    if tells_apart(walk, configuration) || tells_apart(walk, next) {
+        return Ok(None);
+    }
     while let Some(from) = (0..STATES).find(|&s| at[s] != ConfigurationId::DEAD && !done[s]) {
         done[from] = true;
         for transition in language.transitions.iter().filter(|t| t.from == from) {
             for class in automaton.class_of(transition.low)..=automaton.class_of(transition.high) {
                 let byte = automaton.class_representatives()[class];
                 let after = walk.step(at[from], byte)?;
+                if tells_apart(walk, after) {
+                    return Ok(None);
+                }
                 let agrees = match transition.to {
                     0 => after == next,
                     to if at[to] == ConfigurationId::DEAD => {

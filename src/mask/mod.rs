@@ -19,6 +19,7 @@ mod allowed;
 mod compiled;
 mod compute;
 mod difference;
+mod distinct;
 mod engine;
 mod loops;
 mod spelling;

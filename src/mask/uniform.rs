@@ -54,7 +54,7 @@ impl Walk<'_> {
                 Some(known) => known,
                 None => self.step(configuration, byte)?,
             };
-            if *sample == ConfigurationId::DEAD {
+            if *sample <= ConfigurationId::UNSURE {
                 return Ok(false);
             }
         }
@@ -81,6 +81,10 @@ impl Walk<'_> {
     }
 
     fn majority(&mut self, at: ConfigurationId, complete: bool) -> Result<Option<Majority>> {
+        // where something is remembered, characters do not lead on alike
+        if at == ConfigurationId::UNSURE || self.tables.remembers(at) {
+            return Ok(None);
+        }
         let known = self.uniform.known.get(&at).copied();
         if let Some(known) = known.filter(|known| known.complete || !complete) {
             return Ok((known.next != ConfigurationId::DEAD).then_some(known));
@@ -112,7 +116,7 @@ impl Walk<'_> {
                 None => counts.push((next, 1)),
             }
         }
-        let alive = counts.into_iter().filter(|&(next, _)| next != ConfigurationId::DEAD);
+        let alive = counts.into_iter().filter(|&(next, _)| next > ConfigurationId::UNSURE);
         let next = alive.max_by_key(|&(_, count)| count).map_or(ConfigurationId::DEAD, |most| most.0);
         let mut leads = Leads::default();
         (0..).zip(after).filter(|&(_, after)| after == next).for_each(|(byte, _)| leads.insert(byte));
@@ -150,7 +154,7 @@ impl Walk<'_> {
         let mut done = 0;
         while let Some(&(state, at)) = reached.get(done) {
             done += 1;
-            if at == ConfigurationId::DEAD {
+            if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
                 return Ok(false);
             }
             quiet &= !self.tables.is_accepting(at);

@@ -34,6 +34,8 @@ pub(super) struct Walk<'a> {
     open: Vec<(u32, ConfigurationId)>,
     /// Where accepting configurations are met, if that is asked for.
     pub(super) returns: Option<Vec<Return>>,
+    /// Tokens that lead through [`ConfigurationId::UNSURE`].
+    pub(super) unsure: Vec<u32>,
     /// Where most characters lead.
     pub(super) uniform: Uniform,
 }
@@ -53,6 +55,7 @@ impl<'a> Walk<'a> {
             vocabulary,
             open: Vec::new(),
             returns: None,
+            unsure: Vec::new(),
             uniform: Uniform::default(),
         }
     }
@@ -64,6 +67,12 @@ impl<'a> Walk<'a> {
     /// Whether the returns are too many to be kept.
     pub(super) fn returns_everywhere(&self) -> bool {
         self.returns.as_ref().is_some_and(|returns| returns.len() > MOST_RETURNS)
+    }
+
+    /// It takes a tape to know of the tokens from a node on.
+    pub(super) fn leave_unsure(&mut self, id: TrieId, node: u32) {
+        let tokens = self.vocabulary.trie_of(id).subtree_tokens(node);
+        self.unsure.extend(tokens.iter().map(|token| token.get()));
     }
 
     /// Says that the part may return anywhere.
@@ -108,7 +117,9 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let trie = self.vocabulary.trie_of(id);
-        if configuration != ConfigurationId::DEAD {
+        if configuration == ConfigurationId::UNSURE {
+            self.leave_unsure(id, node);
+        } else if configuration != ConfigurationId::DEAD {
             allowed.extend(trie.tokens(node));
             self.come_to(id, trie, node, configuration);
         }
@@ -155,13 +166,15 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let children = trie.1.steps(node);
-        let Some(row) = self.row(configuration) else {
-            let only = self.tables.only_byte(self.automaton, configuration);
-            if let Some(only) = only.filter(|&byte| wanted(byte)) {
+        let row = self.row(configuration);
+        if row.is_none()
+            && let Some(only) = self.tables.only_byte(self.automaton, configuration)
+        {
+            if wanted(only) {
                 self.try_byte(trie, children, configuration, only, allowed)?;
             }
             return Ok(());
-        };
+        }
         if children.len() > FEW_CHILDREN {
             let candidates = self.tables.candidate_bytes(self.automaton, configuration);
             if candidates.len() * 4 < children.len() {
@@ -172,7 +185,8 @@ impl<'a> Walk<'a> {
             }
         }
         for child in children {
-            let next = match row.step(self.automaton, child.byte) {
+            let known = row.and_then(|row| row.step(self.automaton, child.byte));
+            let next = match known {
                 _ if !wanted(child.byte) => continue,
                 Some(next) => next,
                 None => self.step(configuration, child.byte)?,
@@ -206,7 +220,10 @@ impl<'a> Walk<'a> {
         configuration: ConfigurationId,
         allowed: &mut Allowed,
     ) {
-        if configuration == ConfigurationId::DEAD {
+        if configuration <= ConfigurationId::UNSURE {
+            if configuration == ConfigurationId::UNSURE {
+                self.leave_unsure(id, child.node);
+            }
             return;
         }
         match child.tokens(trie) {

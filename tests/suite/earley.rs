@@ -111,6 +111,7 @@ impl Enumeration<'_> {
             Expression::Rule(rule) => rules[rule].clone(),
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
             Expression::Label(_, body) => sub(*body),
+            Expression::Distinct(_) => unreachable!("not generated"),
             Expression::WordGraph(graph) => {
                 let mut from: Vec<Words> = vec![Words::new(); graph.len()];
                 for node in (0..graph.len()).rev() {
