@@ -82,7 +82,7 @@ fn show(bytes: &ByteSet) -> String {
         b'!'..=b'~' => char::from(byte).to_string(),
         _ => format!("{byte:02X}"),
     };
-    let ranges = bytes.ranges();
+    let ranges = bytes.ranges().collect::<Vec<_>>();
     let mut parts: Vec<String> = ranges
         .iter()
         .take(5)

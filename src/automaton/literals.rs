@@ -1,7 +1,9 @@
-//! Alternatives of literals become a prefix tree, not a fan of states.
+//! Alternatives: those that begin with literals become a prefix tree, not a fan of states.
 
 use super::lower::Lowering;
 use super::state::StateId;
+use super::task::Task;
+use crate::grammar::{ExprId, Expression};
 
 /// A branching point of the prefix tree that is still being built.
 struct Branch {
@@ -17,7 +19,60 @@ impl Branch {
     }
 }
 
-impl Lowering<'_> {
+impl<'g> Lowering<'g> {
+    /// The literal that an alternative begins with, and whether anything follows it.
+    fn literal_head(&self, alternative: ExprId) -> Option<(&'g [u8], bool)> {
+        match self.grammar.expression(alternative) {
+            Expression::Bytes(bytes) => Some((bytes, false)),
+            Expression::Sequence(parts) => match self.grammar.expression(parts[0]) {
+                Expression::Bytes(bytes) => Some((bytes, true)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn alternatives(&self, list: ExprId) -> impl Iterator<Item = ExprId> + use<'_, 'g> {
+        self.parts(list).iter().copied().filter(|&a| self.productive.holds(a))
+    }
+
+    pub(super) fn begin_choice(&mut self, list: ExprId, next: StateId, scope: u32) {
+        self.push_task(Task::ChoiceEnd { list, next, scope });
+        let alternatives: Vec<ExprId> = self.alternatives(list).collect();
+        for alternative in alternatives.into_iter().rev() {
+            match self.literal_head(alternative) {
+                Some((_, false)) => {}
+                // what follows the literal; the literals themselves are joined to a tree at the end
+                Some((_, true)) => {
+                    let last = self.parts(alternative).len() - 1;
+                    self.sequence_part(alternative, last, 1, next, None, scope, true);
+                }
+                None => self.push_task(Task::Build { expression: alternative, next, scope }),
+            }
+        }
+    }
+
+    pub(super) fn end_choice(&mut self, list: ExprId, next: StateId) {
+        let alternatives: Vec<ExprId> = self.alternatives(list).collect();
+        let built =
+            alternatives.iter().filter(|&&a| !matches!(self.literal_head(a), Some((_, false)))).count();
+        let mut built = self.results_of(built).into_iter();
+        let mut literals = Vec::new();
+        let mut targets = Vec::new();
+        for &alternative in &alternatives {
+            match self.literal_head(alternative) {
+                Some((bytes, false)) => literals.push((bytes, next)),
+                Some((bytes, true)) => literals.extend(built.next().map(|state| (bytes, state))),
+                None => targets.extend(built.next()),
+            }
+        }
+        if !literals.is_empty() {
+            targets.push(self.literal_tree(literals));
+        }
+        let state = self.split(&targets);
+        self.push_result(state);
+    }
+
     /// A state that reads any one of `literals` (not empty) and goes on where it says.
     ///
     /// The literals are sorted; the branches on the way to the current one are kept on a stack and become

@@ -18,9 +18,10 @@ use super::task::Task;
 use super::{Automaton, Scope, errors};
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
-use crate::grammar::{ExprId, Expression, Grammar, RuleId};
+use crate::grammar::{ByteSet, ExprId, Expression, Grammar, RuleId};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Counted repeats of at most so many states are written out instead of counted.
 const UNROLLED_STATES: u32 = 16;
@@ -75,12 +76,16 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
 impl<'g> Lowering<'g> {
     fn new(grammar: &'g Grammar, limits: &Limits) -> Lowering<'g> {
         let classes = ClassBuilder::new();
+        // most automata are no larger
+        let (mut states, mut state_scopes) = (Vec::with_capacity(512), Vec::with_capacity(512));
+        states.push(State::Accept);
+        state_scopes.push(0);
         let automaton = Automaton {
-            states: vec![State::Accept],
-            state_scopes: vec![0],
+            states,
+            state_scopes,
             scopes: vec![Scope { rule: grammar.root(), label: None }],
-            edges: Vec::new(),
-            splits: Vec::new(),
+            edges: Vec::with_capacity(512),
+            splits: Vec::with_capacity(128),
             loops: Vec::new(),
             members: Vec::new(),
             locksteps: Vec::new(),
@@ -330,7 +335,9 @@ impl<'g> Lowering<'g> {
         match task {
             Task::Build { expression, next, scope } => {
                 self.scope = scope;
-                if self.shared[expression.index()] {
+                if let Some(state) = self.build_leaf(expression, next) {
+                    self.results.push(state);
+                } else if self.shared[expression.index()] {
                     self.call_shared(expression, next, scope);
                 } else {
                     self.build_one(expression, next, scope);
@@ -347,13 +354,7 @@ impl<'g> Lowering<'g> {
             }
             Task::SequencePart { list, place, from, next, rest, scope, full } => {
                 let built = self.result();
-                let part = self.parts(list)[place];
-                let (next, rest) = if self.nullable.holds(part) {
-                    let rest = rest.map_or(built, |rest| self.split(&[built, rest]));
-                    (self.split(&[built, next]), rest)
-                } else {
-                    (built, built)
-                };
+                let (next, rest) = self.with_part(self.parts(list)[place], built, next, rest);
                 if place == from {
                     self.results.push(if full { next } else { rest });
                 } else {
@@ -382,6 +383,10 @@ impl<'g> Lowering<'g> {
                 self.fill_split(start, &[built]);
                 self.results.push(result);
             }
+            Task::WordGraphEnd { expression, next, scope } => {
+                self.scope = scope;
+                self.end_word_graph(expression, next);
+            }
             Task::MembersEnd { expression, index, next, scope } => {
                 self.scope = scope;
                 self.end_members(expression, index, next);
@@ -389,35 +394,58 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    fn parts(&self, list: ExprId) -> &'g [ExprId] {
+    pub(super) fn parts(&self, list: ExprId) -> &'g [ExprId] {
         match self.grammar.expression(list) {
             Expression::Sequence(parts) | Expression::Choice(parts) => parts,
             _ => &[],
         }
     }
 
+    /// Parts of a sequence, from the one at `place` on towards the first.
     #[allow(clippy::too_many_arguments, reason = "the fields of one task")]
-    fn sequence_part(
+    pub(super) fn sequence_part(
         &mut self,
         list: ExprId,
-        place: usize,
+        mut place: usize,
         from: usize,
-        next: StateId,
-        rest: Option<StateId>,
+        mut next: StateId,
+        mut rest: Option<StateId>,
         scope: u32,
         full: bool,
     ) {
-        let expression = self.parts(list)[place];
-        self.tasks.push(Task::SequencePart { list, place, from, next, rest, scope, full });
-        self.tasks.push(Task::Build { expression, next, scope });
+        self.scope = scope;
+        loop {
+            let expression = self.parts(list)[place];
+            let Some(built) = self.build_leaf(expression, next) else {
+                self.tasks.push(Task::SequencePart { list, place, from, next, rest, scope, full });
+                return self.tasks.push(Task::Build { expression, next, scope });
+            };
+            let (longer, longer_rest) = self.with_part(expression, built, next, rest);
+            if place == from {
+                return self.results.push(if full { longer } else { longer_rest });
+            }
+            (next, rest, place) = (longer, Some(longer_rest), place - 1);
+        }
+    }
+
+    /// What follows in a sequence from a part on that was built before `next`: all of it, and all of it but the empty word.
+    fn with_part(
+        &mut self,
+        part: ExprId,
+        built: StateId,
+        next: StateId,
+        rest: Option<StateId>,
+    ) -> (StateId, StateId) {
+        if self.nullable.holds(part) {
+            let rest = rest.map_or(built, |rest| self.split(&[built, rest]));
+            (self.split(&[built, next]), rest)
+        } else {
+            (built, built)
+        }
     }
 
     /// Calls an expression that is lowered once for all its uses.
     fn call_shared(&mut self, expression: ExprId, next: StateId, scope: u32) {
-        if let Some(&start) = self.shared_starts.get(&expression) {
-            let call = self.call(start, next);
-            return self.results.push(call);
-        }
         let start = self.open_callable();
         self.shared_starts.insert(expression, start);
         let result = self.call(start, next);
@@ -434,39 +462,65 @@ impl<'g> Lowering<'g> {
         call
     }
 
-    fn build_one(&mut self, id: ExprId, next: StateId, scope: u32) {
+    /// The state of an expression for which nothing else is to be built first, if it is one.
+    fn build_leaf(&mut self, id: ExprId, next: StateId) -> Option<StateId> {
         let grammar = self.grammar;
-        let state = match grammar.expression(id) {
+        if self.shared[id.index()] {
+            let start = *self.shared_starts.get(&id)?;
+            return Some(self.call(start, next));
+        }
+        Some(match grammar.expression(id) {
             Expression::Empty | Expression::Never => self.split(&[]),
             Expression::Bytes(bytes) => self.literal(bytes, next),
-            Expression::ByteSet(set) => {
-                let ranges: Vec<_> = set.ranges().into_iter().map(|(low, high)| (low, high, next)).collect();
-                self.byte_ranges(&ranges)
-            }
+            Expression::ByteSet(set) => self.byte_set(set, next),
             Expression::Class(class) => self.class(id, class, next),
             Expression::Rule(rule) => {
                 let start = self.rule_start(*rule);
                 self.call(start, next)
             }
-            Expression::Label(label, body) => {
-                let rule = self.automaton.scopes[scope as usize].rule;
-                let scope = self.scope_id(Scope { rule, label: Some(*label) });
-                return self.tasks.push(Task::Build { expression: *body, next, scope });
-            }
-            Expression::Sequence(parts) => {
-                return self.sequence_part(id, parts.len() - 1, 0, next, None, scope, false);
-            }
-            Expression::Choice(_) => return self.begin_choice(id, next, scope),
-            Expression::Repeat { body, min, max } => {
-                return self.build_repeat(*body, *min, *max, next, scope);
-            }
-            Expression::Members(members) => return self.begin_members(id, members, next, scope),
+            &Expression::Repeat { body, min: 0 | 1, max: None } => match grammar.expression(body) {
+                Expression::ByteSet(set) => {
+                    let split = self.open_split();
+                    let built = self.byte_set(set, split);
+                    self.fill_split(split, &[built, next]);
+                    built
+                }
+                _ => return None,
+            },
             Expression::Intersection(_) | Expression::Complement(_) => {
                 let index = self.lockstep(id, next);
                 self.add_state(State::LockstepEnter(index))
             }
-        };
-        self.results.push(state);
+            _ => return None,
+        })
+    }
+
+    fn byte_set(&mut self, set: &ByteSet, next: StateId) -> StateId {
+        let ranges: SmallVec<[_; 8]> = set.ranges().map(|(low, high)| (low, high, next)).collect();
+        self.byte_ranges(&ranges)
+    }
+
+    fn build_one(&mut self, id: ExprId, next: StateId, scope: u32) {
+        match self.grammar.expression(id) {
+            Expression::Label(label, body) => {
+                let rule = self.automaton.scopes[scope as usize].rule;
+                let scope = self.scope_id(Scope { rule, label: Some(*label) });
+                self.tasks.push(Task::Build { expression: *body, next, scope });
+            }
+            Expression::Sequence(parts) => {
+                self.sequence_part(id, parts.len() - 1, 0, next, None, scope, false);
+            }
+            Expression::Choice(_) => self.begin_choice(id, next, scope),
+            Expression::Repeat { body, min, max } => self.build_repeat(*body, *min, *max, next, scope),
+            Expression::WordGraph(graph) => self.begin_word_graph(id, graph, next, scope),
+            Expression::Members(members) => self.begin_members(id, members, next, scope),
+            _ => {
+                let shared = std::mem::take(&mut self.shared[id.index()]);
+                let state = self.build_leaf(id, next);
+                self.shared[id.index()] = shared;
+                self.results.extend(state);
+            }
+        }
     }
 
     fn build_repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, next: StateId, scope: u32) {
@@ -499,58 +553,5 @@ impl<'g> Lowering<'g> {
         let result = self.add_state(State::Call { start, to_return: after_first });
         self.tasks.push(Task::CallableEnd { start, result });
         self.tasks.push(Task::Build { expression: body, next: StateId::ACCEPT, scope });
-    }
-
-    /// The literal that an alternative begins with, and whether anything follows it.
-    fn literal_head(&self, alternative: ExprId) -> Option<(&'g [u8], bool)> {
-        match self.grammar.expression(alternative) {
-            Expression::Bytes(bytes) => Some((bytes, false)),
-            Expression::Sequence(parts) => match self.grammar.expression(parts[0]) {
-                Expression::Bytes(bytes) => Some((bytes, true)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn alternatives(&self, list: ExprId) -> impl Iterator<Item = ExprId> + use<'_, 'g> {
-        self.parts(list).iter().copied().filter(|&a| self.productive.holds(a))
-    }
-
-    fn begin_choice(&mut self, list: ExprId, next: StateId, scope: u32) {
-        self.tasks.push(Task::ChoiceEnd { list, next, scope });
-        let alternatives: Vec<ExprId> = self.alternatives(list).collect();
-        for alternative in alternatives.into_iter().rev() {
-            match self.literal_head(alternative) {
-                Some((_, false)) => {}
-                // what follows the literal; the literals themselves are joined to a tree at the end
-                Some((_, true)) => {
-                    let last = self.parts(alternative).len() - 1;
-                    self.sequence_part(alternative, last, 1, next, None, scope, true);
-                }
-                None => self.tasks.push(Task::Build { expression: alternative, next, scope }),
-            }
-        }
-    }
-
-    fn end_choice(&mut self, list: ExprId, next: StateId) {
-        let alternatives: Vec<ExprId> = self.alternatives(list).collect();
-        let built =
-            alternatives.iter().filter(|&&a| !matches!(self.literal_head(a), Some((_, false)))).count();
-        let mut built = self.results_of(built).into_iter();
-        let mut literals = Vec::new();
-        let mut targets = Vec::new();
-        for &alternative in &alternatives {
-            match self.literal_head(alternative) {
-                Some((bytes, false)) => literals.push((bytes, next)),
-                Some((bytes, true)) => literals.extend(built.next().map(|state| (bytes, state))),
-                None => targets.extend(built.next()),
-            }
-        }
-        if !literals.is_empty() {
-            targets.push(self.literal_tree(literals));
-        }
-        let state = self.split(&targets);
-        self.results.push(state);
     }
 }

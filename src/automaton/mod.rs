@@ -22,6 +22,7 @@ mod literals;
 mod lockstep;
 mod lower;
 mod lower_members;
+mod lower_word_graph;
 mod members;
 mod parts;
 pub(crate) mod segmented;
@@ -36,7 +37,7 @@ pub mod words;
 
 pub(crate) use parts::Part;
 pub use state::StateId;
-pub(crate) use successors::Successors;
+pub(crate) use successors::{Dense, Successors};
 pub use table::{ConfigurationId, Tables};
 
 use crate::error::Result;

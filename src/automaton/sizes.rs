@@ -33,6 +33,9 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
     while let Some(expression) = open.pop() {
         seen += 1;
         let expression = grammar.expression(expression);
+        if let Expression::WordGraph(graph) = expression {
+            seen += graph.len();
+        }
         if seen > LEAF || matches!(expression, Expression::Rule(_)) {
             return false;
         }
@@ -73,6 +76,9 @@ pub(super) fn weights(grammar: &Grammar) -> Vec<u32> {
             Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             Expression::Class(class) => (class.ranges().len() as u32).min(4),
             Expression::ByteSet(_) | Expression::Rule(_) => 1,
+            Expression::WordGraph(graph) => {
+                children.saturating_add(u32::try_from(graph.len()).unwrap_or(u32::MAX))
+            }
             Expression::Members(_) | Expression::Intersection(_) | Expression::Complement(_) => 1000,
             Expression::Repeat { max, min, .. } => children.saturating_mul(max.unwrap_or(*min).max(1)),
             Expression::Sequence(_) | Expression::Choice(_) | Expression::Label(..) => children,

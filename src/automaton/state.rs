@@ -1,5 +1,6 @@
 //! The states of the byte-level pushdown automaton, and the tables they point into.
 
+use smallvec::SmallVec;
 use std::fmt;
 
 /// The id of a state.
@@ -144,11 +145,11 @@ pub(crate) struct Members {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyNode {
     /// Children by byte, sorted.
-    pub(crate) edges: Vec<(u8, u32)>,
+    pub(crate) edges: SmallVec<[(u8, u32); 1]>,
     /// The member whose key ends here.
     pub(crate) terminal: Option<u32>,
     /// The members whose keys go on from here, sorted.
-    pub(crate) members: Vec<u32>,
+    pub(crate) members: SmallVec<[u32; 4]>,
 }
 
 /// Sub-automata that run side by side over the same bytes.

@@ -56,6 +56,18 @@ fn known(entry: u32) -> Option<ConfigurationId> {
     entry.checked_sub(1).map(ConfigurationId)
 }
 
+/// A dense row of successors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dense<'a>(&'a [AtomicU32]);
+
+impl Dense<'_> {
+    /// The configuration after a byte, if it is known.
+    #[inline]
+    pub(crate) fn step(self, automaton: &Automaton, byte: u8) -> Option<ConfigurationId> {
+        known(self.0.get(automaton.class_of(byte))?.load(Ordering::Acquire))
+    }
+}
+
 /// What is known of configurations so far.
 #[derive(Debug, Default)]
 pub(crate) struct Successors {
@@ -90,6 +102,12 @@ impl Successors {
     #[inline]
     pub(super) fn entry(&self, row: u32, class: usize) -> Option<ConfigurationId> {
         known(self.rows.get(row as usize + class)?.load(Ordering::Acquire))
+    }
+
+    /// A dense row: an entry a byte class.
+    #[inline]
+    pub(crate) fn dense(&self, row: u32, automaton: &Automaton) -> Dense<'_> {
+        Dense(self.rows.slice(row as usize, automaton.class_count()))
     }
 
     /// The run of classes around one that are known to have the same successor.

@@ -146,7 +146,7 @@ impl Tables {
         &self.successors
     }
 
-    /// The row of a configuration's successors, for [`successor`](Tables::successor). Configurations that wait for one
+    /// The row of a configuration's successors, for [`Successors::dense`]. Configurations that wait for one
     /// byte have none.
     pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<u32> {
         let row = match self.successors.row(id) {
@@ -157,12 +157,6 @@ impl Tables {
             Row::Dense(row) => Some(row),
             _ => None,
         }
-    }
-
-    /// An entry of a row, if it is known.
-    #[inline]
-    pub(crate) fn successor(&self, automaton: &Automaton, row: u32, byte: u8) -> Option<ConfigurationId> {
-        self.successors.entry(row, automaton.class_of(byte))
     }
 
     /// The run of bytes around one that are known to have the same successor.

@@ -54,6 +54,11 @@ pub(super) enum Task {
         start: StateId,
         result: StateId,
     },
+    WordGraphEnd {
+        expression: ExprId,
+        next: StateId,
+        scope: u32,
+    },
     MembersEnd {
         expression: ExprId,
         index: u32,

@@ -102,7 +102,7 @@ fn forced(matcher: &mut Matcher, explanation: &Explanation, whole: &[u8]) -> Res
 
 fn json_expectation(expectation: &crate::matcher::Expectation) -> Value {
     let ranges: Vec<Value> =
-        expectation.bytes.ranges().iter().map(|&(low, high)| json!([hex(&[low]), hex(&[high])])).collect();
+        expectation.bytes.ranges().map(|(low, high)| json!([hex(&[low]), hex(&[high])])).collect();
     json!({ "rule": expectation.rule, "label": expectation.label, "byte_ranges": ranges })
 }
 

@@ -162,6 +162,12 @@ fn needs(
             list.iter().for_each(|&id| on(id, 1));
             Needs::Weight(1)
         }
+        // every exit is reached
+        Expression::WordGraph(graph) if productive => {
+            graph.exits().iter().for_each(|&id| on(id, 1));
+            Needs::Weight(1)
+        }
+        Expression::WordGraph(_) => Needs::Never,
         Expression::Sequence(_) | Expression::Repeat { .. } | Expression::Label(..) => {
             expression.children().for_each(|id| on(id, 1));
             Needs::All

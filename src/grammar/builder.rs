@@ -3,10 +3,14 @@
 use super::class::{ByteSet, CharClass};
 use super::errors;
 use super::expression::{ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+use super::word_graph::WordGraph;
 use super::{Grammar, Rule};
 use crate::error::Result;
 use crate::limits::Limits;
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+use std::sync::Arc;
 
 /// Builds a [`Grammar`] bottom-up. Equal expressions get equal ids. Methods never fail: what is wrong (a
 /// limit exceeded, a rule without a body, a repeat whose bounds are crossed) is kept and reported by
@@ -26,7 +30,8 @@ use rustc_hash::FxHashMap;
 #[derive(Debug)]
 pub struct GrammarBuilder {
     expressions: Vec<Expression>,
-    ids: FxHashMap<Expression, ExprId>,
+    /// Ids by the hashes of their expressions.
+    ids: HashTable<ExprId>,
     rules: Vec<(Box<str>, Option<ExprId>)>,
     labels: Vec<Box<str>>,
     limits: Limits,
@@ -48,8 +53,8 @@ impl GrammarBuilder {
     /// A builder with limits of one's own: `grammar_nodes` counts expressions, rules, labels and members.
     pub fn with_limits(limits: Limits) -> GrammarBuilder {
         let mut builder = GrammarBuilder {
-            expressions: Vec::new(),
-            ids: FxHashMap::default(),
+            expressions: Vec::with_capacity(128),
+            ids: HashTable::with_capacity(128),
             rules: Vec::new(),
             labels: Vec::new(),
             limits,
@@ -90,7 +95,9 @@ impl GrammarBuilder {
     }
 
     fn intern(&mut self, expression: Expression) -> ExprId {
-        if let Some(&id) = self.ids.get(&expression) {
+        let hash = FxBuildHasher.hash_one(&expression);
+        let expressions = &self.expressions;
+        if let Some(&id) = self.ids.find(hash, |id| expressions[id.index()] == expression) {
             return id;
         }
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
@@ -98,7 +105,8 @@ impl GrammarBuilder {
         let allowed = used < self.limits.grammar_nodes || self.expressions.len() < 2;
         match ExprId::new(self.expressions.len()) {
             Some(id) if allowed => {
-                self.ids.insert(expression.clone(), id);
+                let hash_of = |id: &ExprId| FxBuildHasher.hash_one(&expressions[id.index()]);
+                self.ids.insert_unique(hash, id, hash_of);
                 self.expressions.push(expression);
                 id
             }
@@ -276,6 +284,17 @@ impl GrammarBuilder {
         self.intern(Expression::Members(Box::new(Members { order, members, rest, one, separator, min, max })))
     }
 
+    /// The ways through a graph of bytes.
+    pub fn word_graph(&mut self, graph: WordGraph) -> ExprId {
+        if graph.len() > self.limits.grammar_nodes {
+            let limit = self.limits.grammar_nodes;
+            let found = format!("a graph of {} nodes", graph.len());
+            self.fail(Limits::exceeded("grammar_nodes", limit, found));
+            return self.never();
+        }
+        self.intern(Expression::WordGraph(Box::new(graph)))
+    }
+
     /// The strings in all of them.
     pub fn intersection(&mut self, operands: impl IntoIterator<Item = ExprId>) -> ExprId {
         let mut list: Vec<ExprId> = operands.into_iter().collect();
@@ -354,8 +373,9 @@ impl GrammarBuilder {
                 Some(body) => Ok(Rule { name, body }),
                 None => Err(errors::undefined_rule(&name)),
             })
-            .collect::<Result<Vec<Rule>>>()?;
-        let grammar = Grammar { expressions: self.expressions, rules, labels: self.labels, root };
+            .collect::<Result<Arc<[Rule]>>>()?;
+        let (expressions, labels) = (self.expressions.into(), self.labels.into());
+        let grammar = Grammar { expressions, rules, labels, root };
         grammar.verify()?;
         Ok(grammar)
     }

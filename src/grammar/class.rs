@@ -63,15 +63,25 @@ impl ByteSet {
     }
 
     /// Maximal ranges of consecutive bytes, in increasing order.
-    pub fn ranges(&self) -> Vec<(u8, u8)> {
-        let mut ranges: Vec<(u8, u8)> = Vec::new();
-        for byte in self.iter() {
-            match ranges.last_mut() {
-                Some((_, high)) if *high + 1 == byte => *high = byte,
-                _ => ranges.push((byte, byte)),
-            }
+    pub fn ranges(&self) -> impl Iterator<Item = (u8, u8)> + use<> {
+        let (set, others) = (*self, self.complement());
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let low = set.first_from(at)?;
+            at = others.first_from(low).unwrap_or(256);
+            Some((low as u8, (at - 1) as u8))
+        })
+    }
+
+    /// The first byte of the set from `at` (at most 256) on.
+    fn first_from(&self, at: u32) -> Option<u32> {
+        let mut word = (at / 64) as usize;
+        let mut bits = self.0.get(word)? & (u64::MAX << (at % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.0.get(word)?;
         }
-        ranges
+        Some(word as u32 * 64 + bits.trailing_zeros())
     }
 }
 

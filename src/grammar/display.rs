@@ -2,10 +2,11 @@
 //! front end reads it back.
 //!
 //! `"text"` with `\xNN` for bytes that are not printable, `[a-z]` characters, `<00-1F>` bytes, `{m,n}`
-//! repeats, `a & b` intersection, `!a` complement, `members(...)`.
+//! repeats, `a & b` intersection, `!a` complement, `members(...)`,
+//! `graph(...)`.
 
 use super::expression::{ExprId, Expression, Order};
-use super::{ByteSet, CharClass, Grammar};
+use super::{ByteSet, CharClass, Grammar, WordGraph, WordTarget};
 use std::fmt::{self, Write};
 
 /// A rule is shown so far.
@@ -29,7 +30,7 @@ enum Level {
 
 impl fmt::Display for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for rule in &self.rules {
+        for rule in self.rules.iter() {
             write!(f, "{} ::= ", rule.name)?;
             self.show(rule.body, f)?;
             f.write_char('\n')?;
@@ -95,6 +96,7 @@ impl Grammar {
                 stack.push(Step::Show(*body, Level::Unit));
                 Ok(())
             }
+            Expression::WordGraph(graph) => show_graph(graph, f, stack),
             Expression::Members(members) => {
                 let bounds = match (members.min, members.max) {
                     (0, None) => ")".to_owned(),
@@ -126,6 +128,31 @@ impl Grammar {
             }
         }
     }
+}
+
+fn show_graph<'g>(
+    graph: &'g WordGraph,
+    f: &mut fmt::Formatter<'_>,
+    stack: &mut Vec<Step<'g>>,
+) -> fmt::Result {
+    stack.push(Step::Text(")"));
+    for (place, &exit) in graph.exits().iter().enumerate().rev() {
+        stack.push(Step::Show(exit, Level::Choice));
+        stack.push(Step::Owned(format!("; exit {place}: ")));
+    }
+    f.write_str("graph(")?;
+    for node in 0..graph.len() {
+        write!(f, "{}{node}:", if node > 0 { "; " } else { "" })?;
+        for edge in graph.edges(node) {
+            f.write_char(' ')?;
+            show_set(&ByteSet::range(edge.low, edge.high), f)?;
+            match edge.to {
+                WordTarget::Node(to) => write!(f, " {to}")?,
+                WordTarget::Exit(exit) => write!(f, " exit {exit}")?,
+            }
+        }
+    }
+    Ok(())
 }
 
 struct KeyText<'a>(&'a [u8]);
@@ -183,7 +210,7 @@ fn show_bytes(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 fn show_set(set: &ByteSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_char('<')?;
-    for (i, (low, high)) in set.ranges().into_iter().enumerate() {
+    for (i, (low, high)) in set.ranges().enumerate() {
         let comma = if i > 0 { "," } else { "" };
         if low == high { write!(f, "{comma}{low:02X}")? } else { write!(f, "{comma}{low:02X}-{high:02X}")? }
     }

@@ -1,6 +1,7 @@
 //! The kinds of expressions, and their ids.
 
 use super::class::{ByteSet, CharClass};
+use super::word_graph::WordGraph;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -65,6 +66,8 @@ pub enum Expression {
     Rule(RuleId),
     /// Keyed members, each at most once, with separators; see [`Members`].
     Members(Box<Members>),
+    /// The ways through an acyclic graph of bytes; see [`WordGraph`].
+    WordGraph(Box<WordGraph>),
     /// The strings in all of them; at least two.
     Intersection(Box<[ExprId]>),
     /// All byte strings that are *not* in the operand (also those that are not UTF-8).
@@ -85,6 +88,7 @@ impl Expression {
                 (&[], Some(*body), None)
             }
             Expression::Members(members) => (&[], None, Some(members)),
+            Expression::WordGraph(graph) => (graph.exits(), None, None),
             Expression::Empty
             | Expression::Never
             | Expression::Bytes(_)

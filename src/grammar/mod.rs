@@ -28,10 +28,14 @@ mod display;
 mod errors;
 mod expression;
 pub mod verify;
+mod word_graph;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
 pub use expression::{ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+pub use word_graph::{WordEdge, WordGraph, WordTarget};
+
+use std::sync::Arc;
 
 /// A named rule: `name ::= body`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +46,12 @@ pub struct Rule {
     pub body: ExprId,
 }
 
-/// A verified grammar: expressions, rules and a root. See the [module](self).
+/// A verified grammar: expressions, rules and a root. Clones share them. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
-    pub(crate) expressions: Vec<Expression>,
-    pub(crate) rules: Vec<Rule>,
-    pub(crate) labels: Vec<Box<str>>,
+    pub(crate) expressions: Arc<[Expression]>,
+    pub(crate) rules: Arc<[Rule]>,
+    pub(crate) labels: Arc<[Box<str>]>,
     pub(crate) root: RuleId,
 }
 

@@ -8,7 +8,8 @@
 //! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not
 //!   adjacent;
 //! - **G7** member keys are not empty and distinct within their list;
-//! - **G8** equal expressions have equal ids.
+//! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or out, and every node and exit is reached;
+//! - **G9** equal expressions have equal ids.
 
 use super::Grammar;
 use super::errors::invariant;
@@ -23,11 +24,12 @@ pub(super) fn verify(grammar: &Grammar) -> Result<()> {
         if let Err((name, what)) = check(grammar, index, expression) {
             return Err(invariant(name, what, Place::Whole));
         }
-        if !seen.insert(expression) {
-            return Err(invariant("G8", "an expression stands twice in the table", Place::Whole));
+        // the builder cannot but keep this one
+        if cfg!(debug_assertions) && !seen.insert(expression) {
+            return Err(invariant("G9", "an expression stands twice in the table", Place::Whole));
         }
     }
-    for rule in &grammar.rules {
+    for rule in grammar.rules.iter() {
         if rule.body.index() >= grammar.expressions.len() {
             return Err(invariant("G2", "the body is not in the table", Place::Rule(rule.name.to_string())));
         }
@@ -74,6 +76,8 @@ fn check(
         Expression::Rule(_) => Ok(()),
         Expression::Label(label, _) if label.index() >= grammar.labels.len() => Err(("G3", "no such label")),
         Expression::Label(..) => Ok(()),
+        Expression::WordGraph(graph) if !graph.is_sound() => Err(("G8", "a word graph that is not in order")),
+        Expression::WordGraph(_) => Ok(()),
         Expression::Members(members) => {
             if members.max.is_some_and(|max| max < members.min) {
                 return Err(("G4", "members with crossed bounds"));

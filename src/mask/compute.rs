@@ -67,7 +67,8 @@ pub(super) fn mask(
     configuration: ConfigurationId,
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
-    let mut work = Work { walk: Walk::new(tables, automaton, vocabulary), records, scratch };
+    let successors = Arc::clone(tables.successors());
+    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, scratch };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());

@@ -16,7 +16,7 @@ pub(super) fn unspellable(grammar: &Grammar, missing: &[bool; 256]) -> Option<Di
     let has = |low: u8, high: u8| (low..=high).any(|byte| !missing[usize::from(byte)]);
     let spelled = |expression: &Expression| match expression {
         Expression::Bytes(bytes) => bytes.iter().all(|&byte| has(byte, byte)),
-        Expression::ByteSet(set) => set.ranges().into_iter().any(|(low, high)| has(low, high)),
+        Expression::ByteSet(set) => set.ranges().any(|(low, high)| has(low, high)),
         Expression::Class(class) => class_is_spelled(class, has),
         _ => true,
     };

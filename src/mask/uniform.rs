@@ -46,11 +46,11 @@ impl Walk<'_> {
     ) -> Result<bool> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         // two samples, which a walk would need as well
-        let Some(row) = self.tables.row(self.automaton, configuration) else { return Ok(false) };
+        let Some(row) = self.row(configuration) else { return Ok(false) };
         let [first, .., last] = trie.steps(node) else { return Ok(false) };
         let mut samples = [ConfigurationId::DEAD; 2];
         for (sample, byte) in samples.iter_mut().zip([first.byte, last.byte]) {
-            *sample = match self.tables.successor(self.automaton, row, byte) {
+            *sample = match row.step(self.automaton, byte) {
                 Some(known) => known,
                 None => self.step(configuration, byte)?,
             };

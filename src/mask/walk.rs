@@ -2,7 +2,7 @@
 
 use super::allowed::Allowed;
 use super::uniform::Uniform;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::{ChildStep, ChildTokens, TokenTrie, Vocabulary};
@@ -24,6 +24,10 @@ pub(super) struct Return {
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
     pub(super) tables: &'a mut Tables,
+    /// Those of the tables.
+    successors: &'a Successors,
+    /// The last row asked for: next to each other stand mostly nodes of one configuration.
+    last_row: Option<(ConfigurationId, Dense<'a>)>,
     pub(super) automaton: &'a Automaton,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
@@ -37,10 +41,20 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) fn new(
         tables: &'a mut Tables,
+        successors: &'a Successors,
         automaton: &'a Automaton,
         vocabulary: &'a Vocabulary,
     ) -> Walk<'a> {
-        Walk { tables, automaton, vocabulary, open: Vec::new(), returns: None, uniform: Uniform::default() }
+        Walk {
+            tables,
+            successors,
+            last_row: None,
+            automaton,
+            vocabulary,
+            open: Vec::new(),
+            returns: None,
+            uniform: Uniform::default(),
+        }
     }
 
     pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
@@ -118,6 +132,18 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// The row of a configuration; none if it waits for one byte.
+    #[inline]
+    pub(super) fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
+        match self.last_row {
+            Some((of, row)) if of == configuration => return Some(row),
+            _ => {}
+        }
+        let row = self.successors.dense(self.tables.row(self.automaton, configuration)?, self.automaton);
+        self.last_row = Some((configuration, row));
+        Some(row)
+    }
+
     /// Goes from a node to its children that are not dead: from the configuration's bytes to the children where
     /// the bytes are fewer, from the children to the configuration elsewhere.
     fn visit(
@@ -129,7 +155,7 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let children = trie.1.steps(node);
-        let Some(row) = self.tables.row(self.automaton, configuration) else {
+        let Some(row) = self.row(configuration) else {
             let only = self.tables.only_byte(self.automaton, configuration);
             if let Some(only) = only.filter(|&byte| wanted(byte)) {
                 self.try_byte(trie, children, configuration, only, allowed)?;
@@ -146,7 +172,7 @@ impl<'a> Walk<'a> {
             }
         }
         for child in children {
-            let next = match self.tables.successor(self.automaton, row, child.byte) {
+            let next = match row.step(self.automaton, child.byte) {
                 _ if !wanted(child.byte) => continue,
                 Some(next) => next,
                 None => self.step(configuration, child.byte)?,

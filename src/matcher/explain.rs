@@ -87,7 +87,7 @@ impl fmt::Display for Explanation {
 
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ranges = self.bytes.ranges();
+        let ranges = self.bytes.ranges().collect::<Vec<_>>();
         for (i, &(low, high)) in ranges.iter().take(6).enumerate() {
             let comma = if i > 0 { ", " } else { "" };
             match high - low {

@@ -1,6 +1,8 @@
 //! The naive recogniser against something more naive still: all words up to some length, as sets.
 
-use grammata::grammar::{ExprId, Expression, Grammar, GrammarBuilder, Member, Members, Order, RuleId};
+use grammata::grammar::{
+    ExprId, Expression, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordTarget,
+};
 use grammata::testing::earley::{Recogniser, Refusal};
 use grammata::testing::generate::{Choices, GrammarShape, random_grammar, random_word};
 use proptest::prelude::*;
@@ -109,6 +111,25 @@ impl Enumeration<'_> {
             Expression::Rule(rule) => rules[rule].clone(),
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
             Expression::Label(_, body) => sub(*body),
+            Expression::WordGraph(graph) => {
+                let mut from: Vec<Words> = vec![Words::new(); graph.len()];
+                for node in (0..graph.len()).rev() {
+                    for edge in graph.edges(node) {
+                        let first = self
+                            .alphabet
+                            .iter()
+                            .filter(|b| (edge.low..=edge.high).contains(b))
+                            .map(|&b| vec![b])
+                            .collect();
+                        let after = match edge.to {
+                            WordTarget::Node(to) => from[to as usize].clone(),
+                            WordTarget::Exit(exit) => sub(graph.exits()[exit as usize]),
+                        };
+                        from[node].extend(self.cat(&first, &after));
+                    }
+                }
+                from.swap_remove(0)
+            }
             Expression::Members(members) => {
                 let values: Vec<Words> = members.members.iter().map(|m| sub(m.value)).collect();
                 let set = MemberWords {

@@ -81,7 +81,7 @@ impl<'a> Conjunctions<'a> {
         all.intern([Part::whole(root)]);
         while let Some(parts) = all.parts.get(all.shapes.len()).cloned() {
             let shape = all.shape(&parts)?;
-            size += 1 + shape.children().len();
+            size += 1 + shape.children().count();
             if size > limits.grammar_nodes {
                 let found = format!("{} combinations of schemas", all.parts.len());
                 return Err(Limits::exceeded("grammar_nodes", limits.grammar_nodes, found));

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 pub(super) const MAX_PLAIN_DIGITS: i64 = 4096;
 
 /// A decimal number: `0.DIGITS` times ten to the `point`. Equal numbers are equal structures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Decimal {
     negative: bool,
     /// Values 0 to 9, neither starting nor ending with 0; empty for zero.

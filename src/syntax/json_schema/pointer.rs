@@ -3,9 +3,23 @@
 use serde_json::Value;
 
 /// `pointer` with one more reference token.
-pub(super) fn join(pointer: &str, token: impl std::fmt::Display) -> String {
-    let token = token.to_string();
-    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
+pub(super) fn join(pointer: &str, token: &str) -> String {
+    let mut longer = String::with_capacity(pointer.len() + 1 + token.len());
+    longer.push_str(pointer);
+    append(&mut longer, token);
+    longer
+}
+
+/// Adds one more reference token to a pointer.
+pub(super) fn append(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    for part in token.split_inclusive(['~', '/']) {
+        match (part.strip_suffix('~'), part.strip_suffix('/')) {
+            (Some(before), _) => pointer.extend([before, "~0"]),
+            (_, Some(before)) => pointer.extend([before, "~1"]),
+            _ => pointer.push_str(part),
+        }
+    }
 }
 
 /// The text of a percent-encoded URI fragment; `None` if it is not UTF-8 or an escape is cut off.

@@ -7,7 +7,7 @@ use super::assertion::TypeSet;
 use super::documents::Shelf;
 use super::draft::Draft;
 use super::options::{Formats, JsonSchemaOptions};
-use super::pointer::join;
+use super::pointer::append;
 use super::resources::{Found, ResourceId, Resources};
 use super::schema::{Schema, SchemaId, Schemas};
 use super::scope::{MAX_SCOPES, ScopeId, Scopes};
@@ -65,7 +65,8 @@ impl<'a> Reader<'a, '_> {
 
     /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
     pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value) -> SchemaId {
-        let pointer = path.iter().fold(parent.pointer.clone(), |pointer, token| join(&pointer, token));
+        let mut pointer = parent.pointer.clone();
+        path.iter().for_each(|token| append(&mut pointer, token));
         let (mut resource, mut scope) = (parent.resource, parent.scope);
         if let Some(own) = self.resources.of_root(value) {
             resource = own;

@@ -266,7 +266,7 @@ impl<'a> Paths<'a, '_> {
         }
         tokens.iter().rev().fold(self.prefix.to_owned(), |pointer, token| match token {
             Token::Key(key) => join(&pointer, key),
-            Token::Index(index) => join(&pointer, index),
+            Token::Index(index) => join(&pointer, &index.to_string()),
         })
     }
 }

@@ -89,19 +89,19 @@ pub(super) struct RestShape<'a> {
 
 impl Shape<'_> {
     /// The conjunctions that the shape refers to.
-    pub(super) fn children(&self) -> Vec<ConjunctionId> {
-        match self {
-            Shape::Values(_) => Vec::new(),
-            Shape::Union(list) => list.clone(),
-            Shape::Typed(typed) => {
-                let arrays = typed.array.iter().flat_map(|a| a.items.iter().flatten().map(|item| item.value));
-                let objects = typed.object.iter().flat_map(|o| {
-                    let members = o.members.iter().map(|member| member.value);
-                    let further = o.rest.iter().chain(o.one.iter().flatten());
-                    members.chain(further.flat_map(|class| [class.value].into_iter().chain(class.strings)))
-                });
-                arrays.chain(objects).collect()
-            }
-        }
+    pub(super) fn children(&self) -> impl Iterator<Item = ConjunctionId> {
+        let (list, typed): (&[ConjunctionId], Option<&Typed<'_>>) = match self {
+            Shape::Values(_) => (&[], None),
+            Shape::Union(list) => (list, None),
+            Shape::Typed(typed) => (&[], Some(typed)),
+        };
+        let arrays = typed.and_then(|typed| typed.array.as_ref()).into_iter();
+        let arrays = arrays.flat_map(|a| a.items.iter().flatten().map(|item| item.value));
+        let objects = typed.and_then(|typed| typed.object.as_ref()).into_iter().flat_map(|o| {
+            let members = o.members.iter().map(|member| member.value);
+            let further = o.rest.iter().chain(o.one.iter().flatten());
+            members.chain(further.flat_map(|class| [class.value].into_iter().chain(class.strings)))
+        });
+        list.iter().copied().chain(arrays).chain(objects)
     }
 }

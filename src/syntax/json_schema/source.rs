@@ -15,10 +15,21 @@ pub(super) const MAX_DEPTH: usize = 127;
 /// Reads the schema text; duplicate keys become warnings.
 pub(super) fn read(text: &str, limits: &Limits, warnings: &mut Vec<Diagnostic>) -> Result<Value> {
     limits.check_source(text)?;
-    check_text_depth(text, limits.source_depth.min(MAX_DEPTH))?;
+    let members = check_text_depth(text, limits.source_depth.min(MAX_DEPTH))?;
     let value = serde_json::from_str(text).map_err(|cause| errors::not_json(&cause))?;
-    find_duplicates(text, warnings);
+    if members != count_members(&value) {
+        find_duplicates(text, warnings);
+    }
     Ok(value)
+}
+
+/// How many members the objects in a value have. Its depth is bounded.
+fn count_members(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => list.iter().map(count_members).sum(),
+        Value::Object(map) => map.len() + map.values().map(count_members).sum::<usize>(),
+        _ => 0,
+    }
 }
 
 /// Refuses a value that is nested too deep for the passes that recurse over it.
@@ -39,14 +50,17 @@ pub(super) fn check_depth(value: &Value, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-fn check_text_depth(text: &str, most: usize) -> Result<()> {
+/// Refuses a text that is nested too deep; tells how many members it has, if it is JSON.
+fn check_text_depth(text: &str, most: usize) -> Result<usize> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    let mut members = 0;
     for byte in text.bytes() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
             _ if in_string => {}
+            b':' => members += 1,
             b'[' | b'{' => depth += 1,
             b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
@@ -55,7 +69,7 @@ fn check_text_depth(text: &str, most: usize) -> Result<()> {
             return Err(errors::too_deep(most));
         }
     }
-    Ok(())
+    Ok(members)
 }
 
 /// One open array or object of the scan.
@@ -112,7 +126,7 @@ fn find_duplicates(text: &str, warnings: &mut Vec<Diagnostic>) {
 
 fn pointer(open: &[Open]) -> String {
     open.iter().fold(String::new(), |path, open| match open {
-        Open::Array(index) => join(&path, index),
+        Open::Array(index) => join(&path, &index.to_string()),
         Open::Object { key, .. } => join(&path, key),
     })
 }

@@ -7,8 +7,110 @@
 //! members) are canonical, so that each has one spelling.
 
 use super::assertion::Counts;
-use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
-use rustc_hash::FxHashMap;
+use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder, WordEdge, WordGraph, WordTarget};
+use std::borrow::Cow;
+
+/// A state of an automaton of one character: ranges of bytes and the states they lead to, which stand after it. State 0
+/// is where a character begins, and at the same time [`WHOLE`], that it is complete.
+type State = &'static [(u8, u8, u32)];
+
+/// The state after a character, which is the one before the next.
+const WHOLE: u32 = 0;
+/// Characters that stand for themselves; after a backslash comes state 8.
+const FIRST: State = &[
+    (0x20, 0x21, WHOLE),
+    (0x23, 0x5B, WHOLE),
+    (b'\\', b'\\', 8),
+    (0x5D, 0x7F, WHOLE),
+    (0xC2, 0xDF, 7),
+    (0xE0, 0xE0, 4),
+    (0xE1, 0xEC, 6),
+    (0xED, 0xED, 5),
+    (0xEE, 0xEF, 6),
+    (0xF0, 0xF0, 1),
+    (0xF1, 0xF3, 2),
+    (0xF4, 0xF4, 3),
+];
+/// After F0, F1 to F3, and F4.
+const FOUR_BYTES: [State; 3] = [&[(0x90, 0xBF, 6)], &[(0x80, 0xBF, 6)], &[(0x80, 0x8F, 6)]];
+/// After E0, after ED, and where two bytes or one are left.
+const THREE_BYTES: [State; 4] =
+    [&[(0xA0, 0xBF, 7)], &[(0x80, 0x9F, 7)], &[(0x80, 0xBF, 7)], &[(0x80, 0xBF, WHOLE)]];
+
+/// The canonical spellings of a character.
+const CANONICAL: [State; 14] = [
+    FIRST,
+    FOUR_BYTES[0],
+    FOUR_BYTES[1],
+    FOUR_BYTES[2],
+    THREE_BYTES[0],
+    THREE_BYTES[1],
+    THREE_BYTES[2],
+    THREE_BYTES[3],
+    // after a backslash
+    &[
+        (b'"', b'"', WHOLE),
+        (b'\\', b'\\', WHOLE),
+        (b'b', b'b', WHOLE),
+        (b'f', b'f', WHOLE),
+        (b'n', b'n', WHOLE),
+        (b'r', b'r', WHOLE),
+        (b't', b't', WHOLE),
+        (b'u', b'u', 9),
+    ],
+    // after u, 0, 0, and 0 or 1
+    &[(b'0', b'0', 10)],
+    &[(b'0', b'0', 11)],
+    &[(b'0', b'0', 12), (b'1', b'1', 13)],
+    &[(b'0', b'7', WHOLE), (b'b', b'b', WHOLE), (b'e', b'f', WHOLE)],
+    &[(b'0', b'9', WHOLE), (b'a', b'f', WHOLE)],
+];
+
+/// All spellings of a character. What `\u` names is one, or (D800 to DBFF, then DC00 to DFFF) two together are.
+const ANY_SPELLING: [State; 20] = [
+    FIRST,
+    FOUR_BYTES[0],
+    FOUR_BYTES[1],
+    FOUR_BYTES[2],
+    THREE_BYTES[0],
+    THREE_BYTES[1],
+    THREE_BYTES[2],
+    THREE_BYTES[3],
+    // after a backslash
+    &[
+        (b'"', b'"', WHOLE),
+        (b'/', b'/', WHOLE),
+        (b'\\', b'\\', WHOLE),
+        (b'b', b'b', WHOLE),
+        (b'f', b'f', WHOLE),
+        (b'n', b'n', WHOLE),
+        (b'r', b'r', WHOLE),
+        (b't', b't', WHOLE),
+        (b'u', b'u', 9),
+    ],
+    // after u; after u and D
+    &[
+        (b'0', b'9', 17),
+        (b'A', b'C', 17),
+        (b'D', b'D', 10),
+        (b'E', b'F', 17),
+        (b'a', b'c', 17),
+        (b'd', b'd', 10),
+        (b'e', b'f', 17),
+    ],
+    &[(b'0', b'7', 18), (b'8', b'9', 11), (b'A', b'B', 11), (b'a', b'b', 11)],
+    // two digits, and the other of the pair as far as its second digit
+    &[(b'0', b'9', 12), (b'A', b'F', 12), (b'a', b'f', 12)],
+    &[(b'0', b'9', 13), (b'A', b'F', 13), (b'a', b'f', 13)],
+    &[(b'\\', b'\\', 14)],
+    &[(b'u', b'u', 15)],
+    &[(b'D', b'D', 16), (b'd', b'd', 16)],
+    &[(b'C', b'F', 18), (b'c', b'f', 18)],
+    // three, two, one digit left
+    &[(b'0', b'9', 18), (b'A', b'F', 18), (b'a', b'f', 18)],
+    &[(b'0', b'9', 19), (b'A', b'F', 19), (b'a', b'f', 19)],
+    &[(b'0', b'9', WHOLE), (b'A', b'F', WHOLE), (b'a', b'f', WHOLE)],
+];
 
 /// The canonical escape of a character; `None` if it stands for itself.
 fn escape(c: char) -> Option<String> {
@@ -32,16 +134,22 @@ fn escaped() -> CharClass {
 
 /// The text as a JSON string in canonical spelling, with its quotes.
 pub(super) fn quoted(text: &str) -> String {
+    ["\"", &content(text), "\""].concat()
+}
+
+/// The text as the content of a JSON string in canonical spelling.
+fn content(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| matches!(byte, 0..=0x1F | b'"' | b'\\')) {
+        return text.into();
+    }
     let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
     for c in text.chars() {
         match escape(c) {
             Some(escape) => out.push_str(&escape),
             None => out.push(c),
         }
     }
-    out.push('"');
-    out
+    out.into()
 }
 
 /// One character of a class in canonical spelling.
@@ -76,32 +184,29 @@ fn escapes(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
 }
 
 /// One character in any spelling.
-fn character(g: &mut GrammarBuilder) -> ExprId {
-    let plain = g.char_class(escaped().complement());
-    let backslash = g.text("\\");
-    let short = g.byte_set(ByteSet::from_iter(*b"\"\\/bfnrt"));
-    let u = g.text("u");
-    let hex = |g: &mut GrammarBuilder, bytes: &[u8]| g.byte_set(bytes.iter().copied().collect());
-    let any = hex(g, b"0123456789abcdefABCDEF");
-    let two = g.repeat(any, 2, Some(2));
-    let three = g.repeat(any, 3, Some(3));
-    // D800 to DBFF, then DC00 to DFFF, is one character; everything else of four digits is one by itself
-    let below_d = hex(g, b"0123456789abcefABCEF");
-    let d = hex(g, b"dD");
-    let (no_surrogate, high, low) = (hex(g, b"01234567"), hex(g, b"89abAB"), hex(g, b"cdefCDEF"));
-    let one = g.sequence([below_d, three]);
-    let in_d = g.sequence([d, no_surrogate, two]);
-    let pair = g.sequence([d, high, two, backslash, u, d, low, two]);
-    let code = g.choice([one, in_d, pair]);
-    let code = g.sequence([u, code]);
-    let escape = g.choice([short, code]);
-    let escape = g.sequence([backslash, escape]);
-    g.choice([plain, escape])
+pub(super) fn character(g: &mut GrammarBuilder) -> ExprId {
+    let whole = g.empty();
+    let mut graph = WordGraph::new([whole]);
+    push_states(&mut graph, &ANY_SPELLING, 0);
+    g.word_graph(graph)
 }
 
-/// A string of so many characters in any spelling, with its quotes.
-pub(super) fn of_length(g: &mut GrammarBuilder, length: &Counts) -> ExprId {
-    let (quote, character) = (g.text("\""), character(g));
+/// Adds the states of an automaton of one character to a graph, which leads out where the character is complete. State
+/// `n` is to stand at the place `before + n`.
+fn push_states<'s>(graph: &mut WordGraph, states: impl IntoIterator<Item = &'s State>, before: u32) {
+    for state in states {
+        graph.push(state.iter().map(|&(low, high, to)| WordEdge { low, high, to: target(to, before) }));
+    }
+}
+
+/// Where an edge to a state leads in a graph in which the states stand at the places from `before` on.
+fn target(state: u32, before: u32) -> WordTarget {
+    if state == WHOLE { WordTarget::Exit(0) } else { WordTarget::Node(before + state) }
+}
+
+/// A string of so many characters, with its quotes.
+pub(super) fn of_length(g: &mut GrammarBuilder, length: &Counts, character: ExprId) -> ExprId {
+    let quote = g.text("\"");
     let content = g.repeat(character, length.min, length.max);
     g.sequence([quote, content, quote])
 }
@@ -116,7 +221,10 @@ pub(super) fn constrained(
 ) -> ExprId {
     let mut all = contents.to_vec();
     if !length.is_free() || !bounded {
-        let character = canonical(g, &CharClass::any());
+        let whole = g.empty();
+        let mut graph = WordGraph::new([whole]);
+        push_states(&mut graph, &CANONICAL, 0);
+        let character = g.word_graph(graph);
         all.push(g.repeat(character, length.min, length.max));
     }
     let quote = g.text("\"");
@@ -127,53 +235,93 @@ pub(super) fn constrained(
 /// A node of the trie of names.
 #[derive(Default)]
 struct Node {
-    children: Vec<(char, usize)>,
+    /// The state of [`CANONICAL`].
+    state: u32,
     is_name: bool,
+    /// Its first child, and the next one of its parent, by the bytes that lead to them in increasing order.
+    child: Option<(u8, u32)>,
+    sibling: Option<(u8, u32)>,
+}
+
+/// The trie of names in canonical spelling, parents before children.
+fn trie(names: &mut [Cow<'_, str>]) -> Vec<Node> {
+    names.sort_unstable();
+    let mut nodes = vec![Node::default()];
+    // the nodes on the way to the name before
+    let mut path: Vec<u32> = vec![0];
+    let mut before: &[u8] = b"";
+    for name in &*names {
+        let name = name.as_bytes();
+        let shared = name.iter().zip(before).take_while(|(a, b)| a == b).count();
+        let mut elder = path.get(shared + 1).copied();
+        path.truncate(shared + 1);
+        for &byte in &name[shared..] {
+            let new = nodes.len() as u32;
+            let parent = path.last().map_or(0, |&parent| parent as usize);
+            let state = step(nodes[parent].state, byte);
+            match elder.take() {
+                Some(elder) => nodes[elder as usize].sibling = Some((byte, new)),
+                None => nodes[parent].child = Some((byte, new)),
+            }
+            nodes.push(Node { state, ..Node::default() });
+            path.push(new);
+        }
+        nodes[path.last().map_or(0, |&last| last as usize)].is_name = true;
+        before = name;
+    }
+    nodes
+}
+
+/// The state after one byte of a canonical spelling.
+fn step(state: u32, byte: u8) -> u32 {
+    let edges = CANONICAL[state as usize];
+    edges.iter().find(|(low, high, _)| (*low..=*high).contains(&byte)).map_or(WHOLE, |edge| edge.2)
 }
 
 /// A string that is none of `names`, with its quotes: canonical up to the character in which it leaves the
 /// names, in any spelling after that. Linear in the length of the names.
-pub(super) fn other_than<'n>(g: &mut GrammarBuilder, names: impl IntoIterator<Item = &'n str>) -> ExprId {
-    let mut nodes = vec![Node::default()];
-    let mut index: FxHashMap<(usize, char), usize> = FxHashMap::default();
-    for name in names {
-        let mut at = 0;
-        for c in name.chars() {
-            at = *index.entry((at, c)).or_insert_with(|| {
-                nodes.push(Node::default());
-                let new = nodes.len() - 1;
-                nodes[at].children.push((c, new));
-                new
-            });
-        }
-        nodes[at].is_name = true;
-    }
-    let quote = g.text("\"");
-    if index.is_empty() && !nodes[0].is_name {
-        return of_length(g, &Counts::default());
-    }
-    let character = character(g);
-    let any = g.star(character);
+pub(super) fn other_than<'n>(
+    g: &mut GrammarBuilder,
+    names: impl IntoIterator<Item = &'n str>,
+    character: ExprId,
+) -> ExprId {
+    let mut names: Vec<Cow<'n, str>> = names.into_iter().map(content).collect();
+    let (quote, any) = (g.text("\""), g.star(character));
     let rest = g.sequence([any, quote]);
-    let (escaped, all_escapes) = (escaped(), escapes(g, &CharClass::any()));
-    // children stand after their parents in the list: from its end, every child is made before its parent
-    let mut made: Vec<ExprId> = vec![rest; nodes.len()];
-    for (at, node) in nodes.iter().enumerate().rev() {
-        let mut alternatives = Vec::with_capacity(node.children.len() + 2);
-        if !node.is_name {
-            alternatives.push(quote);
-        }
-        for &(c, child) in &node.children {
-            let c = canonical(g, &CharClass::new([(c, c)]));
-            alternatives.push(g.sequence([c, made[child]]));
-        }
-        let here: CharClass = node.children.iter().map(|(c, _)| *c).collect();
-        let plain = g.char_class(here.union(&escaped).complement());
-        let here_escaped = node.children.iter().any(|(c, _)| escaped.contains(*c));
-        let escapes = if here_escaped { escapes(g, &here.complement()) } else { all_escapes };
-        let leaving = g.choice([plain, escapes]);
-        alternatives.push(g.sequence([leaving, rest]));
-        made[at] = g.choice(alternatives);
+    if names.is_empty() {
+        return g.sequence([quote, rest]);
     }
-    g.sequence([quote, made[0]])
+    let nodes = trie(&mut names);
+    let tails = nodes.len() as u32 - 1;
+    // what leaves the names goes on in the states of a character, which stand after the nodes, and ends in the rest
+    let leaving = |state| target(state, tails);
+    let ends = nodes.iter().any(|node| node.state == WHOLE && !node.is_name);
+    let empty = g.empty();
+    let mut graph = WordGraph::new([rest].into_iter().chain(ends.then_some(empty)));
+    let mut edges = Vec::new();
+    for node in &nodes {
+        edges.clear();
+        let mut next = node.child;
+        for &(mut low, high, to) in CANONICAL[node.state as usize] {
+            while let Some((byte, child)) = next.filter(|(byte, _)| (low..=high).contains(byte)) {
+                if low < byte {
+                    edges.push(WordEdge { low, high: byte - 1, to: leaving(to) });
+                }
+                edges.push(WordEdge { low: byte, high: byte, to: WordTarget::Node(child) });
+                next = nodes[child as usize].sibling;
+                low = byte.saturating_add(1);
+            }
+            if low <= high {
+                edges.push(WordEdge { low, high, to: leaving(to) });
+            }
+        }
+        if node.state == WHOLE && !node.is_name {
+            let place = edges.partition_point(|edge| edge.low < b'"');
+            edges.insert(place, WordEdge { low: b'"', high: b'"', to: WordTarget::Exit(1) });
+        }
+        graph.push(edges.iter().copied());
+    }
+    push_states(&mut graph, &CANONICAL[1..], tails);
+    let graph = g.word_graph(graph);
+    g.sequence([quote, graph])
 }

@@ -1,7 +1,7 @@
 //! Charts: columns of items, their closure, and reading a byte.
 
 use super::{Recogniser, text};
-use crate::grammar::{ExprId, Expression, Order, RuleId};
+use crate::grammar::{ExprId, Expression, Order, RuleId, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -29,6 +29,8 @@ pub(super) enum Piece {
     Set(ExprId),
     /// A character of a class, some bytes of which may have been read.
     Char { class: ExprId, read: Vec<u8> },
+    /// What is left of a word graph from a node on.
+    Node { of: ExprId, node: usize },
     /// A repeat with what is left of its bounds.
     Repeat { body: ExprId, min: u32, max: Option<u32> },
     /// Members in their order, from `next` on, after `count` of them; whether the one must still come.
@@ -205,7 +207,7 @@ impl Closure<'_, '_, '_> {
             match item.rest.last() {
                 None => self.complete(item.head, item.origin),
                 Some(&Piece::Call(head)) => self.call(head, item),
-                Some(Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. }) => {
+                Some(Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. } | Piece::Node { .. }) => {
                     self.column.readers.push(item)
                 }
                 Some(_) => {
@@ -289,6 +291,14 @@ impl Item {
                 let left = (read.len() < wanted).then_some(Piece::Char { class: *class, read });
                 Some(self.with(left))
             }
+            &Piece::Node { of, node } => {
+                let Expression::WordGraph(graph) = grammar.expression(of) else { return None };
+                let edge = graph.edges(node).iter().find(|edge| (edge.low..=edge.high).contains(&byte))?;
+                Some(self.with([match edge.to {
+                    WordTarget::Node(node) => Piece::Node { of, node: node as usize },
+                    WordTarget::Exit(exit) => Piece::Expr(graph.exits()[exit as usize]),
+                }]))
+            }
             _ => None,
         }
     }
@@ -366,6 +376,7 @@ impl Recogniser<'_> {
             Expression::Bytes(_) => vec![item.with([Piece::Bytes { of: id, member: None, at: 0 }])],
             Expression::ByteSet(_) => vec![item.with([Piece::Set(id)])],
             Expression::Class(_) => vec![item.with([Piece::Char { class: id, read: Vec::new() }])],
+            Expression::WordGraph(_) => vec![item.with([Piece::Node { of: id, node: 0 }])],
             Expression::Sequence(list) => vec![item.with(list.iter().copied().map(Piece::Expr))],
             Expression::Choice(list) => list.iter().map(|&id| item.with([Piece::Expr(id)])).collect(),
             &Expression::Repeat { body, min, max } => vec![item.with([Piece::Repeat { body, min, max }])],

@@ -1,7 +1,7 @@
 //! The least length of a word of each expression, rule and piece, if it has a word at all.
 
 use super::chart::{Head, Piece};
-use crate::grammar::{ExprId, Expression, Grammar, Member, Members};
+use crate::grammar::{ExprId, Expression, Grammar, Member, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Least lengths in bytes; `None` where there is no word. Of an intersection or complement only whether it
@@ -47,6 +47,7 @@ impl Least {
             Expression::Rule(rule) => self.rules[rule.index()],
             Expression::Label(_, body) => self.expression(*body),
             Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
+            Expression::WordGraph(graph) => self.graph(graph, 0),
             Expression::Members(members) => {
                 self.members(members, 0..members.members.len(), 0, members.one.is_some())
             }
@@ -67,6 +68,19 @@ impl Least {
 
     fn times(&self, body: ExprId, count: u64) -> Option<u64> {
         if count == 0 { Some(0) } else { Some(self.expression(body)?.saturating_mul(count)) }
+    }
+
+    /// From a node of a word graph to the end of a word.
+    fn graph(&self, graph: &WordGraph, from: usize) -> Option<u64> {
+        let mut least: Vec<Option<u64>> = vec![None; graph.len()];
+        for node in (from..graph.len()).rev() {
+            let after = |edge: &WordEdge| match edge.to {
+                WordTarget::Node(node) => least[node as usize],
+                WordTarget::Exit(exit) => self.expression(graph.exits()[exit as usize]),
+            };
+            least[node] = graph.edges(node).iter().filter_map(after).min().map(|rest| rest.saturating_add(1));
+        }
+        least[from]
     }
 
     /// To finish members with those of `left` left, after `count` of them, `one` if that must still come.
@@ -116,6 +130,10 @@ impl Least {
             Piece::Call(Head::Lock(id)) => self.lock(*id),
             // not exact for what has been begun, but never too great
             Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. } => Some(1),
+            Piece::Node { of, node } => match grammar.expression(*of) {
+                Expression::WordGraph(graph) => self.graph(graph, *node),
+                other => unreachable!("no graph in {other:?}"),
+            },
             Piece::Repeat { body, min, .. } => self.times(*body, u64::from(*min)),
             Piece::Declared { of, next, count, one } => {
                 let members = members(*of);

@@ -61,6 +61,11 @@ pub(super) fn alphabet(grammar: &Grammar) -> Vec<u8> {
                     [low, high].into_iter().for_each(&mut alone);
                 }
             }
+            Expression::WordGraph(graph) => {
+                for edge in (0..graph.len()).flat_map(|node| graph.edges(node)) {
+                    [edge.low, edge.high].into_iter().for_each(&mut alone);
+                }
+            }
             Expression::Class(class) => {
                 classes = true;
                 for &(low, high) in class.ranges() {

@@ -1,7 +1,10 @@
 //! Random grammars.
 
 use super::Choices;
-use crate::grammar::{ByteSet, CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order, RuleId};
+use crate::grammar::{
+    ByteSet, CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordEdge, WordGraph,
+    WordTarget,
+};
 
 /// What random grammars may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +19,7 @@ pub struct GrammarShape {
     pub depth: usize,
     /// Repeats count at most so far.
     pub count: u32,
-    /// Whether there may be [`Members`](crate::grammar::Members).
+    /// Whether there may be [`Members`](crate::grammar::Members) and word graphs.
     pub members: bool,
     /// Whether there may be intersections and complements.
     pub locks: bool,
@@ -91,7 +94,8 @@ impl Generator<'_, '_, '_> {
                 let parts = self.list(depth, 4);
                 self.builder.choice(parts)
             }
-            13..=15 => self.repeat(depth),
+            13 | 14 => self.repeat(depth),
+            15 if self.shape.members => self.graph(depth),
             16 | 17 if self.shape.members => self.members(depth),
             18 if self.shape.locks => self.lock(depth),
             19 => {
@@ -175,6 +179,40 @@ impl Generator<'_, '_, '_> {
                 )
             }
         }
+    }
+
+    fn graph(&mut self, depth: usize) -> ExprId {
+        let mut letters: Vec<u8> = self.shape.letters.concat().into_bytes();
+        letters.sort_unstable();
+        letters.dedup();
+        let most = self.choices.below(2).min(letters.len() - 1);
+        let exits: Vec<ExprId> = (0..=most).map(|_| self.expression(depth - 1)).collect();
+        let nodes = self.choices.below(4) as u32;
+        let last = exits.len() as u32 - 1;
+        let mut graph = WordGraph::new(exits);
+        for node in 0..=nodes {
+            // the first edges reach all that must be reached
+            let mut must: Vec<WordTarget> = Vec::new();
+            if node < nodes {
+                must.push(WordTarget::Node(node + 1));
+            } else {
+                must.extend((0..=last).map(WordTarget::Exit));
+            }
+            let mut edges = Vec::new();
+            for &letter in &letters {
+                let to = match must.pop() {
+                    Some(to) => to,
+                    None if self.choices.chance(50) => continue,
+                    None if self.choices.chance(50) && node < nodes => {
+                        WordTarget::Node(node + 1 + self.choices.below((nodes - node) as usize) as u32)
+                    }
+                    None => WordTarget::Exit(self.choices.below(last as usize + 1) as u32),
+                };
+                edges.push(WordEdge { low: letter, high: letter, to });
+            }
+            graph.push(edges);
+        }
+        self.builder.word_graph(graph)
     }
 
     fn members(&mut self, depth: usize) -> ExprId {

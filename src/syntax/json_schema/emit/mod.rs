@@ -11,6 +11,7 @@ use super::assertion::TypeSet;
 use super::conjunction::{ConjunctionId, Conjunctions};
 use super::decimal::Decimal;
 use super::formats::Side;
+use super::numbers::NumberRange;
 use super::options::{JsonSchemaOptions, Whitespace};
 use super::pointer::shown;
 use super::satisfiable::Satisfiable;
@@ -38,6 +39,8 @@ pub(super) fn emit(
         satisfiable,
         options,
         layout,
+        character: None,
+        numbers: FxHashMap::default(),
         made: vec![None; all.len()],
         tests: FxHashMap::default(),
         g,
@@ -118,6 +121,8 @@ struct Emitter<'e, 'a> {
     options: &'e JsonSchemaOptions,
     g: GrammarBuilder,
     layout: Layout,
+    character: Option<ExprId>,
+    numbers: FxHashMap<NumberRange, ExprId>,
     /// References to rules, and what stands inside rules once it is made.
     made: Vec<Option<ExprId>>,
     /// Contents of strings that pass a test, or fail it.
@@ -194,16 +199,7 @@ impl<'a> Emitter<'_, 'a> {
             alternatives.push(self.string(typed)?);
         }
         if has(TypeSet::NUMBER) {
-            let excluded = typed.excluded.iter().filter(|value| value.is_number());
-            let excluded: Vec<Decimal> = excluded.map(|value| Decimal::parse(&value.to_string())).collect();
-            let numbers = self.options.numbers;
-            alternatives.push(numbers::expression_excluding(
-                &mut self.g,
-                &typed.number,
-                &excluded,
-                numbers,
-                pointer,
-            )?);
+            alternatives.push(self.number(typed, pointer)?);
         }
         for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
             if has(one) {
@@ -213,16 +209,37 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.choice(alternatives))
     }
 
+    fn number(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
+        let excluded = typed.excluded.iter().filter(|value| value.is_number());
+        let excluded: Vec<Decimal> = excluded.map(|value| Decimal::parse(&value.to_string())).collect();
+        if let Some(&known) = self.numbers.get(&typed.number).filter(|_| excluded.is_empty()) {
+            return Ok(known);
+        }
+        let numbers = self.options.numbers;
+        let all = numbers::expression_excluding(&mut self.g, &typed.number, &excluded, numbers, pointer)?;
+        if excluded.is_empty() {
+            self.numbers.insert(typed.number.clone(), all);
+        }
+        Ok(all)
+    }
+
+    /// One character of a string in any spelling.
+    fn character(&mut self) -> ExprId {
+        *self.character.get_or_insert_with(|| strings::character(&mut self.g))
+    }
+
     fn string(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
         let excluded: Vec<&str> = typed.excluded.iter().filter_map(|value| value.as_str()).collect();
         let mut all = Vec::new();
         if !typed.tests.is_empty() || !excluded.is_empty() && !typed.length.is_free() {
             all.push(self.tested(&typed.tests, &typed.length)?);
         } else if excluded.is_empty() {
-            return Ok(strings::of_length(&mut self.g, &typed.length));
+            let character = self.character();
+            return Ok(strings::of_length(&mut self.g, &typed.length, character));
         }
         if !excluded.is_empty() {
-            all.push(strings::other_than(&mut self.g, excluded));
+            let character = self.character();
+            all.push(strings::other_than(&mut self.g, excluded, character));
         }
         Ok(self.g.intersection(all))
     }

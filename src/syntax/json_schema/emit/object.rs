@@ -50,7 +50,8 @@ impl<'a> Emitter<'_, 'a> {
             all.push(self.inner(strings));
         }
         if all.is_empty() || !class.others.is_empty() {
-            all.push(strings::other_than(&mut self.g, class.others.iter().copied()));
+            let character = self.character();
+            all.push(strings::other_than(&mut self.g, class.others.iter().copied(), character));
         }
         Ok(self.g.intersection(all))
     }

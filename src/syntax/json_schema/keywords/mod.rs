@@ -20,7 +20,10 @@ use super::policies;
 use super::reader::{Location, Reader};
 use super::schema::Schema;
 use crate::error::Result;
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
+use smallvec::SmallVec;
+use std::sync::LazyLock;
 
 /// What becomes of a keyword.
 #[derive(Clone, Copy, PartialEq)]
@@ -65,23 +68,32 @@ const STATUS: &[(Status, u8, u8, &[&str])] = &[
     (Refused, 3, 3, &["disallow"]),
 ];
 
+/// [`STATUS`] by keyword.
+static STATUSES: LazyLock<FxHashMap<&str, (Status, u8, u8)>> = LazyLock::new(|| {
+    let each = |&(status, since, until, words): &(Status, u8, u8, &'static [&'static str])| {
+        words.iter().map(move |&word| (word, (status, since, until)))
+    };
+    STATUS.iter().flat_map(each).collect()
+});
+
 /// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
 fn status(draft: Draft, keyword: &str) -> Option<Status> {
-    let found = STATUS.iter().find(|(.., words)| words.contains(&keyword));
-    found.filter(|(_, since, until, _)| draft.is_within(*since, *until)).map(|(status, ..)| *status)
+    let &(status, since, until) = STATUSES.get(keyword)?;
+    draft.is_within(since, until).then_some(status)
 }
 
 /// The keywords of one schema object, for the families to read from.
 struct Keywords<'a, 'l> {
     location: &'l Location<'a>,
-    map: &'a Map<String, Value>,
+    /// Those that the draft has. They are few: a look at each is quicker than the object's index.
+    known: SmallVec<[(&'a str, &'a Value); 8]>,
     draft: Draft,
 }
 
 impl<'a> Keywords<'a, '_> {
     /// The value of a keyword, if it is there and the draft has it.
     fn get(&self, keyword: &str) -> Option<&'a Value> {
-        self.map.get(keyword).filter(|_| status(self.draft, keyword).is_some())
+        self.known.iter().find(|(known, _)| *known == keyword).map(|(_, value)| *value)
     }
 
     /// The pointer of the keyword.
@@ -136,10 +148,13 @@ pub(super) fn read<'a>(
     map: &'a Map<String, Value>,
 ) -> Result<Schema<'a>> {
     let draft = reader.draft(location);
-    let keywords = Keywords { location, map, draft };
+    let mut keywords = Keywords { location, known: SmallVec::new(), draft };
     let mut schema = Schema::new(location.pointer.clone());
-    for keyword in map.keys() {
+    for (keyword, value) in map {
         *reader.keywords.entry(keyword).or_default() += 1;
+        if status(draft, keyword).is_some() {
+            keywords.known.push((keyword, value));
+        }
     }
     if draft.ref_stands_alone() && map.contains_key("$ref") {
         for keyword in map.keys().filter(|k| *k != "$ref" && status(draft, k) != Some(Annotation)) {

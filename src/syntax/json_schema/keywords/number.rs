@@ -12,12 +12,12 @@ use serde_json::Value;
 pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Result<()> {
     let (minimum, exclusive_minimum) = pair(keywords, "minimum", "exclusiveMinimum")?;
     let (maximum, exclusive_maximum) = pair(keywords, "maximum", "exclusiveMaximum")?;
-    for lower in [minimum, exclusive_minimum] {
-        let range = NumberRange { lower, ..NumberRange::default() };
+    for lower in [minimum, exclusive_minimum].into_iter().flatten() {
+        let range = NumberRange { lower: Some(lower), ..NumberRange::default() };
         schema.number = numbers::intersection(&schema.number, &range);
     }
-    for upper in [maximum, exclusive_maximum] {
-        let range = NumberRange { upper, ..NumberRange::default() };
+    for upper in [maximum, exclusive_maximum].into_iter().flatten() {
+        let range = NumberRange { upper: Some(upper), ..NumberRange::default() };
         schema.number = numbers::intersection(&schema.number, &range);
     }
     read_divisor(keywords, "multipleOf", schema)

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 const MAX_LOOKED_AT: u32 = 10_000;
 
 /// One end of a range of numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) struct Bound {
     pub(in super::super) value: Decimal,
     /// Whether the value itself is outside.
@@ -16,7 +16,7 @@ pub(in super::super) struct Bound {
 }
 
 /// Numbers between two bounds, multiples of some numbers and not of others. Integers are the multiples of one.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub(in super::super) struct NumberRange {
     pub(in super::super) lower: Option<Bound>,
     pub(in super::super) upper: Option<Bound>,
