@@ -66,10 +66,6 @@ pub(super) fn compute(
     // nodes whose path is in the loop
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
-        // both allow all tokens below, and neither returns there
-        if walk.takes_whole(trie, node, left)? && walk.takes_whole(trie, node, base)? {
-            continue;
-        }
         for child in trie.steps(node) {
             let pair @ (left, right) = (walk.step(left, child.byte)?, walk.step(base, child.byte)?);
             let agree = left == right
