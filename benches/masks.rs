@@ -6,13 +6,14 @@
 
 #![allow(clippy::print_stdout)]
 
+mod support;
+
 use comfy_table::{Cell, CellAlignment, Table};
-use grammata::diagnostic::excerpt_bytes as excerpt;
-use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
-use grammata::{Compiler, Error, Result, Vocabulary, grammar::Grammar};
+use grammata::{Compiler, Result, Vocabulary};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use support::{Shipped, shipped, walk};
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -48,24 +49,24 @@ fn run(tokenizer: &Path, grammars: &Path) -> Result<()> {
     let mut table = Table::new();
     table.set_header(["grammar", "compile", "masks", "", "p50", "p99", "max", "mean", "kB"]);
     let (mut first, mut again) = (Vec::new(), Vec::new());
-    for folder in folders(grammars)? {
+    let mut words = vec![0; vocabulary.mask_words()];
+    for Shipped { name, source, examples } in shipped(grammars)? {
         let begin = Instant::now();
-        let grammar = load(&folder)?;
+        let (grammar, _) = source.grammar()?;
         let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar)?;
         let compile = begin.elapsed();
         let mut times = [Vec::new(), Vec::new()];
         for times in &mut times {
-            for example in files(&folder.join("accept"))? {
-                walk(
-                    &compiled,
-                    &vocabulary,
-                    &std::fs::read(&example).map_err(|e| Error::io(&example, &e))?,
-                    times,
-                )?;
+            for example in &examples {
+                walk(&compiled, example, &mut words, |matcher, words| {
+                    let begin = Instant::now();
+                    matcher.fill_mask(words)?;
+                    times.push(begin.elapsed());
+                    Ok(())
+                })?;
             }
         }
         let kilobytes = compiled.statistics().cache_bytes / 1000;
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         row(
             &mut table,
             &name,
@@ -90,30 +91,6 @@ fn run(tokenizer: &Path, grammars: &Path) -> Result<()> {
     Ok(())
 }
 
-fn walk(
-    compiled: &grammata::CompiledGrammar,
-    vocabulary: &Vocabulary,
-    text: &[u8],
-    times: &mut Vec<Duration>,
-) -> Result<()> {
-    let tokens = vocabulary.encode_greedy(text).expect("the tokenizer spells every example");
-    let mut matcher = compiled.matcher();
-    let mut words = vec![0; vocabulary.mask_words()];
-    for token in tokens {
-        let begin = Instant::now();
-        matcher.fill_mask(&mut words)?;
-        times.push(begin.elapsed());
-        assert!(
-            words[token.index() / 32] >> (token.get() % 32) & 1 == 1,
-            "a token of {} is forbidden: {token}",
-            excerpt(text)
-        );
-        matcher.accept_token(token)?;
-    }
-    assert!(matcher.is_accepting()?, "an example is not accepted");
-    Ok(())
-}
-
 fn row(table: &mut Table, name: &str, compile: &str, visits: &str, times: &[Duration], kilobytes: usize) {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -133,31 +110,4 @@ fn row(table: &mut Table, name: &str, compile: &str, visits: &str, times: &[Dura
         show(1.0),
     ];
     table.add_row(cells.into_iter().chain([microseconds(mean), size]).map(Cell::new));
-}
-
-fn load(folder: &Path) -> Result<Grammar> {
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
-    if let Some(source) = read("spec.toml") {
-        return Ok(automaton_spec::compile(&source, &Default::default())?.grammar);
-    }
-    if let Some(source) = read("grammar.gbnf") {
-        return Ok(gbnf::compile(&source, &Default::default())?.grammar);
-    }
-    if let Some(source) = read("schema.json") {
-        return Ok(json_schema::compile(&source, &Default::default())?.grammar);
-    }
-    let path = folder.join("pattern.regex");
-    let source = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, &e))?;
-    regex::compile(source.trim_end_matches('\n'), &Default::default())
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, &e))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    paths.sort();
-    Ok(paths)
-}
-
-fn folders(grammars: &Path) -> Result<Vec<PathBuf>> {
-    Ok(files(grammars)?.into_iter().filter(|path| path.is_dir()).collect())
 }

@@ -3,9 +3,10 @@
 //! In place of a model stands a random number generator, so what comes out is a random word of the grammar.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
+use grammata::serve::{GrammarCache, Source, accept_tokens, fill_masks};
 use grammata::syntax::{gbnf, json_schema};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
-use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits, Result};
+use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits, Matcher, Result};
 use std::sync::Arc;
 
 fn main() -> Result<()> {
@@ -16,6 +17,7 @@ fn main() -> Result<()> {
     explain(&compiled)?;
     jump_forward(&compiled)?;
     share(&compiled)?;
+    serve(Compiler::new(Arc::clone(compiled.vocabulary())), &mut Model(3))?;
     limit(&compiled)?;
     own_vocabulary()
 }
@@ -129,6 +131,30 @@ fn share(compiled: &CompiledGrammar) -> Result<()> {
     }
     let statistics = compiled.statistics();
     println!("{} masks, {} bytes of tables", statistics.masks_computed, statistics.cache_bytes);
+    Ok(())
+}
+
+/// For a server: grammars by their source within a bound of bytes, and one step of all sequences over a pool of threads.
+fn serve(compiler: Compiler, model: &mut Model) -> Result<()> {
+    let row = compiler.vocabulary().mask_words();
+    let cache = GrammarCache::new(compiler, 256 << 20);
+    let requests = [r#"{"type": "integer", "minimum": 1, "maximum": 20}"#, r#"{"enum": ["yes", "no"]}"#];
+    let mut sequences: Vec<Matcher> = Vec::new();
+    for number in 0..6 {
+        let grammar = cache.get(&Source::json_schema(requests[number % 2]))?;
+        sequences.push(grammar.compiled.matcher());
+    }
+    println!("{} sequences of {} grammars", sequences.len(), cache.len());
+    let mut masks = vec![0u32; row * sequences.len()];
+    while !sequences.is_empty() {
+        fill_masks(&mut sequences, &mut masks, row).into_iter().collect::<Result<()>>()?;
+        let tokens: Vec<TokenId> = masks.chunks(row).map(|mask| model.choose(mask)).collect();
+        accept_tokens(&mut sequences, &tokens).into_iter().collect::<Result<()>>()?;
+        for ended in sequences.extract_if(.., |sequence| sequence.is_finished().unwrap_or(true)) {
+            println!("{}", String::from_utf8_lossy(ended.bytes()));
+        }
+        masks.truncate(row * sequences.len());
+    }
     Ok(())
 }
 

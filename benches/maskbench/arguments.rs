@@ -6,14 +6,18 @@ use std::time::Duration;
 
 /// How the runner is called, and where its data is.
 pub(crate) const USAGE: &str = "\
-usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE --tokenizer tokenizer.json [OPTIONS]
+usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|special --tokenizer tokenizer.json [OPTIONS]
 
   --data PATH        a folder of MaskBench files (one JSON file a schema), or a file with one schema a line
-                     (.jsonl, .jsonl.gz)
+                     (.jsonl, .jsonl.gz); `special` stands for built-in schemas that grow: maxLength, pattern, enum,
+                     tools, members, depth
   --tokenizer FILE   the tokenizer.json of the model
   --eos ID           its end-of-sequence token; may be given several times (default: those with known names)
+  --each             a line for each schema in the report
+  --plot DIR         draw the distributions of times into DIR, as SVG
   --out FILE         write one JSON line a schema and engine
   --peer llguidance  run llguidance on the same inputs, in turn (needs `--features peers`)
+  --peer-alone       run the peer only, to see what memory it takes
   --only WORD        only the schemas with this id, or with this keyword; may be given several times
   --limit N          stop after N schemas
   --repeat N         run the tests N times on the same compiled grammar; passes after the first are \"warm\"
@@ -36,8 +40,14 @@ pub(crate) struct Arguments {
     /// End-of-sequence ids; empty: those with known names.
     pub(crate) eos: Vec<u32>,
     pub(crate) out: Option<PathBuf>,
+    /// Whether to report each schema.
+    pub(crate) each: bool,
+    /// The folder for plots.
+    pub(crate) plot: Option<PathBuf>,
     /// Whether llguidance runs as well.
     pub(crate) peer: bool,
+    /// Whether this crate is left out.
+    pub(crate) peer_alone: bool,
     /// Ids and keywords; empty: all schemas.
     pub(crate) only: Vec<String>,
     pub(crate) limit: usize,
@@ -65,7 +75,10 @@ impl Arguments {
             tokenizer: PathBuf::new(),
             eos: Vec::new(),
             out: None,
+            each: false,
+            plot: None,
             peer: false,
+            peer_alone: false,
             only: Vec::new(),
             limit: usize::MAX,
             repeat: 1,
@@ -82,7 +95,10 @@ impl Arguments {
                 "--tokenizer" => tokenizer = Some(value()?.into()),
                 "--eos" => read.eos.push(number(&name, &value()?)?),
                 "--out" => read.out = Some(value()?.into()),
+                "--each" => read.each = true,
+                "--plot" => read.plot = Some(value()?.into()),
                 "--peer" => read.peer = choose(&name, &value()?, &[("llguidance", true)])?,
+                "--peer-alone" => (read.peer, read.peer_alone) = (true, true),
                 "--only" => read.only.push(value()?),
                 "--limit" => read.limit = number(&name, &value()?)?,
                 "--repeat" => read.repeat = number::<usize>(&name, &value()?)?.max(1),

@@ -19,8 +19,10 @@ mod engine;
 mod grammata_engine;
 #[cfg(feature = "peers")]
 mod llguidance_engine;
+mod plot;
 mod record;
 mod run;
+mod special;
 mod statistics;
 mod summary;
 
@@ -60,9 +62,12 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     let tokenizer = tokenizers::Tokenizer::from_file(&arguments.tokenizer).map_err(|e| e.to_string())?;
     let eos = arguments.eos.iter().map(|&id| TokenId::new(id)).collect();
     let load = LoadOptions { eos, ..LoadOptions::default() };
-    let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
     let options = JsonSchemaOptions { property_order: arguments.order, ..JsonSchemaOptions::default() };
-    let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(Grammata::new(Arc::new(vocabulary), options))];
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    if !arguments.peer_alone {
+        let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
+        engines.push(Box::new(Grammata::new(Arc::new(vocabulary), options)));
+    }
     if arguments.peer {
         engines.push(peer(arguments)?);
     }
@@ -82,16 +87,28 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         },
         out: out.transpose()?,
     };
+    let mut each = summary::Each::default();
+    let schemas_from: Box<dyn Iterator<Item = _>> = match arguments.data.to_str() {
+        Some("special") => Box::new(special::all().into_iter().map(Ok)),
+        _ => data::read(&arguments.data)?,
+    };
     let base = memory("VmRSS");
     let begin = Instant::now();
     let mut schemas = 0;
-    for schema in data::read(&arguments.data)? {
+    for schema in schemas_from {
         let schema = schema?;
         if !wanted(&schema, &arguments.only) {
             continue;
         }
         let start = Instant::now();
-        bench.schema(&schema, schemas).map_err(|e| e.to_string())?;
+        let outcomes = bench.schema(&schema, schemas).map_err(|e| e.to_string())?;
+        if arguments.each {
+            bench
+                .engines
+                .iter()
+                .zip(&outcomes)
+                .for_each(|(engine, outcome)| each.add(engine.name(), &schema, outcome));
+        }
         if arguments.rest {
             std::thread::sleep(start.elapsed() / 10);
         }
@@ -103,7 +120,18 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     if let Some(out) = &mut bench.out {
         out.flush().map_err(|e| e.to_string())?;
     }
+    if arguments.each {
+        println!("{each}\n");
+    }
     println!("{}", summary::show(&bench.tallies));
+    if let Some(folder) = &arguments.plot {
+        std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
+        let plots = [("tbm", "Time between masks"), ("ttfm", "Time to the first mask")];
+        for ((name, title), curves) in plots.into_iter().zip(summary::curves(&bench.tallies)) {
+            let path = folder.join(format!("maskbench-{name}.svg"));
+            plot::tails(&path, title, &curves).map_err(|e| format!("`{}`: {e}", path.display()))?;
+        }
+    }
     println!(
         "{schemas} schemas in {:.1} s; memory of the process: {} MiB before the first schema, {} MiB at the peak",
         begin.elapsed().as_secs_f64(),
@@ -150,7 +178,7 @@ struct Bench {
 
 impl Bench {
     /// Runs one schema on all engines; each goes first in turn.
-    fn schema(&mut self, schema: &Schema, number: usize) -> std::io::Result<()> {
+    fn schema(&mut self, schema: &Schema, number: usize) -> std::io::Result<Vec<Outcome>> {
         let tests = schema.tests.iter().map(|test| {
             let encoding = self.tokenizer.encode_fast(test.text.as_str(), false);
             let encoding = encoding.map_err(|e| std::io::Error::other(format!("{}: {e}", schema.id)))?;
@@ -165,16 +193,15 @@ impl Bench {
             let words = &mut self.words[place];
             outcomes[place] = Some(run::run(engine, &schema.text, &tests, self.settings, words));
         }
-        let common = outcomes.iter().flatten().all(Outcome::compiled);
+        let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+        let common = outcomes.iter().all(Outcome::compiled);
         let decode = |tokens: &[u32]| self.tokenizer.decode(tokens, false).unwrap_or_default();
-        for ((engine, tally), outcome) in
-            self.engines.iter().zip(&mut self.tallies).zip(outcomes.iter().flatten())
-        {
+        for ((engine, tally), outcome) in self.engines.iter().zip(&mut self.tallies).zip(&outcomes) {
             if let Some(out) = &mut self.out {
                 writeln!(out, "{}", record::line(engine.name(), schema, &tests, outcome, &decode))?;
             }
             tally.add(&schema.id, outcome, common);
         }
-        Ok(())
+        Ok(outcomes)
     }
 }

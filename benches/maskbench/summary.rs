@@ -1,8 +1,10 @@
 //! The tables at the end.
 
+use super::data::Schema;
 use super::run::{Outcome, Status};
 use super::statistics::{grouped, mean, percentile, share_over};
 use comfy_table::{Cell, CellAlignment, Table};
+use std::fmt;
 
 /// Thousandths and their names.
 const PERCENTILES: [(usize, &str); 8] = [
@@ -88,6 +90,51 @@ impl Tally {
     pub(crate) fn count(&self, status: Status) -> usize {
         self.statuses.iter().filter(|&&found| found == status).count()
     }
+}
+
+/// A line for each schema and engine.
+#[derive(Debug, Default)]
+pub(crate) struct Each(Vec<Vec<String>>);
+
+impl Each {
+    /// Adds a schema.
+    pub(crate) fn add(&mut self, engine: &str, schema: &Schema, outcome: &Outcome) {
+        let times: Vec<u64> = outcome.times.iter().map(|times| times.mask + times.commit).collect();
+        let times = sorted(&times, &[]);
+        let mut cells = vec![
+            schema.id.clone(),
+            format!("{:.1}", schema.text.len() as f64 / 1000.0),
+            engine.to_owned(),
+            outcome.status.name().to_owned(),
+            if outcome.compiled() { microseconds(outcome.ttfm().as_nanos() as f64) } else { String::new() },
+            times.len().to_string(),
+            mean(&times).map_or_else(String::new, microseconds),
+        ];
+        let places = [500, 990, 1000].map(|place| percentile(&times, place));
+        cells.extend(places.map(|time| time.map_or_else(String::new, |time| microseconds(time as f64))));
+        self.0.push(cells);
+    }
+}
+
+impl fmt::Display for Each {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = empty_table();
+        table.set_header([
+            "schema", "kB", "engine", "status", "TTFM µs", "masks", "mean µs", "p50", "p99", "max",
+        ]);
+        self.0.iter().for_each(|line| {
+            table.add_row(line);
+        });
+        write!(f, "{}", right_align(table))
+    }
+}
+
+/// The times of the schemas that all engines compile, an engine a curve: those between masks, those to the first.
+pub(crate) fn curves(tallies: &[Tally]) -> [Vec<(String, Vec<u64>)>; 2] {
+    let of = |times: fn(&Samples) -> &Vec<u64>| {
+        tallies.iter().map(|tally| (tally.name.to_owned(), sorted(times(&tally.common), &[]))).collect()
+    };
+    [of(|samples| &samples.tbm), of(|samples| &samples.ttfm)]
 }
 
 /// All tables as text.

@@ -5,6 +5,7 @@
 //! before the rule is entered: each rule is entered once, however many ways lead to it.
 
 use super::Automaton;
+use super::distinct::Trace;
 use super::stack::{Frame, StackId};
 use super::state::{State, StateId};
 use super::table::Tables;
@@ -30,6 +31,8 @@ pub(super) struct Closure {
     /// Starts to enter in the second phase, by rank.
     calls: Vec<(u32, Item)>,
     pub(super) accepting: bool,
+    /// What was read, where lists of different items remember it.
+    pub(super) trace: Trace,
 }
 
 impl Closure {
@@ -39,6 +42,7 @@ impl Closure {
         self.work.clear();
         self.calls.clear();
         self.accepting = false;
+        self.trace.clear();
     }
 
     /// The states reached.
@@ -122,11 +126,11 @@ impl Tables {
             | State::Key { .. }
             | State::Lockstep(_) => {}
             // return addresses are never entered without their frame
-            State::LoopReturn(_) | State::MembersReturn(_) => {}
+            State::LoopReturn(_) | State::MembersReturn(_) | State::DistinctReturn(_) => {}
             State::Accept => {
                 for place in 0..self.stacks.frame_count(stack) {
                     let frame = self.stacks.frame(stack, place);
-                    self.return_to(automaton, closure, frame);
+                    self.return_to(automaton, closure, frame)?;
                 }
             }
             State::Split { first, len } => {
@@ -144,15 +148,17 @@ impl Tables {
             State::LoopAgain(l) => self.go_round(automaton, closure, l, 1, stack),
             State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack),
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack),
+            State::DistinctEnter(d) => self.enter_distinct(automaton, closure, d, stack),
+            State::DistinctNext(_) => self.next_item(automaton, closure, stack),
             State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
         }
         Ok(())
     }
 
-    fn return_to(&mut self, automaton: &Automaton, closure: &mut Closure, frame: Frame) {
+    fn return_to(&mut self, automaton: &Automaton, closure: &mut Closure, frame: Frame) -> Result<()> {
         if frame.to_return == Frame::BOTTOM {
             closure.accepting = true;
-            return;
+            return Ok(());
         }
         match automaton.state(frame.to_return) {
             State::LoopReturn(l) => {
@@ -163,8 +169,10 @@ impl Tables {
                 self.go_round(automaton, closure, l, count, frame.below);
             }
             State::MembersReturn(m) => self.end_member(automaton, closure, m, frame),
+            State::DistinctReturn(_) => self.end_item(automaton, closure, frame)?,
             _ => self.add(closure, frame.to_return, frame.below),
         }
+        Ok(())
     }
 
     /// Begins another round of a counted loop after `count` rounds, if one is allowed.

@@ -52,6 +52,11 @@ impl Lowering<'_> {
             to(&mut list.separator);
             to(&mut list.exit);
         }
+        for list in &mut automaton.distincts {
+            list.items.iter_mut().for_each(&to);
+            to(&mut list.separator);
+            to(&mut list.exit);
+        }
         for lockstep in &mut automaton.locksteps {
             to(&mut lockstep.exit);
             lockstep.operands.iter_mut().filter_map(|operand| operand.start.as_mut()).for_each(&to);

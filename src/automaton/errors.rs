@@ -45,3 +45,28 @@ pub(super) fn left_calls_remain() -> Error {
             .help("this is a defect of this library; please report the grammar"),
     )
 }
+
+pub(super) fn too_few_different(min: u32, most: u32) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/too-few-different",
+            "a list needs more items than there are different ones",
+        )
+        .found(format!("at least {min} items"))
+        .allowed(format!("at most {most}"))
+        .help("lower the least number of items, or admit more values"),
+    )
+}
+
+pub(super) fn distinct_in_lockstep(root: &str) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/distinct-in-lockstep",
+            "a list of different items stands in an intersection or complement",
+        )
+        .at(Place::Rule(root.into()))
+        .help("intersect the items instead of the lists"),
+    )
+}

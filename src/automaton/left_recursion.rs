@@ -82,18 +82,25 @@ pub(super) fn lockstep_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<
         }
     }
     let mut depth = vec![0usize; edges.len()];
+    let mut remembers = vec![false; edges.len()];
     let mut order = Vec::new();
     for component in components(&edges) {
         let cyclic = component.len() > 1;
         let inner = component.iter().flat_map(|&n| &edges[n]).map(|&n| depth[n]).max().unwrap_or(0);
+        let is_distinct = |&n: &usize| matches!(grammar.expressions()[n], Expression::Distinct(_));
+        let lists = component.iter().any(|n| is_distinct(n) || edges[*n].iter().any(|&n| remembers[n]));
         for &node in &component {
             let expression = &grammar.expressions()[node];
             depth[node] = inner;
+            remembers[node] = lists;
             if !is_lockstep(expression) || !reached[node] {
                 continue;
             }
             if cyclic {
                 return Err(errors::cyclic_lockstep(&grammar.rule(grammar.root()).name));
+            }
+            if lists {
+                return Err(errors::distinct_in_lockstep(&grammar.rule(grammar.root()).name));
             }
             depth[node] += 1;
             if depth[node] > max_depth {
@@ -134,6 +141,7 @@ impl Lowering<'_> {
             State::Call { start, .. } => [Some(start), None],
             State::LoopAgain(l) => [Some(self.automaton.loops[l as usize].body), None],
             State::MembersEnter(m) => [list(m).rest, list(m).one],
+            State::DistinctEnter(d) => [self.automaton.distincts[d as usize].items.first().copied(), None],
             _ => [None, None],
         };
         callees.into_iter().flatten()

@@ -88,6 +88,7 @@ impl<'g> Lowering<'g> {
             splits: Vec::with_capacity(128),
             loops: Vec::new(),
             members: Vec::new(),
+            distincts: Vec::new(),
             locksteps: Vec::new(),
             ranks: FxHashMap::default(),
             classes: classes.build(),
@@ -289,6 +290,7 @@ impl<'g> Lowering<'g> {
     fn finish(mut self) -> Result<Automaton> {
         self.rank_callables()?;
         self.pass_over_splits();
+        self.check_distinct()?;
         let Automaton { states, state_scopes, edges, splits, .. } = &mut self.automaton;
         states.shrink_to_fit();
         state_scopes.shrink_to_fit();
@@ -386,6 +388,10 @@ impl<'g> Lowering<'g> {
                 let built = self.result();
                 self.fill_split(start, &[built]);
                 self.results.push(result);
+            }
+            Task::DistinctEnd { list, places, separated, scope } => {
+                self.scope = scope;
+                self.end_distinct(list, places, separated);
             }
             Task::WordGraphEnd { expression, next, scope } => {
                 self.scope = scope;
@@ -518,6 +524,7 @@ impl<'g> Lowering<'g> {
             Expression::Repeat { body, min, max } => self.build_repeat(*body, *min, *max, next, scope),
             Expression::WordGraph(graph) => self.begin_word_graph(id, graph, next, scope),
             Expression::Members(members) => self.begin_members(id, members, next, scope),
+            Expression::Distinct(list) => self.begin_distinct(list, next, scope),
             _ => {
                 let shared = std::mem::take(&mut self.shared[id.index()]);
                 let state = self.build_leaf(id, next);

@@ -15,12 +15,14 @@
 mod classes;
 mod closure;
 mod compress;
+mod distinct;
 mod errors;
 pub mod graph;
 mod left_recursion;
 mod literals;
 mod lockstep;
 mod lower;
+mod lower_distinct;
 mod lower_members;
 mod lower_word_graph;
 mod members;
@@ -35,9 +37,10 @@ mod task;
 mod utf8;
 pub mod words;
 
+pub(crate) use distinct::Likeness;
 pub(crate) use parts::Part;
 pub use state::StateId;
-pub(crate) use successors::Successors;
+pub(crate) use successors::{Dense, Successors};
 pub use table::{ConfigurationId, Tables};
 
 use crate::error::Result;
@@ -45,7 +48,7 @@ use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
 use crate::limits::Limits;
 use classes::ByteClasses;
 use rustc_hash::FxHashMap;
-use state::{Edge, Lockstep, Loop, Members, State};
+use state::{Distinct, Edge, Lockstep, Loop, Members, State};
 
 /// A lowered grammar. Immutable; the lazily made parts are in [`Tables`].
 #[derive(Clone, Debug)]
@@ -59,6 +62,7 @@ pub struct Automaton {
     splits: Vec<StateId>,
     loops: Vec<Loop>,
     members: Vec<Members>,
+    distincts: Vec<Distinct>,
     locksteps: Vec<Lockstep>,
     /// Per start of a callable: its place in the left-call order; callers come before callees.
     ranks: FxHashMap<StateId, u32>,
@@ -76,6 +80,17 @@ pub struct Scope {
     /// The innermost label around it in that rule, if any.
     pub label: Option<LabelId>,
 }
+
+/// Every byte.
+const ALL_BYTES: [u8; 256] = {
+    let mut all = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        all[byte] = byte as u8;
+        byte += 1;
+    }
+    all
+};
 
 impl Automaton {
     /// Lowers a grammar.
@@ -106,6 +121,12 @@ impl Automaton {
     /// The class of a byte.
     pub fn class_of(&self, byte: u8) -> usize {
         self.classes.get(byte)
+    }
+
+    /// The bytes that must be tried one by one where a configuration remembers what it has read: all of them. Elsewhere
+    /// one of each class is enough.
+    pub(crate) fn distinguished(&self, remembers: bool) -> &[u8] {
+        if remembers { &ALL_BYTES } else { self.classes.representatives() }
     }
 
     /// The limits it was lowered under.

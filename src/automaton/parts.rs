@@ -11,6 +11,7 @@
 
 use super::Automaton;
 use super::closure::Item;
+use super::distinct::{TapeId, is_between};
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
@@ -88,7 +89,7 @@ impl Tables {
                 }
             }
             items.sort_unstable();
-            let configuration = self.intern(&items, false);
+            let configuration = self.intern(&items, false, TapeId::NONE);
             let below = part[0].below;
             parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
         }
@@ -144,6 +145,7 @@ impl Tables {
                         (automaton.loops[l as usize].near(frame.value, horizon), true)
                     }
                     Some(State::MembersReturn(_) | State::Lockstep(_)) => (frame.value, false),
+                    Some(State::DistinctReturn(_)) if is_between(frame.value) => (frame.value, false),
                     _ => {
                         plain.push(frame);
                         continue;

@@ -2,7 +2,9 @@
 //!
 //! Entries lie in segments, each twice as long as the one before, which are made once and never move.
 
+use bytemuck::zeroed_slice_box;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// The length of the first segment, as a power of two: a row of successors (256 entries at most) fits into each.
 const FIRST: u32 = 8;
@@ -10,16 +12,18 @@ const FIRST: u32 = 8;
 /// Enough segments for 2³² entries.
 const SEGMENTS: usize = 33 - FIRST as usize;
 
-/// The list: of every index there is an entry, its default until something else is stored in it. Entries are changed
+/// The list: of every index there is an entry, a [fresh](Fresh) one until something else is stored in it. Entries are changed
 /// through shared references; they are atomics or cells that are set once.
 #[derive(Debug)]
 pub(crate) struct Segmented<T> {
     segments: [OnceLock<Box<[T]>>; SEGMENTS],
+    /// Bytes of the segments that have been made.
+    bytes: AtomicUsize,
 }
 
 impl<T> Default for Segmented<T> {
     fn default() -> Segmented<T> {
-        Segmented { segments: [const { OnceLock::new() }; SEGMENTS] }
+        Segmented { segments: [const { OnceLock::new() }; SEGMENTS], bytes: AtomicUsize::new(0) }
     }
 }
 
@@ -30,7 +34,32 @@ fn locate(index: usize) -> (usize, usize) {
     ((power - FIRST) as usize, shifted - (1 << power))
 }
 
-impl<T: Default> Segmented<T> {
+/// What a list may be of.
+pub(crate) trait Fresh: Sized {
+    /// Entries that nothing has been stored in.
+    fn fresh(len: usize) -> Box<[Self]>;
+}
+
+/// Zero. The memory is not touched before it is used.
+impl Fresh for AtomicU32 {
+    fn fresh(len: usize) -> Box<[AtomicU32]> {
+        zeroed_slice_box(len)
+    }
+}
+
+impl Fresh for AtomicU64 {
+    fn fresh(len: usize) -> Box<[AtomicU64]> {
+        zeroed_slice_box(len)
+    }
+}
+
+impl<T> Fresh for OnceLock<T> {
+    fn fresh(len: usize) -> Box<[OnceLock<T>]> {
+        (0..len).map(|_| OnceLock::new()).collect()
+    }
+}
+
+impl<T: Fresh> Segmented<T> {
     /// An entry, if its segment has been made.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
@@ -41,7 +70,11 @@ impl<T: Default> Segmented<T> {
     /// An entry; its segment is made where it is missing.
     pub(crate) fn entry(&self, index: usize) -> &T {
         let (segment, place) = locate(index);
-        let new = || (0..1usize << (segment as u32 + FIRST)).map(|_| T::default()).collect();
+        let new = || {
+            let len = 1usize << (segment as u32 + FIRST);
+            self.bytes.fetch_add(len * size_of::<T>(), Ordering::Relaxed);
+            T::fresh(len)
+        };
         &self.segments[segment].get_or_init(new)[place]
     }
 
@@ -62,15 +95,13 @@ impl<T: Default> Segmented<T> {
 
     /// Bytes on the heap, without what the entries own.
     pub(crate) fn memory_usage(&self) -> usize {
-        let made = self.segments.iter().map_while(OnceLock::get);
-        made.map(|segment| size_of_val::<[T]>(segment)).sum()
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn entries_keep_their_places_and_rows_lie_in_one_segment() {

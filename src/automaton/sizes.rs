@@ -80,7 +80,10 @@ pub(super) fn weights(grammar: &Grammar) -> Vec<u32> {
             Expression::WordGraph(graph) => {
                 children.saturating_add(u32::try_from(graph.len()).unwrap_or(u32::MAX))
             }
-            Expression::Members(_) | Expression::Intersection(_) | Expression::Complement(_) => 1000,
+            Expression::Members(_)
+            | Expression::Distinct(_)
+            | Expression::Intersection(_)
+            | Expression::Complement(_) => 1000,
             Expression::Repeat { max, min, .. } => children.saturating_mul(max.unwrap_or(*min).max(1)),
             Expression::Sequence(_) | Expression::Choice(_) | Expression::Label(..) => children,
         });

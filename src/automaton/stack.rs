@@ -10,6 +10,15 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
+/// Values from here on are registers of items that must differ from others; counts and ids never come so far, as texts
+/// do not.
+pub(super) const REGISTER: u32 = 1 << 31;
+
+/// Whether a frame's value is one of those.
+pub(super) fn is_register(value: u32) -> bool {
+    value >= REGISTER
+}
+
 /// The id of a set of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct StackId(u32);
@@ -42,6 +51,8 @@ pub(crate) struct Stacks {
     ends: Vec<u32>,
     ids: HashTable<u32>,
     unions: FxHashMap<(StackId, StackId), StackId>,
+    /// Per id: whether a frame in it, or below, has a register of that kind.
+    registers: Vec<bool>,
 }
 
 fn hash(frames: &[Frame]) -> u64 {
@@ -60,6 +71,7 @@ impl Stacks {
             ends: Vec::new(),
             ids: HashTable::new(),
             unions: FxHashMap::default(),
+            registers: Vec::new(),
         };
         stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: 0, below: StackId(0) }]);
         stacks
@@ -69,6 +81,11 @@ impl Stacks {
     pub(crate) fn frames(&self, id: StackId) -> &[Frame] {
         let start = if id.0 == 0 { 0 } else { self.ends[id.0 as usize - 1] as usize };
         &self.frames[start..self.ends[id.0 as usize] as usize]
+    }
+
+    /// Whether a frame has a register of an item that must differ from others.
+    pub(super) fn has_register(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize]
     }
 
     /// How many frames are on top.
@@ -93,6 +110,9 @@ impl Stacks {
             return StackId(id);
         }
         let id = self.ends.len() as u32;
+        let below = |frame: &Frame| frame.to_return != Frame::BOTTOM && self.has_register(frame.below);
+        let has_register = frames.iter().any(|frame| is_register(frame.value) || below(frame));
+        self.registers.push(has_register);
         self.frames.extend_from_slice(frames);
         self.ends.push(self.frames.len() as u32);
         let (all, ends) = (&self.frames, &self.ends);
@@ -187,6 +207,7 @@ impl Stacks {
     pub(crate) fn memory_usage(&self) -> usize {
         self.frames.capacity() * size_of::<Frame>()
             + self.ends.capacity() * 4
+            + self.registers.capacity()
             + self.ids.capacity() * 5
             + self.unions.capacity() * 13
     }

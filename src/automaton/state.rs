@@ -55,6 +55,12 @@ pub(crate) enum State {
     MembersNext(u32),
     /// Inside a member's key: a node of the key trie.
     Key { members: u32, node: u32 },
+    /// Begin a list of items that are pairwise different.
+    DistinctEnter(u32),
+    /// Return address of an item; the frame's value says which items were seen.
+    DistinctReturn(u32),
+    /// Between the separator and the next item.
+    DistinctNext(u32),
     /// Begin a lockstep.
     LockstepEnter(u32),
     /// Inside a lockstep; the top frame's value is the tuple of configurations.
@@ -153,6 +159,22 @@ pub(crate) struct KeyNode {
     pub(crate) terminal: Option<u32>,
     /// The members whose keys go on from here, sorted.
     pub(crate) members: SmallVec<[u32; 4]>,
+}
+
+/// The lowered form of [`crate::grammar::Distinct`].
+#[derive(Clone, Debug)]
+pub(crate) struct Distinct {
+    /// Per place: start of an item (it ends in the accepting state). The last one is that of all further places.
+    pub(crate) items: Vec<StateId>,
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) endless: bool,
+    /// Start of the separator, which leads to the `DistinctNext` state.
+    pub(crate) separator: StateId,
+    /// Where to go on afterwards.
+    pub(crate) exit: StateId,
+    /// The `DistinctReturn` state.
+    pub(crate) to_return: StateId,
 }
 
 /// Sub-automata that run side by side over the same bytes.

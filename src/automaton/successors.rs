@@ -14,6 +14,8 @@ pub(super) enum Row {
     Single(u8, Option<ConfigurationId>),
     /// From this entry on there is one a byte class.
     Dense(u32),
+    /// Each byte has a successor of its own, which is kept with what the configuration remembers.
+    Remembering,
 }
 
 /// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
@@ -30,7 +32,8 @@ impl Packed {
         match self.0 & 3 {
             0 => Row::Unknown,
             1 => Row::Single((self.0 >> 8) as u8, known(value)),
-            _ => Row::Dense(value),
+            2 => Row::Dense(value),
+            _ => Row::Remembering,
         }
     }
 
@@ -42,6 +45,7 @@ impl Packed {
                     Row::Unknown => 0,
                     Row::Single(byte, next) => 1 | u64::from(byte) << 8 | u64::from(entry(next)) << 32,
                     Row::Dense(row) => 2 | u64::from(row) << 32,
+                    Row::Remembering => 3,
                 },
         )
     }
@@ -54,6 +58,18 @@ fn entry(next: Option<ConfigurationId>) -> u32 {
 
 fn known(entry: u32) -> Option<ConfigurationId> {
     entry.checked_sub(1).map(ConfigurationId)
+}
+
+/// A dense row of successors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dense<'a>(&'a [AtomicU32]);
+
+impl Dense<'_> {
+    /// The configuration after a byte, if it is known.
+    #[inline]
+    pub(crate) fn step(self, automaton: &Automaton, byte: u8) -> Option<ConfigurationId> {
+        known(self.0.get(automaton.class_of(byte))?.load(Ordering::Acquire))
+    }
 }
 
 /// What is known of configurations so far.
@@ -92,6 +108,12 @@ impl Successors {
         known(self.rows.get(row as usize + class)?.load(Ordering::Acquire))
     }
 
+    /// A dense row: an entry a byte class.
+    #[inline]
+    pub(crate) fn dense(&self, row: u32, automaton: &Automaton) -> Dense<'_> {
+        Dense(self.rows.slice(row as usize, automaton.class_count()))
+    }
+
     /// The run of classes around one that are known to have the same successor.
     pub(super) fn run(&self, row: u32, class: usize, classes: usize) -> Option<(usize, usize)> {
         let row = self.rows.slice(row as usize, classes);
@@ -115,7 +137,7 @@ impl Successors {
             Row::Single(only, _) if only != byte => Some(ConfigurationId::DEAD),
             Row::Single(_, next) => next,
             Row::Dense(row) => self.entry(row, automaton.class_of(byte)),
-            Row::Unknown => None,
+            Row::Unknown | Row::Remembering => None,
         }
     }
 

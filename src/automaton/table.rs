@@ -2,6 +2,7 @@
 
 use super::Automaton;
 use super::closure::{Closure, Item};
+use super::distinct::{Memory, TapeId};
 use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
 use super::stack::{Frame, StackId, Stacks};
@@ -25,11 +26,18 @@ impl ConfigurationId {
     /// has a completion.
     pub const DEAD: ConfigurationId = ConfigurationId(0);
 
+    /// Of a configuration that does not remember which items of a list came: it takes that to know what comes here. It
+    /// only comes up in masks in the making, and nothing is known of its successors.
+    pub(crate) const UNSURE: ConfigurationId = ConfigurationId(1);
+
     /// The place in the table of configurations.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
+
+/// In a place with more ways on than this, there is more than one key at hand.
+const FEW_KEYS: usize = 4;
 
 /// The tables that grow as an automaton is run: stacks, configurations, successors.
 #[derive(Debug)]
@@ -38,9 +46,12 @@ pub struct Tables {
     pub(super) seen: SeenSets,
     pub(super) counted: Counted,
     pub(super) tuples: Tuples,
+    pub(super) memory: Memory,
     items: Vec<Item>,
     /// Per configuration: the end of its items; they begin where those of the configuration before end.
     ends: Vec<u32>,
+    /// Per configuration: what it remembers.
+    tapes: Vec<TapeId>,
     ids: HashTable<u32>,
     successors: Arc<Successors>,
     /// The end of the last row of successors.
@@ -52,10 +63,10 @@ pub struct Tables {
     scratch: Vec<Item>,
 }
 
-fn hash(items: &[Item], accepting: bool) -> u64 {
+fn hash(items: &[Item], accepting: bool, tape: TapeId) -> u64 {
     let mut hasher = FxHasher::default();
     items.hash(&mut hasher);
-    accepting.hash(&mut hasher);
+    (accepting, tape).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -78,8 +89,10 @@ impl Tables {
             seen: SeenSets::new(),
             counted: Counted::new(),
             tuples: Tuples::default(),
+            memory: Memory::new(),
             items: Vec::new(),
             ends: Vec::new(),
+            tapes: Vec::new(),
             ids: HashTable::new(),
             successors: Arc::default(),
             rows_end: 0,
@@ -87,13 +100,17 @@ impl Tables {
             spare: Vec::new(),
             scratch: Vec::new(),
         };
-        tables.intern(&[], false);
+        tables.intern(&[], false, TapeId::NONE);
+        // the unsure one has a place of its own
+        tables.ends.push(0);
+        tables.tapes.push(TapeId::NONE);
+        tables.successors.add(ConfigurationId::UNSURE, false, true);
         tables
     }
 
     /// How many configurations there are, the dead one included.
     pub fn configuration_count(&self) -> usize {
-        self.ends.len()
+        self.ends.len() - 1
     }
 
     /// The configuration before the first byte.
@@ -131,9 +148,17 @@ impl Tables {
         if let Some(known) = self.successors.step(automaton, id, byte) {
             return Ok(known);
         }
-        if let Row::Unknown = self.successors.row(id) {
-            self.new_row(automaton, id);
-            return self.step(automaton, id, byte);
+        match self.successors.row(id) {
+            Row::Unknown => {
+                self.new_row(automaton, id);
+                return self.step(automaton, id, byte);
+            }
+            Row::Remembering => {
+                if let Some(&next) = self.memory.next.get(&(id, byte)) {
+                    return Ok(next);
+                }
+            }
+            _ => {}
         }
         self.compute_step(automaton, id, byte)
     }
@@ -143,8 +168,8 @@ impl Tables {
         &self.successors
     }
 
-    /// The row of a configuration's successors, for [`successor`](Tables::successor). Configurations that wait for one
-    /// byte have none.
+    /// The row of a configuration's successors, for [`Successors::dense`]. Configurations that wait for one
+    /// byte, or remember what was read, have none.
     pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<u32> {
         let row = match self.successors.row(id) {
             Row::Unknown => self.new_row(automaton, id),
@@ -156,12 +181,6 @@ impl Tables {
         }
     }
 
-    /// An entry of a row, if it is known.
-    #[inline]
-    pub(crate) fn successor(&self, automaton: &Automaton, row: u32, byte: u8) -> Option<ConfigurationId> {
-        self.successors.entry(row, automaton.class_of(byte))
-    }
-
     /// The run of bytes around one that are known to have the same successor.
     pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
         let row = match self.successors.row(id) {
@@ -170,7 +189,7 @@ impl Tables {
             // dead on all others
             Row::Single(only, _) if byte < only => return (0, only - 1),
             Row::Single(only, _) => return (only + 1, u8::MAX),
-            Row::Unknown => return (byte, byte),
+            Row::Unknown | Row::Remembering => return (byte, byte),
         };
         match self.successors.run(row, automaton.class_of(byte), automaton.class_count()) {
             Some((first, end)) => {
@@ -196,6 +215,15 @@ impl Tables {
         self.wanted_bytes(automaton, id).fold(ByteSet::EMPTY, |all, (_, bytes)| all.union(&bytes))
     }
 
+    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
+    pub(crate) fn is_narrow(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
+        let in_key = |item: &Item| match automaton.state(item.state) {
+            State::Key { members, node } => automaton.key_edges(members, node).len() <= FEW_KEYS,
+            _ => false,
+        };
+        self.only_byte(automaton, id).is_some() || self.items(id).iter().all(in_key)
+    }
+
     /// The one byte that may come, if the configuration is a single state that waits for a single byte.
     pub(crate) fn only_byte(&self, automaton: &Automaton, id: ConfigurationId) -> Option<u8> {
         match (self.successors.row(id), self.items(id)) {
@@ -211,6 +239,7 @@ impl Tables {
     fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
         let row = match self.only_byte(automaton, id) {
             Some(byte) => Row::Single(byte, None),
+            None if self.remembers(id) => Row::Remembering,
             None => {
                 let (row, end) = self.successors.new_row(self.rows_end, automaton.class_count());
                 self.rows_end = end;
@@ -230,7 +259,11 @@ impl Tables {
         self.check_memory(automaton)?;
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
-        let moved = self.advance_items(automaton, id, byte, &mut closure);
+        let traced = match self.remembers(id) {
+            true => self.trace_byte(automaton, id, byte, &mut closure.trace),
+            false => Ok(()),
+        };
+        let moved = traced.and_then(|()| self.advance_items(automaton, id, byte, &mut closure));
         let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
         self.spare.push(closure);
         let ((low, high), next) = result?;
@@ -238,6 +271,9 @@ impl Tables {
             Row::Single(only, _) => self.successors.set_row(id, Row::Single(only, Some(next))),
             Row::Dense(row) => {
                 self.successors.fill(row, automaton.class_of(low), automaton.class_of(high), next);
+            }
+            Row::Remembering => {
+                self.memory.next.insert((id, byte), next);
             }
             Row::Unknown => {}
         }
@@ -299,17 +335,19 @@ impl Tables {
             &[item] if !closure.accepting => Some(item),
             _ => None,
         };
+        // what was read is part of what follows
+        let single = single.filter(|_| !closure.trace.is_begun());
         if let Some(item) = single {
             if automaton.state(item.state).is_leaf() {
-                return Ok(self.intern(&[item], false));
+                return Ok(self.intern(&[item], false, TapeId::NONE));
             }
             if let Some(&known) = self.closed.get(&item) {
                 return Ok(known);
             }
         }
         self.close(automaton, closure)?;
-        let id = self.intern_closure(automaton, closure);
-        if let Some(item) = single {
+        let id = self.intern_closure(automaton, closure)?;
+        if let Some(item) = single.filter(|_| !closure.trace.depends) {
             self.closed.insert(item, id);
         }
         Ok(id)
@@ -351,21 +389,38 @@ impl Tables {
         id
     }
 
-    fn intern_closure(&mut self, automaton: &Automaton, closure: &Closure) -> ConfigurationId {
+    fn intern_closure(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
+        if closure.trace.unsure {
+            return Ok(ConfigurationId::UNSURE);
+        }
         let mut items = std::mem::take(&mut self.scratch);
         items.clear();
         items.extend(closure.leaves(automaton));
         items.sort_unstable();
-        let id = self.intern(&items, closure.accepting);
+        let mut tape = Ok(TapeId::NONE);
+        if closure.trace.depends || closure.trace.is_begun() {
+            tape = self.settle(automaton, &mut closure.trace, &mut items);
+        }
+        let id = tape.map(|tape| self.intern(&items, closure.accepting, tape));
         self.scratch = items;
+        if let Ok(id) = id {
+            self.keep_alerts(id, &closure.trace);
+        }
         id
     }
 
-    pub(super) fn intern(&mut self, items: &[Item], accepting: bool) -> ConfigurationId {
-        let hash = hash(items, accepting);
-        let (all, ends, successors) = (&self.items, &self.ends, &self.successors);
+    /// What the configuration remembers.
+    pub(super) fn tape(&self, id: ConfigurationId) -> TapeId {
+        self.tapes[id.index()]
+    }
+
+    pub(super) fn intern(&mut self, items: &[Item], accepting: bool, tape: TapeId) -> ConfigurationId {
+        let hash = hash(items, accepting, tape);
+        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
         let same = |&id: &u32| {
-            items_of(all, ends, id) == items && successors.is_accepting(ConfigurationId(id)) == accepting
+            items_of(all, ends, id) == items
+                && successors.is_accepting(ConfigurationId(id)) == accepting
+                && tapes[id as usize] == tape
         };
         if let Some(&id) = self.ids.find(hash, same) {
             return ConfigurationId(id);
@@ -373,10 +428,12 @@ impl Tables {
         let id = self.ends.len() as u32;
         self.items.extend_from_slice(items);
         self.ends.push(self.items.len() as u32);
+        self.tapes.push(tape);
         self.successors.add(ConfigurationId(id), accepting, items.is_empty());
-        let (all, ends, successors) = (&self.items, &self.ends, &self.successors);
+        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
         self.ids.insert_unique(hash, id, |&id| {
-            self::hash(items_of(all, ends, id), successors.is_accepting(ConfigurationId(id)))
+            let accepting = successors.is_accepting(ConfigurationId(id));
+            self::hash(items_of(all, ends, id), accepting, tapes[id as usize])
         });
         ConfigurationId(id)
     }
@@ -413,8 +470,9 @@ impl Tables {
             + self.seen.memory_usage()
             + self.counted.memory_usage()
             + self.tuples.memory_usage()
+            + self.memory.memory_usage()
             + self.items.capacity() * size_of::<Item>()
-            + self.ends.capacity() * 4
+            + (self.ends.capacity() + self.tapes.capacity()) * 4
             + self.ids.capacity() * 5
             + self.successors.memory_usage()
             + self.closed.capacity() * (size_of::<Item>() + 5)

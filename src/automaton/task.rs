@@ -60,6 +60,12 @@ pub(super) enum Task {
         start: StateId,
         result: StateId,
     },
+    DistinctEnd {
+        list: u32,
+        places: usize,
+        separated: bool,
+        scope: u32,
+    },
     WordGraphEnd {
         expression: ExprId,
         next: StateId,

@@ -131,12 +131,13 @@ impl<'a> Walk<'a> {
 
     fn open(&mut self, configuration: ConfigurationId) -> Result<Open> {
         let mut next: Vec<(ConfigurationId, u32)> = Vec::new();
-        for &byte in self.automaton.class_representatives().iter().rev() {
+        let remembers = self.tables.remembers(configuration);
+        for &byte in self.automaton.distinguished(remembers).iter().rev() {
             let after = self.step(configuration, byte)?;
             if after == ConfigurationId::DEAD {
                 continue;
             }
-            let size = self.class_sizes[self.automaton.class_of(byte)];
+            let size = if remembers { 1 } else { self.class_sizes[self.automaton.class_of(byte)] };
             match next.iter_mut().find(|(known, _)| *known == after) {
                 Some((_, bytes)) => *bytes += size,
                 None => next.push((after, size)),
@@ -251,7 +252,8 @@ impl Words<'_> {
                 stack.pop();
                 continue;
             }
-            match self.walk.automaton.class_representatives().get(*class) {
+            let remembers = self.walk.tables.remembers(at);
+            match self.walk.automaton.distinguished(remembers).get(*class) {
                 Some(&byte) => {
                     *class += 1;
                     result = false;

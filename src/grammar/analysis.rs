@@ -213,6 +213,16 @@ fn needs(
             expression.for_each_child(|id| on(id, 1));
             Needs::All
         }
+        // whether there are so many different items is found out by a search
+        Expression::Distinct(list) if list.min == 0 => Needs::All,
+        Expression::Distinct(list) if productive => {
+            list.items.iter().take(list.min as usize).for_each(|&item| on(item, 1));
+            if list.min > 1 {
+                on(list.separator, 1);
+            }
+            Needs::All
+        }
+        Expression::Distinct(_) => Needs::Never,
         Expression::Members(members) if productive => {
             let required = members.members.iter().filter(|m| m.required).count();
             let optional = (members.members.len() - required) as u64;

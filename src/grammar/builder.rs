@@ -2,7 +2,7 @@
 
 use super::class::{ByteSet, CharClass};
 use super::errors;
-use super::expression::{ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
 use super::word_graph::WordGraph;
 use super::{Grammar, Rule};
 use crate::error::Result;
@@ -285,6 +285,25 @@ impl GrammarBuilder {
         self.intern(Expression::Members(Box::new(Members { order, members, rest, one, separator, min, max })))
     }
 
+    /// Items that are pairwise different; see [`Distinct`].
+    pub fn distinct(&mut self, list: Distinct) -> ExprId {
+        let Distinct { ref items, separator, min, max, .. } = list;
+        let Some(&item) = items.first() else { return self.never() };
+        if max.is_some_and(|max| max < min) {
+            self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
+            return self.never();
+        }
+        if max.is_none_or(|max| max > 1) {
+            return match self.expressions[item.index()] {
+                Expression::Never if min == 0 => self.empty(),
+                Expression::Never => item,
+                _ => self.intern(Expression::Distinct(Box::new(list))),
+            };
+        }
+        // at most one item differs from all others
+        self.separated(item, separator, min, max)
+    }
+
     /// The ways through a graph of bytes.
     pub fn word_graph(&mut self, graph: WordGraph) -> ExprId {
         if graph.len() > self.limits.grammar_nodes {
@@ -396,6 +415,11 @@ impl GrammarBuilder {
                     self.label(grammar.labels[label.index()].clone(), copy(body))
                 }
                 Expression::WordGraph(graph) => self.word_graph(graph.with_exits(all(graph.exits()))),
+                Expression::Distinct(list) => self.distinct(Distinct {
+                    items: all(&list.items),
+                    separator: copy(&list.separator),
+                    ..**list
+                }),
                 Expression::Members(list) => {
                     let of = |member: &Member| Member { value: copy(&member.value), ..member.clone() };
                     self.member_list(Members {

@@ -96,6 +96,20 @@ impl Grammar {
                 stack.push(Step::Show(*body, Level::Unit));
                 Ok(())
             }
+            Expression::Distinct(list) => {
+                stack.push(Step::Owned(match (list.min, list.max) {
+                    (0, None) => ")".to_owned(),
+                    (min, None) => format!("; at least {min})"),
+                    (min, Some(max)) => format!("; {min} to {max})"),
+                }));
+                stack.push(Step::Show(list.separator, Level::Choice));
+                stack.push(Step::Text("; separator "));
+                for (place, &item) in list.items.iter().enumerate().rev() {
+                    stack.push(Step::Show(item, Level::Choice));
+                    stack.push(Step::Text(if place > 0 { ", " } else { "" }));
+                }
+                f.write_str("different(")
+            }
             Expression::WordGraph(graph) => show_graph(graph, f, stack),
             Expression::Members(members) => {
                 let bounds = match (members.min, members.max) {

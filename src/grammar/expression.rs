@@ -66,6 +66,8 @@ pub enum Expression {
     Rule(RuleId),
     /// Keyed members, each at most once, with separators; see [`Members`].
     Members(Box<Members>),
+    /// Items that are pairwise different, with separators; see [`Distinct`].
+    Distinct(Box<Distinct>),
     /// The ways through an acyclic graph of bytes; see [`WordGraph`].
     WordGraph(Box<WordGraph>),
     /// The strings in all of them; at least two.
@@ -98,7 +100,7 @@ impl Expression {
     }
 
     /// The operands, in order; for [`Members`]: the separator, the rest and the one if any, then the
-    /// values.
+    /// values; for [`Distinct`]: the items, then the separator.
     pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
         let (list, one, members): (&[ExprId], Option<ExprId>, Option<&Members>) = match self {
             Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
@@ -108,6 +110,7 @@ impl Expression {
                 (&[], Some(*body), None)
             }
             Expression::Members(members) => (&[], None, Some(members)),
+            Expression::Distinct(list) => (&list.items, Some(list.separator), None),
             Expression::WordGraph(graph) => (graph.exits(), None, None),
             Expression::Empty
             | Expression::Never
@@ -167,4 +170,25 @@ pub struct Member {
     pub value: ExprId,
     /// Whether the member must be there.
     pub required: bool,
+}
+
+/// A list of at least `min` and at most `max` items with separators between them, no two of which are the same JSON
+/// value: strings are compared by their characters, numbers by their value, objects whatever the order of their members.
+/// Items that are no JSON are compared byte by byte. With no minimum, the empty string is in the language.
+///
+/// The texts of the items seen are a register in the automaton.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Distinct {
+    /// Describe the items, place by place, and the last one all further ones; none of them the empty string.
+    pub items: Box<[ExprId]>,
+    /// What stands between two items.
+    pub separator: ExprId,
+    /// At least so many items come.
+    pub min: u32,
+    /// At most so many items come.
+    pub max: Option<u32>,
+    /// Whether at each place there are more different items than any text could hold (a million are enough). That is for
+    /// the author of the grammar to know; where it is false, what is left is searched for. With several places, `min` is
+    /// then at most 1.
+    pub endless: bool,
 }

@@ -32,7 +32,7 @@ mod word_graph;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
-pub use expression::{ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+pub use expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
 use std::sync::Arc;
@@ -105,7 +105,7 @@ impl Grammar {
             + self.labels.iter().map(|label| size_of_val(label) + label.len()).sum::<usize>()
     }
 
-    /// Checks the invariants G1 to G8 of [`verify`].
+    /// Checks the invariants G1 to G10 of [`verify`].
     ///
     /// # Errors
     /// Says which invariant does not hold, and where. A grammar from a builder always verifies.

@@ -9,7 +9,9 @@
 //!   adjacent;
 //! - **G7** member keys are not empty and distinct within their list;
 //! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or out, and every node and exit is reached;
-//! - **G9** equal expressions have equal ids.
+//! - **G9** equal expressions have equal ids;
+//! - **G10** lists of different items have an item for the first place; if they have items for several places that
+//!   are not endless, at most one item must come.
 
 use super::Grammar;
 use super::errors::invariant;
@@ -78,6 +80,14 @@ fn check(
         Expression::Rule(_) => Ok(()),
         Expression::Label(label, _) if label.index() >= grammar.labels.len() => Err(("G3", "no such label")),
         Expression::Label(..) => Ok(()),
+        Expression::Distinct(list) if list.max.is_some_and(|max| max < list.min.max(2)) => {
+            Err(("G4", "a list with crossed bounds"))
+        }
+        Expression::Distinct(list) if list.items.is_empty() => Err(("G10", "a list without items")),
+        Expression::Distinct(list) if list.items.len() > 1 && list.min > 1 && !list.endless => {
+            Err(("G10", "a list of different items of different kinds with a minimum"))
+        }
+        Expression::Distinct(_) => Ok(()),
         Expression::WordGraph(graph) if !graph.is_sound() => Err(("G8", "a word graph that is not in order")),
         Expression::WordGraph(_) => Ok(()),
         Expression::Members(members) => {

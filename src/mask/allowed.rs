@@ -4,9 +4,6 @@ use super::token_mask::TokenMask;
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Lists of more tokens than this are sorted by way of bits.
-const SORTED: usize = 48;
-
 /// Walks put so many tokens into words at a time.
 const MANY: usize = 1 << 13;
 
@@ -57,14 +54,15 @@ impl Allowed {
         }
     }
 
-    /// Takes tokens out.
-    pub(super) fn remove(&mut self, ids: &[u32]) {
+    /// Takes tokens out. `marks` are zeros, as many words as a mask has, and are left so.
+    pub(super) fn remove(&mut self, ids: &[u32], marks: &mut [u32]) {
         if ids.is_empty() {
             return;
         }
         if !self.added.is_empty() {
-            let gone: rustc_hash::FxHashSet<u32> = ids.iter().copied().collect();
-            self.added.retain(|id| !gone.contains(id));
+            ids.iter().for_each(|&id| marks[id as usize / 32] |= 1 << (id % 32));
+            self.added.retain(|&id| !is_marked(marks, id));
+            unmark(ids, marks);
         }
         if self.words.is_some() {
             self.removed.extend_from_slice(ids);
@@ -79,17 +77,34 @@ impl Allowed {
 
     /// Adds all that another has.
     pub(super) fn unite(&mut self, mut other: Allowed) {
-        if other.words.is_some() {
+        if self.words.is_none() {
             std::mem::swap(self, &mut other);
         }
         match other.words.take() {
+            None if self.added.is_empty() => self.added = other.added,
             None => self.added.extend_from_slice(&other.added),
-            Some(words) => {
-                let mut own = self.bits(words.len());
-                let mut others = Allowed { words: Some(words), ..other };
-                let others = others.bits(own.len());
-                own.iter_mut().zip(others).for_each(|(own, other)| *own |= other);
-                *self = Allowed::of_words(own.into());
+            Some(words) => self.unite_wide(Allowed { words: Some(words), ..other }),
+        }
+    }
+
+    /// Adds all that another has; both have words.
+    fn unite_wide(&mut self, mut other: Allowed) {
+        let (Some(own), Some(others)) = (&self.words, &other.words) else { return };
+        let more = |a: &[u32], b: &[u32]| a.iter().zip(b).map(|(a, b)| (a & !b).count_ones()).sum::<u32>();
+        let (fewer, rest) = (more(own, others), more(others, own));
+        if fewer.min(rest) as usize > NEAR || !other.removed.is_empty() || !self.removed.is_empty() {
+            let (mut own, others) = (self.bits(own.len()), other.bits(others.len()));
+            own.iter_mut().zip(others).for_each(|(own, other)| *own |= other);
+            *self = Allowed::of_words(own.into());
+            return;
+        }
+        if fewer < rest {
+            std::mem::swap(self, &mut other);
+        }
+        self.added.append(&mut other.added);
+        if let (Some(own), Some(others)) = (&self.words, &other.words) {
+            for (place, (own, other)) in own.iter().zip(others.iter()).enumerate() {
+                for_each_bit(other & !own, |bit| self.added.push(place as u32 * 32 + bit));
             }
         }
     }
@@ -124,51 +139,47 @@ impl Allowed {
         }
     }
 
-    /// The mask. `scratch` are zeros, as many words as a mask has, and are left so.
-    pub(super) fn finish(mut self, width: usize, scratch: &mut [u32]) -> TokenMask {
+    /// The mask. `marks` are zeros, as many words as a mask has, and are left so.
+    pub(super) fn finish(mut self, width: usize, marks: &mut [u32]) -> TokenMask {
         self.settle(width);
-        match self.words {
-            None => TokenMask::sparse(sorted(self.added, scratch), width),
-            Some(words) => {
-                let has = |id: u32| words[id as usize / 32] >> (id % 32) & 1 == 1;
-                let Allowed { mut removed, mut added, .. } = self;
-                if !removed.is_empty() {
-                    let back: rustc_hash::FxHashSet<u32> = added.iter().copied().collect();
-                    removed.retain(|&id| has(id) && !back.contains(&id));
-                    removed = sorted(removed, scratch);
-                }
-                added.retain(|&id| !has(id));
-                TokenMask::near(words, removed, sorted(added, scratch), width)
-            }
+        let Allowed { words, mut removed, mut added } = self;
+        let Some(words) = words else {
+            keep_new(&mut added, marks, |_| true);
+            unmark(&added, marks);
+            return TokenMask::sparse(added, width);
+        };
+        let has = |id: u32| is_marked(&words, id);
+        keep_new(&mut added, marks, |_| true);
+        // what is added back is not removed
+        keep_new(&mut removed, marks, has);
+        unmark(&added, marks);
+        unmark(&removed, marks);
+        added.retain(|&id| !has(id));
+        TokenMask::near(words, removed, added, width)
+    }
+}
+
+fn is_marked(words: &[u32], id: u32) -> bool {
+    words[id as usize / 32] >> (id % 32) & 1 == 1
+}
+
+/// Keeps those that are wanted and not marked, and marks them.
+fn keep_new(ids: &mut Vec<u32>, marks: &mut [u32], wanted: impl Fn(u32) -> bool) {
+    ids.retain(|&id| {
+        let (word, bit) = (&mut marks[id as usize / 32], 1 << (id % 32));
+        let new = *word & bit == 0 && wanted(id);
+        if new {
+            *word |= bit;
         }
-    }
+        new
+    });
 }
 
-/// Sorted, each once.
-fn sorted(mut ids: Vec<u32>, scratch: &mut [u32]) -> Vec<u32> {
-    if ids.len() <= SORTED {
-        ids.sort_unstable();
-        ids.dedup();
-        return ids;
-    }
-    // one bit a word says where there are any
-    let mut used = vec![0u64; scratch.len().div_ceil(64)];
-    for id in ids.drain(..) {
-        let place = id as usize / 32;
-        scratch[place] |= 1 << (id % 32);
-        used[place / 64] |= 1 << (place % 64);
-    }
-    for (group, &bits) in used.iter().enumerate() {
-        for_each_bit(bits, |bit| {
-            let place = group * 64 + bit as usize;
-            let word = std::mem::take(&mut scratch[place]);
-            for_each_bit(u64::from(word), |bit| ids.push(place as u32 * 32 + bit));
-        });
-    }
-    ids
+fn unmark(ids: &[u32], marks: &mut [u32]) {
+    ids.iter().for_each(|&id| marks[id as usize / 32] &= !(1 << (id % 32)));
 }
 
-fn for_each_bit(mut bits: u64, mut visit: impl FnMut(u32)) {
+fn for_each_bit(mut bits: u32, mut visit: impl FnMut(u32)) {
     while bits != 0 {
         visit(bits.trailing_zeros());
         bits &= bits - 1;

@@ -48,6 +48,11 @@ impl Compiler {
         Compiler { vocabulary, limits: Limits::default() }
     }
 
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
     /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Compiler {
         self.limits = limits;

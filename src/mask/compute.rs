@@ -7,6 +7,7 @@
 
 use super::allowed::Allowed;
 use super::difference::{self, Difference};
+use super::distinct::Blind;
 use super::loops;
 use super::token_mask::TokenMask;
 use super::walk::{Return, Walk};
@@ -37,13 +38,26 @@ enum Tokens {
 pub(super) struct Records {
     /// `None` for parts that may return nearly everywhere.
     of: FxHashMap<ConfigurationId, Option<Arc<Record>>>,
+    /// Of the configurations that stand in for those that remember items.
+    blind: FxHashMap<ConfigurationId, Arc<Blind>>,
     bytes: usize,
 }
 
 impl Records {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.bytes + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+        self.bytes
+            + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+            + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
+    }
+
+    pub(super) fn blind(&self, configuration: ConfigurationId) -> Option<Arc<Blind>> {
+        self.blind.get(&configuration).cloned()
+    }
+
+    pub(super) fn keep_blind(&mut self, configuration: ConfigurationId, blind: Arc<Blind>) {
+        self.bytes += blind.memory_usage();
+        self.blind.insert(configuration, blind);
     }
 }
 
@@ -67,7 +81,8 @@ pub(super) fn mask(
     configuration: ConfigurationId,
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
-    let mut work = Work { walk: Walk::new(tables, automaton, vocabulary), records };
+    let successors = Arc::clone(tables.successors());
+    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, scratch };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
@@ -75,17 +90,22 @@ pub(super) fn mask(
     Ok(allowed.finish(vocabulary.width(), scratch))
 }
 
-struct Work<'a> {
-    walk: Walk<'a>,
-    records: &'a mut Records,
+pub(super) struct Work<'a> {
+    pub(super) walk: Walk<'a>,
+    pub(super) records: &'a mut Records,
+    /// Zeros, a mask's words.
+    pub(super) scratch: &'a mut [u32],
 }
 
 impl Work<'_> {
-    fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+    pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let mut allowed = Allowed::default();
-        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
+        if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
+        }
+        if self.walk.tables.remembers(configuration) {
+            return self.remembering(configuration);
         }
         for part in self.walk.tables.parts(self.walk.automaton, configuration, self.walk.vocabulary.longest())
         {
@@ -105,13 +125,18 @@ impl Work<'_> {
             Tokens::Near(difference) => {
                 let base = Part { configuration: difference.base, ..part };
                 let Some(mut allowed) = self.part(base)? else { return Ok(None) };
-                allowed.remove(&difference.removed);
+                allowed.remove(&difference.removed, self.scratch);
                 allowed.unite(difference.added.clone());
                 allowed
             }
         };
         if let Some(below) = part.below {
             let returned = self.walk.tables.returned(self.walk.automaton, below)?;
+            if returned == ConfigurationId::UNSURE {
+                for place in &record.returns {
+                    self.walk.leave_unsure(place.trie, place.node);
+                }
+            }
             let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, returned);
             for place in record.returns.iter().filter(|place| candidates.contains(place.byte)) {
                 let next = self.walk.step(returned, place.byte)?;
@@ -137,6 +162,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let base = if lean { self.base(configuration)? } else { None };
+        let unsure = self.walk.unsure.len();
         self.walk.returns = Some(Vec::new());
         let tokens = match base {
             Some(base) => difference::compute(&mut self.walk, configuration, base).map(Tokens::Near),
@@ -145,7 +171,7 @@ impl Work<'_> {
         let everywhere = self.walk.returns_everywhere();
         let returns = self.walk.returns.take().unwrap_or_default();
         let mut tokens = tokens?;
-        if everywhere {
+        if everywhere || self.walk.unsure.len() > unsure {
             return Ok(None);
         }
         if let Tokens::Whole(allowed) = &mut tokens {
@@ -156,9 +182,6 @@ impl Work<'_> {
 
     /// The part that a part is nearly the same as.
     fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
-        if self.walk.tables.only_byte(self.walk.automaton, configuration).is_some() {
-            return Ok(None);
-        }
         let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
         let record = self.record(base, false)?;
         let wide =
@@ -168,7 +191,8 @@ impl Work<'_> {
 
     /// The tokens of a configuration as a whole.
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
-        if let Some(allowed) = loops::compute(&mut self.walk, configuration)? {
+        let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
+        if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
             return Ok(allowed);
         }
         let mut allowed = Allowed::default();

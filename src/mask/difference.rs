@@ -10,6 +10,7 @@ use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Pairs of configurations looked at to see that a character beyond ASCII leads to one configuration.
 const PAIRS: usize = 16;
@@ -30,15 +31,22 @@ pub(super) struct Difference {
 
 /// The configuration that most characters lead to, if it comes back to itself.
 pub(super) fn base(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
-    let mut counts: FxHashMap<ConfigurationId, (usize, u8)> = FxHashMap::default();
-    for byte in b' '..=b'~' {
-        let next = walk.step(configuration, byte)?;
-        counts.entry(next).or_insert((0, byte)).0 += 1;
+    let candidates = walk.tables.candidate_bytes(walk.automaton, configuration);
+    if candidates.len() < MAJORITY {
+        return Ok(None);
     }
-    counts.remove(&ConfigurationId::DEAD);
-    let most = counts.into_iter().max_by_key(|(next, (count, _))| (*count, *next));
-    let Some((next, (_, byte))) =
-        most.filter(|(next, (count, _))| *count >= MAJORITY && *next != configuration)
+    // runs of bytes that lead to one configuration: how many bytes, and one of them
+    let mut counts: SmallVec<[(ConfigurationId, usize, u8); 8]> = SmallVec::new();
+    for byte in (b' '..=b'~').filter(|&byte| candidates.contains(byte)) {
+        let next = walk.step(configuration, byte)?;
+        match counts.iter_mut().rev().find(|(known, ..)| *known == next) {
+            Some((_, count, _)) => *count += 1,
+            None => counts.push((next, 1, byte)),
+        }
+    }
+    let most =
+        counts.into_iter().filter(|&(next, ..)| next != ConfigurationId::DEAD).max_by_key(|most| most.1);
+    let Some((next, _, byte)) = most.filter(|&(next, count, _)| count >= MAJORITY && next != configuration)
     else {
         return Ok(None);
     };
@@ -69,7 +77,7 @@ pub(super) fn compute(
             if agree {
                 continue;
             }
-            if right == base && left != ConfigurationId::DEAD && !walk.tables.is_accepting(left) {
+            if right == base && left > ConfigurationId::UNSURE && !walk.tables.is_accepting(left) {
                 open.push((child.node, left));
                 continue;
             }
@@ -90,8 +98,10 @@ fn come_together(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) 
     while let Some(&(left, right)) = pairs.get(next) {
         next += 1;
         let tables = &walk.tables;
-        if left == ConfigurationId::DEAD
-            || right == ConfigurationId::DEAD
+        if left <= ConfigurationId::UNSURE
+            || right <= ConfigurationId::UNSURE
+            || tables.remembers(left)
+            || tables.remembers(right)
             || tables.is_accepting(left)
             || tables.is_accepting(right)
         {

@@ -25,8 +25,15 @@ const MOST_REACHED: usize = 400;
 type Simulation = [ConfigurationId; STATES];
 
 /// The tokens allowed in a configuration that loops; `None` if it does not.
-pub(super) fn compute(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+pub(super) fn compute(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+    candidates: &ByteSet,
+) -> Result<Option<Allowed>> {
     for language in &walk.vocabulary.loops().languages {
+        if !candidates.contains(language.probe) {
+            continue;
+        }
         let after = walk.step(configuration, language.probe)?;
         if after == ConfigurationId::DEAD {
             continue;
@@ -34,9 +41,9 @@ pub(super) fn compute(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Re
         let mut allowed = match &language.counted {
             _ if after == configuration => uncounted(walk, language, configuration)?,
             Some(parts) => counted(walk, (language, parts), configuration)?,
-            None => None,
+            None => entered(walk, language, configuration)?,
         };
-        if allowed.is_none() && language.inside_words.is_some() {
+        if allowed.is_none() {
             allowed = closed(walk, language, configuration)?;
         }
         if let Some(mut allowed) = allowed {
@@ -60,11 +67,25 @@ fn uncounted(
     if next != configuration {
         return Ok(None);
     }
-    let mut allowed = match &language.inside_words {
-        Some(words) => Allowed::of_words(Arc::clone(words)),
-        None => Allowed::of_ids(&language.inside),
-    };
-    leave(walk, &language.rests, &at, &mut allowed)?;
+    let mut allowed = Allowed::of_words(Arc::clone(&language.inside));
+    leave(walk, language, &language.rests, &at, &mut allowed)?;
+    Ok(Some(allowed))
+}
+
+/// The tokens that begin in a loop through which a configuration comes back to itself after the first character: what
+/// may come instead of the loop and what may come after it need not be the same.
+fn entered(
+    walk: &mut Walk<'_>,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<Option<Allowed>> {
+    let Some(first) = round(walk, language, configuration)? else { return Ok(None) };
+    let Some(second) = round(walk, language, first.next)? else { return Ok(None) };
+    if second.next != first.next || first.at[1..] != second.at[1..] {
+        return Ok(None);
+    }
+    let mut allowed = Allowed::of_words(Arc::clone(&language.inside));
+    leave(walk, language, &language.rests, &second.at, &mut allowed)?;
     Ok(Some(allowed))
 }
 
@@ -95,7 +116,7 @@ fn counted(
         _ => Allowed::of_ids(&parts.inside[..parts.starts[longest + 1]]),
     };
     for (rests, at) in parts.rests.iter().zip(&rounds) {
-        leave(walk, rests, at, &mut allowed)?;
+        leave(walk, language, rests, at, &mut allowed)?;
     }
     if let Some(longer) = parts.longer {
         walk.run(longer, configuration, |_| true, &mut allowed)?;
@@ -110,7 +131,7 @@ fn closed(
     language: &LoopLanguage,
     configuration: ConfigurationId,
 ) -> Result<Option<Allowed>> {
-    let (Some(words), Some(counted)) = (&language.inside_words, &language.counted) else { return Ok(None) };
+    let Some(counted) = &language.counted else { return Ok(None) };
     // each with the state of the loop, and how many characters were begun
     let mut reached = vec![(0, configuration, 0)];
     let mut known: FxHashSet<(usize, ConfigurationId)> = FxHashSet::default();
@@ -129,7 +150,7 @@ fn closed(
                     continue;
                 }
                 last = Some(next);
-                if next == ConfigurationId::DEAD {
+                if next <= ConfigurationId::UNSURE || walk.tables.remembers(next) {
                     return Ok(None);
                 }
                 let begun = begun + usize::from(state == 0);
@@ -152,7 +173,8 @@ fn closed(
             *left = *left || walk.step(at, byte)? != ConfigurationId::DEAD;
         }
     }
-    let mut allowed = Allowed::of_words(Arc::clone(if cut_short { &counted.words } else { words }));
+    let mut allowed =
+        Allowed::of_words(Arc::clone(if cut_short { &counted.words } else { &language.inside }));
     for (leaving, left) in language.leaving.iter().zip(left_by) {
         if let Some(leaving) = leaving.filter(|_| left) {
             walk.run(leaving, configuration, |_| true, &mut allowed)?;
@@ -165,10 +187,19 @@ fn closed(
 }
 
 /// Adds the tokens that leave a loop where their rests are accepted.
-fn leave(walk: &mut Walk<'_>, rests: &Rests, at: &Simulation, allowed: &mut Allowed) -> Result<()> {
+fn leave(
+    walk: &mut Walk<'_>,
+    language: &LoopLanguage,
+    rests: &Rests,
+    at: &Simulation,
+    allowed: &mut Allowed,
+) -> Result<()> {
     for (&rests, &at) in rests.iter().zip(at) {
         if walk.tables.is_accepting(at) {
-            walk.return_everywhere();
+            match &language.places {
+                Some(places) => walk.return_at(places),
+                None => walk.return_everywhere(),
+            }
         }
         if let Some(rests) = rests.filter(|_| at != ConfigurationId::DEAD) {
             walk.run(rests, at, |_| true, allowed)?;
@@ -197,12 +228,20 @@ fn round(
     at[0] = configuration;
     let mut done = [false; STATES];
     let next = walk.step(configuration, language.probe)?;
+    // bytes of one class lead to one configuration only where nothing is remembered
+    let tells_apart = |walk: &Walk<'_>, id| id == ConfigurationId::UNSURE || walk.tables.remembers(id);
+    if tells_apart(walk, configuration) || tells_apart(walk, next) {
+        return Ok(None);
+    }
     while let Some(from) = (0..STATES).find(|&s| at[s] != ConfigurationId::DEAD && !done[s]) {
         done[from] = true;
         for transition in language.transitions.iter().filter(|t| t.from == from) {
             for class in automaton.class_of(transition.low)..=automaton.class_of(transition.high) {
                 let byte = automaton.class_representatives()[class];
                 let after = walk.step(at[from], byte)?;
+                if tells_apart(walk, after) {
+                    return Ok(None);
+                }
                 let agrees = match transition.to {
                     0 => after == next,
                     to if at[to] == ConfigurationId::DEAD => {

@@ -16,7 +16,7 @@ pub struct TokenMask {
 
 #[derive(Clone, Debug)]
 enum Repr {
-    /// Sorted, each once.
+    /// Each once, in no order.
     Sparse(Box<[u32]>),
     /// Words that other masks may share, and where this mask differs from them: `removed` are bits of the words,
     /// `added` are none.
@@ -32,13 +32,13 @@ impl PartialEq for TokenMask {
 impl Eq for TokenMask {}
 
 impl TokenMask {
-    /// The mask of these tokens: sorted, each once, each below the width.
+    /// The mask of these tokens: each once, each below the width.
     pub(crate) fn sparse(ids: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Sparse(ids.into()) }
     }
 
     /// The mask that differs from these `width.div_ceil(32)` words by tokens that they have and by tokens that they
-    /// do not have.
+    /// do not have, each once.
     pub(crate) fn near(words: Arc<[u32]>, removed: Vec<u32>, added: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Near { words, removed: removed.into(), added: added.into() } }
     }
@@ -51,7 +51,7 @@ impl TokenMask {
     /// Whether a token is allowed.
     pub fn contains(&self, token: TokenId) -> bool {
         match &self.repr {
-            Repr::Sparse(ids) => ids.binary_search(&token.get()).is_ok(),
+            Repr::Sparse(ids) => ids.contains(&token.get()),
             Repr::Near { words, removed, added } => {
                 let in_words =
                     words.get(token.index() / 32).is_some_and(|w| w >> (token.get() % 32) & 1 == 1);
@@ -79,12 +79,13 @@ impl TokenMask {
 
     /// The allowed tokens, by id.
     pub fn iter(&self) -> impl Iterator<Item = TokenId> + '_ {
-        let (ids, words) = match &self.repr {
-            Repr::Sparse(ids) => (&**ids, BitVec::new()),
-            Repr::Near { .. } => (&[][..], self.to_bits()),
+        let (mut ids, words) = match &self.repr {
+            Repr::Sparse(ids) => (ids.to_vec(), BitVec::new()),
+            Repr::Near { .. } => (Vec::new(), self.to_bits()),
         };
+        ids.sort_unstable();
         let ones = (0..words.len()).filter(move |&token| words[token]).map(|token| token as u32);
-        ids.iter().copied().chain(ones).map(TokenId::new)
+        ids.into_iter().chain(ones).map(TokenId::new)
     }
 
     /// Writes the mask as words; those past the mask are cleared.

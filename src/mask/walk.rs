@@ -1,7 +1,8 @@
 //! Walking a token trie and the automaton in lockstep.
 
 use super::allowed::Allowed;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use super::uniform::Uniform;
+use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::{ChildStep, ChildTokens, TokenTrie, Vocabulary};
@@ -23,21 +24,40 @@ pub(super) struct Return {
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
     pub(super) tables: &'a mut Tables,
+    /// Those of the tables.
+    successors: &'a Successors,
+    /// The last row asked for: next to each other stand mostly nodes of one configuration.
+    last_row: Option<(ConfigurationId, Dense<'a>)>,
     pub(super) automaton: &'a Automaton,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
     open: Vec<(u32, ConfigurationId)>,
     /// Where accepting configurations are met, if that is asked for.
     pub(super) returns: Option<Vec<Return>>,
+    /// Tokens that lead through [`ConfigurationId::UNSURE`].
+    pub(super) unsure: Vec<u32>,
+    /// Where most characters lead.
+    pub(super) uniform: Uniform,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(
         tables: &'a mut Tables,
+        successors: &'a Successors,
         automaton: &'a Automaton,
         vocabulary: &'a Vocabulary,
     ) -> Walk<'a> {
-        Walk { tables, automaton, vocabulary, open: Vec::new(), returns: None }
+        Walk {
+            tables,
+            successors,
+            last_row: None,
+            automaton,
+            vocabulary,
+            open: Vec::new(),
+            returns: None,
+            unsure: Vec::new(),
+            uniform: Uniform::default(),
+        }
     }
 
     pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
@@ -49,10 +69,28 @@ impl<'a> Walk<'a> {
         self.returns.as_ref().is_some_and(|returns| returns.len() > MOST_RETURNS)
     }
 
+    /// It takes a tape to know of the tokens from a node on.
+    pub(super) fn leave_unsure(&mut self, id: TrieId, node: u32) {
+        let tokens = self.vocabulary.trie_of(id).subtree_tokens(node);
+        self.unsure.extend(tokens.iter().map(|token| token.get()));
+    }
+
     /// Says that the part may return anywhere.
     pub(super) fn return_everywhere(&mut self) {
         if let Some(returns) = &mut self.returns {
             returns.resize(MOST_RETURNS + 1, Return { byte: 0, trie: TrieId::ALL, node: 0 });
+        }
+    }
+
+    /// Says that the part may return at these nodes of the trie of all tokens.
+    pub(super) fn return_at(&mut self, nodes: &[u32]) {
+        if let Some(returns) = &mut self.returns {
+            let trie = self.vocabulary.trie();
+            returns.extend(nodes.iter().map(|&node| Return {
+                byte: trie.byte(node),
+                trie: TrieId::ALL,
+                node,
+            }));
         }
     }
 
@@ -79,7 +117,9 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let trie = self.vocabulary.trie_of(id);
-        if configuration != ConfigurationId::DEAD {
+        if configuration == ConfigurationId::UNSURE {
+            self.leave_unsure(id, node);
+        } else if configuration != ConfigurationId::DEAD {
             allowed.extend(trie.tokens(node));
             self.come_to(id, trie, node, configuration);
         }
@@ -88,6 +128,10 @@ impl<'a> Walk<'a> {
 
     fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
+            if trie.0 == TrieId::ALL && self.takes_whole(trie.1, node, configuration)? {
+                allowed.extend(trie.1.tokens_below(node));
+                continue;
+            }
             self.visit(trie, node, configuration, |_| true, allowed)?;
             if self.returns_everywhere() {
                 self.open.clear();
@@ -97,6 +141,18 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The row of a configuration; none if it waits for one byte.
+    #[inline]
+    pub(super) fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
+        match self.last_row {
+            Some((of, row)) if of == configuration => return Some(row),
+            _ => {}
+        }
+        let row = self.successors.dense(self.tables.row(self.automaton, configuration)?, self.automaton);
+        self.last_row = Some((configuration, row));
+        Some(row)
     }
 
     /// Goes from a node to its children that are not dead: from the configuration's bytes to the children where
@@ -110,13 +166,15 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let children = trie.1.steps(node);
-        let Some(row) = self.tables.row(self.automaton, configuration) else {
-            let only = self.tables.only_byte(self.automaton, configuration);
-            if let Some(only) = only.filter(|&byte| wanted(byte)) {
+        let row = self.row(configuration);
+        if row.is_none()
+            && let Some(only) = self.tables.only_byte(self.automaton, configuration)
+        {
+            if wanted(only) {
                 self.try_byte(trie, children, configuration, only, allowed)?;
             }
             return Ok(());
-        };
+        }
         if children.len() > FEW_CHILDREN {
             let candidates = self.tables.candidate_bytes(self.automaton, configuration);
             if candidates.len() * 4 < children.len() {
@@ -127,7 +185,8 @@ impl<'a> Walk<'a> {
             }
         }
         for child in children {
-            let next = match self.tables.successor(self.automaton, row, child.byte) {
+            let known = row.and_then(|row| row.step(self.automaton, child.byte));
+            let next = match known {
                 _ if !wanted(child.byte) => continue,
                 Some(next) => next,
                 None => self.step(configuration, child.byte)?,
@@ -161,7 +220,10 @@ impl<'a> Walk<'a> {
         configuration: ConfigurationId,
         allowed: &mut Allowed,
     ) {
-        if configuration == ConfigurationId::DEAD {
+        if configuration <= ConfigurationId::UNSURE {
+            if configuration == ConfigurationId::UNSURE {
+                self.leave_unsure(id, child.node);
+            }
             return;
         }
         match child.tokens(trie) {

@@ -12,6 +12,7 @@
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
 
+use super::subtrees::Subtrees;
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub(crate) struct Transition {
 }
 
 /// How characters beyond ASCII are read: well-formed UTF-8 (Unicode Standard, table 3-7).
-const BEYOND_ASCII: [Transition; 15] = {
+pub(crate) const BEYOND_ASCII: [Transition; 15] = {
     const fn t(from: usize, low: u8, high: u8, to: usize) -> Transition {
         Transition { from, low, high, to }
     }
@@ -87,6 +88,8 @@ const DEFINITIONS: [Definition; 7] = [
 #[derive(Debug)]
 pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
+    /// The larger subtrees of the trie of all tokens.
+    pub(crate) subtrees: Subtrees,
     tries: Vec<TokenTrie>,
 }
 
@@ -106,10 +109,11 @@ pub(crate) struct LoopLanguage {
     pub(crate) probe: u8,
     /// Whether a byte begins a character of the loop.
     pub(crate) begins: [bool; 256],
-    /// The tokens that stay inside, by id.
-    pub(crate) inside: Vec<u32>,
-    /// The same as bits, if they are many.
-    pub(crate) inside_words: Option<Arc<[u32]>>,
+    /// The tokens that stay inside, as bits.
+    pub(crate) inside: Arc<[u32]>,
+    /// Of a loop that few tokens begin in and whose characters have one byte: the nodes of the trie of all tokens that
+    /// follow a node inside.
+    pub(crate) places: Option<Vec<u32>>,
     /// Per state: the rests of the tokens that leave the loop there, if there are any.
     pub(crate) rests: Rests,
     /// The tokens that leave the loop, whole, by the [group](leaving_group) of the byte that they leave it with.
@@ -162,7 +166,8 @@ struct Run<'v> {
 impl Loops {
     /// All loops of a vocabulary.
     pub(super) fn new(vocabulary: &Vocabulary) -> Loops {
-        let mut loops = Loops { languages: Vec::new(), tries: Vec::new() };
+        let subtrees = Subtrees::new(vocabulary.trie());
+        let mut loops = Loops { languages: Vec::new(), subtrees, tries: Vec::new() };
         for definition in &DEFINITIONS {
             let language = LoopLanguage::new(definition, vocabulary, &mut loops.tries);
             loops.languages.push(language);
@@ -177,7 +182,8 @@ impl Loops {
 
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
+        self.subtrees.memory_usage()
+            + self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
             + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()
     }
 }
@@ -207,22 +213,22 @@ impl LoopLanguage {
         }
         let inside: Vec<u32> = runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
         let words = vocabulary.mask_words();
+        let is_short = definition.probe == b' ';
         LoopLanguage {
             transitions,
             probe: definition.probe,
             begins: std::array::from_fn(|byte| next[0][byte].is_some()),
-            inside_words: (inside.len() > words).then(|| bits(&inside, words).into()),
-            inside,
+            inside: bits(&inside, words).into(),
+            places: is_short.then(|| places(&next[0], vocabulary.trie())),
             rests: rests(runs.iter(), tries),
             leaving: leaving(&runs, tries),
-            counted: (definition.probe != b' ').then(|| Counted::new(&runs, words, tries)),
+            counted: (!is_short).then(|| Counted::new(&runs, words, tries)),
         }
     }
 
     /// Bytes on the heap.
     fn memory_usage(&self) -> usize {
-        self.inside.capacity() * 4
-            + self.inside_words.as_ref().map_or(0, |words| words.len() * 4)
+        (self.inside.len() + self.places.as_ref().map_or(0, Vec::len)) * 4
             + self.counted.as_ref().map_or(0, Counted::memory_usage)
     }
 }
@@ -277,6 +283,20 @@ fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<
     tries.push(TokenTrie::from_sorted(strings));
     // some thousand at most: loops times characters times states
     Some(TrieId(tries.len() as u16))
+}
+
+/// The nodes that follow one whose path is in a loop of single bytes.
+fn places(next: &[Option<usize>; 256], trie: &TokenTrie) -> Vec<u32> {
+    let mut places = Vec::new();
+    let mut open = vec![trie.root()];
+    while let Some(node) = open.pop() {
+        let children = trie.children(node);
+        open.extend(children.iter().filter(|&&child| next[usize::from(trie.byte(child))].is_some()));
+        if node != trie.root() {
+            places.extend_from_slice(children);
+        }
+    }
+    places
 }
 
 /// The tokens that leave, by group.

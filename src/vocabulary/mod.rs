@@ -40,6 +40,7 @@ mod errors;
 mod fingerprint;
 pub mod load;
 pub(crate) mod loops;
+pub(crate) mod subtrees;
 mod token_id;
 mod trie;
 

@@ -156,6 +156,12 @@ impl TokenTrie {
         &self.tokens[self.token_starts[node as usize] as usize..self.token_starts[end] as usize]
     }
 
+    /// The tokens of all nodes below `node`, in preorder.
+    pub(crate) fn tokens_below(&self, node: u32) -> &[TokenId] {
+        let end = self.subtree_end(node) as usize;
+        &self.tokens[self.token_starts[node as usize + 1] as usize..self.token_starts[end] as usize]
+    }
+
     /// The longest token that `bytes` begins with, and its length; the lowest id among equal ones.
     pub fn longest_prefix(&self, bytes: &[u8]) -> Option<(TokenId, usize)> {
         let mut node = self.root();

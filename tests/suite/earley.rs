@@ -111,6 +111,7 @@ impl Enumeration<'_> {
             Expression::Rule(rule) => rules[rule].clone(),
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
             Expression::Label(_, body) => sub(*body),
+            Expression::Distinct(_) => unreachable!("not generated"),
             Expression::WordGraph(graph) => {
                 let exits: Vec<Words> = graph.exits().iter().map(|&exit| sub(exit)).collect();
                 let mut from: Vec<Words> = vec![Words::new(); graph.len()];

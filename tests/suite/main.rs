@@ -6,6 +6,7 @@ mod cli;
 mod cli_generate;
 mod decode_ort;
 mod diagnostics;
+mod different_items;
 mod docs;
 mod earley;
 mod engine_properties;

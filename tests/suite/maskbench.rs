@@ -7,10 +7,14 @@ mod data;
 mod engine;
 #[path = "../../benches/maskbench/grammata_engine.rs"]
 mod grammata_engine;
+#[path = "../../benches/maskbench/plot.rs"]
+mod plot;
 #[path = "../../benches/maskbench/record.rs"]
 mod record;
 #[path = "../../benches/maskbench/run.rs"]
 mod run;
+#[path = "../../benches/maskbench/special.rs"]
+mod special;
 #[path = "../../benches/maskbench/statistics.rs"]
 mod statistics;
 #[path = "../../benches/maskbench/summary.rs"]
@@ -132,6 +136,37 @@ fn the_sample_comes_out_as_it_says() {
         let status = expected.get("any_order").unwrap_or(&expected["status"]);
         assert_eq!(any.run(&schema, SETTINGS).status.name(), status, "{} in any order", schema.id);
     }
+}
+
+#[test]
+fn schemas_that_grow_are_right_and_are_reported() {
+    let bench = Bench::new(PropertyOrder::Declared);
+    let (mut each, mut tally) = (summary::Each::default(), summary::Tally::new("grammata"));
+    let small: Vec<_> = special::all().into_iter().filter(|schema| schema.text.len() < 20_000).collect();
+    assert!(small.len() > 12);
+    for schema in &small {
+        let outcome = bench.run(schema, SETTINGS);
+        assert_eq!(outcome.status, Status::Pass, "{}: {:?}", schema.id, outcome.failures);
+        each.add("grammata", schema, &outcome);
+        tally.add(&schema.id, &outcome, true);
+    }
+    let lines = each.to_string();
+    assert_eq!(lines.lines().count(), small.len() + 2);
+    assert!(
+        lines.lines().any(|line| line.starts_with("| pattern-10000 ") && line.contains(" pass ")),
+        "{lines}"
+    );
+
+    let [between, first] = summary::curves(&[tally]);
+    assert_eq!(first[0].1.len(), small.len());
+    let file = tempfile::Builder::new().suffix(".svg").tempfile().unwrap();
+    plot::tails(file.path(), "Time between masks", &between).unwrap();
+    let svg = std::fs::read_to_string(file.path()).unwrap();
+    assert!(
+        svg.starts_with("<svg") && svg.contains("Time between masks") && svg.contains("grammata"),
+        "{svg}"
+    );
+    assert!(svg.matches("<polyline").count() > 1, "{svg}");
 }
 
 #[test]

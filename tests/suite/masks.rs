@@ -123,3 +123,65 @@ fn schemas_give_the_bits_of_the_walk() {
     ];
     check(&grammar, &texts.map(str::as_bytes), "schema");
 }
+
+/// Classes of characters that no loop language has, bounded and not, alone and beside others: subtrees of the trie
+/// are taken whole where all their characters lead on alike.
+#[test]
+fn classes_of_a_pattern_give_the_bits_of_the_walk() {
+    let cases: [(&str, &[&str]); 12] = [
+        (r"[a-z-]+x?", &["", "a", "a-"]),
+        (r"[^/]{1,64}(/[^/]{1,64})*", &["", "a", "a/", "éa", "a/b"]),
+        (r"[^/]{2,9}", &["", "a", "abcd", "abcdefgh", "abcdefghi"]),
+        (r"\S+", &["", "a", "é"]),
+        (r"(\S+\s+){0,9}\S+", &["", "a", "a ", "a b c d e f g h i", "a b c d e f g h i j"]),
+        (r#""[^"\\aä]{3,}""#, &["\"", "\"bcd", "\"é"]),
+        (r"[\u{100}-\u{17F}a-m]{4,12}!", &["", "a", "abāb", "aaaaaaaaaaa"]),
+        (r"([b-y][a-z]*[ ,]){2,}", &["", "b", "bz ", "bz b"]),
+        (r"([B-Yb-y]{3}[0-9a-z]{2,30})+", &["", "b", "bcd1", "bcd12"]),
+        (r"[a-zé-ÿ]{0,7}(é[a-f]*)?", &["", "a", "abcdef", "é"]),
+        (r"[ \t\n\r]+", &["", " ", "\n"]),
+        (r"(?s).{0,40}[\p{Cyrillic} ]{5,}", &["", "a", "да"]),
+    ];
+    for (pattern, prefixes) in cases {
+        let grammar = regex::compile(pattern, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+        let prefixes: Vec<&[u8]> = prefixes.iter().map(|prefix| prefix.as_bytes()).collect();
+        check(&grammar, &prefixes, pattern);
+    }
+    // words and characters counted at once, with the end near and far; a class that a string ends with
+    let schema = r#"{"type": "object", "properties": {
+        "words": {"type": "string", "pattern": "^(?:\\S+\\s+){0,7}\\S+$", "maxLength": 60},
+        "least": {"type": "string", "pattern": "^(?:\\S+\\s+){3,7}\\S+$", "minLength": 30, "maxLength": 200},
+        "path": {"type": "string", "pattern": "^/[^/]{1,20}$"}, "not": {"not": {"pattern": "^[a-f]*$"}, "type": "string"}
+    }}"#;
+    let grammar = json_schema::compile(schema, &Default::default()).unwrap().grammar;
+    let texts = [
+        r#"{"words": ""#,
+        r#"{"words": "Some w"#,
+        r#"{"words": "Some words, "#,
+        r#"{"words": "a b c d e f g "#,
+        r#"{"words": "a b c d e f g h"#,
+        r#"{"words": "0123456789 0123456789 0123456789 012345"#,
+        r#"{"words": "0123456789 0123456789 0123456789 0123456789 0123456789 012"#,
+        r#"{"least": "a b"#,
+        r#"{"least": "a b c d e f g h"#,
+        r#"{"path": "/é"#,
+        r#"{"path": "/ab"#,
+        r#"{"not": "ab"#,
+        r#"{"not": "abx"}"#,
+    ];
+    check(&grammar, &texts.map(str::as_bytes), "counted words");
+}
+
+/// White space that a rule of its own reads returns in the middle of tokens.
+#[test]
+fn white_space_that_is_called_gives_the_bits_of_the_walk() {
+    let text = r#"
+        root ::= "{" pair* "}" ws | ws "[" pair | "(" ws ws2 ")"
+        pair ::= ws [a-z]+ ws ":" ws "  " ws ";"
+        ws ::= [ \t\n\r]+
+        ws2 ::= "\t" | ws ws2 "\n"
+    "#;
+    let grammar = gbnf::compile(text, &Default::default()).unwrap().grammar;
+    let texts = ["", " ", "{", "{ ", "{ a", "{ a ", "{ a : ", "{ a :    ;", "{}", "{} ", "(", "( ", "( \t"];
+    check(&grammar, &texts.map(str::as_bytes), "called white space");
+}

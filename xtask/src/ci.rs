@@ -4,7 +4,7 @@
 //! documentation) and once for running (tests). The fuzz targets need an instrumented build of their own.
 
 use crate::command::{self, Result, cargo, root, succeeds};
-use crate::test;
+use crate::{instructions, test};
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,12 +13,13 @@ const FUZZ_SECONDS: u32 = 20;
 
 type Step = (&'static str, fn() -> Result);
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
     ("features", features),
     ("tests", test::run),
+    ("instructions", instructions),
     ("licences", licences),
     ("fuzzing", fuzzing),
 ];
@@ -60,6 +61,11 @@ fn documentation() -> Result {
 fn features() -> Result {
     command::run(&mut cargo(&["check", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--features", "cuda"]))
+}
+
+/// The ratchet on instructions.
+fn instructions() -> Result {
+    instructions::run(false)
 }
 
 /// Licences, doubled and yanked dependencies by `deny.toml`. cargo-deny takes longer to build than everything else

@@ -344,11 +344,11 @@ pub(super) fn too_many_counts(limit: usize) -> Error {
     )
 }
 
-pub(super) fn unique_items(pointer: &str) -> Error {
+pub(super) fn unique_items(pointer: &str, reason: &str) -> Error {
     error(
         Diagnostic::new(
             "json-schema/unsupported-keyword",
-            "`uniqueItems` is supported where the items are listed scalars alone",
+            format!("`uniqueItems` is not supported {reason}"),
         )
         .at(at(pointer))
         .help("list the items in `enum`, or bound the array with `maxItems`: 1"),

@@ -47,6 +47,7 @@ impl Least {
             Expression::Rule(rule) => self.rules[rule.index()],
             Expression::Label(_, body) => self.expression(*body),
             Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
+            Expression::Distinct(_) => unreachable!("different items are tested against JSON Schema"),
             Expression::WordGraph(graph) => self.graph(graph, 0),
             Expression::Members(members) => {
                 self.members(members, 0..members.members.len(), 0, members.one.is_some())

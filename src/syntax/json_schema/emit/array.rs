@@ -1,8 +1,8 @@
 //! Arrays.
 
-use super::{Emitter, value};
+use super::{Emitter, Layout, value};
 use crate::error::Result;
-use crate::grammar::{ExprId, Member, Members, Order};
+use crate::grammar::{Distinct, ExprId, Member, Members, Order};
 use crate::syntax::json_schema::assertion::{Counts, TypeSet};
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::errors;
@@ -13,6 +13,9 @@ use serde_json::Value;
 
 /// States that counting the items of an array, and those that satisfy `contains`, may take.
 const MAX_COUNT_STATES: usize = 1 << 14;
+
+/// Where there may be few different items, so many may have to come: whether there are is searched for.
+const MAX_FEW_ITEMS: u32 = 100;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn array(&mut self, array: &ArrayShape) -> Result<ExprId> {
@@ -136,18 +139,22 @@ impl<'a> Emitter<'_, 'a> {
         self.g.sequence([loops, ways])
     }
 
-    /// Items that are pairwise different, where there are finitely many: members that come at most once.
+    /// Items that are pairwise different; where they are listed, members that come at most once.
     fn different_items(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
+        if !array.contains.is_empty() {
+            return Err(errors::unique_items(
+                &self.all.schemas.get(schema).pointer,
+                "together with `contains`",
+            ));
+        }
         let listed = match &array.items[..] {
-            [classes] if array.contains.is_empty() => {
+            [classes] => {
                 let values = classes.iter().map(|class| self.listed(class.value)).collect::<Option<Vec<_>>>();
                 values.map(|lists| lists.into_iter().flatten().collect::<Vec<Value>>())
             }
             _ => None,
         };
-        let Some(listed) = listed else {
-            return Err(errors::unique_items(&self.all.schemas.get(schema).pointer));
-        };
+        let Some(listed) = listed else { return self.distinct(array, count, schema) };
         let mut seen = rustc_hash::FxHashSet::default();
         let members = listed.into_iter().map(|value| value::canonical(&value));
         let members: Vec<Member> = members
@@ -163,6 +170,38 @@ impl<'a> Emitter<'_, 'a> {
             min: count.min,
             max: count.max,
         }))
+    }
+
+    fn distinct(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
+        let mut endless = true;
+        for classes in &array.items {
+            let mut any = false;
+            for class in classes {
+                any = any || self.is_endless(class.value)?;
+            }
+            endless &= any;
+        }
+        let most = if array.items.len() == 1 { MAX_FEW_ITEMS } else { 1 };
+        if !endless && count.min > most {
+            let reason = "with so many items, of which there may not be enough";
+            return Err(errors::unique_items(&self.all.schemas.get(schema).pointer, reason));
+        }
+        let mut items = Vec::with_capacity(array.items.len());
+        for classes in &array.items {
+            let classes: Vec<ExprId> = classes.iter().map(|class| self.inner(class.value)).collect();
+            items.push(self.g.choice(classes));
+        }
+        let Layout { space, comma, .. } = self.layout;
+        let separator = self.g.sequence([space, comma]);
+        let list = self.g.distinct(Distinct {
+            items: items.into(),
+            separator,
+            min: count.min.max(1),
+            max: count.max,
+            endless,
+        });
+        let list = self.g.sequence([list, space]);
+        Ok(if count.min == 0 { self.g.optional(list) } else { list })
     }
 
     /// The values of a conjunction, if they are listed scalars.

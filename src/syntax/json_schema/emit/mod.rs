@@ -4,6 +4,7 @@
 //! something to call; the others stand where they are used. Each is labelled with its JSON Pointer.
 
 mod array;
+mod endless;
 mod object;
 mod value;
 
@@ -64,7 +65,7 @@ fn declare(
 ) -> (RuleId, Vec<Option<RuleId>>) {
     let mut uses = vec![0usize; all.len()];
     for id in all.ids() {
-        all.shape_of(id).children().into_iter().for_each(|child| uses[child.index()] += 1);
+        all.shape_of(id).children().for_each(|child| uses[child.index()] += 1);
     }
     let root = g.declare(all.name(all.root()));
     let rules = all

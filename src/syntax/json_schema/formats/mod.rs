@@ -149,7 +149,9 @@ impl Format {
 }
 
 /// What [`Format::content`] has made so far, by format and side.
-static CONTENTS: LazyLock<Mutex<FxHashMap<(Format, Side), Option<Grammar>>>> = LazyLock::new(Mutex::default);
+static CONTENTS: LazyLock<Mutex<Contents>> = LazyLock::new(Mutex::default);
+
+type Contents = FxHashMap<(Format, Side), Option<Grammar>>;
 
 impl Format {
     /// The same as content of JSON strings in canonical spelling. It is made once a process, and copied from there.

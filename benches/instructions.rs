@@ -1,0 +1,98 @@
+//! Work whose instructions `cargo xtask instructions` counts. `cargo bench --bench instructions` lists the names,
+//! `-- NAME` does that work once; what counts is what runs in [`measured`].
+
+#![allow(clippy::print_stdout)]
+
+mod support;
+
+use grammata::serve::Source;
+use grammata::{CompiledGrammar, Compiler, Vocabulary};
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use support::{Shipped, shipped, walk};
+
+const NAMES: [&str; 6] = ["vocabulary", "read", "lower", "first-masks", "masks-again", "tools"];
+
+/// The counter is on in here.
+#[inline(never)]
+fn measured<R>(work: impl FnOnce() -> R) -> R {
+    black_box(work())
+}
+
+fn main() {
+    let mut names = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let Some(name) = names.next() else {
+        NAMES.iter().for_each(|name| println!("{name}"));
+        return;
+    };
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tokenizer = here.join("tests/data/smollm2/tokenizer.json");
+    let load = || Vocabulary::from_file(&tokenizer, &Default::default()).expect("the vocabulary loads");
+    if name == "vocabulary" {
+        drop(measured(|| Compiler::new(Arc::new(load()))));
+        return;
+    }
+    let compiler = Compiler::new(Arc::new(load()));
+    let grammars = shipped(&here.join("grammars")).expect("the grammars are there");
+    let read = |source: &Source| source.grammar().expect("the grammar is sound").0;
+    let compile = |source: &Source| compiler.compile(&read(source)).expect("the grammar compiles");
+    let masks = |all: &[(&Shipped, CompiledGrammar)]| {
+        for (grammar, compiled) in all {
+            let mut words = vec![0; compiled.vocabulary().mask_words()];
+            for example in &grammar.examples {
+                let walked = walk(compiled, example, &mut words, |matcher, words| matcher.fill_mask(words));
+                walked.unwrap_or_else(|error| panic!("{}: {error}", grammar.name));
+            }
+        }
+    };
+    let compiled =
+        || grammars.iter().map(|grammar| (grammar, compile(&grammar.source))).collect::<Vec<(_, _)>>();
+    match name.as_str() {
+        "read" => drop(measured(|| grammars.iter().map(|g| read(&g.source)).collect::<Vec<_>>())),
+        "lower" => {
+            let all: Vec<_> = grammars.iter().map(|grammar| read(&grammar.source)).collect();
+            drop(measured(|| all.iter().map(|grammar| compiler.compile(grammar)).collect::<Vec<_>>()));
+        }
+        "first-masks" => {
+            let all = compiled();
+            measured(|| masks(&all));
+        }
+        "masks-again" => {
+            let all = compiled();
+            masks(&all);
+            measured(|| masks(&all));
+        }
+        "tools" => {
+            let source = Source::json_schema(tools(32).to_string());
+            measured(|| compile(&source).matcher().mask().expect("a mask"));
+        }
+        other => panic!("unknown work `{other}`: there are {}", NAMES.join(", ")),
+    }
+}
+
+/// The schema of a call of one of so many tools.
+fn tools(count: usize) -> Value {
+    let tool = |n: usize| {
+        json!({
+            "type": "object",
+            "properties": {
+                "name": {"const": format!("tool_{n}")},
+                "arguments": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "integer", "minimum": 0},
+                        format!("field_{n}"): {"type": "string", "maxLength": 40 + n},
+                        "when": {"type": "string", "format": "date"},
+                        "tags": {"type": "array", "items": {"enum": ["red", "green"]}, "maxItems": 4},
+                    },
+                    "required": ["id"],
+                },
+            },
+            "required": ["name", "arguments"],
+            "additionalProperties": false,
+        })
+    };
+    json!({"anyOf": (0..count).map(tool).collect::<Vec<_>>()})
+}

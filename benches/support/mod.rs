@@ -1,0 +1,73 @@
+//! The shipped grammars, as inputs of benches.
+
+use grammata::serve::Source;
+use grammata::{CompiledGrammar, Error, Matcher, Result, TokenId, Vocabulary};
+use std::path::{Path, PathBuf};
+
+/// A folder of `grammars/`.
+pub(crate) struct Shipped {
+    pub(crate) name: String,
+    pub(crate) source: Source,
+    /// The texts that it accepts.
+    pub(crate) examples: Vec<Vec<u8>>,
+}
+
+/// All grammars of a folder, by name.
+pub(crate) fn shipped(grammars: &Path) -> Result<Vec<Shipped>> {
+    let folders = files(grammars)?.into_iter().filter(|path| path.is_dir());
+    let shipped = folders.map(|folder| {
+        let examples = files(&folder.join("accept"))?.into_iter();
+        let read = |path: PathBuf| std::fs::read(&path).map_err(|e| Error::io(&path, &e));
+        Ok(Shipped {
+            name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            source: source(&folder)?,
+            examples: examples.map(read).collect::<Result<_>>()?,
+        })
+    });
+    shipped.collect()
+}
+
+fn source(folder: &Path) -> Result<Source> {
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+    if let Some(text) = read("spec.toml") {
+        return Ok(Source::spec(text));
+    }
+    if let Some(text) = read("grammar.gbnf") {
+        return Ok(Source::gbnf(text));
+    }
+    if let Some(text) = read("schema.json") {
+        return Ok(Source::json_schema(text));
+    }
+    let path = folder.join("pattern.regex");
+    let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, &e))?;
+    Ok(Source::regex(text.trim_end_matches('\n')))
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, &e))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Walks along a text in its longest tokens; `mask` is to fill the words with the mask before each. Every token is
+/// checked to be allowed.
+pub(crate) fn walk(
+    compiled: &CompiledGrammar,
+    text: &[u8],
+    words: &mut [u32],
+    mut mask: impl FnMut(&mut Matcher, &mut [u32]) -> Result<()>,
+) -> Result<()> {
+    let mut matcher = compiled.matcher();
+    for token in tokens(compiled.vocabulary(), text) {
+        mask(&mut matcher, words)?;
+        assert!(words[token.index() / 32] >> (token.get() % 32) & 1 == 1, "{token} is forbidden in {text:?}");
+        matcher.accept_token(token)?;
+    }
+    assert!(matcher.is_accepting()?, "an example is not accepted");
+    Ok(())
+}
+
+fn tokens(vocabulary: &Vocabulary, text: &[u8]) -> Vec<TokenId> {
+    vocabulary.encode_greedy(text).expect("the tokenizer spells every example")
+}

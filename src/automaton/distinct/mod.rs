@@ -1,0 +1,413 @@
+//! Lists of different items at run time.
+//!
+//! An item may end unless its value was seen before in its list. So a configuration inside an item remembers what was
+//! read since the outermost such item began, its **tape**; all of its stacks have read the same, so one is enough. The
+//! frame of a list holds a **register**: the values seen, how many, and where on the tape the item began. Between items
+//! nothing is on the tape, if no outer item is open.
+//!
+//! What was read of an item matters only as long as it may become a value that was seen. Those values are followed beside
+//! the configuration ([`Alert`]), and once none is left, any way on will do. Before that, a byte is allowed only if a
+//! search finds that it leads to another value (`search.rs`): no dead end is offered.
+//!
+//! Masks are made of configurations that do not remember (`blind.rs`).
+
+mod blind;
+mod comparison;
+mod search;
+mod value;
+
+use super::Automaton;
+use super::closure::{Closure, Item};
+use super::stack::{Frame, StackId, is_register};
+use super::state::{Distinct, State, StateId};
+use super::table::{ConfigurationId, Tables};
+use crate::error::Result;
+pub(crate) use blind::Likeness;
+use comparison::Comparison;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use value::Values;
+
+/// The id of a tape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct TapeId(u32);
+
+impl TapeId {
+    /// Nothing is remembered.
+    pub(super) const NONE: TapeId = TapeId(0);
+    /// Nothing was read yet.
+    const EMPTY: TapeId = TapeId(1);
+}
+
+/// Frame values of lists: what a list has come to. Blind ones do not know which items came.
+mod code {
+    use super::super::stack::REGISTER;
+
+    /// Of a blind item, from which the list may end (1) and go on (2).
+    pub(super) const MAY_END: u32 = 1;
+    pub(super) const MAY_GO_ON: u32 = 2;
+    /// Of a blind item after which it takes the tape to know.
+    pub(super) const UNSURE: u32 = 4;
+    /// Between blind items.
+    pub(super) const BETWEEN: u32 = 5;
+    const FIRST: u32 = 8;
+
+    /// Of a register between items.
+    pub(super) fn between(register: u32) -> u32 {
+        FIRST + register
+    }
+
+    /// Of a register inside an item.
+    pub(super) fn inside(register: u32) -> u32 {
+        REGISTER | register
+    }
+
+    /// The register of a value that has one.
+    pub(super) fn register(value: u32) -> u32 {
+        if value >= REGISTER { value - REGISTER } else { value - FIRST }
+    }
+}
+
+/// Whether a list's frame stays with the parts of a mask: between items, where the list itself looks at it.
+pub(super) fn is_between(value: u32) -> bool {
+    value >= code::BETWEEN && !is_register(value)
+}
+
+/// How far a list has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Register {
+    list: u32,
+    /// The items that came: a place in `seen`; 0 for none.
+    seen: u32,
+    count: u32,
+    /// Where on the tape the item began.
+    start: u32,
+}
+
+/// An item that may still become one that was seen.
+#[derive(Clone, Debug)]
+struct Alert {
+    /// The value of its frame.
+    value: u32,
+    /// The item alone, without the list.
+    item: ConfigurationId,
+    /// The values that it may become.
+    like: Vec<Comparison>,
+    /// Whether those are too many to be kept: they are found again by way of the tape.
+    many: bool,
+}
+
+/// More values than this are not kept beside a configuration.
+const MANY: usize = 64;
+
+/// What the lists of a grammar remember.
+#[derive(Debug)]
+pub(super) struct Memory {
+    values: Values,
+    /// The items seen: those before, and the last.
+    seen: Vec<(u32, u32)>,
+    registers: Vec<Register>,
+    register_ids: FxHashMap<Register, u32>,
+    /// Per tape: the one before its last byte, that byte, and its length.
+    tapes: Vec<(TapeId, u8, u32)>,
+    tape_ids: FxHashMap<(TapeId, u8), TapeId>,
+    alerts: FxHashMap<ConfigurationId, Arc<[Alert]>>,
+    alert_bytes: usize,
+    /// Successors of the configurations that have a tape.
+    pub(super) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
+    /// Stacks without what they remember.
+    blind: FxHashMap<StackId, Option<StackId>>,
+}
+
+/// What a closure knows of lists.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    /// What was read, if it will be remembered.
+    tape: TapeId,
+    alerts: Vec<Alert>,
+    /// The registers of the items that begin.
+    begun: Vec<u32>,
+    /// Whether the outcome depends on the tape.
+    pub(super) depends: bool,
+    /// Whether it takes the tape to know the outcome, and there is none.
+    pub(super) unsure: bool,
+}
+
+impl Trace {
+    pub(super) fn clear(&mut self) {
+        self.tape = TapeId::EMPTY;
+        self.alerts.clear();
+        self.begun.clear();
+        self.depends = false;
+        self.unsure = false;
+    }
+
+    /// Whether something was read that is remembered.
+    pub(super) fn is_begun(&self) -> bool {
+        self.tape != TapeId::EMPTY
+    }
+}
+
+impl Memory {
+    pub(super) fn new() -> Memory {
+        Memory {
+            values: Values::default(),
+            seen: vec![(0, 0)],
+            registers: Vec::new(),
+            register_ids: FxHashMap::default(),
+            tapes: vec![(TapeId::NONE, 0, 0); 2],
+            tape_ids: FxHashMap::default(),
+            alerts: FxHashMap::default(),
+            alert_bytes: 0,
+            next: FxHashMap::default(),
+            blind: FxHashMap::default(),
+        }
+    }
+
+    pub(super) fn memory_usage(&self) -> usize {
+        self.values.memory_usage()
+            + self.seen.capacity() * 8
+            + self.registers.capacity() * size_of::<Register>()
+            + self.register_ids.capacity() * (size_of::<Register>() + 5)
+            + self.tapes.capacity() * 12
+            + self.tape_ids.capacity() * 13
+            + self.alerts.capacity() * 25
+            + self.alert_bytes
+            + self.next.capacity() * 13
+            + self.blind.capacity() * 9
+    }
+
+    fn register(&mut self, register: Register) -> u32 {
+        let next = self.registers.len() as u32;
+        let registers = &mut self.registers;
+        *self.register_ids.entry(register).or_insert_with(|| {
+            registers.push(register);
+            next
+        })
+    }
+
+    fn append(&mut self, tape: TapeId, byte: u8) -> TapeId {
+        let next = TapeId(self.tapes.len() as u32);
+        let tapes = &mut self.tapes;
+        *self.tape_ids.entry((tape, byte)).or_insert_with(|| {
+            let length = tapes[tape.0 as usize].2 + 1;
+            tapes.push((tape, byte, length));
+            next
+        })
+    }
+
+    fn length(&self, tape: TapeId) -> u32 {
+        self.tapes[tape.0 as usize].2
+    }
+
+    /// What is on a tape from a place on.
+    fn text(&self, tape: TapeId, start: u32) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut at = tape;
+        while self.length(at) > start {
+            let (before, byte, _) = self.tapes[at.0 as usize];
+            text.push(byte);
+            at = before;
+        }
+        text.reverse();
+        text
+    }
+
+    /// The values of items seen.
+    fn values_seen(&self, mut seen: u32) -> Vec<Comparison> {
+        let mut values = Vec::new();
+        while seen != 0 {
+            let (before, value) = self.seen[seen as usize];
+            values.push(Comparison::new(value));
+            seen = before;
+        }
+        values
+    }
+}
+
+impl Tables {
+    /// Begins the step of a configuration that remembers: the byte is put on its tape.
+    pub(super) fn trace_byte(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+        trace: &mut Trace,
+    ) -> Result<()> {
+        trace.tape = self.memory.append(self.tape(id), byte);
+        let Some(alerts) = self.memory.alerts.get(&id).cloned() else { return Ok(()) };
+        for alert in alerts.iter() {
+            let like = advanced(&self.memory.values, &self.like(alert, id), byte);
+            if !like.is_empty() {
+                let item = self.step(automaton, alert.item, byte)?;
+                trace.alerts.push(Alert { value: alert.value, item, like, many: false });
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins an item; `between` is the value of the list's frame.
+    fn begin_item(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        register: Register,
+        below: StackId,
+    ) {
+        let list = &automaton.distincts[register.list as usize];
+        let start = self.memory.length(closure.trace.tape);
+        let value = code::inside(self.memory.register(Register { start, ..register }));
+        if register.seen != 0 && !closure.trace.begun.contains(&value) {
+            closure.trace.begun.push(value);
+        }
+        closure.trace.depends = true;
+        let stack = self.stacks.push(list.to_return, value, below);
+        self.call(automaton, closure, list.item(register.count), stack);
+    }
+
+    pub(super) fn enter_distinct(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        list: u32,
+        stack: StackId,
+    ) {
+        self.begin_item(automaton, closure, Register { list, ..Register::default() }, stack);
+    }
+
+    /// After a separator.
+    pub(super) fn next_item(&mut self, automaton: &Automaton, closure: &mut Closure, stack: StackId) {
+        for place in 0..self.stacks.frame_count(stack) {
+            let frame = self.stacks.frame(stack, place);
+            if frame.value == code::BETWEEN {
+                closure.trace.unsure = true;
+            } else {
+                let register = self.memory.registers[code::register(frame.value) as usize];
+                self.begin_item(automaton, closure, register, frame.below);
+            }
+        }
+    }
+
+    /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.
+    pub(super) fn end_item(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        frame: Frame,
+    ) -> Result<()> {
+        if frame.value == code::UNSURE {
+            closure.trace.unsure = true;
+            return Ok(());
+        }
+        let list;
+        let (may_end, go_on) = if is_register(frame.value) {
+            closure.trace.depends = true;
+            let values = &self.memory.values;
+            let is_equal = |alert: &Alert| alert.like.iter().any(|like| like.is_equal(values));
+            if closure.trace.alerts.iter().any(|alert| alert.value == frame.value && is_equal(alert)) {
+                return Ok(());
+            }
+            let before = self.memory.registers[code::register(frame.value) as usize];
+            list = &automaton.distincts[before.list as usize];
+            let text = self.memory.text(closure.trace.tape, before.start);
+            let value = self.memory.values.read(&text);
+            let seen = self.memory.seen.len() as u32;
+            self.memory.seen.push((before.seen, value));
+            let after = Register { seen, count: before.count.saturating_add(1), start: 0, ..before };
+            let may_end = after.count >= list.min;
+            let may_go_on =
+                list.may_go_on(after.count) && (list.endless || self.is_another(automaton, after)?);
+            (may_end, may_go_on.then(|| code::between(self.memory.register(after))))
+        } else {
+            let State::DistinctReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
+            list = &automaton.distincts[d as usize];
+            (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(code::BETWEEN))
+        };
+        if may_end {
+            self.add(closure, list.exit, frame.below);
+        }
+        if let Some(value) = go_on {
+            let stack = self.stacks.push(list.to_return, value, frame.below);
+            self.add(closure, list.separator, stack);
+        }
+        Ok(())
+    }
+
+    /// Takes out of a closed configuration what can only become values that were seen, and follows what may become one.
+    /// Returns the tape, and the alerts.
+    pub(super) fn settle(
+        &mut self,
+        automaton: &Automaton,
+        trace: &mut Trace,
+        items: &mut Vec<Item>,
+    ) -> Result<TapeId> {
+        let mut alerts = std::mem::take(&mut trace.alerts);
+        for &value in &trace.begun {
+            let register = self.memory.registers[code::register(value) as usize];
+            let item = self.item_alone(automaton, register.list, register.count)?;
+            alerts.push(Alert { value, item, like: self.memory.values_seen(register.seen), many: false });
+        }
+        for alert in &alerts {
+            if !self.leads_elsewhere(automaton, alert.item, &alert.like)? {
+                self.remove_register(items, alert.value);
+            }
+        }
+        trace.alerts = alerts;
+        let remembers = items.iter().any(|item| self.stacks.has_register(item.stack));
+        Ok(if remembers { trace.tape } else { TapeId::NONE })
+    }
+
+    /// Keeps what must be followed beside a configuration.
+    pub(super) fn keep_alerts(&mut self, id: ConfigurationId, trace: &Trace) {
+        if self.tape(id) == TapeId::NONE || trace.alerts.is_empty() || self.memory.alerts.contains_key(&id) {
+            return;
+        }
+        let mut alerts = trace.alerts.clone();
+        for alert in &mut alerts {
+            alert.many = alert.like.len() > MANY;
+            if alert.many {
+                alert.like = Vec::new();
+            }
+            self.memory.alert_bytes += size_of::<Alert>() + alert.like.len() * size_of::<Comparison>();
+        }
+        self.memory.alerts.insert(id, alerts.into());
+    }
+
+    /// The values that the item of an alert may become.
+    fn like(&self, alert: &Alert, id: ConfigurationId) -> Vec<Comparison> {
+        if !alert.many {
+            return alert.like.clone();
+        }
+        let register = self.memory.registers[code::register(alert.value) as usize];
+        let like = self.memory.values_seen(register.seen);
+        let text = self.memory.text(self.tape(id), register.start);
+        text.iter().fold(like, |like, &byte| advanced(&self.memory.values, &like, byte))
+    }
+
+    /// The configuration before an item that comes after so many, without its list.
+    fn item_alone(&mut self, automaton: &Automaton, list: u32, count: u32) -> Result<ConfigurationId> {
+        self.start_of(automaton, Some(automaton.distincts[list as usize].item(count)), false)
+    }
+}
+
+impl Distinct {
+    /// Start of the item after so many.
+    fn item(&self, count: u32) -> StateId {
+        let last = self.items.last().copied().unwrap_or(StateId::ACCEPT);
+        self.items.get(count as usize).copied().unwrap_or(last)
+    }
+
+    /// Whether another item may come after so many, as far as the upper bound goes.
+    fn may_go_on(&self, count: u32) -> bool {
+        self.max.is_none_or(|max| count < max)
+    }
+}
+
+/// The values that a text may still become after one more byte.
+fn advanced(values: &Values, like: &[Comparison], byte: u8) -> Vec<Comparison> {
+    let one = |like: &Comparison| {
+        let mut like = like.clone();
+        like.add(values, byte).then_some(like)
+    };
+    like.iter().filter_map(one).collect()
+}

@@ -1,0 +1,131 @@
+//! Whether an item can become a value that was not seen.
+//!
+//! Breadth first over the item alone and the values that it may still become. Where it can leave all of them with a byte,
+//! every word from there on is another value; so the search is short, unless few values are left.
+
+use super::comparison::Comparison;
+use super::{Register, advanced};
+use crate::automaton::Automaton;
+use crate::automaton::table::{ConfigurationId, Tables};
+use crate::error::Result;
+use crate::limits::Limits;
+use rustc_hash::FxHashSet;
+
+/// Bytes that no string begins with are tried last.
+const FIRST: u8 = b' ';
+
+/// A place takes so much longer to look at than a configuration of a lockstep.
+const COST: usize = 16;
+
+/// A place of the search: an item, what it may become, and the place and byte that it was reached by.
+struct Place {
+    item: ConfigurationId,
+    like: Vec<Comparison>,
+    from: usize,
+    byte: u8,
+}
+
+/// What is searched for.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    /// That there is a word.
+    Any,
+    /// A whole word.
+    Whole,
+}
+
+impl Tables {
+    /// Whether, from `item` on, there are words of it that are none of the values `like`.
+    pub(super) fn leads_elsewhere(
+        &mut self,
+        automaton: &Automaton,
+        item: ConfigurationId,
+        like: &[Comparison],
+    ) -> Result<bool> {
+        Ok(self.search(automaton, item, like.to_vec(), Wanted::Any)?.is_some())
+    }
+
+    /// Whether there is an item that is none of those that came.
+    pub(super) fn is_another(&mut self, automaton: &Automaton, after: Register) -> Result<bool> {
+        let item = self.item_alone(automaton, after.list, after.count)?;
+        let like = self.memory.values_seen(after.seen);
+        Ok(self.search(automaton, item, like, Wanted::Any)?.is_some())
+    }
+
+    /// How many different items a list has, counted up to `most`.
+    pub(crate) fn different_items(&mut self, automaton: &Automaton, list: u32, most: u32) -> Result<u32> {
+        let item = self.item_alone(automaton, list, 0)?;
+        let mut like = Vec::new();
+        for count in 0..most {
+            let Some(word) = self.search(automaton, item, like.clone(), Wanted::Whole)? else {
+                return Ok(count);
+            };
+            let value = self.memory.values.read(&word);
+            like.push(Comparison::new(value));
+        }
+        Ok(most)
+    }
+
+    /// The rest of a word that is none of the values `like`, or nothing more than that there is one.
+    fn search(
+        &mut self,
+        automaton: &Automaton,
+        item: ConfigurationId,
+        like: Vec<Comparison>,
+        wanted: Wanted,
+    ) -> Result<Option<Vec<u8>>> {
+        if item == ConfigurationId::DEAD {
+            return Ok(None);
+        }
+        if like.is_empty() && wanted == Wanted::Any || self.is_new(item, &like) {
+            return Ok(Some(Vec::new()));
+        }
+        let mut known = FxHashSet::from_iter([(item, like.clone())]);
+        let mut places = vec![Place { item, like, from: 0, byte: 0 }];
+        let mut at = 0;
+        while at < places.len() {
+            let candidates = self.candidate_bytes(automaton, places[at].item);
+            for byte in (FIRST..=u8::MAX).chain(0..FIRST).filter(|&byte| candidates.contains(byte)) {
+                let item = self.step(automaton, places[at].item, byte)?;
+                if item == ConfigurationId::DEAD {
+                    continue;
+                }
+                let like = advanced(&self.memory.values, &places[at].like, byte);
+                if like.is_empty() && wanted == Wanted::Any {
+                    return Ok(Some(Vec::new()));
+                }
+                let found = self.is_new(item, &like);
+                if found || known.insert((item, like.iter().map(Comparison::coarse).collect())) {
+                    places.push(Place { item, like, from: at, byte });
+                }
+                if found {
+                    return Ok(Some(path(&places)));
+                }
+            }
+            let limit = automaton.limits().lockstep_search;
+            if places.len() > limit / COST {
+                let found = "a list of different items with no other item found so far";
+                return Err(Limits::exceeded("lockstep_search", limit, found));
+            }
+            at += 1;
+        }
+        Ok(None)
+    }
+
+    /// Whether an item may end as none of the values.
+    fn is_new(&self, item: ConfigurationId, like: &[Comparison]) -> bool {
+        self.is_accepting(item) && !like.iter().any(|like| like.is_equal(&self.memory.values))
+    }
+}
+
+/// The bytes that led to the last place.
+fn path(places: &[Place]) -> Vec<u8> {
+    let mut word = Vec::new();
+    let mut at = places.len() - 1;
+    while at > 0 {
+        word.push(places[at].byte);
+        at = places[at].from;
+    }
+    word.reverse();
+    word
+}

@@ -1,0 +1,68 @@
+//! Lowering of lists of different items: a start per place, a register in the list's frame.
+
+use super::errors;
+use super::lower::Lowering;
+use super::state::{Distinct, State, StateId};
+use super::table::Tables;
+use super::task::Task;
+use crate::error::Result;
+use crate::grammar::Distinct as Source;
+
+impl Lowering<'_> {
+    pub(super) fn begin_distinct(&mut self, source: &Source, next: StateId, scope: u32) {
+        let index = self.automaton.distincts.len() as u32;
+        let to_return = self.add_state(State::DistinctReturn(index));
+        let between = self.add_state(State::DistinctNext(index));
+        // without a separator only one item can come, and none where there is no word
+        let separated = self.productive.holds(source.separator);
+        let items = source.items.iter().take_while(|&&item| self.productive.holds(item));
+        let items: Vec<_> = items.take(if separated { usize::MAX } else { 1 }).copied().collect();
+        let is_whole = separated && items.len() == source.items.len();
+        let most = (!is_whole).then_some(items.len() as u32);
+        let starts: Vec<StateId> = items.iter().map(|_| self.open_callable()).collect();
+        self.automaton.distincts.push(Distinct {
+            items: starts.clone(),
+            min: source.min,
+            max: source.max.into_iter().chain(most).min(),
+            endless: source.endless,
+            separator: StateId::ACCEPT,
+            exit: next,
+            to_return,
+        });
+        self.push_task(Task::DistinctEnd { list: index, places: items.len(), separated, scope });
+        if separated {
+            self.push_task(Task::OrEmpty { expression: source.separator, next: between });
+            self.push_task(Task::Build { expression: source.separator, next: between, scope });
+        }
+        for (&start, &item) in starts.iter().zip(&items) {
+            self.push_task(Task::CallableEnd { start, result: start });
+            self.push_task(Task::Build { expression: item, next: StateId::ACCEPT, scope });
+        }
+    }
+
+    pub(super) fn end_distinct(&mut self, list: u32, places: usize, separated: bool) {
+        if separated {
+            self.automaton.distincts[list as usize].separator = self.results_of(1)[0];
+        }
+        self.results_of(places);
+        let enter = match places {
+            0 => self.split(&[]),
+            _ => self.add_state(State::DistinctEnter(list)),
+        };
+        self.push_result(enter);
+    }
+
+    /// Refuses lists of more items than there are different ones.
+    pub(super) fn check_distinct(&self) -> Result<()> {
+        let automaton = &self.automaton;
+        for (index, list) in automaton.distincts.iter().enumerate() {
+            if list.min > 1 && !list.endless {
+                let most = Tables::new().different_items(automaton, index as u32, list.min)?;
+                if most < list.min {
+                    return Err(errors::too_few_different(list.min, most));
+                }
+            }
+        }
+        Ok(())
+    }
+}

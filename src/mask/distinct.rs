@@ -1,0 +1,119 @@
+//! Masks inside the items of lists whose items differ.
+//!
+//! Such a configuration remembers what was read, so no other is like it. But its mask is nearly that of the *blind*
+//! configuration, which does not remember and is met again and again. They differ in three ways. Tokens that follow an item
+//! seen before may be cut off where it ends: these are found by walking the trie along the items seen. Tokens with which
+//! the item ends continue a list that now has one more item: below the quote or bracket that ends it, the trie is walked
+//! without blindness. And the blind configuration is *unsure* about tokens that begin another item: what is left of
+//! those is tried one by one.
+
+use super::allowed::Allowed;
+use super::compute::Work;
+use crate::automaton::{ConfigurationId, Likeness};
+use crate::error::Result;
+use crate::vocabulary::TokenId;
+use crate::vocabulary::loops::TrieId;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Bytes with which an item may end, if it does not end with the byte before the separator.
+const ENDS: [u8; 3] = *b"\"]}";
+
+/// The tokens of a configuration that does not remember.
+#[derive(Debug)]
+pub(super) struct Blind {
+    /// Those that are allowed.
+    allowed: Allowed,
+    /// Those that it takes the tape to know of.
+    unsure: Vec<u32>,
+}
+
+impl Blind {
+    pub(super) fn memory_usage(&self) -> usize {
+        size_of::<Blind>() + self.allowed.memory_usage() + self.unsure.len() * 4
+    }
+}
+
+/// A node of the trie that is reached by a text which an item seen begins with, or ends with.
+struct Place {
+    node: u32,
+    configuration: ConfigurationId,
+    blind: ConfigurationId,
+    like: Option<Likeness>,
+    /// Whether nothing but ends led here.
+    ends: bool,
+}
+
+impl Work<'_> {
+    /// The tokens of a configuration that remembers.
+    pub(super) fn remembering(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        let automaton = self.walk.automaton;
+        let trie = self.walk.vocabulary.trie();
+        let blind = self.walk.tables.blind(automaton, configuration);
+        let base = self.blind(blind)?;
+        let like = self.walk.tables.likeness(configuration);
+        let like = (!like.is_empty()).then_some(like);
+        let (mut removed, mut added) = (Vec::new(), Allowed::default());
+        let mut open = vec![Place { node: trie.root(), configuration, blind, like, ends: true }];
+        while let Some(place) = open.pop() {
+            for child in trie.steps(place.node) {
+                let like = place.like.as_ref().and_then(|like| self.walk.tables.alike(like, child.byte));
+                let ends = place.ends && ENDS.contains(&child.byte);
+                if like.is_none() && !ends {
+                    continue;
+                }
+                let blind = self.walk.step(place.blind, child.byte)?;
+                if blind == ConfigurationId::DEAD {
+                    continue;
+                }
+                let next = self.walk.step(place.configuration, child.byte)?;
+                if blind != ConfigurationId::UNSURE
+                    && self.walk.tables.blind(automaton, next) == self.walk.tables.blind(automaton, blind)
+                {
+                    open.push(Place { node: child.node, configuration: next, blind, like, ends });
+                } else {
+                    removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
+                    self.walk.run_below(TrieId::ALL, child.node, next, &mut added)?;
+                }
+            }
+        }
+        let done: FxHashSet<u32> = removed.iter().copied().collect();
+        let mut allowed = base.allowed.clone();
+        allowed.remove(&removed, self.scratch);
+        allowed.unite(added);
+        for &token in base.unsure.iter().filter(|token| !done.contains(token)) {
+            if self.leads_on(configuration, token)? {
+                allowed.push(token);
+            }
+        }
+        Ok(allowed)
+    }
+
+    /// The tokens of a configuration that does not remember, made at the first visit.
+    fn blind(&mut self, configuration: ConfigurationId) -> Result<Arc<Blind>> {
+        if let Some(known) = self.records.blind(configuration) {
+            return Ok(known);
+        }
+        self.walk.unsure.clear();
+        let mut allowed = self.allowed(configuration)?;
+        allowed.settle(self.walk.vocabulary.width());
+        let mut unsure = std::mem::take(&mut self.walk.unsure);
+        unsure.sort_unstable();
+        unsure.dedup();
+        let blind = Arc::new(Blind { allowed, unsure });
+        self.records.keep_blind(configuration, Arc::clone(&blind));
+        Ok(blind)
+    }
+
+    /// Whether a token is allowed, tried byte by byte.
+    fn leads_on(&mut self, configuration: ConfigurationId, token: u32) -> Result<bool> {
+        let mut at = configuration;
+        for &byte in self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default() {
+            at = self.walk.step(at, byte)?;
+            if at == ConfigurationId::DEAD {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,139 @@
+//! Of which items there are more than any text could hold.
+//!
+//! That is so where something in them is free: a string, a number without bounds, a name. Found by going from the item
+//! to what may stand in it. What is not found here to be endless need not be finite.
+
+use super::Emitter;
+use crate::error::Result;
+use crate::grammar::{ExprId, Expression};
+use crate::syntax::json_schema::assertion::TypeSet;
+use crate::syntax::json_schema::conjunction::ConjunctionId;
+use crate::syntax::json_schema::numbers::NumberRange;
+use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, Shape, Typed};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// So many different items are more than a text could hold.
+const ENOUGH: u64 = 1 << 20;
+
+impl<'e, 'a> Emitter<'e, 'a> {
+    /// Whether more values satisfy a conjunction than any text could hold; false if that is not known.
+    pub(super) fn is_endless(&mut self, id: ConjunctionId) -> Result<bool> {
+        let all = self.all;
+        let mut seen = FxHashSet::default();
+        let mut open = vec![id];
+        let mut tested: Vec<&'e Typed<'a>> = Vec::new();
+        while let Some(id) = open.pop() {
+            if !self.satisfiable.contains(id) || !seen.insert(id) {
+                continue;
+            }
+            match all.shape_of(id) {
+                Shape::Values(_) => {}
+                Shape::Union(list) => open.extend(list),
+                Shape::Typed(typed) => {
+                    let has = |one| typed.types.contains(one);
+                    let string = has(TypeSet::STRING) && !typed.length.is_crossed();
+                    // one character is enough: there are more than a million
+                    let free = typed.tests.is_empty() && typed.length.max != Some(0);
+                    if string && free || has(TypeSet::NUMBER) && is_unbounded(&typed.number) {
+                        return Ok(true);
+                    }
+                    if string {
+                        tested.push(typed);
+                    }
+                    let array = typed.array.as_ref().filter(|_| has(TypeSet::ARRAY));
+                    let object = typed.object.as_ref().filter(|_| has(TypeSet::OBJECT));
+                    if array.is_some_and(|array| self.array_grows(array, &mut open))
+                        || object.is_some_and(|object| self.object_grows(object, &mut open))
+                    {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        for typed in tested {
+            let string = self.string(typed)?;
+            if self.variety(string) >= ENOUGH {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether arrays may be of any length; adds what may stand in them.
+    fn array_grows(&self, array: &ArrayShape, open: &mut Vec<ConjunctionId>) -> bool {
+        if !array.contains.is_empty() {
+            return false;
+        }
+        let longest = self.satisfiable.longest(array);
+        let most = array.count.max.map_or(usize::MAX, |max| max as usize).min(longest.unwrap_or(usize::MAX));
+        open.extend(array.items.iter().take(most).flatten().map(|class| class.value));
+        most == usize::MAX && array.unique.is_none()
+    }
+
+    /// Whether objects may have members of any name; adds what may stand in them.
+    fn object_grows(&self, object: &ObjectShape<'a>, open: &mut Vec<ConjunctionId>) -> bool {
+        let required = object.members.iter().filter(|member| member.required).count();
+        let required = required + usize::from(object.one.is_some());
+        let room = object.count.max.is_none_or(|max| required < max as usize);
+        open.extend(object.members.iter().filter(|m| room || m.required).map(|member| member.value));
+        let further = object.rest.iter().filter(|_| room).chain(object.one.iter().flatten());
+        let mut grows = false;
+        for class in further.filter(|class| self.satisfiable.is_possible(class)) {
+            open.push(class.value);
+            grows |= class.tests.is_empty() && class.strings.is_none();
+        }
+        grows
+    }
+
+    /// A lower bound on the number of words of an expression.
+    fn variety(&self, root: ExprId) -> u64 {
+        let mut reached = FxHashSet::default();
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            if reached.insert(id) {
+                open.extend(self.g.expression(id).children());
+            }
+        }
+        let mut order: Vec<ExprId> = reached.into_iter().collect();
+        order.sort_unstable();
+        // with each: whether no word begins another, so that what follows can be told from it
+        let mut known: FxHashMap<ExprId, (u64, bool)> = FxHashMap::default();
+        for id in order {
+            let of = |id: &ExprId| known.get(id).copied().unwrap_or_default();
+            let words = match self.g.expression(id) {
+                Expression::Empty | Expression::Bytes(_) => (1, true),
+                Expression::ByteSet(set) => (set.len() as u64, true),
+                Expression::Class(class) => {
+                    (class.ranges().iter().map(|r| r.1 as u64 - r.0 as u64 + 1).sum(), true)
+                }
+                Expression::Sequence(parts) if parts.iter().all(|part| of(part).0 > 0) => {
+                    let told = parts.iter().map(of).filter(|part| part.1);
+                    let told = told.fold(1, |all: u64, part| all.saturating_mul(part.0));
+                    let most = parts.iter().map(|part| of(part).0).max().unwrap_or(0);
+                    (told.max(most), parts.iter().all(|part| of(part).1))
+                }
+                Expression::Choice(parts) => (parts.iter().map(|part| of(part).0).max().unwrap_or(0), false),
+                &Expression::Repeat { body, min, max } => match of(&body) {
+                    (0, _) => (u64::from(min == 0), true),
+                    _ if max.is_none() => (ENOUGH, false),
+                    (words, true) => (words.saturating_pow(max.unwrap_or(min)), Some(min) == max),
+                    (words, false) => (words, false),
+                },
+                Expression::Label(_, body) => of(body),
+                // rules, and what must be searched for
+                _ => (0, false),
+            };
+            known.insert(id, words);
+        }
+        known.get(&root).map_or(0, |words| words.0)
+    }
+}
+
+/// Whether a range is not empty and has no end, or no smallest step.
+fn is_unbounded(range: &NumberRange) -> bool {
+    let bounded = match (&range.lower, &range.upper) {
+        (Some(lower), Some(upper)) => !range.multiple_of.is_empty() || lower.value >= upper.value,
+        _ => false,
+    };
+    range.not_multiple_of.is_empty() && !bounded
+}

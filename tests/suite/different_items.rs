@@ -1,0 +1,258 @@
+//! Lists whose items differ: languages against all their words, masks against trying each token alone, and walks
+//! that never get stuck.
+
+use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::grammar::Grammar;
+use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
+use grammata::vocabulary::{TokenId, VocabularyBuilder};
+use grammata::{CompiledGrammar, Compiler, Limits, Matcher};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn grammar(schema: &Value, whitespace: Whitespace) -> Grammar {
+    let options =
+        JsonSchemaOptions { property_order: PropertyOrder::Any, whitespace, ..JsonSchemaOptions::default() };
+    compile_value(schema, &options).unwrap_or_else(|e| panic!("{schema}: {e}")).grammar
+}
+
+/// All words of a list: `items` has the spellings of each value.
+fn words(items: &[Vec<String>], min: usize, max: usize) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut open: Vec<(Vec<usize>, String)> = vec![(Vec::new(), "[".into())];
+    while let Some((seen, text)) = open.pop() {
+        if seen.len() >= min {
+            words.insert(format!("{text}]"));
+        }
+        for value in (0..items.len()).filter(|value| seen.len() < max && !seen.contains(value)) {
+            for spelling in &items[value] {
+                let comma = if seen.is_empty() { "" } else { "," };
+                let seen = seen.iter().copied().chain([value]).collect();
+                open.push((seen, format!("{text}{comma}{spelling}")));
+            }
+        }
+    }
+    words
+}
+
+/// Walks along all words: a byte is allowed if and only if some word goes on with it.
+fn check_language(name: &str, schema: &Value, words: &BTreeSet<String>) {
+    let automaton = Automaton::new(&grammar(schema, Whitespace::Compact), &Limits::default())
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut prefixes: BTreeSet<&[u8]> = BTreeSet::new();
+    for word in words {
+        prefixes.extend((0..=word.len()).map(|end| &word.as_bytes()[..end]));
+    }
+    let mut tables = Tables::new();
+    for &prefix in &prefixes {
+        let mut at = tables.start(&automaton).unwrap();
+        for &byte in prefix {
+            at = tables.step(&automaton, at, byte).unwrap();
+        }
+        let text = String::from_utf8_lossy(prefix);
+        assert_ne!(at, ConfigurationId::DEAD, "{name}: {text} is not allowed");
+        assert_eq!(tables.is_accepting(at), words.contains(&*text), "{name}: {text} is a word");
+        for byte in 0..=255u8 {
+            let next = tables.step(&automaton, at, byte).unwrap();
+            let expected = prefixes.contains(&[prefix, &[byte]].concat()[..]);
+            let byte = char::from(byte);
+            assert_eq!(next != ConfigurationId::DEAD, expected, "{name}: {byte:?} after {text}");
+        }
+    }
+}
+
+fn each(texts: &[&str]) -> Vec<Vec<String>> {
+    texts.iter().map(|text| vec![text.to_string()]).collect()
+}
+
+#[test]
+fn a_byte_is_allowed_if_some_word_goes_on_with_it() {
+    let list = |items: Value, min: usize, max: usize| json!({"type": "array", "items": items, "uniqueItems": true, "minItems": min, "maxItems": max});
+    let few = json!({"type": "string", "pattern": "^[ab]{1,2}$"});
+    let strings = each(&["\"a\"", "\"b\"", "\"aa\"", "\"ab\"", "\"ba\"", "\"bb\""]);
+    for (min, max) in [(0, 6), (0, 20), (2, 3), (5, 6), (6, 6)] {
+        check_language("strings", &list(few.clone(), min, max), &words(&strings, min, max));
+    }
+    // one of its kind only after the first character
+    let twins = json!({"type": "string", "pattern": "^(aa|bb|bc)$"});
+    check_language("twins", &list(twins, 0, 9), &words(&each(&["\"aa\"", "\"bb\"", "\"bc\""]), 0, 9));
+    let objects = json!({"type": "object", "additionalProperties": false,
+        "properties": {"a": {"type": "boolean"}, "b": {"const": "x"}}});
+    let spellings = [
+        vec!["{}"],
+        vec!["{\"a\":true}"],
+        vec!["{\"a\":false}"],
+        vec!["{\"b\":\"x\"}"],
+        vec!["{\"a\":true,\"b\":\"x\"}", "{\"b\":\"x\",\"a\":true}"],
+        vec!["{\"a\":false,\"b\":\"x\"}", "{\"b\":\"x\",\"a\":false}"],
+    ];
+    let spellings: Vec<Vec<String>> =
+        spellings.iter().map(|list| list.iter().map(|text| text.to_string()).collect()).collect();
+    check_language("objects", &list(objects.clone(), 0, 3), &words(&spellings, 0, 3));
+    check_language("objects", &list(objects, 2, 2), &words(&spellings, 2, 2));
+    let inner = list(json!({"type": "string", "pattern": "^[ab]$"}), 0, 2);
+    let lists = each(&["[]", "[\"a\"]", "[\"b\"]", "[\"a\",\"b\"]", "[\"b\",\"a\"]"]);
+    for (min, max) in [(0, 3), (4, 5), (5, 9)] {
+        check_language("lists", &list(inner.clone(), min, max), &words(&lists, min, max.min(5)));
+    }
+}
+
+#[test]
+fn more_items_than_there_are_is_an_error() {
+    let schema = json!({"type": "array", "uniqueItems": true, "minItems": 5,
+        "items": {"type": "string", "pattern": "^[ab]{2}$"}});
+    let error = Automaton::new(&grammar(&schema, Whitespace::Free), &Limits::default()).unwrap_err();
+    assert_eq!(error.code(), "automaton/too-few-different");
+}
+
+fn schemas() -> [Value; 8] {
+    let text = json!({"type": "string"});
+    let list = |items: Value| json!({"type": "array", "uniqueItems": true, "items": items});
+    [
+        list(text.clone()),
+        list(json!({"type": "string", "pattern": "^[ab,\"\\]\\[]{0,2}$"})),
+        list(json!({"type": "number"})),
+        list(json!({"type": "integer", "minimum": 0, "maximum": 12})),
+        list(json!(true)),
+        list(
+            json!({"type": "object", "properties": {"a": text, "b": {"type": "boolean"}}, "additionalProperties": false}),
+        ),
+        list(list(json!({"type": "string", "maxLength": 1}))),
+        json!({"type": "object", "properties": {"a": list(json!({"enum": ["a", [1], {"a": 1}]})), "b": list(text)},
+            "minProperties": 1, "additionalProperties": false}),
+    ]
+}
+
+/// Tokens made of pieces of such documents, and all bytes.
+fn compiled(schema: &Value, limits: Limits) -> (CompiledGrammar, Vec<Vec<u8>>) {
+    let texts = [
+        r#"["a","a","b","","ab"]"#,
+        r#"[1,1,12,1.0,0.5,1e1 , 11]"#,
+        r#"[{"a":"a","b":true},{"a":"b"},{}]"#,
+        r#"{"a":["a",[1],{"a":1}],"b":["a","b"]}"#,
+        r#"[["a","b"],["a"],[]]"#,
+        r#"["\u0061\"","aa",",","]"]"#,
+    ];
+    let mut tokens: BTreeSet<Vec<u8>> =
+        (0x20..0x7F).chain([b'\n', 0xC3, 0xA9]).map(|b: u8| vec![b]).collect();
+    for text in texts {
+        for length in 2..10 {
+            tokens.extend(text.as_bytes().windows(length).map(<[u8]>::to_vec));
+        }
+    }
+    let tokens: Vec<Vec<u8>> = tokens.into_iter().collect();
+    let eos = TokenId::new(tokens.len() as u32);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens.iter().cloned().chain([Vec::new()]))
+        .eos([eos])
+        .build()
+        .unwrap();
+    let compiler = Compiler::new(Arc::new(vocabulary)).limits(limits);
+    (compiler.compile(&grammar(schema, Whitespace::AtMost(1))).unwrap(), tokens)
+}
+
+/// Each token tried alone, byte by byte.
+fn token_by_token(
+    compiled: &CompiledGrammar,
+    tables: &mut Tables,
+    prefix: &[u8],
+    tokens: &[Vec<u8>],
+) -> Vec<u32> {
+    let automaton = compiled.automaton();
+    let mut run = |mut at, bytes: &[u8]| {
+        for &byte in bytes {
+            at = tables.step(automaton, at, byte).unwrap();
+        }
+        at
+    };
+    let start = Tables::new().start(automaton).unwrap();
+    let at = run(start, prefix);
+    let mut allowed: Vec<u32> =
+        (0u32..).zip(tokens).filter(|(_, t)| run(at, t) != ConfigurationId::DEAD).map(|(id, _)| id).collect();
+    if tables.is_accepting(at) {
+        allowed.push(tokens.len() as u32);
+    }
+    allowed
+}
+
+/// Walks under the mask, as the choices say, checking every mask.
+fn walk(compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices: &[u16]) -> Matcher {
+    let mut matcher = compiled.matcher();
+    let mut tables = Tables::new();
+    assert_eq!(
+        tables.start(compiled.automaton()).unwrap(),
+        Tables::new().start(compiled.automaton()).unwrap()
+    );
+    for &choice in choices {
+        let mask = matcher.mask().unwrap_or_else(|e| {
+            panic!("{} after {}: {e}", compiled.grammar(), String::from_utf8_lossy(matcher.bytes()))
+        });
+        let found: Vec<u32> = mask.iter().map(TokenId::get).collect();
+        let expected = token_by_token(compiled, &mut tables, matcher.bytes(), tokens);
+        let text = String::from_utf8_lossy(matcher.bytes()).into_owned();
+        let name = |id: &&u32| tokens.get(**id as usize).map(|token| String::from_utf8_lossy(token));
+        let missing: Vec<_> = expected.iter().filter(|id| !found.contains(id)).map(|id| name(&id)).collect();
+        let extra: Vec<_> = found.iter().filter(|id| !expected.contains(id)).map(|id| name(&id)).collect();
+        assert!(found == expected, "after {text}: missing {missing:?}, too many {extra:?}");
+        assert!(!found.is_empty(), "stuck after {text}");
+        // long tokens are more telling, as they begin and end items
+        let long: Vec<u32> = found
+            .iter()
+            .copied()
+            .filter(|&id| tokens.get(id as usize).is_some_and(|token| token.len() > 1))
+            .collect();
+        let from = if choice % 3 > 0 && !long.is_empty() { &long } else { &found };
+        let token = from[usize::from(choice) % from.len()];
+        if token as usize == tokens.len() {
+            break;
+        }
+        matcher.accept_token(TokenId::new(token)).unwrap();
+    }
+    matcher
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn masks_are_those_of_each_token_alone(choices in prop::collection::vec(any::<u16>(), 24)) {
+        for schema in schemas() {
+            let (compiled, tokens) = compiled(&schema, Limits::default());
+            walk(&compiled, &tokens, &choices);
+        }
+    }
+
+    /// Under a small bound tables are dropped again and again; rollback and forks find their places.
+    #[test]
+    fn masks_do_not_depend_on_what_is_kept(choices in prop::collection::vec(any::<u16>(), 16)) {
+        for schema in schemas() {
+            let (free, tokens) = compiled(&schema, Limits::default());
+            let (tight, _) = compiled(&schema, Limits { cache_bytes: 1 << 19, ..Limits::default() });
+            let mut reference = walk(&free, &tokens, &choices);
+            let mut matcher = tight.matcher();
+            matcher.accept_bytes(reference.bytes()).unwrap();
+            prop_assert_eq!(&*matcher.mask().unwrap(), &*reference.mask().unwrap());
+            let mut fork = reference.fork();
+            let back = usize::from(choices[0]) % (reference.steps() + 1);
+            let before = reference.mask().unwrap();
+            reference.rollback(back).unwrap();
+            let mut again = tight.matcher();
+            again.accept_bytes(reference.bytes()).unwrap();
+            prop_assert_eq!(&*again.mask().unwrap(), &*reference.mask().unwrap());
+            prop_assert_eq!(&*fork.mask().unwrap(), &*before);
+        }
+    }
+}
+
+/// Masks of a real vocabulary.
+#[test]
+fn masks_of_a_real_vocabulary() {
+    let text = r#"["abc","ab","http://x","http", "a\"b","" ,"x"]"#;
+    let objects = r#"[{"a":"abc","b":true},{"a":"abc","b":false},{"a":"abd"}, {"a":"abc"}]"#;
+    let numbers = "[1, 10,100,0.1,12, 120]";
+    for (schema, text) in schemas().iter().zip([text, "", numbers, "", text, objects]) {
+        let ends = (0..text.len()).step_by(3);
+        let prefixes: Vec<&[u8]> = ends.map(|end| &text.as_bytes()[..end]).collect();
+        super::masks::check(&grammar(schema, Whitespace::Free), &prefixes, &schema.to_string());
+    }
+}

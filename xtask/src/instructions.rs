@@ -1,0 +1,132 @@
+//! The ratchet on instructions: what the benches in `benches/instructions.rs` execute, counted by callgrind, may not
+//! become more than a few percent more than what is on record. Counts do not depend on how busy a machine is.
+
+use crate::command::{self, Result, cargo, root, succeeds};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The record: lines `name = instructions`.
+const RECORD: &str = "benches/instructions.txt";
+
+/// Percent that a count may rise before it is an error, or fall before the record is worth making anew.
+const TOLERANCE: f64 = 5.0;
+
+/// Counts, and compares with the record, or makes it anew.
+pub fn run(bless: bool) -> Result {
+    valgrind()?;
+    let bench = ["bench", "--no-default-features", "--bench", "instructions", "--no-run"];
+    command::run(&mut cargo(&bench))?;
+    let program = program()?;
+    let listed = output(&mut Command::new(&program))?;
+    let mut counts = BTreeMap::new();
+    for name in listed.lines() {
+        counts.insert(name.to_owned(), count(&program, name)?);
+    }
+    let path = root().join(RECORD);
+    if bless {
+        let record = counts.iter().map(|(name, count)| format!("{name} = {count}\n")).collect::<String>();
+        return std::fs::write(&path, record).map_err(|e| format!("cannot write {RECORD}: {e}"));
+    }
+    let record = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {RECORD}: {e}"))?;
+    compare(&parse(&record)?, &counts)
+}
+
+fn parse(record: &str) -> Result<BTreeMap<String, u64>> {
+    let line = |line: &str| {
+        let (name, count) = line.split_once(" = ")?;
+        Some((name.to_owned(), count.parse().ok()?))
+    };
+    let lines =
+        record.lines().map(|text| line(text).ok_or(format!("{RECORD}: `{text}` is not `name = count`")));
+    lines.collect()
+}
+
+/// Shows all counts; it is an error if one rose too much, or is not on record.
+fn compare(record: &BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) -> Result {
+    let mut worse = String::new();
+    for (name, &count) in counts {
+        let Some(&known) = record.get(name) else {
+            let _ = write!(worse, " `{name}` is not on record.");
+            continue;
+        };
+        let change = (count as f64 / known as f64 - 1.0) * 100.0;
+        println!("{name:12} {count:>14} instructions, {change:+.1} % from the record");
+        if change > TOLERANCE {
+            let _ = write!(worse, " `{name}` rose by {change:.1} %.");
+        } else if change < -TOLERANCE {
+            println!("             better: record it with `cargo xtask instructions --bless`");
+        }
+    }
+    for name in record.keys().filter(|name| !counts.contains_key(*name)) {
+        let _ = write!(worse, " `{name}` is on record, but there is no such bench.");
+    }
+    if worse.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "instructions:{worse} At most {TOLERANCE} % more are allowed; if there is a reason for more, record it with \
+         `cargo xtask instructions --bless`"
+    ))
+}
+
+/// The instructions of one bench.
+fn count(program: &PathBuf, name: &str) -> Result<u64> {
+    let mut command = Command::new("valgrind");
+    command.args([
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        "--toggle-collect=*instructions::measured*",
+    ]);
+    command.arg(program).arg(name).current_dir(root());
+    let output = command.output().map_err(|e| format!("cannot run valgrind: {e}"))?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    let collected = report.lines().find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok());
+    match collected {
+        Some(count) if output.status.success() && count > 0 => Ok(count),
+        _ => Err(format!("valgrind counted nothing for `{name}`:\n{report}")),
+    }
+}
+
+/// The bench that was built last.
+fn program() -> Result<PathBuf> {
+    let arguments =
+        ["bench", "--no-default-features", "--bench", "instructions", "--no-run", "--message-format=json"];
+    let messages = output(&mut cargo(&arguments))?;
+    let executable = |line: &str| {
+        let path = line.split("\"executable\":\"").nth(1)?.split('"').next()?;
+        line.contains("\"name\":\"instructions\"").then(|| PathBuf::from(path))
+    };
+    messages
+        .lines()
+        .find_map(executable)
+        .ok_or("cargo names no program for the bench `instructions`".to_owned())
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().map_err(|e| format!("cannot run {command:?}: {e}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// Installs valgrind where it is missing and Debian's packages are at hand.
+fn valgrind() -> Result {
+    let there = || succeeds(Command::new("valgrind").arg("--version"));
+    if there() {
+        return Ok(());
+    }
+    println!("valgrind is missing: installing it");
+    for arguments in [&["update"][..], &["install", "--yes", "valgrind"]] {
+        if let Err(error) = command::run(&mut command::command("apt-get", arguments)) {
+            println!("{error}");
+        }
+    }
+    if there() {
+        Ok(())
+    } else {
+        Err("valgrind is needed: install it with the system's package manager".to_owned())
+    }
+}
