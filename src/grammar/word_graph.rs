@@ -62,6 +62,11 @@ impl WordGraph {
         self.nodes.len()
     }
 
+    /// Whether from each node an edge leads on, so that all paths come to an exit.
+    pub fn is_trim(&self) -> bool {
+        (0..self.len()).all(|node| !self.own_edges(node).is_empty() || self.otherwise(node).is_some())
+    }
+
     /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

@@ -22,6 +22,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
         let mut seen = FxHashSet::default();
         let mut open = vec![id];
         let mut tested: Vec<&'e Typed<'a>> = Vec::new();
+        let mut endless = false;
         while let Some(id) = open.pop() {
             if !self.satisfiable.contains(id) || !seen.insert(id) {
                 continue;
@@ -34,29 +35,26 @@ impl<'e, 'a> Emitter<'e, 'a> {
                     let string = has(TypeSet::STRING) && !typed.length.is_crossed();
                     // one character is enough: there are more than a million
                     let free = typed.tests.is_empty() && typed.length.max != Some(0);
-                    if string && free || has(TypeSet::NUMBER) && is_unbounded(&typed.number) {
-                        return Ok(true);
-                    }
-                    if string {
+                    endless |= string && free || has(TypeSet::NUMBER) && is_unbounded(&typed.number);
+                    if string && !free {
                         tested.push(typed);
                     }
                     let array = typed.array.as_ref().filter(|_| has(TypeSet::ARRAY));
                     let object = typed.object.as_ref().filter(|_| has(TypeSet::OBJECT));
-                    if array.is_some_and(|array| self.array_grows(array, &mut open))
-                        || object.is_some_and(|object| self.object_grows(object, &mut open))
-                    {
-                        return Ok(true);
-                    }
+                    endless |= array.is_some_and(|array| self.array_grows(array, &mut open));
+                    endless |= object.is_some_and(|object| self.object_grows(object, &mut open));
                 }
             }
         }
         for typed in tested {
             let string = self.string(typed)?;
-            if self.variety(string) >= ENOUGH {
-                return Ok(true);
+            match self.variety(string) {
+                // there may be no such string at all, and then no value that needs it
+                0 => return Ok(false),
+                words => endless |= words >= ENOUGH,
             }
         }
-        Ok(false)
+        Ok(endless)
     }
 
     /// Whether arrays may be of any length; adds what may stand in them.
@@ -120,6 +118,11 @@ impl<'e, 'a> Emitter<'e, 'a> {
                     (words, false) => (words, false),
                 },
                 Expression::Label(_, body) => of(body),
+                Expression::WordGraph(graph)
+                    if graph.is_trim() && graph.exits().iter().all(|e| of(e).0 > 0) =>
+                {
+                    (1, false)
+                }
                 // rules, and what must be searched for
                 _ => (0, false),
             };
