@@ -77,13 +77,21 @@ impl Matcher {
     /// # Errors
     /// `mask/buffer-too-short`; limits `cache_bytes` and `lockstep_search`.
     pub fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        self.with_mask(|mask| mask.write_to(words))?
+    }
+
+    /// Looks at the mask of the tokens that may come next where it lies. That neither copies it nor counts a reference,
+    /// over which threads on one grammar would wait for each other.
+    ///
+    /// # Errors
+    /// Limits `cache_bytes` and `lockstep_search`.
+    pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
         if !self.has_ended()
-            && let Some(written) =
-                self.known(|_, published, at| published.mask(at).map(|mask| mask.write_to(words)))
+            && let Some(seen) = self.known(|_, published, at| published.mask(at).map(|mask| look(mask)))
         {
-            return written;
+            return Ok(seen);
         }
-        self.mask()?.write_to(words)
+        Ok(look(&*self.mask()?))
     }
 
     /// The mask of the tokens that may come next, shared, not copied.

@@ -130,7 +130,7 @@ fn a_batch_gives_what_single_matchers_give() {
         assert!(filled.iter().all(Result::is_ok) && filled.len() == 64);
         let mut tokens = Vec::new();
         for (n, matcher) in single.iter_mut().enumerate() {
-            matcher.fill_mask(&mut row).unwrap();
+            matcher.with_mask(|mask| mask.write_to(&mut row)).unwrap().unwrap();
             assert_eq!(row, rows[n * width..(n + 1) * width], "matcher {n}, step {step}");
             tokens.push(match matcher.is_finished().unwrap() {
                 true => vocabulary.eos()[0],
