@@ -117,6 +117,9 @@ impl Matcher {
     /// `matcher/rejected` with what was expected, if the mask does not allow it (the matcher stays where it
     /// was); limits.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
+        if self.accept_known(token) {
+            return Ok(());
+        }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         if vocabulary.is_eos(token) {
             if self.has_ended() || !self.is_accepting()? {
@@ -159,9 +162,27 @@ impl Matcher {
             let explanation = self.explain(bytes)?;
             return Err(errors::rejected(&explanation));
         }
-        self.path.bytes.extend_from_slice(bytes);
-        self.path.steps.push(Step { end: self.path.bytes.len(), configuration: end, ended: false });
+        self.path.push(bytes, end);
         Ok(())
+    }
+
+    /// Accepts a token if it is known where it leads; nothing is shared with other threads but reading.
+    fn accept_known(&mut self, token: TokenId) -> bool {
+        let vocabulary = self.compiled.vocabulary();
+        let Some(bytes) = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token)) else { return false };
+        if self.has_ended() {
+            return false;
+        }
+        let published = self.compiled.published();
+        let end =
+            self.path.known(&published).and_then(|at| published.run(self.compiled.automaton(), at, bytes));
+        match end {
+            None | Some(ConfigurationId::DEAD) => false,
+            Some(end) => {
+                self.path.push(bytes, end);
+                true
+            }
+        }
     }
 
     /// Takes back the last `steps` steps.
@@ -255,6 +276,11 @@ impl Matcher {
 }
 
 impl Path {
+    fn push(&mut self, bytes: &[u8], configuration: ConfigurationId) {
+        self.bytes.extend_from_slice(bytes);
+        self.steps.push(Step { end: self.bytes.len(), configuration, ended: false });
+    }
+
     /// The current configuration, if it belongs to the published tables.
     fn known(&mut self, published: &Published) -> Option<ConfigurationId> {
         if self.steps.is_empty() {
