@@ -36,7 +36,7 @@ pub(crate) fn tails(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Bo
         .x_desc("µs")
         .y_desc("share that takes longer")
         .x_label_formatter(&|x| format!("{x}"))
-        .y_label_formatter(&|y| format!("{} %", y * 100.0))
+        .y_label_formatter(&|y| format!("{} %", (y * 1e8).round() / 1e6))
         .light_line_style(WHITE)
         .draw()?;
     for ((name, values), colour) in curves.iter().zip(COLOURS.iter().cycle()) {
