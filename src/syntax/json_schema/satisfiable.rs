@@ -9,6 +9,7 @@ use super::pointer::shown;
 use super::shape::{ArrayShape, ObjectShape, RestShape, Shape};
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// The answer for every conjunction.
 pub(super) struct Satisfiable(Vec<bool>);
@@ -28,11 +29,15 @@ impl Satisfiable {
             }
         }
         let mut known = Satisfiable(vec![false; all.len()]);
-        let mut work: Vec<ConjunctionId> = all.ids().collect();
-        while let Some(id) = work.pop() {
+        // first in, first out, and each once: a parent of many children is looked at again after all of them
+        let mut work: VecDeque<ConjunctionId> = all.ids().collect();
+        let mut waits = vec![true; all.len()];
+        while let Some(id) = work.pop_front() {
+            waits[id.index()] = false;
             if !known.contains(id) && known.holds(all, id) {
                 known.0[id.index()] = true;
-                work.extend(parents[id.index()].iter().copied());
+                let parents = parents[id.index()].iter().copied();
+                work.extend(parents.filter(|parent| !std::mem::replace(&mut waits[parent.index()], true)));
             }
         }
         known
