@@ -31,6 +31,8 @@ pub(super) struct Closure {
     /// Starts to enter in the second phase, by rank.
     calls: Vec<(u32, Item)>,
     pub(super) accepting: bool,
+    /// Whether a name was read to its end.
+    pub(super) named: bool,
     /// What was read, where lists of different items remember it.
     pub(super) trace: Trace,
 }
@@ -42,6 +44,7 @@ impl Closure {
         self.work.clear();
         self.calls.clear();
         self.accepting = false;
+        self.named = false;
         self.trace.clear();
     }
 
@@ -137,6 +140,10 @@ impl Tables {
                 for &next in automaton.splits(first, len) {
                     self.add(closure, next, stack);
                 }
+            }
+            State::Named { next } => {
+                closure.named = true;
+                self.add(closure, next, stack);
             }
             State::Call { start, to_return } => {
                 let stack = match to_return {

@@ -33,7 +33,7 @@ impl Lowering<'_> {
         let automaton = &mut self.automaton;
         for state in &mut automaton.states {
             match state {
-                State::Byte { next, .. } | State::ByteOr { next, .. } => to(next),
+                State::Byte { next, .. } | State::ByteOr { next, .. } | State::Named { next } => to(next),
                 State::Call { start, to_return } => {
                     to(start);
                     to(to_return);
@@ -48,7 +48,8 @@ impl Lowering<'_> {
             to(&mut counted.exit);
         }
         for list in &mut automaton.members {
-            list.values.iter_mut().chain(&mut list.rest).chain(&mut list.one).for_each(&to);
+            let starts = list.values.iter_mut().chain(&mut list.rest).chain(&mut list.one);
+            starts.chain(&mut list.names).for_each(&to);
             to(&mut list.separator);
             to(&mut list.exit);
         }
@@ -61,6 +62,7 @@ impl Lowering<'_> {
             to(&mut lockstep.exit);
             lockstep.operands.iter_mut().filter_map(|operand| operand.start.as_mut()).for_each(&to);
         }
+        automaton.name_starts.iter_mut().for_each(&to);
         to(&mut automaton.start);
         let mut ranks = rustc_hash::FxHashMap::default();
         for (mut start, rank) in automaton.ranks.drain() {

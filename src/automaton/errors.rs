@@ -59,14 +59,24 @@ pub(super) fn too_few_different(min: u32, most: u32) -> Error {
     )
 }
 
+pub(super) fn too_few_names(min: u32, most: u32) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("automaton/too-few-names", "an object needs more members than there are names")
+            .found(format!("at least {min} members"))
+            .allowed(format!("at most {most}"))
+            .help("lower the least number of members, or admit more names"),
+    )
+}
+
 pub(super) fn distinct_in_lockstep(root: &str) -> Error {
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new(
             "automaton/distinct-in-lockstep",
-            "a list of different items stands in an intersection or complement",
+            "a list of different items, or an object whose names differ, stands in an intersection or complement",
         )
         .at(Place::Rule(root.into()))
-        .help("intersect the items instead of the lists"),
+        .help("intersect the items or members instead"),
     )
 }

@@ -87,8 +87,9 @@ pub(super) fn lockstep_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<
     for component in components(&edges) {
         let cyclic = component.len() > 1;
         let inner = component.iter().flat_map(|&n| &edges[n]).map(|&n| depth[n]).max().unwrap_or(0);
-        let is_distinct = |&n: &usize| matches!(grammar.expressions()[n], Expression::Distinct(_));
-        let lists = component.iter().any(|n| is_distinct(n) || edges[*n].iter().any(|&n| remembers[n]));
+        let differs =
+            |&n: &usize| matches!(grammar.expressions()[n], Expression::Distinct(_) | Expression::Name(..));
+        let lists = component.iter().any(|n| differs(n) || edges[*n].iter().any(|&n| remembers[n]));
         for &node in &component {
             let expression = &grammar.expressions()[node];
             depth[node] = inner;

@@ -18,7 +18,7 @@ use super::task::Task;
 use super::{Automaton, Scope, errors};
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
-use crate::grammar::{ByteSet, ExprId, Expression, Grammar, RuleId};
+use crate::grammar::{ByteSet, ExprId, Expression, Grammar, Names, RuleId};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -50,6 +50,11 @@ pub(super) struct Lowering<'g> {
     /// Per expression: whether it is lowered once and called, as it is not small and used more than once.
     shared: Vec<bool>,
     shared_starts: FxHashMap<ExprId, StateId>,
+    /// Per name of which there may be few.
+    pub(super) name_starts: FxHashMap<ExprId, StateId>,
+    /// Where the lists of members, and those of different items, come from.
+    pub(super) member_lists: Vec<ExprId>,
+    pub(super) item_lists: Vec<ExprId>,
     pub(super) scope: u32,
     scope_ids: FxHashMap<Scope, u32>,
     dead: Option<StateId>,
@@ -59,18 +64,31 @@ pub(super) struct Lowering<'g> {
 }
 
 pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
-    let mut lowering = Lowering::new(grammar, limits);
-    for lockstep in super::left_recursion::lockstep_order(grammar, LOCKSTEP_DEPTH)? {
-        lowering.prepare_lockstep(lockstep)?;
+    // lists that need more than there is, which only shows when they are lowered, are then left out like other branches
+    // without words
+    let mut excluded: FxHashMap<ExprId, Error> = FxHashMap::default();
+    loop {
+        let mut lowering = Lowering::new(grammar, limits);
+        if !excluded.is_empty() {
+            lowering.productive = Analysis::productive_without(grammar, |id| excluded.contains_key(&id));
+        }
+        for lockstep in super::left_recursion::lockstep_order(grammar, LOCKSTEP_DEPTH)? {
+            lowering.prepare_lockstep(lockstep)?;
+        }
+        let root = grammar.rule(grammar.root());
+        if !lowering.productive.holds(root.body) {
+            let first = excluded.into_iter().min_by_key(|(id, _)| *id);
+            return Err(first.map_or_else(|| errors::empty_language(&root.name), |(_, error)| error));
+        }
+        lowering.automaton.nullable = lowering.nullable.holds(root.body);
+        lowering.automaton.start = lowering.rule_start(grammar.root());
+        lowering.finish_rules()?;
+        let (automaton, lacking) = lowering.finish()?;
+        if lacking.is_empty() {
+            return Ok(automaton);
+        }
+        excluded.extend(lacking);
     }
-    let root = grammar.rule(grammar.root());
-    if !lowering.productive.holds(root.body) {
-        return Err(errors::empty_language(&root.name));
-    }
-    lowering.automaton.nullable = lowering.nullable.holds(root.body);
-    lowering.automaton.start = lowering.rule_start(grammar.root());
-    lowering.finish_rules()?;
-    lowering.finish()
 }
 
 impl<'g> Lowering<'g> {
@@ -92,6 +110,8 @@ impl<'g> Lowering<'g> {
             locksteps: Vec::new(),
             ranks: FxHashMap::default(),
             classes: classes.build(),
+            names: false,
+            name_starts: Vec::new(),
             start: StateId::ACCEPT,
             nullable: false,
             limits: limits.clone(),
@@ -115,6 +135,9 @@ impl<'g> Lowering<'g> {
             shared: sizes::shared(grammar, &weights),
             shared_starts: FxHashMap::default(),
             weights,
+            name_starts: FxHashMap::default(),
+            member_lists: Vec::new(),
+            item_lists: Vec::new(),
             scope: 0,
             scope_ids: FxHashMap::from_iter([(root_scope, 0)]),
             dead: None,
@@ -287,16 +310,18 @@ impl<'g> Lowering<'g> {
         index
     }
 
-    fn finish(mut self) -> Result<Automaton> {
+    /// The automaton, and the lists that need more than there is.
+    fn finish(mut self) -> Result<(Automaton, Vec<(ExprId, Error)>)> {
         self.rank_callables()?;
         self.pass_over_splits();
-        self.check_distinct()?;
+        let mut lacking = self.bound_further()?;
+        lacking.extend(self.lacking_items()?);
         let Automaton { states, state_scopes, edges, splits, .. } = &mut self.automaton;
         states.shrink_to_fit();
         state_scopes.shrink_to_fit();
         edges.shrink_to_fit();
         splits.shrink_to_fit();
-        Ok(self.automaton)
+        Ok((self.automaton, lacking))
     }
 
     // ---- expressions
@@ -517,6 +542,20 @@ impl<'g> Lowering<'g> {
                 let scope = self.scope_id(Scope { rule, label: Some(*label) });
                 self.tasks.push(Task::Build { expression: *body, next, scope });
             }
+            Expression::Name(body, names) => {
+                self.automaton.names = true;
+                let next = self.add_state(State::Named { next });
+                if *names == Names::Endless {
+                    return self.tasks.push(Task::Build { expression: *body, next, scope });
+                }
+                // looked at alone
+                let start = self.open_callable();
+                self.automaton.name_starts.push(start);
+                self.name_starts.insert(id, start);
+                let result = self.call(start, next);
+                self.tasks.push(Task::CallableEnd { start, result });
+                self.tasks.push(Task::Build { expression: *body, next: StateId::ACCEPT, scope });
+            }
             Expression::Sequence(parts) => {
                 self.sequence_part(id, parts.len() - 1, 0, next, None, scope, false);
             }
@@ -524,7 +563,7 @@ impl<'g> Lowering<'g> {
             Expression::Repeat { body, min, max } => self.build_repeat(*body, *min, *max, next, scope),
             Expression::WordGraph(graph) => self.begin_word_graph(id, graph, next, scope),
             Expression::Members(members) => self.begin_members(id, members, next, scope),
-            Expression::Distinct(list) => self.begin_distinct(list, next, scope),
+            Expression::Distinct(list) => self.begin_distinct(id, list, next, scope),
             _ => {
                 let shared = std::mem::take(&mut self.shared[id.index()]);
                 let state = self.build_leaf(id, next);

@@ -5,11 +5,11 @@ use super::lower::Lowering;
 use super::state::{Distinct, State, StateId};
 use super::table::Tables;
 use super::task::Task;
-use crate::error::Result;
-use crate::grammar::Distinct as Source;
+use crate::error::{Error, Result};
+use crate::grammar::{Distinct as Source, ExprId};
 
 impl Lowering<'_> {
-    pub(super) fn begin_distinct(&mut self, source: &Source, next: StateId, scope: u32) {
+    pub(super) fn begin_distinct(&mut self, id: ExprId, source: &Source, next: StateId, scope: u32) {
         let index = self.automaton.distincts.len() as u32;
         let to_return = self.add_state(State::DistinctReturn(index));
         let between = self.add_state(State::DistinctNext(index));
@@ -20,6 +20,7 @@ impl Lowering<'_> {
         let is_whole = separated && items.len() == source.items.len();
         let most = (!is_whole).then_some(items.len() as u32);
         let starts: Vec<StateId> = items.iter().map(|_| self.open_callable()).collect();
+        self.item_lists.push(id);
         self.automaton.distincts.push(Distinct {
             items: starts.clone(),
             min: source.min,
@@ -52,17 +53,18 @@ impl Lowering<'_> {
         self.push_result(enter);
     }
 
-    /// Refuses lists of more items than there are different ones.
-    pub(super) fn check_distinct(&self) -> Result<()> {
+    /// Lists of more items than there are different ones.
+    pub(super) fn lacking_items(&self) -> Result<Vec<(ExprId, Error)>> {
         let automaton = &self.automaton;
+        let mut lacking = Vec::new();
         for (index, list) in automaton.distincts.iter().enumerate() {
             if list.min > 1 && !list.endless {
                 let most = Tables::new().different_items(automaton, index as u32, list.min)?;
                 if most < list.min {
-                    return Err(errors::too_few_different(list.min, most));
+                    lacking.push((self.item_lists[index], errors::too_few_different(list.min, most)));
                 }
             }
         }
-        Ok(())
+        Ok(lacking)
     }
 }

@@ -25,6 +25,7 @@ impl<'g> Lowering<'g> {
         let index = self.automaton.members.len() as u32;
         let to_return = self.add_state(State::MembersReturn(index));
         let between = self.add_state(State::MembersNext(index));
+        self.member_lists.push(id);
         self.automaton.members.push(Members {
             any_order: source.order == Order::Any,
             keys: Vec::new(),
@@ -35,6 +36,8 @@ impl<'g> Lowering<'g> {
             min: source.min,
             max: source.max,
             rest: None,
+            names: Vec::new(),
+            most_further: None,
             one: None,
             separator: StateId::ACCEPT,
             exit: next,
@@ -77,6 +80,7 @@ impl<'g> Lowering<'g> {
         self.results_of(further);
         let members = self.possible(source);
         let values = self.results_of(members.len());
+        let names = source.rest.map_or(Vec::new(), |rest| self.few_names(rest));
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let mut next_required = vec![members.len() as u32; members.len() + 1];
         let mut required_from = vec![0; members.len() + 1];
@@ -98,6 +102,7 @@ impl<'g> Lowering<'g> {
         let list = &mut self.automaton.members[index as usize];
         *list = Members {
             keys,
+            names,
             values,
             required,
             next_required,

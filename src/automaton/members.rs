@@ -56,12 +56,14 @@ impl SeenSets {
 }
 
 /// How far a member list has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Progress {
     /// In declared order the place of the first member that may still come, in any order a set of seen members.
     base: u32,
     /// How many members came, where they are counted; without an upper bound, counting ends at the lower one.
     count: u32,
+    /// How many further members came, where there are few names for them.
+    further: u32,
     /// Whether the member that must come once did.
     one: bool,
 }
@@ -75,7 +77,7 @@ pub(super) struct Counted {
 
 impl Counted {
     pub(super) fn new() -> Counted {
-        let begin = Progress { base: 0, count: 0, one: false };
+        let begin = Progress::default();
         Counted { list: vec![begin], ids: FxHashMap::from_iter([(begin, 0)]) }
     }
 
@@ -87,7 +89,7 @@ impl Counted {
 impl Members {
     /// Whether the value of the list's frame is the id of a [`Progress`].
     fn is_counted(&self) -> bool {
-        self.min > 0 || self.max.is_some() || self.one.is_some()
+        self.min > 0 || self.max.is_some() || self.one.is_some() || self.most_further.is_some()
     }
 }
 
@@ -96,7 +98,7 @@ impl Tables {
         if list.is_counted() {
             self.counted.list[value as usize]
         } else {
-            Progress { base: value, count: 0, one: false }
+            Progress { base: value, ..Progress::default() }
         }
     }
 
@@ -148,10 +150,19 @@ impl Tables {
         let next = list.next_required[at.base as usize];
         let first = if room { at.base } else { next };
         let end = list.values.len() as u32;
-        let enough = end + at.count + u32::from(list.one.is_some() && !at.one);
-        let last = if list.rest.is_some() { end } else { enough.saturating_sub(list.min) };
+        let others = self.others_left(list, at);
+        let last = others.map_or(end, |others| (end + at.count + others).saturating_sub(list.min));
         let from = members.partition_point(|&m| m < first);
         members.get(from).is_some_and(|&m| m <= next.min(last))
+    }
+
+    /// How many members without fixed keys may still come, if that is bounded.
+    fn others_left(&self, list: &Members, at: Progress) -> Option<u32> {
+        let further = match list.rest {
+            Some(_) => list.most_further?.saturating_sub(at.further),
+            None => 0,
+        };
+        Some(further + u32::from(list.one.is_some() && !at.one))
     }
 
     fn after_member(&mut self, list: &Members, at: Progress, member: u32) -> u32 {
@@ -166,12 +177,18 @@ impl Tables {
             return [None; 2];
         }
         let base = if list.any_order { at.base } else { end };
-        let after = Progress { base, count: at.count + 1, one: at.one };
-        let rest = list.rest.filter(|_| self.has_room(list, at)).map(|start| (start, after));
-        // in declared order nothing but the rest comes after it
-        let enough = list.any_order || list.rest.is_some() || after.count >= list.min;
-        let one = list.one.filter(|_| !at.one && enough);
-        [rest, one.map(|start| (start, Progress { one: true, ..after }))]
+        // in declared order nothing but others comes after one of them
+        let enough = list.any_order
+            || self.others_left(list, at).is_none_or(|left| at.count.saturating_add(left) >= list.min);
+        let after = Progress { base, count: at.count + 1, ..at };
+        let more = list.most_further.is_none_or(|most| at.further < most);
+        let rest = list.rest.filter(|_| enough && more && self.has_room(list, at));
+        let further = at.further + u32::from(list.most_further.is_some());
+        let one = list.one.filter(|_| enough && !at.one);
+        [
+            rest.map(|start| (start, Progress { further, ..after })),
+            one.map(|start| (start, Progress { one: true, ..after })),
+        ]
     }
 
     pub(super) fn enter_members(

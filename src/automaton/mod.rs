@@ -24,16 +24,20 @@ mod lockstep;
 mod lower;
 mod lower_distinct;
 mod lower_members;
+mod lower_names;
 mod lower_word_graph;
 mod members;
+pub(crate) mod names;
 mod parts;
 pub(crate) mod segmented;
 mod sizes;
 mod stack;
 pub(crate) mod state;
+pub(crate) mod string_text;
 mod successors;
 mod table;
 mod task;
+mod text_sets;
 mod utf8;
 pub mod words;
 
@@ -67,6 +71,10 @@ pub struct Automaton {
     /// Per start of a callable: its place in the left-call order; callers come before callees.
     ranks: FxHashMap<StateId, u32>,
     classes: ByteClasses,
+    /// Whether names of objects are told apart.
+    names: bool,
+    /// Starts of the names of which a beginning may leave few.
+    name_starts: Vec<StateId>,
     start: StateId,
     nullable: bool,
     limits: Limits,
@@ -127,6 +135,11 @@ impl Automaton {
     /// one of each class is enough.
     pub(crate) fn distinguished(&self, remembers: bool) -> &[u8] {
         if remembers { &ALL_BYTES } else { self.classes.representatives() }
+    }
+
+    /// Whether names of objects are told apart.
+    pub(crate) fn has_names(&self) -> bool {
+        self.names
     }
 
     /// The limits it was lowered under.

@@ -14,6 +14,7 @@ use super::closure::Item;
 use super::distinct::{TapeId, is_between};
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
+use super::successors::Marks;
 use super::table::{ConfigurationId, Tables};
 use smallvec::SmallVec;
 
@@ -89,7 +90,7 @@ impl Tables {
                 }
             }
             items.sort_unstable();
-            let configuration = self.intern(&items, false, TapeId::NONE);
+            let configuration = self.intern(&items, Marks::default(), TapeId::NONE);
             let below = part[0].below;
             parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
         }

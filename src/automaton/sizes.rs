@@ -86,6 +86,7 @@ pub(super) fn weights(grammar: &Grammar) -> Vec<u32> {
             | Expression::Complement(_) => 1000,
             Expression::Repeat { max, min, .. } => children.saturating_mul(max.unwrap_or(*min).max(1)),
             Expression::Sequence(_) | Expression::Choice(_) | Expression::Label(..) => children,
+            Expression::Name(..) => children.saturating_add(1),
         });
     }
     weights

@@ -41,6 +41,8 @@ pub(crate) enum State {
     Bytes { first: u32, len: u32 },
     /// All of `splits[first..first + len]` without a byte.
     Split { first: u32, len: u32 },
+    /// A name in an object was read.
+    Named { next: StateId },
     /// Push `to_return` and go to `start`; nothing is pushed where `to_return` is the accepting state.
     Call { start: StateId, to_return: StateId },
     /// The first round of a counted loop is done: go round again, if that is allowed.
@@ -138,6 +140,10 @@ pub(crate) struct Members {
     pub(crate) max: Option<u32>,
     /// Start of a further member.
     pub(crate) rest: Option<StateId>,
+    /// Starts of the names of further members, if they may be few.
+    pub(crate) names: Vec<StateId>,
+    /// How many further members may come at most: there are only so many names.
+    pub(crate) most_further: Option<u32>,
     /// Start of the member without a fixed key that must come once.
     pub(crate) one: Option<StateId>,
     /// Start of the separator, which leads to the `MembersNext` state.

@@ -18,14 +18,24 @@ pub(super) enum Row {
     Remembering,
 }
 
+/// What is true of a configuration beside what may follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Marks {
+    /// The bytes so far are a word.
+    pub(super) accepting: bool,
+    /// A name of an object has just been read to its end.
+    pub(super) named: bool,
+}
+
 /// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
-/// begins so (1), the byte of a single row (bits 8 to 15), its successor or the dense row (32 to 63).
+/// begins so (1), whether a name has just ended (1), the byte of a single row (bits 8 to 15), its successor or the dense row (32 to 63).
 #[derive(Clone, Copy)]
 struct Packed(u64);
 
 impl Packed {
     const ACCEPTING: u64 = 4;
     const LAST: u64 = 8;
+    const NAMED: u64 = 16;
 
     fn row(self) -> Row {
         let value = (self.0 >> 32) as u32;
@@ -38,7 +48,7 @@ impl Packed {
     }
 
     fn with_row(self, row: Row) -> Packed {
-        let flags = self.0 & (Packed::ACCEPTING | Packed::LAST);
+        let flags = self.0 & (Packed::ACCEPTING | Packed::LAST | Packed::NAMED);
         Packed(
             flags
                 | match row {
@@ -97,6 +107,17 @@ impl Successors {
         self.packed(id).0 & both == both
     }
 
+    pub(super) fn marks(&self, id: ConfigurationId) -> Marks {
+        let Packed(bits) = self.packed(id);
+        Marks { accepting: bits & Packed::ACCEPTING != 0, named: bits & Packed::NAMED != 0 }
+    }
+
+    /// Whether the last byte has ended a name of an object.
+    #[inline]
+    pub(crate) fn is_named(&self, id: ConfigurationId) -> bool {
+        self.packed(id).0 & Packed::NAMED != 0
+    }
+
     #[inline]
     pub(super) fn row(&self, id: ConfigurationId) -> Row {
         self.packed(id).row()
@@ -142,8 +163,10 @@ impl Successors {
     }
 
     /// Adds a configuration whose successors are not known. `last` says that no byte may come.
-    pub(super) fn add(&self, id: ConfigurationId, accepting: bool, last: bool) {
-        let flags = (u64::from(accepting) * Packed::ACCEPTING) | (u64::from(last) * Packed::LAST);
+    pub(super) fn add(&self, id: ConfigurationId, marks: Marks, last: bool) {
+        let flags = (u64::from(marks.accepting) * Packed::ACCEPTING)
+            | (u64::from(marks.named) * Packed::NAMED)
+            | (u64::from(last) * Packed::LAST);
         self.configurations.entry(id.index()).store(flags, Ordering::Release);
     }
 

@@ -7,7 +7,7 @@ use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{Edge, State, StateId};
-use super::successors::{Row, Successors};
+use super::successors::{Marks, Row, Successors};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
@@ -63,10 +63,10 @@ pub struct Tables {
     scratch: Vec<Item>,
 }
 
-fn hash(items: &[Item], accepting: bool, tape: TapeId) -> u64 {
+fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
     let mut hasher = FxHasher::default();
     items.hash(&mut hasher);
-    (accepting, tape).hash(&mut hasher);
+    (marks, tape).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -100,11 +100,11 @@ impl Tables {
             spare: Vec::new(),
             scratch: Vec::new(),
         };
-        tables.intern(&[], false, TapeId::NONE);
+        tables.intern(&[], Marks::default(), TapeId::NONE);
         // the unsure one has a place of its own
         tables.ends.push(0);
         tables.tapes.push(TapeId::NONE);
-        tables.successors.add(ConfigurationId::UNSURE, false, true);
+        tables.successors.add(ConfigurationId::UNSURE, Marks::default(), true);
         tables
     }
 
@@ -339,7 +339,7 @@ impl Tables {
         let single = single.filter(|_| !closure.trace.is_begun());
         if let Some(item) = single {
             if automaton.state(item.state).is_leaf() {
-                return Ok(self.intern(&[item], false, TapeId::NONE));
+                return Ok(self.intern(&[item], Marks::default(), TapeId::NONE));
             }
             if let Some(&known) = self.closed.get(&item) {
                 return Ok(known);
@@ -401,7 +401,8 @@ impl Tables {
         if closure.trace.depends || closure.trace.is_begun() {
             tape = self.settle(automaton, &mut closure.trace, &mut items);
         }
-        let id = tape.map(|tape| self.intern(&items, closure.accepting, tape));
+        let marks = Marks { accepting: closure.accepting, named: closure.named };
+        let id = tape.map(|tape| self.intern(&items, marks, tape));
         self.scratch = items;
         if let Ok(id) = id {
             self.keep_alerts(id, &closure.trace);
@@ -414,12 +415,12 @@ impl Tables {
         self.tapes[id.index()]
     }
 
-    pub(super) fn intern(&mut self, items: &[Item], accepting: bool, tape: TapeId) -> ConfigurationId {
-        let hash = hash(items, accepting, tape);
+    pub(super) fn intern(&mut self, items: &[Item], marks: Marks, tape: TapeId) -> ConfigurationId {
+        let hash = hash(items, marks, tape);
         let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
         let same = |&id: &u32| {
             items_of(all, ends, id) == items
-                && successors.is_accepting(ConfigurationId(id)) == accepting
+                && successors.marks(ConfigurationId(id)) == marks
                 && tapes[id as usize] == tape
         };
         if let Some(&id) = self.ids.find(hash, same) {
@@ -429,11 +430,11 @@ impl Tables {
         self.items.extend_from_slice(items);
         self.ends.push(self.items.len() as u32);
         self.tapes.push(tape);
-        self.successors.add(ConfigurationId(id), accepting, items.is_empty());
+        self.successors.add(ConfigurationId(id), marks, items.is_empty());
         let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
         self.ids.insert_unique(hash, id, |&id| {
-            let accepting = successors.is_accepting(ConfigurationId(id));
-            self::hash(items_of(all, ends, id), accepting, tapes[id as usize])
+            let marks = successors.marks(ConfigurationId(id));
+            self::hash(items_of(all, ends, id), marks, tapes[id as usize])
         });
         ConfigurationId(id)
     }

@@ -3,7 +3,8 @@
 //! Both run over configurations, which are deterministic, so each word is met once however many
 //! derivations it has, and which are never dead, so no path is followed in vain.
 
-use super::{Automaton, ConfigurationId, Tables};
+use super::names::{NameTables, Place};
+use super::{Automaton, ConfigurationId, StateId, Tables};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
 use num_bigint::BigUint;
@@ -35,15 +36,30 @@ impl fmt::Display for Count {
 /// `automaton/words-undecided` if the tables fill up (`cache_bytes`) before the answer is known: the
 /// language is too large, or infinite through nesting inside of an intersection; other limits.
 pub fn count(automaton: &Automaton) -> Result<Count> {
+    let count = count_of(&mut Walk::new(automaton)?)?;
+    if count == Count::Infinite || !automaton.has_names() {
+        // names that came twice are no reason for a language to be infinite: lists end where there are no more names
+        return Ok(count);
+    }
+    count_of(&mut Walk::new(automaton)?.following_names())
+}
+
+/// Counts the words from a start state on, the empty one left out.
+pub(super) fn count_from(automaton: &Automaton, start: StateId) -> Result<Count> {
     let mut walk = Walk::new(automaton)?;
+    walk.start.configuration = walk.tables.start_of(automaton, Some(start), false)?;
+    count_of(&mut walk)
+}
+
+fn count_of(walk: &mut Walk<'_>) -> Result<Count> {
     // per configuration: `None` while it is being counted
-    let mut counts: FxHashMap<ConfigurationId, Option<BigUint>> = FxHashMap::default();
+    let mut counts: FxHashMap<Position, Option<BigUint>> = FxHashMap::default();
     let mut path = vec![walk.open(walk.start)?];
     counts.insert(walk.start, None);
     while let Some(top) = path.last_mut() {
         match top.next.pop() {
             None => {
-                let (done, total) = (top.configuration, std::mem::take(&mut top.total));
+                let (done, total) = (top.position, std::mem::take(&mut top.total));
                 path.pop();
                 if let Some(parent) = path.last_mut() {
                     parent.total += &total * parent.weight;
@@ -56,7 +72,7 @@ pub fn count(automaton: &Automaton) -> Result<Count> {
                 None => {
                     top.weight = bytes;
                     // stacks grow along the path: to look now and then is enough
-                    if path.len().is_power_of_two() && walk.tables.nests_in_itself(next) {
+                    if path.len().is_power_of_two() && walk.tables.nests_in_itself(next.configuration) {
                         return Ok(Count::Infinite);
                     }
                     counts.insert(next, None);
@@ -81,7 +97,7 @@ pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
         Err(error) if error.code() == UNDECIDED => false,
         Err(error) => return Err(error),
     };
-    let walk = Walk::new(automaton)?;
+    let walk = Walk::new(automaton)?.following_names();
     Ok(Words {
         walk,
         length: if finite { None } else { Some(0) },
@@ -99,16 +115,24 @@ const UNDECIDED: &str = "automaton/words-undecided";
 struct Walk<'a> {
     automaton: &'a Automaton,
     tables: Tables,
-    start: ConfigurationId,
+    names: NameTables,
+    start: Position,
     /// How many bytes each class has.
     class_sizes: Vec<u32>,
 }
 
-/// A configuration on the path, and its successors that are still to be followed.
-struct Open {
+/// A configuration, and which names came, if they are followed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Position {
     configuration: ConfigurationId,
+    names: Place,
+}
+
+/// A position on the path, and its successors that are still to be followed.
+struct Open {
+    position: Position,
     /// Successors with the number of bytes that lead there, last first.
-    next: Vec<(ConfigurationId, u32)>,
+    next: Vec<(Position, u32)>,
     total: BigUint,
     weight: u32,
 }
@@ -116,35 +140,51 @@ struct Open {
 impl<'a> Walk<'a> {
     fn new(automaton: &'a Automaton) -> Result<Walk<'a>> {
         let mut tables = Tables::new();
-        let start = tables.start(automaton)?;
+        let start = Position { configuration: tables.start(automaton)?, names: Place::OUTSIDE };
         let mut class_sizes = vec![0; automaton.class_count()];
         (0..=255).for_each(|byte| class_sizes[automaton.class_of(byte)] += 1);
-        Ok(Walk { automaton, tables, start, class_sizes })
+        Ok(Walk { automaton, tables, names: NameTables::default(), start, class_sizes })
     }
 
-    fn step(&mut self, at: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
+    /// The same, but words are left out in which an object has a name twice.
+    fn following_names(mut self) -> Walk<'a> {
+        if self.automaton.has_names() {
+            self.start.names = Place::START;
+        }
+        self
+    }
+
+    /// The position after a byte, if a word may go on so.
+    fn step(&mut self, at: Position, byte: u8) -> Result<Option<Position>> {
+        let configuration = self.step_alone(at.configuration, byte)?;
+        if configuration == ConfigurationId::DEAD {
+            return Ok(None);
+        }
+        let named = self.tables.successors().is_named(configuration);
+        let names = self.names.advance(at.names, byte, named, |_| false);
+        Ok(names.map(|names| Position { configuration, names }))
+    }
+
+    fn step_alone(&mut self, at: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
         self.tables.step(self.automaton, at, byte).map_err(|error| match error.kind() {
             ErrorKind::Limit if error.diagnostic().message().contains("cache_bytes") => undecided(error),
             _ => error,
         })
     }
 
-    fn open(&mut self, configuration: ConfigurationId) -> Result<Open> {
-        let mut next: Vec<(ConfigurationId, u32)> = Vec::new();
-        let remembers = self.tables.remembers(configuration);
-        for &byte in self.automaton.distinguished(remembers).iter().rev() {
-            let after = self.step(configuration, byte)?;
-            if after == ConfigurationId::DEAD {
-                continue;
-            }
-            let size = if remembers { 1 } else { self.class_sizes[self.automaton.class_of(byte)] };
+    fn open(&mut self, position: Position) -> Result<Open> {
+        let mut next: Vec<(Position, u32)> = Vec::new();
+        let one_by_one = self.tables.remembers(position.configuration) || !position.names.is_outside();
+        for &byte in self.automaton.distinguished(one_by_one).iter().rev() {
+            let Some(after) = self.step(position, byte)? else { continue };
+            let size = if one_by_one { 1 } else { self.class_sizes[self.automaton.class_of(byte)] };
             match next.iter_mut().find(|(known, _)| *known == after) {
                 Some((_, bytes)) => *bytes += size,
                 None => next.push((after, size)),
             }
         }
-        let total = u32::from(self.tables.is_accepting(configuration)).into();
-        Ok(Open { configuration, next, total, weight: 0 })
+        let total = u32::from(self.tables.is_accepting(position.configuration)).into();
+        Ok(Open { position, next, total, weight: 0 })
     }
 }
 
@@ -166,8 +206,8 @@ pub struct Words<'a> {
     walk: Walk<'a>,
     /// The length that is being enumerated; `None` for a finite language, whose words come in one pass.
     length: Option<usize>,
-    /// Configurations on the way to the current word, each with the next byte to try.
-    path: Vec<(ConfigurationId, u16)>,
+    /// Positions on the way to the current word, each with the next byte to try.
+    path: Vec<(Position, u16)>,
     word: Vec<u8>,
     /// Whether a word is exactly so many bytes away.
     reaches: FxHashMap<(ConfigurationId, usize), bool>,
@@ -190,18 +230,15 @@ impl Words<'_> {
                 }
                 continue;
             }
-            let Some((configuration, next)) = self.path.last_mut() else { continue };
+            let Some((position, next)) = self.path.last_mut() else { continue };
             let Ok(byte) = u8::try_from(*next) else {
                 self.path.pop();
                 self.word.pop();
                 continue;
             };
             *next += 1;
-            let configuration = *configuration;
-            let after = self.walk.step(configuration, byte)?;
-            if after == ConfigurationId::DEAD {
-                continue;
-            }
+            let position = *position;
+            let Some(after) = self.walk.step(position, byte)? else { continue };
             self.word.push(byte);
             let depth = self.path.len();
             let word = self.enter(after)?;
@@ -215,23 +252,23 @@ impl Words<'_> {
         }
     }
 
-    /// Goes to a configuration, if a wanted word lies there; gives the word that ends there.
-    fn enter(&mut self, configuration: ConfigurationId) -> Result<Option<Vec<u8>>> {
+    /// Goes to a position, if a wanted word lies there; gives the word that ends there.
+    fn enter(&mut self, position: Position) -> Result<Option<Vec<u8>>> {
         let wanted = match self.length {
             None => true,
-            Some(length) => self.reaches(configuration, length - self.word.len())?,
+            Some(length) => self.reaches(position.configuration, length - self.word.len())?,
         };
         if !wanted {
             return Ok(None);
         }
         let ends = self.length.is_none_or(|length| length == self.word.len());
-        let accepting = self.walk.tables.is_accepting(configuration);
+        let accepting = self.walk.tables.is_accepting(position.configuration);
         let done = self.length == Some(self.word.len());
-        self.path.push((configuration, if done { 256 } else { 0 }));
+        self.path.push((position, if done { 256 } else { 0 }));
         Ok((ends && accepting).then(|| self.word.clone()))
     }
 
-    /// Whether some word is exactly `distance` bytes away. An explicit stack: distances are word lengths.
+    /// Whether some word is exactly `distance` bytes away, whichever names came. An explicit stack: distances are word lengths.
     fn reaches(&mut self, configuration: ConfigurationId, distance: usize) -> Result<bool> {
         let mut stack = vec![(configuration, distance, 0usize)];
         let mut result = false;
@@ -257,7 +294,7 @@ impl Words<'_> {
                 Some(&byte) => {
                     *class += 1;
                     result = false;
-                    let after = self.walk.step(at, byte)?;
+                    let after = self.walk.step_alone(at, byte)?;
                     if after != ConfigurationId::DEAD {
                         stack.push((after, left - 1, 0));
                     }

@@ -41,19 +41,29 @@ impl Analysis {
                 let (missing, first, users, queue) = Default::default();
                 Analysis { property, holds, missing, first, users, queue }
             }
-            None => Analysis::with_leaves(grammar, property, |_| true),
+            None => Analysis::with_leaves(grammar, property, |_| true, |_| false),
         }
+    }
+
+    /// Which expressions have words if those that are `excluded` have none.
+    pub fn productive_without(grammar: &Grammar, excluded: impl Fn(ExprId) -> bool) -> Analysis {
+        Analysis::with_leaves(grammar, Property::Productive, |_| true, excluded)
     }
 
     /// Which expressions have words if of the byte strings, byte sets and classes only those do that `leaf`
     /// admits.
     pub fn productive_if(grammar: &Grammar, leaf: impl Fn(&Expression) -> bool) -> Analysis {
-        let mut analysis = Analysis::with_leaves(grammar, Property::Productive, leaf);
+        let mut analysis = Analysis::with_leaves(grammar, Property::Productive, leaf, |_| false);
         analysis.assume_locksteps(grammar);
         analysis
     }
 
-    fn with_leaves(grammar: &Grammar, property: Property, leaf: impl Fn(&Expression) -> bool) -> Analysis {
+    fn with_leaves(
+        grammar: &Grammar,
+        property: Property,
+        leaf: impl Fn(&Expression) -> bool,
+        excluded: impl Fn(ExprId) -> bool,
+    ) -> Analysis {
         let count = grammar.expressions().len();
         let mut missing = Vec::with_capacity(count);
         let mut depends: Vec<(ExprId, ExprId, u64)> = Vec::new();
@@ -63,6 +73,7 @@ impl Analysis {
             let on = |on, weight| depends.push((on, user, weight));
             let needs = needs(grammar, expression, property, &leaf, on);
             missing.push(match needs {
+                _ if excluded(user) => NEVER,
                 Needs::All => depends[before..].iter().map(|(.., weight)| weight).sum(),
                 Needs::Weight(weight) => weight,
                 Needs::Never => NEVER,
@@ -104,7 +115,7 @@ impl Analysis {
         if !self.holds[id.index()] {
             if self.first.is_empty() {
                 // who uses what was not asked for so far
-                *self = Analysis::with_leaves(grammar, self.property, |_| true);
+                *self = Analysis::with_leaves(grammar, self.property, |_| true, |_| false);
             }
             self.holds[id.index()] = true;
             self.queue.push(id);
@@ -209,7 +220,10 @@ fn needs(
             Needs::Weight(1)
         }
         Expression::WordGraph(_) => Needs::Never,
-        Expression::Sequence(_) | Expression::Repeat { .. } | Expression::Label(..) => {
+        Expression::Sequence(_)
+        | Expression::Repeat { .. }
+        | Expression::Label(..)
+        | Expression::Name(..) => {
             expression.for_each_child(|id| on(id, 1));
             Needs::All
         }

@@ -2,7 +2,7 @@
 
 use super::class::{ByteSet, CharClass};
 use super::errors;
-use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId};
 use super::word_graph::WordGraph;
 use super::{Grammar, Rule};
 use crate::error::Result;
@@ -343,6 +343,11 @@ impl GrammarBuilder {
         self.intern(Expression::Label(id, body))
     }
 
+    /// A name in a JSON object, quotes included, that no other name in the object is equal to; see [`Names`].
+    pub fn name(&mut self, body: ExprId, names: Names) -> ExprId {
+        if body == self.never() { body } else { self.intern(Expression::Name(body, names)) }
+    }
+
     /// A new rule that is still to be [defined](GrammarBuilder::define).
     pub fn declare(&mut self, name: impl Into<Box<str>>) -> RuleId {
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
@@ -411,6 +416,7 @@ impl GrammarBuilder {
                 &Expression::Repeat { body, min, max } => self.repeat(copy(&body), min, max),
                 Expression::Rule(rule) => self.rule(rules[rule]),
                 Expression::Complement(body) => self.complement(copy(body)),
+                Expression::Name(body, names) => self.name(copy(body), *names),
                 Expression::Label(label, body) => {
                     self.label(grammar.labels[label.index()].clone(), copy(body))
                 }

@@ -79,6 +79,11 @@ impl Grammar {
                 stack.push(Step::Show(*body, Level::Unit));
                 f.write_char('!')
             }
+            Expression::Name(body, _) => {
+                stack.push(Step::Text(")"));
+                stack.push(Step::Show(*body, Level::Choice));
+                f.write_str("name(")
+            }
             Expression::Label(_, body) => {
                 stack.push(Step::Show(*body, level));
                 Ok(())

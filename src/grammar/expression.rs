@@ -76,6 +76,8 @@ pub enum Expression {
     Complement(ExprId),
     /// The same language as the body; errors inside it are reported with the label.
     Label(LabelId, ExprId),
+    /// A name in a JSON object; see [`Names`].
+    Name(ExprId, Names),
 }
 
 impl Expression {
@@ -86,8 +88,12 @@ impl Expression {
             Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
                 list.iter().copied().for_each(each);
             }
-            Expression::Repeat { body, .. } | Expression::Complement(body) | Expression::Label(_, body) => {
-                each(*body);
+            Expression::Repeat { body, .. }
+            | Expression::Complement(body)
+            | Expression::Label(_, body)
+            | Expression::Name(body, _) => each(*body),
+            Expression::Distinct(list) => {
+                list.items.iter().copied().chain([list.separator]).for_each(each);
             }
             Expression::WordGraph(graph) => graph.exits().iter().copied().for_each(each),
             Expression::Members(members) => {
@@ -106,9 +112,10 @@ impl Expression {
             Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
                 (list, None, None)
             }
-            Expression::Repeat { body, .. } | Expression::Complement(body) | Expression::Label(_, body) => {
-                (&[], Some(*body), None)
-            }
+            Expression::Repeat { body, .. }
+            | Expression::Complement(body)
+            | Expression::Label(_, body)
+            | Expression::Name(body, _) => (&[], Some(*body), None),
             Expression::Members(members) => (&[], None, Some(members)),
             Expression::Distinct(list) => (&list.items, Some(list.separator), None),
             Expression::WordGraph(graph) => (graph.exits(), None, None),
@@ -124,6 +131,21 @@ impl Expression {
         });
         list.iter().copied().chain(one).chain(members)
     }
+}
+
+/// How many names an [`Expression::Name`] has, as far as the author of the grammar knows.
+///
+/// The words of such an expression are JSON strings, quotes included, that stand as names in JSON objects. No word of the
+/// grammar has an object with the same name twice, in any spelling, if at least one of the two was read by such an
+/// expression. (A text is taken for JSON token by token; what is no JSON has no objects.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Names {
+    /// Every beginning of a name can become more names than any text could hold.
+    Endless,
+    /// There are more names than any text could hold (a million are enough), but a beginning may leave few.
+    Many,
+    /// There may be few.
+    Few,
 }
 
 /// The order in which [`Members`] may come.

@@ -32,7 +32,7 @@ mod word_graph;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
-pub use expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
+pub use expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
 use std::sync::Arc;

@@ -79,7 +79,7 @@ fn check(
         Expression::Rule(rule) if rule.index() >= grammar.rules.len() => Err(("G2", "no such rule")),
         Expression::Rule(_) => Ok(()),
         Expression::Label(label, _) if label.index() >= grammar.labels.len() => Err(("G3", "no such label")),
-        Expression::Label(..) => Ok(()),
+        Expression::Label(..) | Expression::Name(..) => Ok(()),
         Expression::Distinct(list) if list.max.is_some_and(|max| max < list.min.max(2)) => {
             Err(("G4", "a list with crossed bounds"))
         }

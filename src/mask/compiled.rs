@@ -2,14 +2,14 @@
 
 use super::engine::{Engine, Published};
 use super::spelling;
-use crate::automaton::Automaton;
+use crate::automaton::{Automaton, names};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::vocabulary::Vocabulary;
 use arc_swap::{ArcSwap, Guard};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Compiles grammars for one vocabulary.
 ///
@@ -65,10 +65,14 @@ impl Compiler {
     /// Those of [`Automaton::new`]: an empty language, or a limit.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         let automaton = Automaton::new(grammar, &self.limits)?;
+        if automaton.has_names() {
+            self.vocabulary.quoted();
+        }
         let engine = Engine::new();
         Ok(CompiledGrammar(Arc::new(Inner {
             fixed_bytes: automaton.memory_usage() + grammar.memory_usage(),
             grammar: grammar.clone(),
+            names_are_endless: OnceLock::new(),
             automaton,
             vocabulary: Arc::clone(&self.vocabulary),
             published: Arc::clone(engine.current()),
@@ -89,6 +93,8 @@ struct Inner {
     /// Bytes of the grammar and the automaton.
     fixed_bytes: usize,
     automaton: Automaton,
+    /// Whether every beginning of a name of an object can become endlessly many; found out when it is first asked for.
+    names_are_endless: OnceLock<bool>,
     vocabulary: Arc<Vocabulary>,
     published: Arc<ArcSwap<Published>>,
     engine: Mutex<Engine>,
@@ -125,6 +131,11 @@ impl CompiledGrammar {
     /// The automaton.
     pub fn automaton(&self) -> &Automaton {
         &self.0.automaton
+    }
+
+    /// Whether every beginning of a name of an object can become endlessly many names.
+    pub(crate) fn names_are_endless(&self) -> bool {
+        *self.0.names_are_endless.get_or_init(|| names::are_endless(&self.0.automaton))
     }
 
     /// Sizes and counts.

@@ -8,8 +8,12 @@ use crate::automaton::{Automaton, ConfigurationId, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::Vocabulary;
 use arc_swap::ArcSwap;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+/// The places of the bytes of a text with which names of objects end.
+pub(crate) type NameEnds = SmallVec<[usize; 2]>;
 
 /// What is known of one generation of tables, for any thread to read. It grows, but nothing in it changes.
 #[derive(Debug)]
@@ -34,20 +38,26 @@ impl Published {
         self.masks.get(configuration.index())?.get()
     }
 
-    /// The configuration after some bytes, or the dead one, if it is known.
+    /// The configuration after some bytes, or the dead one, if it is known; and the places of the bytes with which names
+    /// end.
     pub(crate) fn run(
         &self,
         automaton: &Automaton,
         mut at: ConfigurationId,
         bytes: &[u8],
-    ) -> Option<ConfigurationId> {
-        for &byte in bytes {
+    ) -> Option<(ConfigurationId, NameEnds)> {
+        let mut ends = NameEnds::new();
+        let names = automaton.has_names();
+        for (place, &byte) in bytes.iter().enumerate() {
             at = self.successors.step(automaton, at, byte)?;
             if at == ConfigurationId::DEAD {
                 break;
             }
+            if names && self.successors.is_named(at) {
+                ends.push(place);
+            }
         }
-        Some(at)
+        Some((at, ends))
     }
 
     pub(crate) fn successors(&self) -> &Successors {

@@ -28,5 +28,5 @@ mod uniform;
 mod walk;
 
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
-pub(crate) use engine::{Engine, Published};
+pub(crate) use engine::{Engine, NameEnds, Published};
 pub use token_mask::TokenMask;

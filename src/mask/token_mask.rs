@@ -4,6 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::TokenId;
 use bitvec::prelude::{BitVec, Lsb0};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// A set of allowed tokens. Bit `i % 32` of word `i / 32` stands for token `i`, 1 = allowed.
@@ -86,6 +87,27 @@ impl TokenMask {
         ids.sort_unstable();
         let ones = (0..words.len()).filter(move |&token| words[token]).map(|token| token as u32);
         ids.into_iter().chain(ones).map(TokenId::new)
+    }
+
+    /// The mask without some tokens.
+    pub(crate) fn without(&self, mut tokens: FxHashSet<u32>) -> TokenMask {
+        let left = |ids: &[u32], tokens: &FxHashSet<u32>| -> Box<[u32]> {
+            ids.iter().copied().filter(|id| !tokens.contains(id)).collect()
+        };
+        let repr = match &self.repr {
+            Repr::Sparse(ids) => Repr::Sparse(left(ids, &tokens)),
+            Repr::Near { words, removed, added } => {
+                let added = left(added, &tokens);
+                removed.iter().for_each(|id| {
+                    tokens.remove(id);
+                });
+                let in_words = |&id: &u32| words[id as usize / 32] >> (id % 32) & 1 == 1;
+                let more = tokens.into_iter().filter(in_words);
+                let removed = removed.iter().copied().chain(more).collect();
+                Repr::Near { words: Arc::clone(words), removed, added }
+            }
+        };
+        TokenMask { width: self.width, repr }
     }
 
     /// Writes the mask as words; those past the mask are cleared.

@@ -1,8 +1,7 @@
 //! Why a text is rejected: where, and what was expected there, by rule and by label.
 
-use super::Matcher;
 use super::errors::show_byte;
-use crate::automaton::ConfigurationId;
+use super::{At, Matcher};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
@@ -113,22 +112,21 @@ impl Matcher {
     /// Limits.
     pub fn explain(&mut self, bytes: &[u8]) -> Result<Explanation> {
         let accepted = self.path.bytes.clone();
-        self.with_engine(|compiled, engine, mut at| {
-            let automaton = compiled.automaton();
+        self.with_engine(|with, at| {
+            let mut at = with.cursor(at);
             let mut fine = 0;
             for &byte in bytes {
-                let next = engine.tables.step(automaton, at, byte)?;
-                if next == ConfigurationId::DEAD {
-                    break;
-                }
+                let Some(next) = with.step(at, &bytes[..fine], byte)? else { break };
                 (at, fine) = (next, fine + 1);
             }
             let mut open = ByteSet::EMPTY;
             for byte in 0..=255 {
-                if engine.tables.step(automaton, at, byte)? != ConfigurationId::DEAD {
+                if with.step(at, &bytes[..fine], byte)?.is_some() {
                     open.insert(byte);
                 }
             }
+            let At { compiled, engine, .. } = with;
+            let (automaton, at) = (compiled.automaton(), at.configuration);
             let mut expected: Vec<Expectation> = Vec::new();
             for (state, wanted) in engine.tables.wanted_bytes(automaton, at) {
                 let scope = automaton.scope(state);

@@ -1,7 +1,6 @@
 //! Jump-forward: bytes and tokens that every completion begins with.
 
 use super::Matcher;
-use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
@@ -19,15 +18,18 @@ impl Matcher {
         if self.has_ended() {
             return Ok(Vec::new());
         }
-        self.with_engine(|compiled, engine, mut at| {
-            let automaton = compiled.automaton();
+        self.with_engine(|with, at| {
+            let automaton = with.compiled.automaton();
+            let mut at = with.cursor(at);
             let mut forced = Vec::new();
-            while !engine.tables.is_accepting(at) && forced.len() < MOST_FORCED {
-                let candidates = engine.tables.candidate_bytes(automaton, at);
+            while !with.engine.tables.is_accepting(at.configuration) && forced.len() < MOST_FORCED {
+                let candidates = with.engine.tables.candidate_bytes(automaton, at.configuration);
                 let mut only = None;
                 for byte in candidates.iter() {
-                    let next = engine.tables.step(automaton, at, byte)?;
-                    if next != ConfigurationId::DEAD && only.replace((byte, next)).is_some() {
+                    let next = with.step(at, &forced, byte)?;
+                    if let Some(next) = next
+                        && only.replace((byte, next)).is_some()
+                    {
                         return Ok(forced);
                     }
                 }
@@ -78,10 +80,12 @@ impl Matcher {
         if self.has_ended() {
             return Ok(ByteSet::EMPTY);
         }
-        self.with_engine(|compiled, engine, at| {
+        self.with_engine(|with, at| {
             let mut allowed = ByteSet::EMPTY;
-            for byte in engine.tables.candidate_bytes(compiled.automaton(), at).iter() {
-                if engine.tables.step(compiled.automaton(), at, byte)? != ConfigurationId::DEAD {
+            let at = with.cursor(at);
+            for byte in with.engine.tables.candidate_bytes(with.compiled.automaton(), at.configuration).iter()
+            {
+                if with.step(at, &[], byte)?.is_some() {
                     allowed.insert(byte);
                 }
             }

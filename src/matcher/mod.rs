@@ -7,12 +7,14 @@
 mod errors;
 mod explain;
 mod forced;
+mod names;
 
 pub use explain::{Expectation, Explanation};
 
+use crate::automaton::names::{NameTables, Place};
 use crate::automaton::{Automaton, ConfigurationId, Successors};
 use crate::error::{ErrorKind, Result};
-use crate::mask::{CompiledGrammar, Engine, Published, TokenMask};
+use crate::mask::{CompiledGrammar, Engine, NameEnds, Published, TokenMask};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
@@ -24,13 +26,23 @@ pub struct Matcher {
 }
 
 /// What was accepted so far, and the configurations that it led to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Path {
     /// The generation of tables that the ids in `steps` belong to.
     generation: u64,
     /// The configuration after each step; the first is the start. Empty before the first use.
     steps: Vec<Step>,
     bytes: Vec<u8>,
+    /// Where the names of objects are before the first byte.
+    start: Place,
+    names: NameTables,
+}
+
+/// What it takes to find out more about a path.
+struct At<'a> {
+    compiled: &'a CompiledGrammar,
+    engine: &'a mut Engine,
+    path: &'a mut Path,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +50,8 @@ struct Step {
     /// How many bytes were accepted by then.
     end: usize,
     configuration: ConfigurationId,
+    /// Which names of objects came.
+    place: Place,
     /// Whether an end-of-sequence token has been accepted.
     ended: bool,
 }
@@ -45,7 +59,7 @@ struct Step {
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
     pub fn matcher(&self) -> Matcher {
-        Matcher { compiled: self.clone(), path: Path::default() }
+        Matcher { compiled: self.clone(), path: Path::new(names::start(self)) }
     }
 }
 
@@ -87,6 +101,7 @@ impl Matcher {
     /// Limits `cache_bytes` and `lockstep_search`.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
         if !self.has_ended()
+            && self.path.place().is_outside()
             && let Some(seen) = self.known(|_, published, at| published.mask(at).map(|mask| look(mask)))
         {
             return Ok(seen);
@@ -103,12 +118,14 @@ impl Matcher {
             let width = self.compiled.vocabulary().width();
             return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
         }
-        if let Some(mask) = self.known(|_, published, at| published.mask(at).map(Arc::clone)) {
-            return Ok(mask);
-        }
-        self.with_engine(|compiled, engine, configuration| {
-            engine.mask(compiled.automaton(), compiled.vocabulary(), configuration)
-        })
+        let known = self.known(|_, published, at| published.mask(at).map(Arc::clone));
+        let mask = match known {
+            Some(mask) => mask,
+            None => self.with_engine(|At { compiled, engine, .. }, configuration| {
+                engine.mask(compiled.automaton(), compiled.vocabulary(), configuration)
+            })?,
+        };
+        self.without_repeated_names(mask)
     }
 
     /// Accepts a token: ordinary ones by their bytes, end-of-sequence ones where the text is a word.
@@ -146,23 +163,31 @@ impl Matcher {
             return Err(errors::after_end());
         }
         let known = self.known(|compiled, published, at| published.run(compiled.automaton(), at, bytes));
-        let end = match known {
-            Some(end) => end,
-            None => self.with_engine(|compiled, engine, mut configuration| {
-                for &byte in bytes {
+        let (end, names) = match known {
+            Some(known) => known,
+            None => self.with_engine(|At { compiled, engine, .. }, mut configuration| {
+                let mut names = NameEnds::new();
+                for (place, &byte) in bytes.iter().enumerate() {
                     configuration = engine.tables.step(compiled.automaton(), configuration, byte)?;
                     if configuration == ConfigurationId::DEAD {
                         break;
                     }
+                    if engine.tables.successors().is_named(configuration) {
+                        names.push(place);
+                    }
                 }
-                Ok(configuration)
+                Ok((configuration, names))
             })?,
         };
-        if end == ConfigurationId::DEAD {
+        let place = match end {
+            ConfigurationId::DEAD => None,
+            _ => self.place_after(bytes, &names)?,
+        };
+        let Some(place) = place else {
             let explanation = self.explain(bytes)?;
             return Err(errors::rejected(&explanation));
-        }
-        self.path.push(bytes, end);
+        };
+        self.path.push(bytes, end, place);
         Ok(())
     }
 
@@ -177,11 +202,16 @@ impl Matcher {
         let end =
             self.path.known(&published).and_then(|at| published.run(self.compiled.automaton(), at, bytes));
         match end {
-            None | Some(ConfigurationId::DEAD) => false,
-            Some(end) => {
-                self.path.push(bytes, end);
-                true
+            Some((end, names)) if end != ConfigurationId::DEAD => {
+                let place = self.path.place();
+                // where names are followed, it is looked at more closely
+                let is_plain = place.is_outside() && names.is_empty();
+                if is_plain {
+                    self.path.push(bytes, end, place);
+                }
+                is_plain
             }
+            _ => false,
         }
     }
 
@@ -205,8 +235,7 @@ impl Matcher {
 
     /// Back to the beginning.
     pub fn reset(&mut self) {
-        self.path.steps.clear();
-        self.path.bytes.clear();
+        self.path = Path::new(self.path.start);
     }
 
     /// Whether the text so far is a word of the language, so that it may end here.
@@ -228,7 +257,7 @@ impl Matcher {
     fn successors_say(&mut self, ask: impl Fn(&Successors, ConfigurationId) -> bool) -> Result<bool> {
         match self.known(|_, published, at| Some(ask(published.successors(), at))) {
             Some(answer) => Ok(answer),
-            None => self.with_engine(|_, engine, at| Ok(ask(engine.tables.successors(), at))),
+            None => self.with_engine(|with, at| Ok(ask(with.engine.tables.successors(), at))),
         }
     }
 
@@ -250,7 +279,7 @@ impl Matcher {
     /// found again, and the work is done once more with all the room there is.
     fn with_engine<R>(
         &mut self,
-        work: impl Fn(&CompiledGrammar, &mut Engine, ConfigurationId) -> Result<R>,
+        mut work: impl FnMut(&mut At<'_>, ConfigurationId) -> Result<R>,
     ) -> Result<R> {
         let compiled = &self.compiled;
         let mut engine = compiled.engine();
@@ -260,13 +289,15 @@ impl Matcher {
         let generation = engine.generation();
         let fresh = engine.tables.configuration_count() <= 1;
         let find = |path: &mut Path, engine: &mut Engine| path.find(compiled.automaton(), engine);
-        let attempt = find(&mut self.path, &mut engine).and_then(|at| work(compiled, &mut engine, at));
+        let mut work =
+            |path: &mut Path, engine: &mut Engine, at| work(&mut At { compiled, engine, path }, at);
+        let attempt = find(&mut self.path, &mut engine).and_then(|at| work(&mut self.path, &mut engine, at));
         let result = match attempt {
             Err(error) if error.kind() == ErrorKind::Limit && !fresh => {
                 if engine.generation() == generation {
                     engine.reset();
                 }
-                find(&mut self.path, &mut engine).and_then(|at| work(compiled, &mut engine, at))
+                find(&mut self.path, &mut engine).and_then(|at| work(&mut self.path, &mut engine, at))
             }
             result => result,
         };
@@ -276,16 +307,26 @@ impl Matcher {
 }
 
 impl Path {
-    fn push(&mut self, bytes: &[u8], configuration: ConfigurationId) {
+    fn new(start: Place) -> Path {
+        Path { generation: 0, steps: Vec::new(), bytes: Vec::new(), start, names: NameTables::default() }
+    }
+
+    fn push(&mut self, bytes: &[u8], configuration: ConfigurationId, place: Place) {
         self.bytes.extend_from_slice(bytes);
-        self.steps.push(Step { end: self.bytes.len(), configuration, ended: false });
+        self.steps.push(Step { end: self.bytes.len(), configuration, place, ended: false });
+    }
+
+    /// Which names of objects came.
+    #[inline]
+    fn place(&self) -> Place {
+        self.steps.last().map_or(self.start, |step| step.place)
     }
 
     /// The current configuration, if it belongs to the published tables.
     fn known(&mut self, published: &Published) -> Option<ConfigurationId> {
         if self.steps.is_empty() {
             let start = published.start()?;
-            self.steps.push(Step { end: 0, configuration: start, ended: false });
+            self.steps.push(Step { end: 0, configuration: start, place: self.start, ended: false });
             self.generation = published.generation;
         }
         let last = self.steps.last().filter(|_| self.generation == published.generation);
@@ -298,7 +339,7 @@ impl Path {
             let mut at = engine.start(automaton)?;
             let mut from = 0;
             let mut found = Vec::with_capacity(self.steps.len().max(1));
-            found.push(Step { end: 0, configuration: at, ended: false });
+            found.push(Step { end: 0, configuration: at, place: self.start, ended: false });
             for step in self.steps.iter().skip(1) {
                 for &byte in &self.bytes[from..step.end] {
                     at = engine.tables.step(automaton, at, byte)?;

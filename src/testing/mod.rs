@@ -12,3 +12,4 @@ pub mod brute_mask;
 pub mod earley;
 pub mod fuzz;
 pub mod generate;
+pub mod names;

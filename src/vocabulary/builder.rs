@@ -161,6 +161,7 @@ impl VocabularyBuilder {
             width,
             trie,
             loops: std::sync::OnceLock::new(),
+            quoted: std::sync::OnceLock::new(),
             fingerprint: [0; 32],
         };
         vocabulary.fingerprint = fingerprint::fingerprint(&vocabulary);

@@ -40,6 +40,7 @@ mod errors;
 mod fingerprint;
 pub mod load;
 pub(crate) mod loops;
+pub(crate) mod quoted;
 pub(crate) mod subtrees;
 mod token_id;
 mod trie;
@@ -51,6 +52,7 @@ pub use trie::TokenTrie;
 pub(crate) use trie::{ChildStep, ChildTokens};
 
 use loops::{Loops, TrieId};
+use quoted::Quoted;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -71,6 +73,8 @@ pub struct Vocabulary {
     trie: TokenTrie,
     /// Made when a mask first needs them.
     loops: OnceLock<Arc<Loops>>,
+    /// Made when names of objects are first told apart.
+    quoted: OnceLock<Arc<Quoted>>,
     fingerprint: [u8; 32],
 }
 
@@ -176,6 +180,11 @@ impl Vocabulary {
         self.loops.get_or_init(|| Loops::new(self).into())
     }
 
+    /// The tokens with quotes; see [`quoted`].
+    pub(crate) fn quoted(&self) -> &Quoted {
+        self.quoted.get_or_init(|| Quoted::new(self).into())
+    }
+
     /// One of the tries.
     pub(crate) fn trie_of(&self, id: TrieId) -> &TokenTrie {
         match id {
@@ -194,6 +203,7 @@ impl Vocabulary {
             + names
             + self.trie.memory_usage()
             + self.loops.get().map_or(0, |loops| loops.memory_usage())
+            + self.quoted.get().map_or(0, |quoted| quoted.memory_usage())
     }
 }
 

@@ -4,6 +4,7 @@
 use grammata::automaton::{Automaton, ConfigurationId, Tables};
 use grammata::grammar::Grammar;
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
+use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher};
 use proptest::prelude::*;
@@ -167,8 +168,10 @@ fn token_by_token(
     };
     let start = Tables::new().start(automaton).unwrap();
     let at = run(start, prefix);
-    let mut allowed: Vec<u32> =
-        (0u32..).zip(tokens).filter(|(_, t)| run(at, t) != ConfigurationId::DEAD).map(|(id, _)| id).collect();
+    let names = super::masks::tells_names_apart(compiled.grammar());
+    let repeats = |token: &[u8]| names && has_repeated_name(&[prefix, token].concat());
+    let ends = (0u32..).zip(tokens).filter(|(_, t)| run(at, t) != ConfigurationId::DEAD && !repeats(t));
+    let mut allowed: Vec<u32> = ends.map(|(id, _)| id).collect();
     if tables.is_accepting(at) {
         allowed.push(tokens.len() as u32);
     }

@@ -110,7 +110,7 @@ impl Enumeration<'_> {
             }
             Expression::Rule(rule) => rules[rule].clone(),
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
-            Expression::Label(_, body) => sub(*body),
+            Expression::Label(_, body) | Expression::Name(body, _) => sub(*body),
             Expression::Distinct(_) => unreachable!("not generated"),
             Expression::WordGraph(graph) => {
                 let exits: Vec<Words> = graph.exits().iter().map(|&exit| sub(exit)).collect();

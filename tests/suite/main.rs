@@ -27,6 +27,7 @@ mod language;
 mod maskbench;
 mod masks;
 mod model_folder;
+mod names;
 mod plan_specs;
 mod plans;
 mod regex;

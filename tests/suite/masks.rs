@@ -2,8 +2,9 @@
 //! parts take the place of the walk, and along the examples of the shipped grammars.
 
 use grammata::automaton::{ConfigurationId, Tables};
-use grammata::grammar::Grammar;
+use grammata::grammar::{Expression, Grammar};
 use grammata::syntax::{gbnf, json_schema, regex};
+use grammata::testing::names::has_repeated_name;
 use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -12,6 +13,11 @@ static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
     Arc::new(Vocabulary::from_file(&path, &Default::default()).expect("the committed tokenizer is read"))
 });
+
+/// Whether no word of the grammar has a name twice in an object.
+pub(crate) fn tells_names_apart(grammar: &Grammar) -> bool {
+    grammar.expressions().iter().any(|expression| matches!(expression, Expression::Name(..)))
+}
 
 /// The mask after a prefix, each token tried alone.
 fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
@@ -25,9 +31,11 @@ fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
         (at, tables.is_accepting(at))
     };
     let (at, accepting) = run(start, prefix);
+    let repeats =
+        |bytes: &[u8]| tells_names_apart(compiled.grammar()) && has_repeated_name(&[prefix, bytes].concat());
     let mut allowed: Vec<TokenId> = VOCABULARY
         .tokens()
-        .filter(|(_, bytes)| run(at, bytes).0 != ConfigurationId::DEAD)
+        .filter(|(_, bytes)| run(at, bytes).0 != ConfigurationId::DEAD && !repeats(bytes))
         .map(|(id, _)| id)
         .chain(VOCABULARY.eos().iter().copied().filter(|_| accepting))
         .collect();

@@ -36,7 +36,7 @@ impl Tables {
             item.stack = self.rewrite(item.stack, &mut known, keep).unwrap_or(item.stack);
         }
         self.memory.blind = known;
-        self.intern(&items, self.is_accepting(id), TapeId::NONE)
+        self.intern(&items, self.successors().marks(id), TapeId::NONE)
     }
 
     fn blind_value(&self, automaton: &Automaton, value: u32) -> u32 {

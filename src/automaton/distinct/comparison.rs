@@ -1,6 +1,7 @@
 //! A text in the making, compared with a value: whether some spelling of the value begins with the text.
 
-use super::value::{Decoder, Number, Value, Values, is_space, more};
+use super::value::{Number, Value, Values, is_space, more};
+use crate::automaton::string_text::Decoder;
 use smallvec::{SmallVec, smallvec};
 
 /// How far a text agrees with a value. It is told the text byte by byte.

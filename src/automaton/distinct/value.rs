@@ -1,6 +1,6 @@
 //! JSON values that were read, for comparison with what is being read.
 
-use smallvec::SmallVec;
+use crate::automaton::string_text::Decoder;
 
 /// A value.
 #[derive(Debug)]
@@ -181,88 +181,4 @@ fn signed(text: &[u8]) -> Option<i64> {
 pub(super) fn more(value: i64, digit: u8) -> i64 {
     const MOST: i64 = 1_000_000_000_000_000_000;
     value.saturating_mul(10).saturating_add(i64::from(digit - b'0')).min(MOST)
-}
-
-/// How far an escape sequence of a string has been read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) enum Decoder {
-    #[default]
-    Plain,
-    Backslash,
-    /// So many digits with this value, after this high surrogate if it is not zero.
-    Hex(u8, u16, u16),
-    /// A high surrogate: the other half must follow.
-    High(u16),
-    HighBackslash(u16),
-}
-
-impl Decoder {
-    /// What one more byte of a string's text adds to its content; `None` if it is no JSON string.
-    pub(super) fn decode(&mut self, byte: u8) -> Option<SmallVec<[u8; 4]>> {
-        let mut content = SmallVec::new();
-        let next = match *self {
-            Decoder::Plain if byte == b'\\' => Decoder::Backslash,
-            Decoder::Plain => {
-                content.push(byte);
-                Decoder::Plain
-            }
-            Decoder::Backslash if byte == b'u' => Decoder::Hex(0, 0, 0),
-            Decoder::Backslash => {
-                content.push(match byte {
-                    b'"' | b'\\' | b'/' => byte,
-                    b'b' => 8,
-                    b'f' => 12,
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    _ => return None,
-                });
-                Decoder::Plain
-            }
-            Decoder::Hex(count, code, high) => {
-                let digit = char::from(byte).to_digit(16)? as u16;
-                let code = code << 4 | digit;
-                match (count, code, high) {
-                    (0..3, ..) => Decoder::Hex(count + 1, code, high),
-                    (_, 0xD800..0xDC00, 0) => Decoder::High(code),
-                    (_, _, 0) => {
-                        let c = char::from_u32(u32::from(code))?;
-                        content.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                        Decoder::Plain
-                    }
-                    (_, 0xDC00..0xE000, high) => {
-                        let code = 0x10000 + (u32::from(high - 0xD800) << 10) + u32::from(code - 0xDC00);
-                        content.extend_from_slice(char::from_u32(code)?.encode_utf8(&mut [0; 4]).as_bytes());
-                        Decoder::Plain
-                    }
-                    _ => return None,
-                }
-            }
-            Decoder::High(high) if byte == b'\\' => Decoder::HighBackslash(high),
-            Decoder::HighBackslash(high) if byte == b'u' => Decoder::Hex(0, 0, high),
-            Decoder::High(_) | Decoder::HighBackslash(_) => return None,
-        };
-        *self = next;
-        Some(content)
-    }
-
-    /// Whether the escape sequence may become the first character of a content.
-    pub(super) fn may_become(&self, content: &[u8]) -> bool {
-        let Some(c) = content.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) else {
-            return false;
-        };
-        let mut units = [0; 2];
-        let units = c.encode_utf16(&mut units);
-        match (*self, &*units) {
-            (Decoder::Plain | Decoder::Backslash, _) => true,
-            (Decoder::Hex(count, code, 0), &[unit, ..]) => {
-                u32::from(unit) >> (16 - 4 * u32::from(count)) == u32::from(code)
-            }
-            (Decoder::Hex(count, code, high), &[first, unit]) => {
-                first == high && u32::from(unit) >> (16 - 4 * u32::from(count)) == u32::from(code)
-            }
-            (Decoder::High(high) | Decoder::HighBackslash(high), &[first, _]) => first == high,
-            _ => false,
-        }
-    }
 }

@@ -89,7 +89,7 @@ impl Spans<'_> {
                 ends.difference_with(&self.ends(body, start, depth)?);
                 ends
             }
-            &Expression::Label(_, body) => self.ends(body, start, depth)?,
+            &(Expression::Label(_, body) | Expression::Name(body, _)) => self.ends(body, start, depth)?,
             // formats that nest have rules
             Expression::Rule(rule) => self.ends(grammar.rule(*rule).body, start, depth)?,
             Expression::Members(_) | Expression::WordGraph(_) | Expression::Distinct(_) => return None,

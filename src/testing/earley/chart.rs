@@ -385,7 +385,7 @@ impl Recogniser<'_> {
             Expression::Intersection(_) | Expression::Complement(_) => {
                 vec![item.with([Piece::Call(Head::Lock(id))])]
             }
-            Expression::Label(_, body) => vec![item.with([Piece::Expr(*body)])],
+            Expression::Label(_, body) | Expression::Name(body, _) => vec![item.with([Piece::Expr(*body)])],
             Expression::Distinct(_) => unreachable!("different items are tested against JSON Schema"),
             Expression::Members(members) => vec![item.with([match members.order {
                 Order::Declared => Piece::Declared { of: id, next: 0, count: 0, one: members.one.is_some() },

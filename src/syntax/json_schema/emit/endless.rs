@@ -5,7 +5,7 @@
 
 use super::Emitter;
 use crate::error::Result;
-use crate::grammar::{ExprId, Expression};
+use crate::grammar::{ExprId, Expression, Names};
 use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::numbers::NumberRange;
@@ -83,6 +83,45 @@ impl<'e, 'a> Emitter<'e, 'a> {
         grows
     }
 
+    /// How many names an expression has, as far as its form tells; `all` of them, or all but a few.
+    pub(super) fn variety_of_names(&self, name: ExprId, all: bool) -> Names {
+        if self.goes_on(name) {
+            Names::Endless
+        } else if all && self.variety(name) >= ENOUGH {
+            Names::Many
+        } else {
+            Names::Few
+        }
+    }
+
+    /// Whether every beginning of a string can become endlessly many; false if its form does not tell.
+    fn goes_on(&self, string: ExprId) -> bool {
+        let mut open = vec![string];
+        let mut quoted = true;
+        while let Some(id) = open.pop() {
+            match self.g.expression(id) {
+                // what stands before a loop does not matter; after it only the last quote may stand
+                Expression::Sequence(parts) => {
+                    let parts = match parts.split_last() {
+                        Some((&last, parts)) if quoted && self.is_quote(last) => parts,
+                        _ => parts,
+                    };
+                    quoted = false;
+                    open.extend(parts.last());
+                }
+                Expression::Choice(parts) => open.extend(parts),
+                &Expression::Label(_, body) => open.push(body),
+                Expression::Repeat { max: None, .. } => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn is_quote(&self, id: ExprId) -> bool {
+        matches!(self.g.expression(id), Expression::Bytes(bytes) if **bytes == *b"\"")
+    }
+
     /// A lower bound on the number of words of an expression.
     fn variety(&self, root: ExprId) -> u64 {
         let mut reached = FxHashSet::default();
@@ -117,7 +156,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
                     (words, true) => (words.saturating_pow(max.unwrap_or(min)), Some(min) == max),
                     (words, false) => (words, false),
                 },
-                Expression::Label(_, body) => of(body),
+                Expression::Label(_, body) | Expression::Name(body, _) => of(body),
                 Expression::WordGraph(graph)
                     if graph.is_trim() && graph.exits().iter().all(|e| of(e).0 > 0) =>
                 {

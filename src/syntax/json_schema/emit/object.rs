@@ -2,7 +2,7 @@
 
 use super::Emitter;
 use crate::error::Result;
-use crate::grammar::{ExprId, Member, Members};
+use crate::grammar::{ExprId, Expression, Member, Members, Names};
 use crate::syntax::json_schema::assertion::Counts;
 use crate::syntax::json_schema::shape::{ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
@@ -49,11 +49,32 @@ impl<'a> Emitter<'_, 'a> {
         if let Some(strings) = class.strings {
             all.push(self.inner(strings));
         }
+        // to leave out a few names leaves endlessly many where there were
+        let names = match all[..] {
+            [] => Names::Endless,
+            [one] => self.variety_of_names(one, class.others.is_empty()),
+            _ => Names::Few,
+        };
         if all.is_empty() || !class.others.is_empty() {
             let character = self.character();
             all.push(strings::other_than(&mut self.g, class.others.iter().copied(), character));
         }
-        Ok(self.g.intersection(all))
+        let name = self.g.intersection(all);
+        Ok(self.g.name(name, names))
+    }
+
+    /// Whether the names of further members may be few.
+    fn are_few(&self, further: ExprId) -> bool {
+        let mut open = vec![further];
+        while let Some(id) = open.pop() {
+            match self.g.expression(id) {
+                Expression::Choice(list) => open.extend(list),
+                Expression::Sequence(list) => open.extend(list.first()),
+                Expression::Name(_, Names::Few) => return true,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// What follows a key: space, colon, value, space.
@@ -69,7 +90,9 @@ impl<'a> Emitter<'_, 'a> {
     ) -> ExprId {
         let separator = self.layout.comma;
         let content = match (rest, one) {
-            (Some(rest), None) if members.is_empty() => self.g.separated(rest, separator, min, max),
+            (Some(rest), None) if members.is_empty() && !self.are_few(rest) => {
+                self.g.separated(rest, separator, min, max)
+            }
             (rest, one) => {
                 let (order, members) = (self.options.property_order.into(), members.into());
                 self.g.member_list(Members { order, members, rest, one, separator, min, max })

@@ -1,0 +1,92 @@
+//! Lowering of names: how many further members a list may have where there are few names for them.
+
+use super::lower::Lowering;
+use super::state::StateId;
+use super::table::{ConfigurationId, Tables};
+use super::words::{Count, count_from};
+use super::{Automaton, errors};
+use crate::error::{Error, Result};
+use crate::grammar::{ExprId, Expression, Names};
+use rustc_hash::FxHashSet;
+
+/// More names than any text could hold.
+const MANY: u32 = 1 << 20;
+
+impl Lowering<'_> {
+    /// Starts of the names of further members, if there may be few; none if there are others.
+    pub(super) fn few_names(&self, further: ExprId) -> Vec<StateId> {
+        let mut names = Vec::new();
+        let mut open = vec![further];
+        while let Some(id) = open.pop() {
+            match self.grammar.expression(id) {
+                _ if !self.productive.holds(id) => {}
+                Expression::Choice(list) => open.extend(list),
+                Expression::Sequence(list) => open.extend(list.first()),
+                &Expression::Label(_, body) => open.push(body),
+                Expression::Name(_, Names::Few) => names.extend(self.name_starts.get(&id)),
+                _ => return Vec::new(),
+            }
+        }
+        names
+    }
+
+    /// Bounds the number of further members by the number of their names; gives the lists that need more.
+    pub(super) fn bound_further(&mut self) -> Result<Vec<(ExprId, Error)>> {
+        let mut lacking = Vec::new();
+        for place in 0..self.automaton.members.len() {
+            let mut names = self.automaton.members[place].names.iter();
+            let automaton = &self.automaton;
+            let most = names.try_fold(0u32, |most, &start| {
+                Ok(match most {
+                    MANY.. => most,
+                    _ => most.saturating_add(word_count(automaton, start)?),
+                })
+            })?;
+            let list = &mut self.automaton.members[place];
+            if list.names.is_empty() || most >= MANY {
+                continue;
+            }
+            list.most_further = Some(most);
+            let all = list.values.len() as u32 + most + u32::from(list.one.is_some());
+            if all < list.min {
+                lacking.push((self.member_lists[place], errors::too_few_names(list.min, all)));
+            }
+        }
+        Ok(lacking)
+    }
+}
+
+/// How many words there are from a start on; [`MANY`] or more stand for each other.
+fn word_count(automaton: &Automaton, start: StateId) -> Result<u32> {
+    if comes_back(automaton, start)? {
+        return Ok(MANY);
+    }
+    Ok(match count_from(automaton, start)? {
+        Count::Finite(count) => u32::try_from(count).unwrap_or(MANY),
+        Count::Infinite => MANY,
+    })
+}
+
+/// Whether the first byte that is found each time leads to a configuration that came before: there are endlessly many words.
+fn comes_back(automaton: &Automaton, start: StateId) -> Result<bool> {
+    let mut tables = Tables::new();
+    let mut at = tables.start_of(automaton, Some(start), false)?;
+    let mut seen = FxHashSet::default();
+    while seen.insert(at) {
+        let mut next = ConfigurationId::DEAD;
+        for byte in tables.candidate_bytes(automaton, at).iter().filter(|byte| byte.is_ascii_lowercase()) {
+            next = tables.step(automaton, at, byte)?;
+            if next != ConfigurationId::DEAD {
+                break;
+            }
+        }
+        if next == ConfigurationId::DEAD && seen.len() == 1 {
+            next = tables.step(automaton, at, b'"')?;
+        }
+        if next == ConfigurationId::DEAD {
+            return Ok(false);
+        }
+        at = next;
+    }
+    Ok(true)
+}

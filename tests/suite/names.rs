@@ -1,0 +1,341 @@
+//! No object has a name twice: languages against all their words, masks against trying each token alone, and walks that
+//! never get stuck.
+
+use grammata::automaton::words::{Count, count, enumerate};
+use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
+use grammata::testing::names::has_repeated_name;
+use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
+use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn compile(
+    schema: &Value,
+    order: PropertyOrder,
+    vocabulary: &Arc<Vocabulary>,
+) -> grammata::Result<CompiledGrammar> {
+    let options = JsonSchemaOptions {
+        property_order: order,
+        whitespace: Whitespace::Compact,
+        numbers: grammata::syntax::json_schema::Numbers::Plain,
+        ..JsonSchemaOptions::default()
+    };
+    Compiler::new(Arc::clone(vocabulary)).compile(&compile_value(schema, &options)?.grammar)
+}
+
+fn vocabulary(texts: &[&str]) -> Arc<Vocabulary> {
+    let mut tokens: BTreeSet<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).collect();
+    for text in texts {
+        for length in 2..12 {
+            tokens.extend(text.as_bytes().windows(length).map(<[u8]>::to_vec));
+        }
+    }
+    let eos = TokenId::new(tokens.len() as u32);
+    let tokens = tokens.into_iter().chain([Vec::new()]);
+    Arc::new(VocabularyBuilder::from_tokens(tokens).eos([eos]).build().unwrap())
+}
+
+/// The words of at most so many bytes over a few characters that satisfy a predicate on parsed members.
+fn objects(names: &[&str], values: &[&str], most: usize) -> Vec<Vec<(String, String)>> {
+    let mut all = vec![Vec::new()];
+    let mut last: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for _ in 0..most {
+        let mut next = Vec::new();
+        for object in &last {
+            for name in names.iter().filter(|name| object.iter().all(|(known, _)| known != *name)) {
+                for value in values {
+                    let mut longer = object.clone();
+                    longer.push((name.to_string(), value.to_string()));
+                    next.push(longer);
+                }
+            }
+        }
+        all.extend(next.iter().cloned());
+        last = next;
+    }
+    all
+}
+
+fn text(object: &[(String, String)]) -> String {
+    let members: Vec<String> = object.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// Finite names: with each a schema, and which objects are in it.
+#[test]
+fn where_names_are_few_a_byte_is_allowed_if_some_word_goes_on_with_it() {
+    let names = ["a", "ab", "b", "ba", "c"];
+    let few = |pattern: &str| {
+        json!({"type": "object", "patternProperties": {pattern: {"const": 1}},
+        "additionalProperties": false})
+    };
+    let with = |mut schema: Value, more: Value| {
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        schema
+    };
+    type Holds = fn(&[(String, String)]) -> bool;
+    let ab = |name: &str| ["a", "b", "ab", "ba"].contains(&name);
+    let cases: Vec<(Value, Holds)> = vec![
+        (few("^(a|b|ab)$"), |o| o.iter().all(|m| ["a", "b", "ab"].contains(&&*m.0))),
+        (with(few("^(ab|ba|b)$"), json!({"minProperties": 2})), |o| {
+            o.len() >= 2 && o.iter().all(|m| ["ab", "ba", "b"].contains(&&*m.0))
+        }),
+        (with(few("^(ab|ba|b)$"), json!({"minProperties": 3})), |o| {
+            o.len() >= 3 && o.iter().all(|m| ["ab", "ba", "b"].contains(&&*m.0))
+        }),
+        (with(few("^[ab]$"), json!({"properties": {"c": {"const": 2}}, "required": ["c"]})), |o| {
+            o.iter().all(|m| ["a", "b"].contains(&&*m.0) && m.1 == "1" || m.0 == "c" && m.1 == "2")
+                && o.iter().any(|m| m.0 == "c")
+        }),
+        (with(few("^[ab]$"), json!({"properties": {"c": {"const": 2}}, "minProperties": 3})), |o| {
+            o.len() >= 3
+                && o.iter().all(|m| ["a", "b"].contains(&&*m.0) && m.1 == "1" || m.0 == "c" && m.1 == "2")
+        }),
+        (
+            json!({"type": "object", "propertyNames": {"enum": ["a", "ab", "c"]},
+            "additionalProperties": {"enum": [1, 2]}, "maxProperties": 2}),
+            |o| o.len() <= 2 && o.iter().all(|m| ["a", "ab", "c"].contains(&&*m.0)),
+        ),
+        (
+            json!({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "patternProperties":
+            {"^a": {"const": 1}}, "additionalProperties": {"const": 2}, "minProperties": 2, "maxProperties": 3}),
+            |o| {
+                (2..=3).contains(&o.len())
+                    && o.iter().all(|m| {
+                        ["a", "ab", "b", "ba"].contains(&&*m.0) && (m.0.starts_with('a') == (m.1 == "1"))
+                    })
+            },
+        ),
+    ];
+    let _ = ab;
+    let bytes = vocabulary(&[]);
+    for (schema, holds) in &cases {
+        let mut names = names.to_vec();
+        if schema["propertyNames"]["pattern"].is_string() {
+            names.extend(["aa", "bb"]);
+        }
+        let is_aa = |o: &[(String, String)]| o.iter().any(|m| m.0 == "aa" || m.0 == "bb");
+        let all = objects(&names, &["1", "2"], 4);
+        let words: BTreeSet<String> = all
+            .iter()
+            .filter(|o| match is_aa(o) {
+                false => holds(o),
+                true => {
+                    (2..=3).contains(&o.len())
+                        && o.iter().all(|m| m.0 != "c" && (m.0.starts_with('a') == (m.1 == "1")))
+                }
+            })
+            .map(|o| text(o))
+            .collect();
+        let compiled =
+            compile(schema, PropertyOrder::Any, &bytes).unwrap_or_else(|e| panic!("{schema}: {e}"));
+        let prefixes: BTreeSet<&[u8]> =
+            words.iter().flat_map(|word| (0..=word.len()).map(|end| &word.as_bytes()[..end])).collect();
+        for &prefix in &prefixes {
+            let shown = String::from_utf8_lossy(prefix);
+            let mut matcher = compiled.matcher();
+            matcher.accept_bytes(prefix).unwrap_or_else(|e| panic!("{schema}: {e}"));
+            assert_eq!(matcher.is_accepting().unwrap(), words.contains(&*shown), "{schema}: {shown}");
+            let expected: Vec<u8> =
+                (0..=255).filter(|&byte| prefixes.contains(&[prefix, &[byte]].concat()[..])).collect();
+            assert_eq!(
+                matcher.allowed_bytes().unwrap().iter().collect::<Vec<u8>>(),
+                expected,
+                "{schema}: {shown}"
+            );
+            let mask = matcher.mask().unwrap();
+            let found: Vec<u8> = mask.iter().filter(|id| id.get() < 256).map(|id| id.get() as u8).collect();
+            assert_eq!(found, expected, "{schema}: {shown}");
+            let forced = matcher.forced_bytes().unwrap();
+            let going_on: Vec<_> = words.iter().filter(|word| word.as_bytes().starts_with(prefix)).collect();
+            let all_begin = |length: usize| {
+                going_on.iter().all(|w| {
+                    w.len() >= prefix.len() + length
+                        && w.as_bytes()[..prefix.len() + length]
+                            == going_on[0].as_bytes()[..prefix.len() + length]
+                })
+            };
+            let length = (0..).take_while(|&n| all_begin(n)).last().unwrap();
+            assert_eq!(
+                forced,
+                going_on[0].as_bytes()[prefix.len()..prefix.len() + length],
+                "{schema}: {shown}"
+            );
+            for byte in 0..=255 {
+                assert_eq!(
+                    matcher.fork().accept_bytes(&[byte]).is_ok(),
+                    expected.contains(&byte),
+                    "{schema}: {shown}"
+                );
+            }
+        }
+        let automaton = compiled.automaton();
+        assert_eq!(count(automaton).unwrap(), Count::Finite(words.len().into()), "{schema}");
+        let listed: BTreeSet<Vec<u8>> = enumerate(automaton).unwrap().map(Result::unwrap).collect();
+        assert!(listed.iter().map(Vec::as_slice).eq(words.iter().map(|w| w.as_bytes())), "{schema}");
+    }
+}
+
+#[test]
+fn an_object_with_too_few_names_is_left_out() {
+    let bytes = vocabulary(&[]);
+    let two = json!({"type": "object", "propertyNames": {"pattern": "^[ab]$"}, "minProperties": 3});
+    let error = compile(&two, PropertyOrder::Any, &bytes).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Grammar, "automaton/too-few-names"));
+    let or = json!({"anyOf": [two, {"const": 1}]});
+    let compiled = compile(&or, PropertyOrder::Any, &bytes).unwrap();
+    assert_eq!(compiled.matcher().forced_bytes().unwrap(), b"1");
+}
+
+const TEXTS: [&str; 3] = [
+    r#"{"a":1,"b":{"a":2,"a":3},"a":4,"":5,"ab":"a"}"#,
+    r#"[{"x-a":{"\u0061":[{}]},"\u0061":"","":null},{"a":1,"x-b":1}]"#,
+    r#"{"a":{"":0},"":"","aa":"\",\"a","b":1,"ba":2}"#,
+];
+
+fn schemas() -> Vec<Value> {
+    let few =
+        json!({"type": "object", "patternProperties": {"^(a|b|ab)$": true}, "additionalProperties": false});
+    vec![
+        json!(true),
+        json!({"type": "object"}),
+        json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "object"}}}),
+        json!({"type": "object", "properties": {"a": true}, "required": ["ab"], "additionalProperties": true}),
+        json!({"type": "object", "patternProperties": {"^x-": true}}),
+        json!({"type": "object", "propertyNames": {"maxLength": 2}}),
+        json!({"anyOf": [{"type": "object", "properties": {"a": {"type": "integer"}}},
+            {"type": "object", "properties": {"b": {"type": "object"}}}]}),
+        few.clone(),
+        json!({"type": "object", "additionalProperties": few, "minProperties": 2}),
+        json!({"type": "object", "propertyNames": {"pattern": "^(a|b.*)$"}}),
+        json!({"type": "array", "uniqueItems": true, "items": {"type": "object"}}),
+    ]
+}
+
+/// Walks under the mask, as the choices say, checking every mask against trying each token alone.
+fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
+    let vocabulary = compiled.vocabulary();
+    let automaton = compiled.automaton();
+    let mut matcher = compiled.matcher();
+    let mut tables = Tables::new();
+    let start = tables.start(automaton).unwrap();
+    let mut run = |mut at, bytes: &[u8]| {
+        for &byte in bytes {
+            at = tables.step(automaton, at, byte).unwrap();
+        }
+        at
+    };
+    let mut at = run(start, b"");
+    for (place, &choice) in choices.iter().enumerate() {
+        let mask = matcher.mask().unwrap();
+        let found: Vec<TokenId> = mask.iter().filter(|id| !vocabulary.is_eos(*id)).collect();
+        let before = matcher.bytes().to_vec();
+        let shown = String::from_utf8_lossy(&before);
+        let is_plain = |bytes: &[u8]| !has_repeated_name(&[&before, bytes].concat());
+        let alone: Vec<TokenId> = vocabulary
+            .tokens()
+            .filter(|(_, bytes)| run(at, bytes) != ConfigurationId::DEAD && is_plain(bytes))
+            .map(|(id, _)| id)
+            .collect();
+        let stays = |id: &TokenId| matcher.fork().accept_token(*id).is_ok();
+        assert!(
+            found.iter().all(|id| alone.binary_search(id).is_ok()),
+            "{} after {shown}",
+            compiled.grammar()
+        );
+        for id in alone.iter().filter(|id| found.binary_search(id).is_err()) {
+            // a beginning of a name after which nothing is left but names that came
+            assert!(!stays(id), "{:?} after {shown} in {}", vocabulary.bytes(*id), compiled.grammar());
+        }
+        let some = found.iter().step_by(found.len().div_ceil(8).max(1));
+        assert!(some.into_iter().all(stays), "{} after {shown}", compiled.grammar());
+        assert!(!mask.is_empty(), "stuck after {shown} in {}", compiled.grammar());
+        if found.is_empty() {
+            break;
+        }
+        // along the text as far as that goes
+        let wanted = text.as_bytes().get(before.len()..).unwrap_or_default();
+        let along: Vec<TokenId> = found
+            .iter()
+            .copied()
+            .filter(|id| {
+                text.as_bytes().starts_with(&before) && wanted.starts_with(vocabulary.bytes(*id).unwrap())
+            })
+            .collect();
+        let long: Vec<TokenId> =
+            found.iter().copied().filter(|id| vocabulary.bytes(*id).unwrap().len() > 1).collect();
+        let from = match choice % 8 {
+            0..5 if !along.is_empty() => &along,
+            0..7 if !long.is_empty() => &long,
+            _ => &found,
+        };
+        let token = from[usize::from(choice) / 8 % from.len()];
+        at = run(at, vocabulary.bytes(token).unwrap());
+        matcher.accept_token(token).unwrap();
+        if place % 7 == 6 {
+            // back and forth
+            let bytes = matcher.bytes().to_vec();
+            let fork = matcher.fork();
+            matcher.rollback(usize::from(choice) % (matcher.steps() + 1)).unwrap();
+            let rest = bytes[matcher.bytes().len()..].to_vec();
+            matcher.accept_bytes(&rest).unwrap();
+            assert_eq!(*matcher.mask().unwrap(), *fork.clone().mask().unwrap());
+        }
+    }
+    matcher.bytes().to_vec()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn masks_are_those_of_each_token_alone(choices in prop::collection::vec(any::<u16>(), 20)) {
+        let pieces = vocabulary(&TEXTS);
+        let no_two_names: Vec<&str> = TEXTS.iter().flat_map(|text| text.split_inclusive(',')).collect();
+        let simple = vocabulary(&no_two_names);
+        for schema in schemas() {
+            for vocabulary in [&pieces, &simple] {
+                let compiled = compile(&schema, PropertyOrder::Any, vocabulary).unwrap();
+                let text = TEXTS[usize::from(choices[0]) % TEXTS.len()];
+                let bytes = walk(&compiled, &choices, text);
+                prop_assert!(!has_repeated_name(&bytes), "{}", String::from_utf8_lossy(&bytes));
+            }
+        }
+    }
+}
+
+#[test]
+fn masks_of_a_real_vocabulary() {
+    let text = r#"{"name":"a","na":{"x":1,"name":[]},"n\u0061m":"","":0,"names":{"":"","x":{}}, "x"#;
+    let prefixes: Vec<&[u8]> = (0..=text.len()).map(|end| &text.as_bytes()[..end]).collect();
+    for schema in [json!(true), json!({"properties": {"na": {"type": "object"}}})] {
+        let grammar = compile_value(&schema, &JsonSchemaOptions::default()).unwrap().grammar;
+        super::masks::check(&grammar, &prefixes, &schema.to_string());
+    }
+}
+
+/// Thousands of names are no slower one by one than a few.
+#[test]
+fn objects_may_have_thousands_of_names() {
+    let vocabulary = vocabulary(&[]);
+    let compiled = compile(&json!({"type": "object"}), PropertyOrder::Any, &vocabulary).unwrap();
+    let mut matcher = compiled.matcher();
+    matcher.accept_bytes(b"{").unwrap();
+    for n in 0..20_000 {
+        let comma = if n > 0 { "," } else { "" };
+        matcher.accept_bytes(format!("{comma}\"member {n}").as_bytes()).unwrap();
+        assert!(matcher.mask().unwrap().contains(TokenId::new(u32::from(b'"'))));
+        matcher.accept_bytes(b"\":1").unwrap();
+    }
+    matcher.accept_bytes(b",\"member 17").unwrap();
+    assert!(!matcher.mask().unwrap().contains(TokenId::new(u32::from(b'"'))));
+    let error = matcher.accept_bytes(b"\"").unwrap_err();
+    assert_eq!(error.code(), "matcher/rejected");
+    let automaton = Automaton::new(compiled.grammar(), &Limits::default()).unwrap();
+    assert_eq!(count(&automaton).unwrap(), Count::Infinite);
+    let words: Vec<_> = enumerate(&automaton).unwrap().take(2_000).map(Result::unwrap).collect();
+    assert!(words.iter().all(|word| !has_repeated_name(word)));
+}
