@@ -201,9 +201,6 @@ impl NameTables {
         let mut known = FxHashSet::default();
         let limit = automaton.limits().lockstep_search;
         while let Some((at, decoder, left)) = open.pop() {
-            if left == SetId::EMPTY {
-                return Ok(true);
-            }
             if known.len() > limit {
                 return Err(Limits::exceeded(
                     "lockstep_search",
@@ -216,10 +213,12 @@ impl NameTables {
                 if next == ConfigurationId::DEAD {
                     continue;
                 }
-                if let Some((decoder, left)) = self.left_after((decoder, left), byte)
-                    && known.insert((next, decoder, left))
-                {
-                    open.push((next, decoder, left));
+                match self.left_after((decoder, left), byte) {
+                    Some((_, SetId::EMPTY)) => return Ok(true),
+                    Some((decoder, left)) if known.insert((next, decoder, left)) => {
+                        open.push((next, decoder, left));
+                    }
+                    _ => {}
                 }
             }
         }
