@@ -11,7 +11,7 @@ use super::allowed::Allowed;
 use super::compute::Work;
 use crate::automaton::{ConfigurationId, Likeness};
 use crate::error::Result;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, TokenTrie};
 use crate::vocabulary::loops::TrieId;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ pub(super) struct Blind {
     /// Those that are allowed.
     allowed: Allowed,
     /// Those that it takes the tape to know of.
-    unsure: Vec<u32>,
+    unsure: Option<TokenTrie>,
 }
 
 impl Blind {
     pub(super) fn memory_usage(&self) -> usize {
-        size_of::<Blind>() + self.allowed.memory_usage() + self.unsure.len() * 4
+        size_of::<Blind>() + self.allowed.memory_usage() + self.unsure.as_ref().map_or(0, TokenTrie::memory_usage)
     }
 }
 
@@ -42,6 +42,21 @@ struct Place {
     like: Option<Likeness>,
     /// Whether nothing but ends led here.
     ends: bool,
+}
+
+/// A node of the trie of unsure tokens.
+struct Unsure {
+    node: u32,
+    /// The configuration there, as long as it is followed.
+    exact: Option<ConfigurationId>,
+    blind: ConfigurationId,
+    /// What the item that has begun may become.
+    beyond: Option<Likeness>,
+}
+
+fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut Allowed) {
+    let tokens = tokens.iter().map(|token| token.get());
+    tokens.filter(|token| !done.contains(token)).for_each(|token| allowed.push(token));
 }
 
 impl Work<'_> {
@@ -81,12 +96,61 @@ impl Work<'_> {
         let mut allowed = base.allowed.clone();
         allowed.remove(&removed, self.scratch);
         allowed.unite(added);
-        for &token in base.unsure.iter().filter(|token| !done.contains(token)) {
-            if self.leads_on(configuration, token)? {
-                allowed.push(token);
-            }
+        if let Some(trie) = &base.unsure {
+            self.unsure((trie, &done), configuration, blind, &mut allowed)?;
         }
         Ok(allowed)
+    }
+
+    /// Adds the tokens of a trie that are allowed and not `done`, where the blind configuration is unsure: as far as the
+    /// place where another item begins they are followed as they are, and from there on with the configuration that is
+    /// blind there.
+    fn unsure(
+        &mut self,
+        (trie, done): (&TokenTrie, &FxHashSet<u32>),
+        configuration: ConfigurationId,
+        blind: ConfigurationId,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        let automaton = self.walk.automaton;
+        let mut open = vec![Unsure { node: trie.root(), exact: Some(configuration), blind, beyond: None }];
+        while let Some(Unsure { node, exact, blind, beyond }) = open.pop() {
+            for child in trie.steps(node) {
+                let after = self.walk.step(blind, child.byte)?;
+                if after == ConfigurationId::DEAD {
+                    continue;
+                }
+                let alike = beyond.as_ref().map(|like| self.walk.tables.alike(like, child.byte));
+                let is_alike = alike.as_ref().is_none_or(Option::is_some);
+                let is_unsure = after == ConfigurationId::UNSURE;
+                let Some(exact) = exact.filter(|_| is_unsure || is_alike) else {
+                    if is_unsure {
+                        for token in trie.subtree_tokens(child.node).iter().map(|token| token.get()) {
+                            if !done.contains(&token) && self.leads_on(configuration, token)? {
+                                allowed.push(token);
+                            }
+                        }
+                    } else {
+                        push(trie.tokens(child.node), done, allowed);
+                        open.push(Unsure { node: child.node, exact: None, blind: after, beyond: None });
+                    }
+                    continue;
+                };
+                let next = self.walk.step(exact, child.byte)?;
+                if next == ConfigurationId::DEAD {
+                    continue;
+                }
+                push(trie.tokens(child.node), done, allowed);
+                let node = child.node;
+                let blind = self.walk.tables.blind(automaton, next);
+                let beyond = match (is_unsure, alike) {
+                    (true, _) if self.walk.tables.remembers(next) => Some(self.walk.tables.likeness(next)),
+                    (_, alike) => alike.flatten(),
+                };
+                open.push(Unsure { node, exact: Some(next), blind, beyond });
+            }
+        }
+        Ok(())
     }
 
     /// The tokens of a configuration that does not remember, made at the first visit.
@@ -100,6 +164,10 @@ impl Work<'_> {
         let mut unsure = std::mem::take(&mut self.walk.unsure);
         unsure.sort_unstable();
         unsure.dedup();
+        let bytes = |token: u32| self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default();
+        let mut unsure: Vec<_> = unsure.into_iter().map(|token| (bytes(token), TokenId::new(token))).collect();
+        unsure.sort_unstable();
+        let unsure = (!unsure.is_empty()).then(|| TokenTrie::from_sorted(&unsure));
         let blind = Arc::new(Blind { allowed, unsure });
         self.records.keep_blind(configuration, Arc::clone(&blind));
         Ok(blind)

@@ -87,7 +87,7 @@ impl TokenTrie {
     }
 
     /// The trie of byte strings in order, each with its token.
-    pub(super) fn from_sorted(strings: &[(&[u8], TokenId)]) -> TokenTrie {
+    pub(crate) fn from_sorted(strings: &[(&[u8], TokenId)]) -> TokenTrie {
         let mut building = Building::new(strings.len());
         for &(bytes, token) in strings {
             building.insert(bytes, token);

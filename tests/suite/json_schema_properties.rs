@@ -2,8 +2,9 @@
 
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, compile_value};
 use grammata::testing::generate::{Choices, random_document, random_schema};
+use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
-use grammata::{Compiler, ErrorKind};
+use grammata::{Compiler, ErrorKind, Matcher};
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -90,4 +91,98 @@ fn masks_along_random_documents_are_exact() {
         .run(&prop::collection::vec(any::<u8>(), 0..400), judge);
     outcome.unwrap_or_else(|e| panic!("{e}"));
     assert!(checked.get() > cases as usize, "{} masks", checked.get());
+}
+
+/// A document that the matcher makes, byte by byte, with a way of choosing among those that it allows: mostly what soon
+/// comes to an end.
+fn made(matcher: &mut Matcher, choices: &mut Choices<'_>, random: &mut u64) -> Option<String> {
+    for length in 0..300 {
+        if matcher.is_accepting().unwrap() && (length > 60 || choices.chance(30)) {
+            return String::from_utf8(matcher.bytes().to_vec()).ok();
+        }
+        let mask = matcher.mask().unwrap();
+        let allowed: Vec<u8> = mask.iter().filter_map(|token| u8::try_from(token.get()).ok()).collect();
+        assert!(!mask.is_empty(), "stuck after {}", String::from_utf8_lossy(matcher.bytes()));
+        *random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let number = (*random >> 33) as usize;
+        let liked: &[u8] = match number % 16 {
+            _ if length > 60 => b"\"}]0:",
+            0..4 => b"\"}]:,",
+            4..12 => b"ab{[\"1}]:,",
+            _ => b"",
+        };
+        let liked: Vec<u8> = allowed.iter().copied().filter(|byte| liked.contains(byte)).collect();
+        let from = if liked.is_empty() { &allowed } else { &liked };
+        let Some(&byte) = from.get(number / 16 % from.len().max(1)) else { break };
+        matcher.accept_token(TokenId::new(u32::from(byte))).unwrap();
+    }
+    None
+}
+
+/// What the matcher makes is valid and has no name twice; what is made of it by changing some bytes is valid if it is
+/// accepted, and is accepted in its plain spelling if it is valid.
+#[test]
+fn made_documents_are_valid() {
+    let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let tokens = (0..=255u8).map(|byte| vec![byte]).chain([Vec::new()]);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
+    let compiler = Compiler::new(vocabulary.into());
+    let options = JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+    let counts: [Cell<u32>; 4] = Default::default();
+    let one_more = |place: usize| counts[place].set(counts[place].get() + 1);
+    let judge = |bytes: Vec<u8>| {
+        let mut choices = Choices::new(&bytes);
+        let schema = random_schema(&mut choices);
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let Ok(all) = compile_value(&schema, &options) else { return Ok(()) };
+        let Ok(compiled) = compiler.compile(&all.grammar) else { return Ok(()) };
+        let is_narrowed = all.warnings.iter().any(|warning| warning.code() == "json-schema/narrowed");
+        one_more(0);
+        let accepts = |text: &str| {
+            let mut matcher = compiled.matcher();
+            matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().unwrap()
+        };
+        let mut random =
+            bytes.iter().fold(1, |all: u64, &byte| all.wrapping_mul(31).wrapping_add(byte.into()));
+        for _ in 0..3 {
+            let Some(text) = made(&mut compiled.matcher(), &mut choices, &mut random) else { continue };
+            one_more(1);
+            let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+            prop_assert!(validator.is_valid(&document), "{} under {}", text, schema);
+            prop_assert!(!has_repeated_name(text.as_bytes()), "{} under {}", text, schema);
+            let mut changed = text.clone().into_bytes();
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let place = (random >> 40) as usize % (changed.len() + 1);
+            let piece = [&b""[..], b"a", b"1", b"\"", b"{}", b"b", b",\"a\":1", b"null,"]
+                [(random >> 33) as usize % 8];
+            let cut = (random >> 36) as usize % 3;
+            changed.splice(place..(place + cut).min(text.len()).max(place), piece.iter().copied());
+            let Ok(changed) = String::from_utf8(changed) else { continue };
+            let Ok(document) = serde_json::from_str::<serde_json::Value>(&changed) else { continue };
+            one_more(2);
+            let (accepted, repeated) = (accepts(&changed), has_repeated_name(changed.as_bytes()));
+            prop_assert!(
+                !accepted || !repeated && validator.is_valid(&document),
+                "{} under {}",
+                changed,
+                schema
+            );
+            let plain = document.to_string();
+            let valid = validator.is_valid(&document);
+            if valid {
+                one_more(3);
+            }
+            prop_assert!(accepts(&plain) == valid || valid && is_narrowed, "{} under {}", plain, schema);
+        }
+        Ok(())
+    };
+    let outcome = proptest::test_runner::TestRunner::new(config)
+        .run(&prop::collection::vec(any::<u8>(), 0..400), judge);
+    outcome.unwrap_or_else(|e| panic!("{e}"));
+    let [schemas, made, changed, valid] = counts.map(Cell::into_inner);
+    let counts =
+        format!("{schemas} schemas, {made} documents made, {changed} changed, {valid} of them valid");
+    assert!(made > schemas && changed > schemas / 4 && valid > 0, "{counts}");
+    eprintln!("{counts}");
 }

@@ -5,8 +5,8 @@
 //! ends there in [`ConfigurationId::UNSURE`]. So blind configurations have the masks that strings and objects have anywhere,
 //! and few tokens are left to be looked at one by one.
 
-use super::comparison::Comparison;
-use super::{TapeId, advanced, code};
+use super::likes::Likes;
+use super::{TapeId, code};
 use crate::automaton::Automaton;
 use crate::automaton::closure::Item;
 use crate::automaton::stack::{Frame, StackId, is_register};
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// Values that items may become which are open in a configuration.
 #[derive(Clone, Debug)]
-pub(crate) struct Likeness(Vec<Comparison>);
+pub(crate) struct Likeness(Vec<Likes>);
 
 impl Tables {
     /// Whether the configuration remembers what was read. Bytes of one class may then lead to different ones.
@@ -100,12 +100,13 @@ impl Tables {
     pub(crate) fn likeness(&self, id: ConfigurationId) -> Likeness {
         let alerts = self.memory.alerts.get(&id);
         let all = alerts.iter().flat_map(|alerts| alerts.iter());
-        Likeness(all.flat_map(|alert| self.like(alert, id)).collect())
+        Likeness(all.map(|alert| self.like(alert, id)).filter(|likes| !likes.is_empty()).collect())
     }
 
     /// What is left of a likeness after one more byte, if anything is.
     pub(crate) fn alike(&self, likeness: &Likeness, byte: u8) -> Option<Likeness> {
-        let left = advanced(&self.memory.values, &likeness.0, byte);
+        let left = likeness.0.iter().map(|likes| self.memory.advanced(likes, byte));
+        let left: Vec<Likes> = left.filter(|likes| !likes.is_empty()).collect();
         (!left.is_empty()).then_some(Likeness(left))
     }
 }

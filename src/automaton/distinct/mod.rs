@@ -13,6 +13,7 @@
 
 mod blind;
 mod comparison;
+mod likes;
 mod search;
 mod value;
 
@@ -21,12 +22,14 @@ use super::closure::{Closure, Item};
 use super::stack::{Frame, StackId, is_register};
 use super::state::{Distinct, State, StateId};
 use super::table::{ConfigurationId, Tables};
+use super::text_sets::{SetId, TextSets};
 use crate::error::Result;
 pub(crate) use blind::Likeness;
 use comparison::Comparison;
+use likes::Likes;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use value::Values;
+use value::{Value, Values};
 
 /// The id of a tape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -77,8 +80,10 @@ pub(super) fn is_between(value: u32) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Register {
     list: u32,
-    /// The items that came: a place in `seen`; 0 for none.
-    seen: u32,
+    /// The strings that came, by their characters.
+    strings: SetId,
+    /// The other values that came, by their ids.
+    others: SetId,
     count: u32,
     /// Where on the tape the item began.
     start: u32,
@@ -91,10 +96,8 @@ struct Alert {
     value: u32,
     /// The item alone, without the list.
     item: ConfigurationId,
-    /// The values that it may become.
-    like: Vec<Comparison>,
-    /// Whether those are too many to be kept: they are found again by way of the tape.
-    many: bool,
+    /// The values that it may become, if that had to be known; else they are found by way of the tape.
+    like: Option<Likes>,
 }
 
 /// More values than this are not kept beside a configuration.
@@ -104,8 +107,10 @@ const MANY: usize = 64;
 #[derive(Debug)]
 pub(super) struct Memory {
     values: Values,
-    /// The items seen: those before, and the last.
-    seen: Vec<(u32, u32)>,
+    /// Of what came.
+    sets: TextSets,
+    /// Items alone, from which endlessly many values can come or not.
+    free: FxHashMap<ConfigurationId, bool>,
     registers: Vec<Register>,
     register_ids: FxHashMap<Register, u32>,
     /// Per tape: the one before its last byte, that byte, and its length.
@@ -152,7 +157,8 @@ impl Memory {
     pub(super) fn new() -> Memory {
         Memory {
             values: Values::default(),
-            seen: vec![(0, 0)],
+            sets: TextSets::default(),
+            free: FxHashMap::default(),
             registers: Vec::new(),
             register_ids: FxHashMap::default(),
             tapes: vec![(TapeId::NONE, 0, 0); 2],
@@ -166,7 +172,8 @@ impl Memory {
 
     pub(super) fn memory_usage(&self) -> usize {
         self.values.memory_usage()
-            + self.seen.capacity() * 8
+            + self.sets.memory_usage()
+            + self.free.capacity() * 6
             + self.registers.capacity() * size_of::<Register>()
             + self.register_ids.capacity() * (size_of::<Register>() + 5)
             + self.tapes.capacity() * 12
@@ -213,15 +220,40 @@ impl Memory {
         text
     }
 
-    /// The values of items seen.
-    fn values_seen(&self, mut seen: u32) -> Vec<Comparison> {
-        let mut values = Vec::new();
-        while seen != 0 {
-            let (before, value) = self.seen[seen as usize];
-            values.push(Comparison::new(value));
-            seen = before;
+    /// The values of items that came, before the first byte of another.
+    fn values_seen(&self, register: &Register) -> Likes {
+        let mut others = Vec::new();
+        // ids are texts of four bytes
+        let mut open = vec![(register.others, 0u32)];
+        while let Some((set, id)) = open.pop() {
+            if self.sets.has_empty(set) {
+                others.push(Comparison::new(id));
+            }
+            open.extend(self.sets.children(set).iter().map(|&(byte, set)| (set, id << 8 | u32::from(byte))));
         }
-        values
+        Likes::new(register.strings, others)
+    }
+
+    /// What came, with one more item; nothing if it came before.
+    fn with_value(&mut self, before: Register, text: &[u8]) -> Option<Register> {
+        let id = self.values.read(text);
+        let own = id.to_be_bytes();
+        let (set, text): (_, &[u8]) = match self.values.get(id) {
+            Value::String(content) => (before.strings, content),
+            _ => (before.others, &own),
+        };
+        if self.sets.has_empty(self.sets.after(set, text)) {
+            return None;
+        }
+        let with = self.sets.with(set, text);
+        Some(match self.values.get(id) {
+            Value::String(_) => Register { strings: with, ..before },
+            _ => Register { others: with, ..before },
+        })
+    }
+
+    fn advanced(&self, likes: &Likes, byte: u8) -> Likes {
+        likes.advanced(&self.sets, &self.values, byte)
     }
 }
 
@@ -237,10 +269,12 @@ impl Tables {
         trace.tape = self.memory.append(self.tape(id), byte);
         let Some(alerts) = self.memory.alerts.get(&id).cloned() else { return Ok(()) };
         for alert in alerts.iter() {
-            let like = advanced(&self.memory.values, &self.like(alert, id), byte);
-            if !like.is_empty() {
+            let like = alert.like.as_ref().map(|like| self.memory.advanced(like, byte));
+            if like.as_ref().is_none_or(|like| !like.is_empty()) {
                 let item = self.step(automaton, alert.item, byte)?;
-                trace.alerts.push(Alert { value: alert.value, item, like, many: false });
+                if item != ConfigurationId::DEAD {
+                    trace.alerts.push(Alert { value: alert.value, item, like });
+                }
             }
         }
         Ok(())
@@ -257,7 +291,7 @@ impl Tables {
         let list = &automaton.distincts[register.list as usize];
         let start = self.memory.length(closure.trace.tape);
         let value = code::inside(self.memory.register(Register { start, ..register }));
-        if register.seen != 0 && !closure.trace.begun.contains(&value) {
+        if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value) {
             closure.trace.begun.push(value);
         }
         closure.trace.depends = true;
@@ -302,18 +336,11 @@ impl Tables {
         let list;
         let (may_end, go_on) = if is_register(frame.value) {
             closure.trace.depends = true;
-            let values = &self.memory.values;
-            let is_equal = |alert: &Alert| alert.like.iter().any(|like| like.is_equal(values));
-            if closure.trace.alerts.iter().any(|alert| alert.value == frame.value && is_equal(alert)) {
-                return Ok(());
-            }
             let before = self.memory.registers[code::register(frame.value) as usize];
             list = &automaton.distincts[before.list as usize];
             let text = self.memory.text(closure.trace.tape, before.start);
-            let value = self.memory.values.read(&text);
-            let seen = self.memory.seen.len() as u32;
-            self.memory.seen.push((before.seen, value));
-            let after = Register { seen, count: before.count.saturating_add(1), start: 0, ..before };
+            let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
+            let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
             let may_end = after.count >= list.min;
             let may_go_on =
                 list.may_go_on(after.count) && (list.endless || self.is_another(automaton, after)?);
@@ -345,13 +372,22 @@ impl Tables {
         for &value in &trace.begun {
             let register = self.memory.registers[code::register(value) as usize];
             let item = self.item_alone(automaton, register.list, register.count)?;
-            alerts.push(Alert { value, item, like: self.memory.values_seen(register.seen), many: false });
+            alerts.push(Alert { value, item, like: None });
         }
-        for alert in &alerts {
-            if !self.leads_elsewhere(automaton, alert.item, &alert.like)? {
+        for alert in &mut alerts {
+            if self.is_free(automaton, alert.item)? {
+                continue;
+            }
+            let like = match alert.like.take() {
+                Some(like) => like,
+                None => self.like_after(alert.value, trace.tape),
+            };
+            if !self.leads_elsewhere(automaton, alert.item, &like)? {
                 self.remove_register(items, alert.value);
             }
+            alert.like = Some(like);
         }
+        alerts.retain(|alert| alert.like.as_ref().is_none_or(|like| !like.is_empty()));
         trace.alerts = alerts;
         let remembers = items.iter().any(|item| self.stacks.has_register(item.stack));
         Ok(if remembers { trace.tape } else { TapeId::NONE })
@@ -364,24 +400,24 @@ impl Tables {
         }
         let mut alerts = trace.alerts.clone();
         for alert in &mut alerts {
-            alert.many = alert.like.len() > MANY;
-            if alert.many {
-                alert.like = Vec::new();
-            }
-            self.memory.alert_bytes += size_of::<Alert>() + alert.like.len() * size_of::<Comparison>();
+            alert.like = alert.like.take().filter(|like| like.others() <= MANY);
+            let others = alert.like.as_ref().map_or(0, Likes::others);
+            self.memory.alert_bytes += size_of::<Alert>() + others * size_of::<Comparison>();
         }
         self.memory.alerts.insert(id, alerts.into());
     }
 
     /// The values that the item of an alert may become.
-    fn like(&self, alert: &Alert, id: ConfigurationId) -> Vec<Comparison> {
-        if !alert.many {
-            return alert.like.clone();
-        }
-        let register = self.memory.registers[code::register(alert.value) as usize];
-        let like = self.memory.values_seen(register.seen);
-        let text = self.memory.text(self.tape(id), register.start);
-        text.iter().fold(like, |like, &byte| advanced(&self.memory.values, &like, byte))
+    fn like(&self, alert: &Alert, id: ConfigurationId) -> Likes {
+        alert.like.clone().unwrap_or_else(|| self.like_after(alert.value, self.tape(id)))
+    }
+
+    /// The values that the item of a register may become after what is on a tape.
+    fn like_after(&self, value: u32, tape: TapeId) -> Likes {
+        let register = self.memory.registers[code::register(value) as usize];
+        let like = self.memory.values_seen(&register);
+        let text = self.memory.text(tape, register.start);
+        text.iter().fold(like, |like, &byte| self.memory.advanced(&like, byte))
     }
 
     /// The configuration before an item that comes after so many, without its list.
@@ -401,13 +437,4 @@ impl Distinct {
     fn may_go_on(&self, count: u32) -> bool {
         self.max.is_none_or(|max| count < max)
     }
-}
-
-/// The values that a text may still become after one more byte.
-fn advanced(values: &Values, like: &[Comparison], byte: u8) -> Vec<Comparison> {
-    let one = |like: &Comparison| {
-        let mut like = like.clone();
-        like.add(values, byte).then_some(like)
-    };
-    like.iter().filter_map(one).collect()
 }

@@ -3,8 +3,8 @@
 //! Breadth first over the item alone and the values that it may still become. Where it can leave all of them with a byte,
 //! every word from there on is another value; so the search is short, unless few values are left.
 
-use super::comparison::Comparison;
-use super::{Register, advanced};
+use super::Register;
+use super::likes::Likes;
 use crate::automaton::Automaton;
 use crate::automaton::table::{ConfigurationId, Tables};
 use crate::error::Result;
@@ -14,13 +14,16 @@ use rustc_hash::FxHashSet;
 /// Bytes that no string begins with are tried last.
 const FIRST: u8 = b' ';
 
+/// Configurations looked at to see whether what comes is free.
+const LOOKED_AT: usize = 64;
+
 /// A place takes so much longer to look at than a configuration of a lockstep.
 const COST: usize = 16;
 
 /// A place of the search: an item, what it may become, and the place and byte that it was reached by.
 struct Place {
     item: ConfigurationId,
-    like: Vec<Comparison>,
+    like: Likes,
     from: usize,
     byte: u8,
 }
@@ -40,28 +43,34 @@ impl Tables {
         &mut self,
         automaton: &Automaton,
         item: ConfigurationId,
-        like: &[Comparison],
+        like: &Likes,
     ) -> Result<bool> {
-        Ok(self.search(automaton, item, like.to_vec(), Wanted::Any)?.is_some())
+        Ok(self.search(automaton, item, like.clone(), Wanted::Any)?.is_some())
     }
 
     /// Whether there is an item that is none of those that came.
     pub(super) fn is_another(&mut self, automaton: &Automaton, after: Register) -> Result<bool> {
         let item = self.item_alone(automaton, after.list, after.count)?;
-        let like = self.memory.values_seen(after.seen);
+        if self.is_free(automaton, item)? {
+            return Ok(true);
+        }
+        let like = self.memory.values_seen(&after);
         Ok(self.search(automaton, item, like, Wanted::Any)?.is_some())
     }
 
     /// How many different items a list has, counted up to `most`.
     pub(crate) fn different_items(&mut self, automaton: &Automaton, list: u32, most: u32) -> Result<u32> {
         let item = self.item_alone(automaton, list, 0)?;
-        let mut like = Vec::new();
+        if self.is_free(automaton, item)? {
+            return Ok(most);
+        }
+        let mut came = Register::default();
         for count in 0..most {
-            let Some(word) = self.search(automaton, item, like.clone(), Wanted::Whole)? else {
+            let like = self.memory.values_seen(&came);
+            let Some(word) = self.search(automaton, item, like, Wanted::Whole)? else {
                 return Ok(count);
             };
-            let value = self.memory.values.read(&word);
-            like.push(Comparison::new(value));
+            came = self.memory.with_value(came, &word).unwrap_or(came);
         }
         Ok(most)
     }
@@ -71,7 +80,7 @@ impl Tables {
         &mut self,
         automaton: &Automaton,
         item: ConfigurationId,
-        like: Vec<Comparison>,
+        like: Likes,
         wanted: Wanted,
     ) -> Result<Option<Vec<u8>>> {
         if item == ConfigurationId::DEAD {
@@ -90,12 +99,12 @@ impl Tables {
                 if item == ConfigurationId::DEAD {
                     continue;
                 }
-                let like = advanced(&self.memory.values, &places[at].like, byte);
+                let like = self.memory.advanced(&places[at].like, byte);
                 if like.is_empty() && wanted == Wanted::Any {
                     return Ok(Some(Vec::new()));
                 }
                 let found = self.is_new(item, &like);
-                if found || known.insert((item, like.iter().map(Comparison::coarse).collect())) {
+                if found || known.insert((item, like.coarse())) {
                     places.push(Place { item, like, from: at, byte });
                 }
                 if found {
@@ -113,8 +122,44 @@ impl Tables {
     }
 
     /// Whether an item may end as none of the values.
-    fn is_new(&self, item: ConfigurationId, like: &[Comparison]) -> bool {
-        self.is_accepting(item) && !like.iter().any(|like| like.is_equal(&self.memory.values))
+    fn is_new(&self, item: ConfigurationId, like: &Likes) -> bool {
+        self.is_accepting(item) && !like.is_equal(&self.memory.values)
+    }
+
+    /// Whether endlessly many values begin with what was read of an item: where a letter may come again and again, it does
+    /// so in a string, or in what is no JSON. False if that is not found out soon.
+    pub(super) fn is_free(&mut self, automaton: &Automaton, item: ConfigurationId) -> Result<bool> {
+        if let Some(&known) = self.memory.free.get(&item) {
+            return Ok(known);
+        }
+        let mut places = vec![(item, 0)];
+        let mut seen = FxHashSet::from_iter([item]);
+        let mut at = 0;
+        while let Some(&(from, _)) = places.get(at) {
+            let known = self.memory.free.get(&from).copied();
+            let comes_back = |tables: &mut Tables, byte| Ok(tables.step(automaton, from, byte)? == from);
+            if known == Some(true) || comes_back(self, b'a')? && comes_back(self, b'b')? {
+                let mut on_path = at;
+                loop {
+                    self.memory.free.insert(places[on_path].0, true);
+                    if on_path == 0 {
+                        return Ok(true);
+                    }
+                    on_path = places[on_path].1;
+                }
+            }
+            if known.is_none() && !self.remembers(from) {
+                for &byte in automaton.class_representatives() {
+                    let next = self.step(automaton, from, byte)?;
+                    if next != ConfigurationId::DEAD && places.len() < LOOKED_AT && seen.insert(next) {
+                        places.push((next, at));
+                    }
+                }
+            }
+            at += 1;
+        }
+        self.memory.free.insert(item, false);
+        Ok(false)
     }
 }
 

@@ -1,9 +1,10 @@
 //! JSON values that were read, for comparison with what is being read.
 
 use crate::automaton::string_text::Decoder;
+use rustc_hash::FxHashMap;
 
 /// A value.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
     /// `null`, `true`, `false`, and whatever is no JSON: compared byte by byte.
     Text(Box<[u8]>),
@@ -12,22 +13,23 @@ pub(super) enum Value {
     String(Box<[u8]>),
     /// Ids of the items.
     Array(Box<[u32]>),
-    /// Names and ids of the values.
+    /// Names and ids of the values, sorted.
     Object(Box<[(Box<[u8]>, u32)]>),
 }
 
 /// `digits` times ten to the power of `exponent`; the digits neither begin nor end with a zero, and zero has none.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number {
     pub(super) negative: bool,
     pub(super) digits: Box<[u8]>,
     pub(super) exponent: i64,
 }
 
-/// The values read so far; ids are places.
+/// The values read so far, interned: equal values have equal ids, which are places.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     values: Vec<Value>,
+    ids: FxHashMap<Value, u32>,
     bytes: usize,
 }
 
@@ -47,18 +49,29 @@ impl Values {
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        self.values.capacity() * size_of::<Value>() + self.bytes
+        self.values.capacity() * size_of::<Value>()
+            + self.ids.capacity() * (size_of::<Value>() + 5)
+            + self.bytes
     }
 
-    fn add(&mut self, value: Value) -> u32 {
-        self.bytes += match &value {
+    fn add(&mut self, mut value: Value) -> u32 {
+        if let Value::Object(members) = &mut value {
+            members.sort_unstable();
+        }
+        if let Some(&id) = self.ids.get(&value) {
+            return id;
+        }
+        let size = match &value {
             Value::Text(text) | Value::String(text) => text.len(),
             Value::Number(number) => number.digits.len(),
             Value::Array(items) => items.len() * 4,
             Value::Object(members) => members.iter().map(|(name, _)| name.len() + 24).sum(),
         };
-        self.values.push(value);
-        (self.values.len() - 1) as u32
+        self.bytes += 2 * size;
+        let id = self.values.len() as u32;
+        self.values.push(value.clone());
+        self.ids.insert(value, id);
+        id
     }
 
     /// The value that a text says.
