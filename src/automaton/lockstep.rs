@@ -22,12 +22,16 @@ type Tuple = smallvec::SmallVec<[ConfigurationId; 4]>;
 pub(super) struct Tuples {
     tuples: Vec<Tuple>,
     ids: FxHashMap<Tuple, u32>,
-    /// Per lockstep and tuple: whether some word that is not empty leads to acceptance.
-    extendable: FxHashMap<(u32, u32), bool>,
+    /// Per lockstep and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
+    extendable: FxHashMap<(u32, u32), Option<u32>>,
+    /// Per lockstep: the most bytes of those words, so far.
+    reach: FxHashMap<u32, u32>,
+    /// How often that became more.
+    reaches: usize,
 }
 
 impl Tuples {
-    fn intern(&mut self, tuple: Tuple) -> u32 {
+    pub(super) fn intern(&mut self, tuple: Tuple) -> u32 {
         if let Some(&id) = self.ids.get(&tuple) {
             return id;
         }
@@ -37,14 +41,37 @@ impl Tuples {
         id
     }
 
+    pub(super) fn get(&self, tuple: u32) -> &Tuple {
+        &self.tuples[tuple as usize]
+    }
+
+    /// The most bytes that it took to complete any tuple of a lockstep so far.
+    pub(super) fn reach(&self, l: u32) -> u32 {
+        self.reach.get(&l).copied().unwrap_or(0)
+    }
+
+    fn completed(&mut self, l: u32, tuple: u32, bytes: u32) {
+        self.extendable.insert((l, tuple), Some(bytes));
+        let reach = self.reach.entry(l).or_insert(0);
+        if *reach < bytes {
+            *reach = bytes;
+            self.reaches += 1;
+        }
+    }
+
     pub(super) fn memory_usage(&self) -> usize {
         self.tuples.capacity() * size_of::<Tuple>()
             + self.ids.capacity() * (size_of::<Tuple>() + 5)
-            + self.extendable.capacity() * 10
+            + self.extendable.capacity() * 17 + self.reach.capacity() * 9
     }
 }
 
 impl Tables {
+    /// How often it took more bytes to complete a tuple than those before it. Parts are looked at anew then.
+    pub(crate) fn reaches(&self) -> usize {
+        self.tuples.reaches
+    }
+
     fn accepts(&self, lockstep: &Lockstep, tuple: u32) -> bool {
         let all = self.tuples.tuples[tuple as usize].iter().all(|&c| self.is_accepting(c));
         all != lockstep.complement
@@ -142,7 +169,7 @@ impl Tables {
     /// Whether at least one more byte can lead from `tuple` to acceptance.
     fn is_extendable(&mut self, automaton: &Automaton, l: u32, tuple: u32) -> Result<bool> {
         if let Some(&known) = self.tuples.extendable.get(&(l, tuple)) {
-            return Ok(known);
+            return Ok(known.is_some());
         }
         let lockstep = &automaton.locksteps[l as usize];
         let limit = automaton.limits().lockstep_search;
@@ -150,18 +177,17 @@ impl Tables {
         let mut queue = VecDeque::from([tuple]);
         parents.insert(tuple, tuple);
         while let Some(current) = queue.pop_front() {
+            let mut bytes = None;
             for &byte in automaton.class_representatives() {
                 let Some(next) = self.step_tuple(automaton, lockstep, current, byte)? else { continue };
+                if self.accepts(lockstep, next) {
+                    bytes = Some(1);
+                    break;
+                }
                 let known = self.tuples.extendable.get(&(l, next)).copied();
-                if self.accepts(lockstep, next) || known == Some(true) {
-                    let mut on_path = current;
-                    loop {
-                        self.tuples.extendable.insert((l, on_path), true);
-                        if on_path == tuple {
-                            return Ok(true);
-                        }
-                        on_path = parents[&on_path];
-                    }
+                if let Some(Some(more)) = known {
+                    let through = more.saturating_add(1);
+                    bytes = Some(bytes.map_or(through, |bytes| through.min(bytes)));
                 }
                 if known.is_none() && !parents.contains_key(&next) {
                     if parents.len() >= limit {
@@ -175,11 +201,22 @@ impl Tables {
                     queue.push_back(next);
                 }
             }
+            if let Some(bytes) = bytes {
+                let (mut on_path, mut bytes) = (current, bytes);
+                loop {
+                    self.tuples.completed(l, on_path, bytes);
+                    if on_path == tuple {
+                        return Ok(true);
+                    }
+                    on_path = parents[&on_path];
+                    bytes = bytes.saturating_add(1);
+                }
+            }
             self.check_memory(automaton)?;
         }
         // nothing was found: none of the tuples seen leads to acceptance
         for &dead in parents.keys() {
-            self.tuples.extendable.insert((l, dead), false);
+            self.tuples.extendable.insert((l, dead), None);
         }
         Ok(false)
     }

@@ -558,9 +558,9 @@ impl<'g> Lowering<'g> {
         let index = self.automaton.loops.len() as u32;
         let start = self.open_callable();
         let to_return = self.add_state(State::LoopReturn(index));
-        self.automaton.loops.push(Loop { body: start, min, max, exit: next, to_return });
         let again = self.add_state(State::LoopAgain(index));
         let after_first = if min <= 1 { self.split(&[again, next]) } else { again };
+        self.automaton.loops.push(Loop { body: start, min, max, exit: next, to_return, after_first });
         let result = self.add_state(State::Call { start, to_return: after_first });
         self.tasks.push(Task::CallableEnd { start, result });
         self.tasks.push(Task::Build { expression: body, next: StateId::ACCEPT, scope });

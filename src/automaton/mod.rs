@@ -26,6 +26,7 @@ mod lower_distinct;
 mod lower_members;
 mod lower_word_graph;
 mod members;
+mod near;
 mod parts;
 pub(crate) mod segmented;
 mod sizes;

@@ -99,20 +99,49 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
-        let mut allowed = Allowed::default();
         if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
+            let mut allowed = Allowed::default();
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
         }
         if self.walk.tables.remembers(configuration) {
             return self.remembering(configuration);
         }
-        for part in self.walk.tables.parts(self.walk.automaton, configuration, self.walk.vocabulary.longest())
-        {
+        loop {
+            let before = self.walk.tables.reaches();
+            let allowed = self.by_parts(configuration)?;
+            // where completions are longer than was thought, bounds may have been nearer
+            if self.walk.tables.reaches() == before {
+                return Ok(allowed);
+            }
+        }
+    }
+
+    /// The tokens of a configuration, from those of its parts.
+    fn by_parts(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        let (automaton, vocabulary) = (self.walk.automaton, self.walk.vocabulary);
+        let mut parts = self.walk.tables.parts(automaton, configuration, vocabulary.longest());
+        // near a bound for long tokens only, those are looked at by themselves
+        let mut lengths = None;
+        if parts.told_apart {
+            for nearer in &vocabulary.loops().lengths {
+                let others = self.walk.tables.parts(automaton, configuration, nearer.bytes);
+                if !others.told_apart {
+                    (parts, lengths) = (others, Some(nearer));
+                    break;
+                }
+            }
+        }
+        let mut allowed = Allowed::default();
+        for &part in parts.iter() {
             match self.part(part)? {
                 Some(more) => allowed.unite(more),
                 None => return self.tokens(configuration),
             }
+        }
+        if let Some(lengths) = lengths {
+            allowed.keep(&lengths.short);
+            self.walk.run(lengths.long, configuration, |_| true, &mut allowed)?;
         }
         Ok(allowed)
     }
