@@ -12,6 +12,7 @@
 use super::Automaton;
 use super::closure::Item;
 use super::distinct::{TapeId, is_between};
+use super::near::Round;
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
@@ -156,10 +157,11 @@ impl Tables {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                if let Some(near) = automaton.near_frame(&frame, horizon) {
-                    told_apart |= near.told_apart;
+                let round = automaton.near_frame(&frame, horizon);
+                told_apart |= round.is_some_and(|(_, apart)| apart);
+                if let Some((Round::As(to_return, count), _)) = round {
                     let mut kept = kept.clone();
-                    kept.push((near.to_return, near.value));
+                    kept.push((to_return, count));
                     open.push((frame.below, kept));
                     continue;
                 }

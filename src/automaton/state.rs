@@ -104,6 +104,8 @@ pub(crate) struct Near {
 pub(crate) struct Loop {
     /// Start of the body; the body is never empty and ends in the accepting state.
     pub(crate) body: StateId,
+    /// At least so many bytes are a round.
+    pub(crate) bytes: u32,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     /// Where to go on afterwards.
@@ -120,9 +122,11 @@ impl Loop {
         count == FAR || self.max.is_none_or(|max| count < max)
     }
 
-    /// A count that does the same as `count` over the next `horizon` rounds: bounds that are farther away are not met.
+    /// A count that does the same as `count` over the next `horizon` bytes: bounds that are farther away are not met.
     pub(crate) fn near(&self, count: u32, horizon: u32) -> Near {
-        let far = |bound: u32| bound > count && bound - count > horizon.saturating_add(2);
+        // the round that is begun, and those that follow
+        let rounds = horizon / self.bytes + 1;
+        let far = |bound: u32| bound > count && bound - count > rounds + 1;
         let told_apart = self.max.unwrap_or(self.min) > FEW_ROUNDS;
         match self.max {
             _ if count == FAR => Near { count, told_apart: false },

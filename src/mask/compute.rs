@@ -18,6 +18,9 @@ use crate::vocabulary::loops::TrieId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Of what a record is: a part, and the tokens of a trie.
+type RecordOf = (ConfigurationId, TrieId);
+
 /// What is known of a part.
 #[derive(Debug)]
 pub(super) struct Record {
@@ -37,7 +40,7 @@ enum Tokens {
 #[derive(Debug, Default)]
 pub(super) struct Records {
     /// `None` for parts that may return nearly everywhere.
-    of: FxHashMap<ConfigurationId, Option<Arc<Record>>>,
+    of: FxHashMap<RecordOf, Option<Arc<Record>>>,
     /// Of the configurations that stand in for those that remember items.
     blind: FxHashMap<ConfigurationId, Arc<Blind>>,
     bytes: usize,
@@ -47,7 +50,7 @@ impl Records {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.bytes
-            + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+            + self.of.capacity() * (size_of::<(RecordOf, Option<Arc<Record>>)>() + 1)
             + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
     }
 
@@ -120,40 +123,53 @@ impl Work<'_> {
     /// The tokens of a configuration, from those of its parts.
     fn by_parts(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let (automaton, vocabulary) = (self.walk.automaton, self.walk.vocabulary);
-        let mut parts = self.walk.tables.parts(automaton, configuration, vocabulary.longest());
-        // near a bound for long tokens only, those are looked at by themselves
-        let mut lengths = None;
-        if parts.told_apart {
-            for nearer in &vocabulary.loops().lengths {
-                let others = self.walk.tables.parts(automaton, configuration, nearer.bytes);
-                if !others.told_apart {
-                    (parts, lengths) = (others, Some(nearer));
-                    break;
-                }
+        let parts = self.walk.tables.parts(automaton, configuration, vocabulary.longest());
+        let mut allowed = None;
+        // where a bound is near for long tokens only, those are looked at by themselves
+        for lengths in vocabulary.loops().lengths.iter().filter(|_| parts.told_apart) {
+            let of_short = self.walk.tables.parts(automaton, configuration, lengths.bytes);
+            if !of_short.told_apart {
+                let short = self.unite(&of_short, TrieId::ALL)?;
+                let long = self.unite(&parts, lengths.long)?;
+                allowed = short.zip(long).map(|(mut short, long)| {
+                    short.keep(&lengths.short);
+                    short.unite(long);
+                    short
+                });
+                break;
             }
         }
-        let mut allowed = Allowed::default();
-        for &part in parts.iter() {
-            match self.part(part)? {
-                Some(more) => allowed.unite(more),
-                None => return self.tokens(configuration),
-            }
+        if allowed.is_none() {
+            allowed = self.unite(&parts, TrieId::ALL)?;
         }
-        if let Some(lengths) = lengths {
-            allowed.keep(&lengths.short);
-            self.walk.run(lengths.long, configuration, |_| true, &mut allowed)?;
+        match allowed {
+            Some(allowed) => Ok(allowed),
+            None => self.tokens(configuration),
         }
-        Ok(allowed)
     }
 
-    /// The tokens of a part where it stands; `None` if it has no record.
-    fn part(&mut self, part: Part) -> Result<Option<Allowed>> {
-        let Some(record) = self.record(part.configuration, true)? else { return Ok(None) };
+    /// The tokens of a trie that parts allow; `None` if one has no record.
+    fn unite(&mut self, parts: &[Part], trie: TrieId) -> Result<Option<Allowed>> {
+        let mut allowed = Allowed::default();
+        for &part in parts {
+            match self.part(part, trie)? {
+                Some(more) => allowed.unite(more),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(allowed))
+    }
+
+    /// The tokens of a trie that a part allows where it stands; `None` if it has no record.
+    fn part(&mut self, part: Part, trie: TrieId) -> Result<Option<Allowed>> {
+        let Some(record) = self.record((part.configuration, trie), trie == TrieId::ALL)? else {
+            return Ok(None);
+        };
         let mut allowed = match &record.tokens {
             Tokens::Whole(allowed) => allowed.clone(),
             Tokens::Near(difference) => {
                 let base = Part { configuration: difference.base, ..part };
-                let Some(mut allowed) = self.part(base)? else { return Ok(None) };
+                let Some(mut allowed) = self.part(base, trie)? else { return Ok(None) };
                 allowed.remove(&difference.removed, self.scratch);
                 allowed.unite(difference.added.clone());
                 allowed
@@ -175,18 +191,18 @@ impl Work<'_> {
         Ok(Some(allowed))
     }
 
-    /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
-    fn record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Arc<Record>>> {
-        if let Some(known) = self.records.of.get(&configuration) {
+    /// The record of a part for a trie, made at the first visit. Unless it may `lean` on another's it is whole.
+    fn record(&mut self, of: RecordOf, lean: bool) -> Result<Option<Arc<Record>>> {
+        if let Some(known) = self.records.of.get(&of) {
             return Ok(known.clone());
         }
-        let record = self.new_record(configuration, lean)?.map(Arc::new);
+        let record = self.new_record(of, lean)?.map(Arc::new);
         self.records.bytes += record.as_ref().map_or(0, |record| record.memory_usage());
-        self.records.of.insert(configuration, record.clone());
+        self.records.of.insert(of, record.clone());
         Ok(record)
     }
 
-    fn new_record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Record>> {
+    fn new_record(&mut self, (configuration, trie): RecordOf, lean: bool) -> Result<Option<Record>> {
         if self.walk.tables.is_accepting(configuration) {
             return Ok(None);
         }
@@ -195,7 +211,12 @@ impl Work<'_> {
         self.walk.returns = Some(Vec::new());
         let tokens = match base {
             Some(base) => difference::compute(&mut self.walk, configuration, base).map(Tokens::Near),
-            None => self.tokens(configuration).map(Tokens::Whole),
+            None if trie == TrieId::ALL => self.tokens(configuration).map(Tokens::Whole),
+            None => {
+                let mut allowed = Allowed::default();
+                let walked = self.walk.run(trie, configuration, |_| true, &mut allowed);
+                walked.map(|()| Tokens::Whole(allowed))
+            }
         };
         let everywhere = self.walk.returns_everywhere();
         let returns = self.walk.returns.take().unwrap_or_default();
@@ -212,7 +233,7 @@ impl Work<'_> {
     /// The part that a part is nearly the same as.
     fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
         let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
-        let record = self.record(base, false)?;
+        let record = self.record((base, TrieId::ALL), false)?;
         let wide =
             record.is_some_and(|record| matches!(&record.tokens, Tokens::Whole(whole) if whole.is_wide()));
         Ok(wide.then_some(base))

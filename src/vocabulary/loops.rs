@@ -110,7 +110,7 @@ pub(crate) struct Lengths {
 }
 
 /// One of a vocabulary's tries: that of all tokens, or the rests of some.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TrieId(u16);
 
 impl TrieId {
