@@ -6,7 +6,7 @@
 //! which is short: after a string few bytes may come.
 
 use super::allowed::Allowed;
-use super::difference::{self, Difference};
+use super::difference::{self, Difference, Removed};
 use super::distinct::Blind;
 use super::loops;
 use super::token_mask::TokenMask;
@@ -68,7 +68,7 @@ impl Record {
     fn memory_usage(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Whole(allowed) => allowed.memory_usage(),
-            Tokens::Near(difference) => difference.removed.len() * 4 + difference.added.memory_usage(),
+            Tokens::Near(difference) => difference.removed.memory_usage() + difference.added.memory_usage(),
         };
         size_of::<Record>() + tokens + self.returns.len() * size_of::<Return>()
     }
@@ -170,7 +170,10 @@ impl Work<'_> {
             Tokens::Near(difference) => {
                 let base = Part { configuration: difference.base, ..part };
                 let Some(mut allowed) = self.part(base, trie)? else { return Ok(None) };
-                allowed.remove(&difference.removed, self.scratch);
+                match &difference.removed {
+                    Removed::Few(tokens) => allowed.remove(tokens, self.scratch),
+                    Removed::AllBut(kept) => allowed.keep(kept),
+                }
                 allowed.unite(difference.added.clone());
                 allowed
             }

@@ -188,7 +188,8 @@ impl Loops {
             let language = LoopLanguage::new(definition, vocabulary, &mut loops.tries);
             loops.languages.push(language);
         }
-        loops.lengths = SHORT.iter().filter_map(|&bytes| lengths(bytes, vocabulary, &mut loops.tries)).collect();
+        loops.lengths =
+            SHORT.iter().filter_map(|&bytes| lengths(bytes, vocabulary, &mut loops.tries)).collect();
         loops
     }
 
