@@ -46,6 +46,7 @@ impl Lowering<'_> {
         for counted in &mut automaton.loops {
             to(&mut counted.body);
             to(&mut counted.exit);
+            to(&mut counted.after_first);
         }
         for list in &mut automaton.members {
             let starts = list.values.iter_mut().chain(&mut list.rest).chain(&mut list.one);

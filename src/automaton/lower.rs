@@ -18,7 +18,7 @@ use super::task::Task;
 use super::{Automaton, Scope, errors};
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
-use crate::grammar::{ByteSet, ExprId, Expression, Grammar, Names, RuleId};
+use crate::grammar::{ByteSet, ExprId, Expression, Grammar, RuleId};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -488,7 +488,7 @@ impl<'g> Lowering<'g> {
         self.tasks.push(Task::BuildHere { expression, next: StateId::ACCEPT, scope });
     }
 
-    fn call(&mut self, start: StateId, to_return: StateId) -> StateId {
+    pub(super) fn call(&mut self, start: StateId, to_return: StateId) -> StateId {
         if let Some(&known) = self.calls.get(&(start, to_return)) {
             return known;
         }
@@ -542,20 +542,7 @@ impl<'g> Lowering<'g> {
                 let scope = self.scope_id(Scope { rule, label: Some(*label) });
                 self.tasks.push(Task::Build { expression: *body, next, scope });
             }
-            Expression::Name(body, names) => {
-                self.automaton.names = true;
-                let next = self.add_state(State::Named { next });
-                if *names == Names::Endless {
-                    return self.tasks.push(Task::Build { expression: *body, next, scope });
-                }
-                // looked at alone
-                let start = self.open_callable();
-                self.automaton.name_starts.push(start);
-                self.name_starts.insert(id, start);
-                let result = self.call(start, next);
-                self.tasks.push(Task::CallableEnd { start, result });
-                self.tasks.push(Task::Build { expression: *body, next: StateId::ACCEPT, scope });
-            }
+            Expression::Name(body, names) => self.build_name(id, (*body, *names), next, scope),
             Expression::Sequence(parts) => {
                 self.sequence_part(id, parts.len() - 1, 0, next, None, scope, false);
             }
@@ -597,9 +584,10 @@ impl<'g> Lowering<'g> {
         let index = self.automaton.loops.len() as u32;
         let start = self.open_callable();
         let to_return = self.add_state(State::LoopReturn(index));
-        self.automaton.loops.push(Loop { body: start, min, max, exit: next, to_return });
         let again = self.add_state(State::LoopAgain(index));
         let after_first = if min <= 1 { self.split(&[again, next]) } else { again };
+        let bytes = self.round_bytes(body);
+        self.automaton.loops.push(Loop { body: start, bytes, min, max, exit: next, to_return, after_first });
         let result = self.add_state(State::Call { start, to_return: after_first });
         self.tasks.push(Task::CallableEnd { start, result });
         self.tasks.push(Task::Build { expression: body, next: StateId::ACCEPT, scope });

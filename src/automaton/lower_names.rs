@@ -1,8 +1,9 @@
 //! Lowering of names: how many further members a list may have where there are few names for them.
 
 use super::lower::Lowering;
-use super::state::StateId;
+use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
+use super::task::Task;
 use super::words::{Count, count_from};
 use super::{Automaton, errors};
 use crate::error::{Error, Result};
@@ -13,6 +14,27 @@ use rustc_hash::FxHashSet;
 const MANY: u32 = 1 << 20;
 
 impl Lowering<'_> {
+    pub(super) fn build_name(
+        &mut self,
+        id: ExprId,
+        (body, names): (ExprId, Names),
+        next: StateId,
+        scope: u32,
+    ) {
+        self.automaton.names = true;
+        let next = self.add_state(State::Named { next });
+        if names == Names::Endless {
+            return self.push_task(Task::Build { expression: body, next, scope });
+        }
+        // looked at alone
+        let start = self.open_callable();
+        self.automaton.name_starts.push(start);
+        self.name_starts.insert(id, start);
+        let result = self.call(start, next);
+        self.push_task(Task::CallableEnd { start, result });
+        self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });
+    }
+
     /// Starts of the names of further members, if there may be few; none if there are others.
     pub(super) fn few_names(&self, further: ExprId) -> Vec<StateId> {
         let mut names = Vec::new();

@@ -28,6 +28,7 @@ mod lower_names;
 mod lower_word_graph;
 mod members;
 pub(crate) mod names;
+mod near;
 mod parts;
 pub(crate) mod segmented;
 mod sizes;

@@ -11,8 +11,8 @@ use super::allowed::Allowed;
 use super::compute::Work;
 use crate::automaton::{ConfigurationId, Likeness};
 use crate::error::Result;
-use crate::vocabulary::{TokenId, TokenTrie};
 use crate::vocabulary::loops::TrieId;
+use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -30,7 +30,9 @@ pub(super) struct Blind {
 
 impl Blind {
     pub(super) fn memory_usage(&self) -> usize {
-        size_of::<Blind>() + self.allowed.memory_usage() + self.unsure.as_ref().map_or(0, TokenTrie::memory_usage)
+        size_of::<Blind>()
+            + self.allowed.memory_usage()
+            + self.unsure.as_ref().map_or(0, TokenTrie::memory_usage)
     }
 }
 
@@ -165,7 +167,8 @@ impl Work<'_> {
         unsure.sort_unstable();
         unsure.dedup();
         let bytes = |token: u32| self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default();
-        let mut unsure: Vec<_> = unsure.into_iter().map(|token| (bytes(token), TokenId::new(token))).collect();
+        let mut unsure: Vec<_> =
+            unsure.into_iter().map(|token| (bytes(token), TokenId::new(token))).collect();
         unsure.sort_unstable();
         let unsure = (!unsure.is_empty()).then(|| TokenTrie::from_sorted(&unsure));
         let blind = Arc::new(Blind { allowed, unsure });

@@ -291,7 +291,8 @@ impl Tables {
         let list = &automaton.distincts[register.list as usize];
         let start = self.memory.length(closure.trace.tape);
         let value = code::inside(self.memory.register(Register { start, ..register }));
-        if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value) {
+        if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value)
+        {
             closure.trace.begun.push(value);
         }
         closure.trace.depends = true;
