@@ -46,6 +46,17 @@ pub(super) fn left_calls_remain() -> Error {
     )
 }
 
+pub(super) fn not_lowered() -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/not-lowered",
+            "a part of the grammar was left for later and then not lowered",
+        )
+        .help("this is a defect of this library; please report the grammar"),
+    )
+}
+
 pub(super) fn too_few_different(min: u32, most: u32) -> Error {
     Error::new(
         ErrorKind::Grammar,

@@ -15,6 +15,7 @@ use super::state::{State, StateId};
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// Strongly connected components, callees first (Tarjan 1972, without recursion).
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
@@ -120,60 +121,91 @@ impl Lowering<'_> {
         let mut seen = FxHashSet::default();
         let mut stack = vec![start];
         while let Some(state) = stack.pop() {
-            if !seen.insert(state) {
-                continue;
-            }
-            match self.automaton.state(state) {
+            match self.state(state) {
                 State::Split { first, len } => {
-                    stack.extend(self.automaton.splits(first, len).iter().rev());
+                    if seen.insert(state) {
+                        stack.extend(self.splits(first, len).iter().rev());
+                    }
                 }
                 State::Accept => empty = true,
+                _ if found.contains(&state) => {}
                 _ => found.push(state),
             }
         }
         (found, empty)
     }
 
-    /// The starts that a state calls without a byte.
+    /// The starts that a state of this block calls without a byte.
     fn left_callees(&self, state: StateId) -> impl Iterator<Item = StateId> {
-        let list = |m: u32| &self.automaton.members[m as usize];
-        let callees = match self.automaton.state(state) {
-            State::Call { start, .. } => [Some(start), None],
-            State::LoopAgain(l) => [Some(self.automaton.loops[l as usize].body), None],
+        let list = |m: u32| &self.block.members[self.block.at(m)];
+        let callees = match self.state(state) {
+            _ if !self.block.is_here(state) => [None, None],
+            State::Call { start, .. } => [Some(self.resolved(start)), None],
+            State::LoopAgain(l) => [Some(self.block.loops[self.block.at(l)].body), None],
             State::MembersEnter(m) => [list(m).rest, list(m).one],
-            State::DistinctEnter(d) => [self.automaton.distincts[d as usize].items.first().copied(), None],
+            State::DistinctEnter(d) => [self.block.distincts[self.block.at(d)].items.first().copied(), None],
             _ => [None, None],
         };
         callees.into_iter().flatten()
     }
 
-    /// Per callable from place `from` on: its entries, and the callables (places) that it left-calls.
-    fn left_calls(&self, from: usize) -> (Vec<Vec<StateId>>, Vec<Vec<usize>>) {
+    /// Finds the entries of the callables that are built. What these call before a byte was read, and is left for later, is
+    /// begun in this block.
+    pub(super) fn find_entries(&mut self) {
+        for place in self.settled + self.entries.len()..self.callables.len() {
+            let entries = self.entries(self.callables[place]).0;
+            for &entry in &entries {
+                let callees: SmallVec<[StateId; 2]> = self.left_callees(entry).collect();
+                callees.into_iter().for_each(|start| self.begin_called(start));
+            }
+            self.entries.push(entries);
+        }
+    }
+
+    /// Per unsettled callable the ones of them (places) that it left-calls.
+    fn left_calls(&self) -> Vec<Vec<usize>> {
+        let unsettled = &self.callables[self.settled..];
         let places: FxHashMap<StateId, usize> =
-            self.callables[from..].iter().enumerate().map(|(place, &start)| (start, place)).collect();
-        let entries: Vec<Vec<StateId>> =
-            self.callables[from..].iter().map(|&start| self.entries(start).0).collect();
+            unsettled.iter().enumerate().map(|(place, &start)| (start, place)).collect();
         let callees = |entries: &Vec<StateId>| {
             let callees = entries.iter().flat_map(|&state| self.left_callees(state));
             callees.filter_map(|start| places.get(&start).copied()).collect()
         };
-        let edges = entries.iter().map(callees).collect();
-        (entries, edges)
+        self.entries.iter().map(callees).collect()
     }
 
-    /// Transforms all groups of new callables that left-call each other.
-    pub(super) fn remove_left_recursion(&mut self) -> Result<()> {
-        let from = self.settled;
-        let (entries, edges) = self.left_calls(from);
-        for group in components(&edges) {
-            if group.len() > 1 || edges[group[0]].contains(&group[0]) {
-                let starts: Vec<StateId> = group.iter().map(|&place| self.callables[from + place]).collect();
+    /// Transforms all groups of new callables that left-call each other, and orders the new callables so that callers
+    /// come before what they left-call. Older ones left-call none of them.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let mut transformed: FxHashSet<usize> = FxHashSet::default();
+        loop {
+            self.build_pending()?;
+            let edges = self.left_calls();
+            let order = components(&edges);
+            let is_recursive = |group: &&Vec<usize>| group.len() > 1 || edges[group[0]].contains(&group[0]);
+            let groups: Vec<&Vec<usize>> = order.iter().filter(is_recursive).collect();
+            if groups.is_empty() {
+                // callees first: the later, the lower
+                for group in order {
+                    self.kept.rank -= 1;
+                    self.block.ranks.insert(self.callables[self.settled + group[0]], self.kept.rank);
+                }
+                self.settled = self.callables.len();
+                self.entries.clear();
+                return Ok(());
+            }
+            // what followed a left call is called now: other parts may have to be in this block, with groups of their own
+            let entries = std::mem::take(&mut self.entries);
+            for group in groups {
+                if !group.iter().all(|&place| transformed.insert(place)) {
+                    return Err(errors::left_calls_remain());
+                }
+                let start = |&place: &usize| self.callables[self.settled + place];
+                let starts: Vec<StateId> = group.iter().map(start).collect();
                 let group: Vec<&[StateId]> = group.iter().map(|&place| entries[place].as_slice()).collect();
                 self.left_corner(&starts, &group)?;
             }
         }
-        self.settled = self.callables.len();
-        Ok(())
     }
 
     fn left_corner(&mut self, starts: &[StateId], entries: &[&[StateId]]) -> Result<()> {
@@ -185,7 +217,7 @@ impl Lowering<'_> {
             let mut outside = Vec::new();
             for &state in states {
                 let inside = self.left_callees(state).find_map(|start| place_of.get(&start).copied());
-                match (inside, self.automaton.state(state)) {
+                match (inside, self.state(state)) {
                     (None, _) => outside.push(state),
                     (Some(callee), State::Call { to_return, .. }) => {
                         let (rest, may_be_empty) = self.entries(to_return);
@@ -226,19 +258,5 @@ impl Lowering<'_> {
         let start = self.open_callable();
         self.fill_split(start, entries);
         start
-    }
-
-    /// Orders all callables so that callers come before what they left-call.
-    pub(super) fn rank_callables(&mut self) -> Result<()> {
-        let (_, edges) = self.left_calls(0);
-        let components = components(&edges);
-        let count = components.len() as u32;
-        for (place, component) in components.into_iter().enumerate() {
-            if component.len() > 1 || edges[component[0]].contains(&component[0]) {
-                return Err(errors::left_calls_remain());
-            }
-            self.automaton.ranks.insert(self.callables[component[0]], count - place as u32);
-        }
-        Ok(())
     }
 }

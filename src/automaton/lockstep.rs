@@ -86,7 +86,7 @@ impl Tables {
         l: u32,
         stack: StackId,
     ) -> Result<()> {
-        let lockstep = &automaton.locksteps[l as usize];
+        let lockstep = automaton.lockstep(l);
         let tuple = self.first_tuple(automaton, lockstep)?;
         if self.is_extendable(automaton, l, tuple)? {
             let stack = self.stacks.push(lockstep.state, tuple, stack);
@@ -97,7 +97,7 @@ impl Tables {
 
     /// Whether the words of a lockstep include one that is not empty.
     pub(super) fn lockstep_has_words(&mut self, automaton: &Automaton, l: u32) -> Result<bool> {
-        let tuple = self.first_tuple(automaton, &automaton.locksteps[l as usize])?;
+        let tuple = self.first_tuple(automaton, automaton.lockstep(l))?;
         self.is_extendable(automaton, l, tuple)
     }
 
@@ -110,7 +110,7 @@ impl Tables {
         byte: u8,
         stack: StackId,
     ) -> Result<(u8, u8)> {
-        let lockstep = &automaton.locksteps[l as usize];
+        let lockstep = automaton.lockstep(l);
         let (mut low, mut high) = (0, u8::MAX);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
@@ -144,7 +144,7 @@ impl Tables {
         if let Some(&known) = self.tuples.extendable.get(&(l, tuple)) {
             return Ok(known);
         }
-        let lockstep = &automaton.locksteps[l as usize];
+        let lockstep = automaton.lockstep(l);
         let limit = automaton.limits().lockstep_search;
         let mut parents: FxHashMap<u32, u32> = FxHashMap::default();
         let mut queue = VecDeque::from([tuple]);

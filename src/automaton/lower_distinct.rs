@@ -1,5 +1,6 @@
 //! Lowering of lists of different items: a start per place, a register in the list's frame.
 
+use super::Automaton;
 use super::errors;
 use super::lower::Lowering;
 use super::state::{Distinct, State, StateId};
@@ -10,17 +11,17 @@ use crate::grammar::Distinct as Source;
 
 impl Lowering<'_> {
     pub(super) fn begin_distinct(&mut self, source: &Source, next: StateId, scope: u32) {
-        let index = self.automaton.distincts.len() as u32;
+        let index = self.block.next(&self.block.distincts);
         let to_return = self.add_state(State::DistinctReturn(index));
         let between = self.add_state(State::DistinctNext(index));
         // without a separator only one item can come, and none where there is no word
-        let separated = self.productive.holds(source.separator);
-        let items = source.items.iter().take_while(|&&item| self.productive.holds(item));
+        let separated = self.kept.productive.holds(source.separator);
+        let items = source.items.iter().take_while(|&&item| self.kept.productive.holds(item));
         let items: Vec<_> = items.take(if separated { usize::MAX } else { 1 }).copied().collect();
         let is_whole = separated && items.len() == source.items.len();
         let most = (!is_whole).then_some(items.len() as u32);
         let starts: Vec<StateId> = items.iter().map(|_| self.open_callable()).collect();
-        self.automaton.distincts.push(Distinct {
+        self.block.distincts.push(Distinct {
             items: starts.clone(),
             min: source.min,
             max: source.max.into_iter().chain(most).min(),
@@ -42,7 +43,8 @@ impl Lowering<'_> {
 
     pub(super) fn end_distinct(&mut self, list: u32, places: usize, separated: bool) {
         if separated {
-            self.automaton.distincts[list as usize].separator = self.results_of(1)[0];
+            let (at, separator) = (self.block.at(list), self.results_of(1)[0]);
+            self.block.distincts[at].separator = separator;
         }
         self.results_of(places);
         let enter = match places {
@@ -51,18 +53,17 @@ impl Lowering<'_> {
         };
         self.push_result(enter);
     }
+}
 
-    /// Refuses lists of more items than there are different ones.
-    pub(super) fn check_distinct(&self) -> Result<()> {
-        let automaton = &self.automaton;
-        for (index, list) in automaton.distincts.iter().enumerate() {
-            if list.min > 1 && !list.endless {
-                let most = Tables::new().different_items(automaton, index as u32, list.min)?;
-                if most < list.min {
-                    return Err(errors::too_few_different(list.min, most));
-                }
+/// Refuses lists of more items than there are different ones.
+pub(super) fn check(automaton: &Automaton) -> Result<()> {
+    for (index, list) in automaton.ahead.distincts.iter().enumerate() {
+        if list.min > 1 && !list.endless {
+            let most = Tables::new().different_items(automaton, index as u32, list.min)?;
+            if most < list.min {
+                return Err(errors::too_few_different(list.min, most));
             }
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use crate::grammar::{ExprId, Expression, WordEdge, WordGraph, WordTarget};
 impl<'g> Lowering<'g> {
     /// The exits that are built: they have words other than the empty one.
     fn is_built(&self, exit: ExprId) -> bool {
-        self.productive.holds(exit) && *self.grammar.expression(exit) != Expression::Empty
+        self.kept.productive.holds(exit) && *self.grammar.expression(exit) != Expression::Empty
     }
 
     pub(super) fn begin_word_graph(&mut self, id: ExprId, graph: &'g WordGraph, next: StateId, scope: u32) {
@@ -44,9 +44,8 @@ impl<'g> Lowering<'g> {
             let otherwise = graph.otherwise(node).and_then(|node| nodes[node]);
             let own = graph.own_edges(node);
             if let (&[WordEdge { low: byte, .. }], Some(otherwise)) = (own, otherwise)
-                && let (Some(next), State::Bytes { .. }) = (target(&own[0]), self.automaton.state(otherwise))
+                && let (Some(next), State::Bytes { .. }) = (target(&own[0]), self.state(otherwise))
             {
-                self.tell_apart(byte);
                 nodes[node] = Some(self.add_state(State::ByteOr { byte, next, otherwise }));
                 continue;
             }

@@ -142,7 +142,7 @@ impl Tables {
                 let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
                 let (value, more) = match returns {
                     Some(State::LoopReturn(l)) => {
-                        (automaton.loops[l as usize].near(frame.value, horizon), true)
+                        (automaton.counted_loop(l).near(frame.value, horizon), true)
                     }
                     Some(State::MembersReturn(_) | State::Lockstep(_)) => (frame.value, false),
                     Some(State::DistinctReturn(_)) if is_between(frame.value) => (frame.value, false),

@@ -90,6 +90,10 @@ impl Expression {
                 each(*body);
             }
             Expression::WordGraph(graph) => graph.exits().iter().copied().for_each(each),
+            Expression::Distinct(list) => {
+                list.items.iter().copied().for_each(&mut each);
+                each(list.separator);
+            }
             Expression::Members(members) => {
                 let further = [Some(members.separator), members.rest, members.one];
                 further.into_iter().flatten().for_each(&mut each);

@@ -254,7 +254,7 @@ impl Tables {
         register: Register,
         below: StackId,
     ) {
-        let list = &automaton.distincts[register.list as usize];
+        let list = automaton.distinct(register.list);
         let start = self.memory.length(closure.trace.tape);
         let value = code::inside(self.memory.register(Register { start, ..register }));
         if register.seen != 0 && !closure.trace.begun.contains(&value) {
@@ -308,7 +308,7 @@ impl Tables {
                 return Ok(());
             }
             let before = self.memory.registers[code::register(frame.value) as usize];
-            list = &automaton.distincts[before.list as usize];
+            list = automaton.distinct(before.list);
             let text = self.memory.text(closure.trace.tape, before.start);
             let value = self.memory.values.read(&text);
             let seen = self.memory.seen.len() as u32;
@@ -320,7 +320,7 @@ impl Tables {
             (may_end, may_go_on.then(|| code::between(self.memory.register(after))))
         } else {
             let State::DistinctReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
-            list = &automaton.distincts[d as usize];
+            list = automaton.distinct(d);
             (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(code::BETWEEN))
         };
         if may_end {
@@ -386,7 +386,7 @@ impl Tables {
 
     /// The configuration before an item that comes after so many, without its list.
     fn item_alone(&mut self, automaton: &Automaton, list: u32, count: u32) -> Result<ConfigurationId> {
-        self.start_of(automaton, Some(automaton.distincts[list as usize].item(count)), false)
+        self.start_of(automaton, Some(automaton.distinct(list).item(count)), false)
     }
 }
 
