@@ -25,6 +25,7 @@ mod literals;
 mod lockstep;
 mod lower;
 mod lower_distinct;
+mod lower_expression;
 mod lower_members;
 mod lower_word_graph;
 mod members;
