@@ -5,7 +5,6 @@
 
 use super::Scope;
 use super::state::{Distinct, Edge, Lockstep, Loop, Members, State, StateId};
-use rustc_hash::FxHashMap;
 
 /// Some states and the tables that they point into.
 #[derive(Debug, Default)]
@@ -23,14 +22,33 @@ pub(super) struct Block {
     pub(super) members: Vec<Members>,
     pub(super) distincts: Vec<Distinct>,
     pub(super) locksteps: Vec<Lockstep>,
-    /// Per start of a callable: its place in the left-call order; callers come before callees.
-    pub(super) ranks: FxHashMap<StateId, u32>,
+    /// Starts of callables, sorted, with their place in the left-call order; callers come before callees.
+    pub(super) ranks: Vec<(StateId, u32)>,
 }
 
 impl Block {
-    /// A block without states.
-    pub(super) fn new(first: u32) -> Block {
-        Block { first, ..Block::default() }
+    /// The block by itself, without room to grow; what is left is empty, with the room that it had.
+    pub(super) fn take(&mut self) -> Block {
+        let made = Block {
+            first: self.first,
+            states: self.states.clone(),
+            state_scopes: self.state_scopes.clone(),
+            scopes: self.scopes.clone(),
+            edges: self.edges.clone(),
+            splits: self.splits.clone(),
+            loops: std::mem::take(&mut self.loops),
+            members: std::mem::take(&mut self.members),
+            distincts: std::mem::take(&mut self.distincts),
+            locksteps: std::mem::take(&mut self.locksteps),
+            ranks: self.ranks.clone(),
+        };
+        self.states.clear();
+        self.state_scopes.clear();
+        self.scopes.clear();
+        self.edges.clear();
+        self.splits.clear();
+        self.ranks.clear();
+        made
     }
 
     /// The place in this block of what has an id or a place in all of them.
@@ -60,6 +78,11 @@ impl Block {
         &self.splits[self.at(first)..self.at(first + len)]
     }
 
+    /// The place of a callable in the left-call order.
+    pub(super) fn rank(&self, start: StateId) -> u32 {
+        self.ranks.binary_search_by_key(&start, |rank| rank.0).map_or(0, |place| self.ranks[place].1)
+    }
+
     /// How many ids the block takes up.
     pub(super) fn span(&self) -> usize {
         self.states.len().max(self.edges.len()).max(self.splits.len())
@@ -85,6 +108,6 @@ impl Block {
             + self.splits.capacity() * 4
             + self.loops.capacity() * size_of::<Loop>()
             + self.members.iter().map(members).sum::<usize>()
-            + self.ranks.capacity() * 9
+            + self.ranks.capacity() * 8
     }
 }

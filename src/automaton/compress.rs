@@ -46,13 +46,10 @@ impl Lowering<'_> {
             to(&mut lockstep.exit);
             lockstep.operands.iter_mut().filter_map(|operand| operand.start.as_mut()).for_each(&to);
         }
-        let mut ranks = rustc_hash::FxHashMap::default();
-        for (mut start, rank) in block.ranks.drain() {
-            to(&mut start);
-            let known = ranks.entry(start).or_insert(rank);
-            *known = rank.max(*known);
-        }
-        block.ranks = ranks;
+        block.ranks.iter_mut().for_each(|(start, _)| to(start));
+        // of one that several starts lead to the rank is the highest
+        block.ranks.sort_unstable_by_key(|&(start, rank)| (start, std::cmp::Reverse(rank)));
+        block.ranks.dedup_by_key(|rank| rank.0);
         self.block = block;
     }
 

@@ -21,12 +21,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A block begins at an id that is a multiple of this.
 const PAGE: usize = 64;
 
+/// So many pages at most are kept room for from the start.
+const NEAR: usize = 1 << 12;
+
 /// The blocks that are made later, and what it takes to make them.
 pub(super) struct Later {
     /// The first id of the blocks made later.
     first: u32,
     /// Per page of ids the block that lies there.
-    pages: Segmented<OnceLock<Arc<Block>>>,
+    near: Box<[OnceLock<Arc<Block>>]>,
+    /// The pages after those.
+    far: Segmented<OnceLock<Arc<Block>>>,
     /// Per part: where it begins, once it is lowered.
     starts: Segmented<OnceLock<StateId>>,
     work: Mutex<Work>,
@@ -36,8 +41,9 @@ pub(super) struct Later {
 
 struct Work {
     grammar: Grammar,
-    /// What lowering goes on with; the error if it has failed.
-    kept: Result<Box<Kept>, Error>,
+    /// What lowering goes on with; nothing if it has failed.
+    kept: Option<Box<Kept>>,
+    failed: Option<Error>,
     /// The first id of the next block.
     next: usize,
 }
@@ -53,10 +59,12 @@ impl Later {
     pub(super) fn new(ahead: &Block, grammar: &Grammar, kept: Box<Kept>) -> Later {
         let next = ahead.span().next_multiple_of(PAGE);
         let first = next as u32;
-        let work = Work { grammar: grammar.clone(), kept: Ok(kept), next };
+        let pages = kept.sizes.all() as usize / (PAGE / 2) + 8;
+        let work = Work { grammar: grammar.clone(), kept: Some(kept), failed: None, next };
         Later {
             first,
-            pages: Segmented::default(),
+            near: (0..pages.min(NEAR)).map(|_| OnceLock::new()).collect(),
+            far: Segmented::default(),
             starts: Segmented::default(),
             work: Mutex::new(work),
             states: AtomicUsize::new(0),
@@ -69,8 +77,14 @@ impl Later {
     }
 
     /// The block of an id beyond those of the block made ahead.
+    #[inline]
     pub(super) fn block(&self, id: u32) -> &Block {
-        match self.pages.get(id as usize / PAGE).and_then(OnceLock::get) {
+        let page = (id - self.first) as usize / PAGE;
+        let entry = match self.near.get(page) {
+            Some(entry) => Some(entry),
+            None => self.far.get(page - self.near.len()),
+        };
+        match entry.and_then(OnceLock::get) {
             Some(block) => block,
             None => unreachable!("ids come from blocks that are there"),
         }
@@ -86,14 +100,18 @@ impl Later {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    fn publish(&self, mut block: Block) -> usize {
-        block.shrink_to_fit();
+    fn publish(&self, block: Block) -> usize {
         let (first, span) = (block.first as usize, block.span());
         self.states.fetch_add(block.states.len(), Ordering::Relaxed);
         self.bytes.fetch_add(block.memory_usage() + size_of::<Block>(), Ordering::Relaxed);
         let block = Arc::new(block);
-        for page in first / PAGE..(first + span).div_ceil(PAGE) {
-            self.pages.entry(page).get_or_init(|| Arc::clone(&block));
+        let from = (first - self.first as usize) / PAGE;
+        for page in from..from + span.div_ceil(PAGE) {
+            let entry = match self.near.get(page) {
+                Some(entry) => entry,
+                None => self.far.entry(page - self.near.len()),
+            };
+            entry.get_or_init(|| Arc::clone(&block));
         }
         (first + span).next_multiple_of(PAGE)
     }
@@ -120,26 +138,21 @@ impl Automaton {
         if let Some(start) = known() {
             return Ok(start);
         }
-        let Work { grammar, kept, next } = &mut *work;
-        if let Err(error) = kept {
-            return Err(error.clone());
-        }
-        // it stays so if lowering panics
-        let taken = std::mem::replace(kept, Err(errors::not_lowered()))?;
+        let Work { grammar, kept, failed, next } = &mut *work;
+        let Some(taken) = kept.take() else {
+            return Err(failed.clone().unwrap_or_else(errors::not_lowered));
+        };
         let mut lowering = Lowering::later(grammar, self, taken, *next as u32);
         let start = match lowering.part(part) {
             Ok(start) => start,
-            Err(error) => {
-                *kept = Err(error.clone());
-                return Err(error);
-            }
+            Err(error) => return Err(failed.insert(error).clone()),
         };
         let (block, parts, back) = lowering.into_parts();
         *next = later.publish(block);
         for (part, start) in parts {
             later.starts.entry(part as usize).get_or_init(|| start);
         }
-        *kept = Ok(back);
+        *kept = Some(back);
         Ok(start)
     }
 }

@@ -114,21 +114,45 @@ pub(super) fn lockstep_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<
     Ok(order)
 }
 
+/// Of so many states a look at each is quicker than a hash index.
+const FEW: usize = 16;
+
+/// A set of states, of which there are mostly few.
+#[derive(Default)]
+struct Seen {
+    few: SmallVec<[StateId; FEW]>,
+    many: FxHashSet<StateId>,
+}
+
+impl Seen {
+    /// Returns whether the state is new.
+    fn insert(&mut self, state: StateId) -> bool {
+        if self.few.contains(&state) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(state);
+            return true;
+        }
+        self.many.insert(state)
+    }
+}
+
 impl Lowering<'_> {
     /// The states that a start reaches without a byte, other than splits; and whether it may be empty.
-    fn entries(&self, start: StateId) -> (Vec<StateId>, bool) {
-        let (mut found, mut empty) = (Vec::new(), false);
-        let mut seen = FxHashSet::default();
-        let mut stack = vec![start];
+    fn entries(&self, start: StateId) -> (SmallVec<[StateId; 8]>, bool) {
+        let (mut found, mut empty) = (SmallVec::new(), false);
+        let mut seen = Seen::default();
+        let mut stack: SmallVec<[StateId; 8]> = SmallVec::from_elem(start, 1);
         while let Some(state) = stack.pop() {
+            if !seen.insert(state) {
+                continue;
+            }
             match self.state(state) {
                 State::Split { first, len } => {
-                    if seen.insert(state) {
-                        stack.extend(self.splits(first, len).iter().rev());
-                    }
+                    stack.extend(self.splits(first, len).iter().rev().copied());
                 }
                 State::Accept => empty = true,
-                _ if found.contains(&state) => {}
                 _ => found.push(state),
             }
         }
@@ -149,29 +173,31 @@ impl Lowering<'_> {
         callees.into_iter().flatten()
     }
 
-    /// Finds the entries of the callables that are built. What these call before a byte was read, and is left for later, is
-    /// begun in this block.
-    pub(super) fn find_entries(&mut self) {
-        for place in self.settled + self.entries.len()..self.callables.len() {
-            let entries = self.entries(self.callables[place]).0;
-            for &entry in &entries {
+    /// Finds what the callables that are built call before they have read a byte. What of it is left for later is begun in
+    /// this block.
+    pub(super) fn find_left_calls(&mut self) {
+        while let Some(&callable) = self.callables.get(self.seen) {
+            for entry in self.entries(callable).0 {
                 let callees: SmallVec<[StateId; 2]> = self.left_callees(entry).collect();
-                callees.into_iter().for_each(|start| self.begin_called(start));
+                for start in callees {
+                    self.begin_called(start);
+                    self.left_calls.push((self.seen - self.settled, self.resolved(start)));
+                }
             }
-            self.entries.push(entries);
+            self.seen += 1;
         }
     }
 
-    /// Per unsettled callable the ones of them (places) that it left-calls.
-    fn left_calls(&self) -> Vec<Vec<usize>> {
+    /// Per unsettled callable the ones of them (by place) that it left-calls.
+    fn left_call_graph(&self) -> Vec<Vec<usize>> {
         let unsettled = &self.callables[self.settled..];
         let places: FxHashMap<StateId, usize> =
             unsettled.iter().enumerate().map(|(place, &start)| (start, place)).collect();
-        let callees = |entries: &Vec<StateId>| {
-            let callees = entries.iter().flat_map(|&state| self.left_callees(state));
-            callees.filter_map(|start| places.get(&start).copied()).collect()
-        };
-        self.entries.iter().map(callees).collect()
+        let mut edges = vec![Vec::new(); unsettled.len()];
+        for (caller, start) in &self.left_calls {
+            edges[*caller].extend(places.get(start));
+        }
+        edges
     }
 
     /// Transforms all groups of new callables that left-call each other, and orders the new callables so that callers
@@ -180,42 +206,51 @@ impl Lowering<'_> {
         let mut transformed: FxHashSet<usize> = FxHashSet::default();
         loop {
             self.build_pending()?;
-            let edges = self.left_calls();
+            if self.left_calls.is_empty() {
+                (self.settled..self.callables.len()).for_each(|place| self.rank(place));
+                break;
+            }
+            let edges = self.left_call_graph();
             let order = components(&edges);
             let is_recursive = |group: &&Vec<usize>| group.len() > 1 || edges[group[0]].contains(&group[0]);
             let groups: Vec<&Vec<usize>> = order.iter().filter(is_recursive).collect();
             if groups.is_empty() {
                 // callees first: the later, the lower
-                for group in order {
-                    self.kept.rank -= 1;
-                    self.block.ranks.insert(self.callables[self.settled + group[0]], self.kept.rank);
-                }
-                self.settled = self.callables.len();
-                self.entries.clear();
-                return Ok(());
+                order.iter().for_each(|group| self.rank(self.settled + group[0]));
+                break;
             }
             // what followed a left call is called now: other parts may have to be in this block, with groups of their own
-            let entries = std::mem::take(&mut self.entries);
             for group in groups {
                 if !group.iter().all(|&place| transformed.insert(place)) {
                     return Err(errors::left_calls_remain());
                 }
-                let start = |&place: &usize| self.callables[self.settled + place];
-                let starts: Vec<StateId> = group.iter().map(start).collect();
-                let group: Vec<&[StateId]> = group.iter().map(|&place| entries[place].as_slice()).collect();
-                self.left_corner(&starts, &group)?;
+                let starts: Vec<StateId> =
+                    group.iter().map(|&place| self.callables[self.settled + place]).collect();
+                self.left_corner(&starts)?;
             }
+            self.left_calls.clear();
+            self.seen = self.settled;
         }
+        self.settled = self.callables.len();
+        self.left_calls.clear();
+        Ok(())
     }
 
-    fn left_corner(&mut self, starts: &[StateId], entries: &[&[StateId]]) -> Result<()> {
+    /// Ranks a callable before all those ranked so far.
+    fn rank(&mut self, place: usize) {
+        self.kept.rank -= 1;
+        self.block.ranks.push((self.callables[place], self.kept.rank));
+    }
+
+    fn left_corner(&mut self, starts: &[StateId]) -> Result<()> {
+        let entries: Vec<_> = starts.iter().map(|&start| self.entries(start).0).collect();
         let place_of: FxHashMap<StateId, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
         // how each member begins outside of the group, and how it goes on after a beginning inside it
         let mut beginnings: Vec<Option<StateId>> = Vec::new();
         let mut continuations: Vec<Vec<(usize, Option<StateId>, bool)>> = vec![Vec::new(); starts.len()];
-        for (member, &states) in entries.iter().enumerate() {
+        for (member, states) in entries.into_iter().enumerate() {
             let mut outside = Vec::new();
-            for &state in states {
+            for state in states {
                 let inside = self.left_callees(state).find_map(|start| place_of.get(&start).copied());
                 match (inside, self.state(state)) {
                     (None, _) => outside.push(state),

@@ -44,8 +44,10 @@ pub(super) struct Lowering<'g> {
     pub(super) calls: FxHashMap<(StateId, StateId), StateId>,
     /// What is called and still to be built in this block, with its start.
     pending: Vec<(Pending, StateId, u32)>,
-    /// What the callables from the first unsettled one on come to without a byte.
-    pub(super) entries: Vec<Vec<StateId>>,
+    /// Of the callables from the first unsettled one on (by their place): what they call before they have read a byte.
+    pub(super) left_calls: Vec<(usize, StateId)>,
+    /// How many callables have been looked at for that.
+    pub(super) seen: usize,
     /// Parts that were begun in this block.
     begun: Vec<u32>,
     pub(super) scope: u32,
@@ -73,8 +75,22 @@ pub(super) struct Kept {
     starts: Vec<Option<StateId>>,
     /// The rank of the callable that was ranked last.
     pub(super) rank: u32,
+    spare: Spare,
     /// How many states there are in all blocks so far.
     states: usize,
+}
+
+/// Lists kept for their allocations.
+#[derive(Default)]
+struct Spare {
+    block: Block,
+    callables: Vec<StateId>,
+    calls: FxHashMap<(StateId, StateId), StateId>,
+    scope_ids: FxHashMap<Scope, u32>,
+    pending: Vec<(Pending, StateId, u32)>,
+    left_calls: Vec<(usize, StateId)>,
+    tasks: Vec<Task>,
+    results: Vec<StateId>,
 }
 
 /// What is lowered by itself.
@@ -98,8 +114,8 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
     }
     // that some items differ must be known now, and that there are not too many states
     let counted = |e: &Expression| matches!(e, Expression::Distinct(list) if list.min > 1 && !list.endless);
-    lowering.kept.defers =
-        lowering.kept.sizes.fit(limits.automaton_states / 2) && !grammar.expressions().iter().any(counted);
+    lowering.kept.defers = lowering.kept.sizes.all() < limits.automaton_states as u64 / 2
+        && !grammar.expressions().iter().any(counted);
     let scope = Scope { rule: grammar.root(), label: None };
     let start = lowering.begin(Pending::Rule(grammar.root()), scope, None);
     lowering.settle()?;
@@ -121,15 +137,15 @@ impl<'g> Lowering<'g> {
             parts: Vec::new(),
             starts: Vec::new(),
             rank: u32::MAX,
+            spare: Spare::default(),
             states: 0,
         };
-        let mut block = Block::new(0);
+        let mut lowering = Lowering::on(grammar, None, limits.clone(), Box::new(kept), 0);
         // most are no larger
-        block.states.reserve(256);
-        block.state_scopes.reserve(256);
-        block.edges.reserve(256);
-        block.splits.reserve(64);
-        let mut lowering = Lowering::on(grammar, None, limits.clone(), Box::new(kept), block);
+        lowering.block.states.reserve(256);
+        lowering.block.state_scopes.reserve(256);
+        lowering.block.edges.reserve(256);
+        lowering.block.splits.reserve(64);
         lowering.scope_id(Scope { rule: grammar.root(), label: None });
         lowering.add_state(State::Accept);
         lowering
@@ -142,33 +158,36 @@ impl<'g> Lowering<'g> {
         kept: Box<Kept>,
         first: u32,
     ) -> Lowering<'g> {
-        Lowering::on(grammar, Some(older), older.limits.clone(), kept, Block::new(first))
+        Lowering::on(grammar, Some(older), older.limits.clone(), kept, first)
     }
 
     fn on(
         grammar: &'g Grammar,
         older: Option<&'g Automaton>,
         limits: Limits,
-        kept: Box<Kept>,
-        block: Block,
+        mut kept: Box<Kept>,
+        first: u32,
     ) -> Lowering<'g> {
+        let spare = std::mem::take(&mut kept.spare);
+        let Spare { block, callables, calls, scope_ids, pending, left_calls, tasks, results } = spare;
         Lowering {
             grammar,
             older,
             limits,
-            block,
+            block: Block { first, ..block },
             kept,
-            callables: Vec::new(),
+            callables,
             settled: 0,
             suffix_states: FxHashMap::default(),
-            calls: FxHashMap::default(),
-            pending: Vec::new(),
-            entries: Vec::new(),
+            calls,
+            pending,
+            left_calls,
+            seen: 0,
             begun: Vec::new(),
             scope: 0,
-            scope_ids: FxHashMap::default(),
-            tasks: Vec::new(),
-            results: Vec::new(),
+            scope_ids,
+            tasks,
+            results,
             error: None,
         }
     }
@@ -355,7 +374,7 @@ impl<'g> Lowering<'g> {
                     _ => self.fill_split(start, &[built]),
                 }
             }
-            self.find_entries();
+            self.find_left_calls();
             if self.pending.is_empty() {
                 return self.error.take().map_or(Ok(()), Err);
             }
@@ -428,6 +447,10 @@ impl<'g> Lowering<'g> {
 
     /// Lowers a part, and what it calls before it has read a byte.
     pub(super) fn part(&mut self, part: u32) -> Result<StateId> {
+        self.block.states.reserve(64);
+        self.block.state_scopes.reserve(64);
+        self.block.edges.reserve(64);
+        self.block.splits.reserve(16);
         self.begin_part(part, None);
         self.settle()?;
         self.pass_over_splits();
@@ -442,6 +465,14 @@ impl<'g> Lowering<'g> {
     pub(super) fn into_parts(self) -> (Block, Vec<(u32, StateId)>, Box<Kept>) {
         let starts = &self.kept.starts;
         let begun = self.begun.iter().filter_map(|&part| Some((part, starts[part as usize]?))).collect();
-        (self.block, begun, self.kept)
+        let Lowering { mut block, mut kept, mut callables, mut calls, mut scope_ids, .. } = self;
+        let Lowering { pending, mut left_calls, tasks, results, .. } = self;
+        let made = block.take();
+        callables.clear();
+        calls.clear();
+        scope_ids.clear();
+        left_calls.clear();
+        kept.spare = Spare { block, callables, calls, scope_ids, pending, left_calls, tasks, results };
+        (made, begun, kept)
     }
 }

@@ -29,8 +29,8 @@ impl<'g> Lowering<'g> {
         self.results.pop().unwrap_or(StateId::ACCEPT)
     }
 
-    pub(super) fn results_of(&mut self, count: usize) -> Vec<StateId> {
-        self.results.split_off(self.results.len().saturating_sub(count))
+    pub(super) fn results_of(&mut self, count: usize) -> SmallVec<[StateId; 8]> {
+        self.results.drain(self.results.len().saturating_sub(count)..).collect()
     }
 
     pub(super) fn push_result(&mut self, state: StateId) {

@@ -77,7 +77,7 @@ impl<'g> Lowering<'g> {
         let further = usize::from(list.rest.is_some()) + usize::from(list.one.is_some());
         self.results_of(further);
         let members = self.possible(source);
-        let values = self.results_of(members.len());
+        let values = self.results_of(members.len()).into_vec();
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let mut next_required = vec![members.len() as u32; members.len() + 1];
         let mut required_from = vec![0; members.len() + 1];

@@ -224,6 +224,6 @@ impl Automaton {
 
     /// The place of a callable in the left-call order; callers come before callees.
     fn rank(&self, start: StateId) -> u32 {
-        self.block(start.0).ranks.get(&start).copied().unwrap_or(0)
+        self.block(start.0).rank(start)
     }
 }

@@ -73,9 +73,9 @@ impl Sizes {
         Sizes { weights, shared, here, all }
     }
 
-    /// Whether the states are surely no more than a limit.
-    pub(super) fn fit(&self, limit: usize) -> bool {
-        self.all < limit as u64
+    /// More states than all expressions together become.
+    pub(super) fn all(&self) -> u64 {
+        self.all
     }
 }
 
