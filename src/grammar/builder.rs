@@ -4,7 +4,7 @@ use super::class::{ByteSet, CharClass};
 use super::errors;
 use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Order, RuleId};
 use super::word_graph::WordGraph;
-use super::{Grammar, Rule};
+use super::{Grammar, Rule, verify};
 use crate::error::Result;
 use crate::limits::Limits;
 use hashbrown::HashTable;
@@ -306,6 +306,16 @@ impl GrammarBuilder {
 
     /// The ways through a graph of bytes.
     pub fn word_graph(&mut self, graph: WordGraph) -> ExprId {
+        if !graph.is_sound() {
+            self.fail(errors::unsound_word_graph());
+            return self.never();
+        }
+        self.sound_word_graph(graph)
+    }
+
+    /// The same of a graph that is known to be in order.
+    pub(crate) fn sound_word_graph(&mut self, graph: WordGraph) -> ExprId {
+        debug_assert!(graph.is_sound(), "{graph:?}");
         if graph.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
             let found = format!("a graph of {} nodes", graph.len());
@@ -457,7 +467,7 @@ impl GrammarBuilder {
             .collect::<Result<Arc<[Rule]>>>()?;
         let (expressions, labels) = (self.expressions.into(), self.labels.into());
         let grammar = Grammar { expressions, rules, labels, root };
-        grammar.verify()?;
+        verify::verify(&grammar, false)?;
         Ok(grammar)
     }
 }
