@@ -176,16 +176,18 @@ impl Lowering<'_> {
     /// Finds what the callables that are built call before they have read a byte. What of it is left for later is begun in
     /// this block.
     pub(super) fn find_left_calls(&mut self) {
-        while let Some(&callable) = self.callables.get(self.seen) {
-            for entry in self.entries(callable).0 {
+        // those that are begun meanwhile are not built yet
+        let built = self.callables.len();
+        for place in self.seen..built {
+            for entry in self.entries(self.callables[place]).0 {
                 let callees: SmallVec<[StateId; 2]> = self.left_callees(entry).collect();
                 for start in callees {
                     self.begin_called(start);
-                    self.left_calls.push((self.seen - self.settled, self.resolved(start)));
+                    self.left_calls.push((place - self.settled, self.resolved(start)));
                 }
             }
-            self.seen += 1;
         }
+        self.seen = built;
     }
 
     /// Per unsettled callable the ones of them (by place) that it left-calls.

@@ -15,8 +15,8 @@ use super::summary::Summary;
 use super::{errors, keywords, source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
 
 /// Documents beside the schema's own that may be asked for.
 const MAX_DOCUMENTS: usize = 1000;
@@ -24,7 +24,7 @@ const MAX_DOCUMENTS: usize = 1000;
 /// Where a schema stands.
 #[derive(Clone, Debug)]
 pub(super) struct Location<'a> {
-    pub(super) value: &'a Value,
+    pub(super) value: &'a Value<'a>,
     /// In the schema's own document a JSON Pointer, elsewhere a URI with one as its fragment.
     pub(super) pointer: String,
     pub(super) resource: ResourceId,
@@ -41,7 +41,7 @@ pub(super) struct Reader<'a, 'w> {
     documents: usize,
     locations: Vec<Location<'a>>,
     /// One id a place in the documents and a scope, however it is reached.
-    ids: FxHashMap<(*const Value, ScopeId), SchemaId>,
+    ids: FxHashMap<(*const Value<'a>, ScopeId), SchemaId>,
     warnings: &'w mut Vec<Diagnostic>,
     /// In how many schemas each keyword stands.
     pub(super) keywords: FxHashMap<&'a str, usize>,
@@ -64,7 +64,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
-    pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value) -> SchemaId {
+    pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value<'a>) -> SchemaId {
         let mut pointer = parent.pointer.clone();
         path.iter().for_each(|token| append(&mut pointer, token));
         let (mut resource, mut scope) = (parent.resource, parent.scope);
@@ -80,7 +80,7 @@ impl<'a> Reader<'a, '_> {
     /// # Errors
     /// There is none, it is too deep, or it is one too many.
     pub(super) fn fetch(&mut self, place: &str, uri: &str) -> Result<ResourceId> {
-        let Some(answer) = self.options.documents.get(uri, self.shelf) else {
+        let Some(answer) = self.options.documents.get(uri) else {
             return Err(errors::remote_reference(place, uri));
         };
         self.documents += 1;
@@ -88,7 +88,8 @@ impl<'a> Reader<'a, '_> {
             return Err(errors::too_many_documents(place, MAX_DOCUMENTS));
         }
         let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
-        source::check_depth(document, &self.options.limits)?;
+        source::check_depth(&document, &self.options.limits)?;
+        let document = self.shelf.put(Value::of(&document).into_owned());
         Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
     }
 
@@ -108,7 +109,7 @@ impl<'a> Reader<'a, '_> {
 
 /// Reads everything that the root reaches.
 pub(super) fn read<'a>(
-    root: &'a Value,
+    root: &'a Value<'a>,
     options: &'a JsonSchemaOptions,
     shelf: &'a Shelf,
     warnings: &mut Vec<Diagnostic>,

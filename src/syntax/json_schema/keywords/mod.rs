@@ -20,8 +20,8 @@ use super::policies;
 use super::reader::{Location, Reader};
 use super::schema::Schema;
 use crate::error::Result;
+use crate::syntax::json_schema::json::{Map, Value};
 use rustc_hash::FxHashMap;
-use serde_json::{Map, Value};
 use smallvec::SmallVec;
 use std::sync::LazyLock;
 
@@ -123,13 +123,13 @@ struct Keywords<'a, 'l> {
     location: &'l Location<'a>,
     /// Those that the draft has and that are no annotations. They are few: a look at each is quicker than the object's
     /// index.
-    known: SmallVec<[(&'a str, &'a Value); 8]>,
+    known: SmallVec<[(&'a str, &'a Value<'a>); 8]>,
     draft: Draft,
 }
 
 impl<'a> Keywords<'a, '_> {
     /// The value of a keyword, if it is there and the draft has it.
-    fn get(&self, keyword: &str) -> Option<&'a Value> {
+    fn get(&self, keyword: &str) -> Option<&'a Value<'a>> {
         self.known.iter().find(|(known, _)| *known == keyword).map(|(_, value)| *value)
     }
 
@@ -139,11 +139,11 @@ impl<'a> Keywords<'a, '_> {
     }
 
     /// The error that the keyword's value is not what it must be.
-    fn invalid(&self, keyword: &str, found: &Value, allowed: &str) -> crate::Error {
+    fn invalid(&self, keyword: &str, found: &Value<'_>, allowed: &str) -> crate::Error {
         errors::invalid_keyword(&self.pointer(keyword), keyword, found, allowed)
     }
 
-    fn array(&self, keyword: &str, allowed: &str) -> Result<Option<&'a Vec<Value>>> {
+    fn array(&self, keyword: &str, allowed: &str) -> Result<Option<&'a Vec<Value<'a>>>> {
         match self.get(keyword) {
             None => Ok(None),
             Some(Value::Array(list)) => Ok(Some(list)),
@@ -182,7 +182,7 @@ impl<'a> Keywords<'a, '_> {
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
     location: &Location<'a>,
-    map: &'a Map<String, Value>,
+    map: &'a Map<'a>,
 ) -> Result<Schema<'a>> {
     let draft = reader.draft(location);
     let mut keywords = Keywords { location, known: SmallVec::new(), draft };
