@@ -13,6 +13,7 @@ use super::errors;
 use super::lower::Lowering;
 use super::state::{State, StateId};
 use crate::error::Result;
+use crate::grammar::analysis::Analysis;
 use crate::grammar::{ExprId, Expression, Grammar};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -114,6 +115,57 @@ pub(super) fn lockstep_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<
     Ok(order)
 }
 
+/// Whether some rule may call itself before it has read a byte.
+pub(super) fn is_left_recursive(grammar: &Grammar, nullable: &Analysis) -> bool {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Mark::New; grammar.expressions().len()];
+    let mut path: Vec<(ExprId, bool)> = Vec::new();
+    for rule in grammar.rules() {
+        path.push((rule.body, false));
+        while let Some((id, is_end)) = path.pop() {
+            match marks[id.index()] {
+                _ if is_end => marks[id.index()] = Mark::Done,
+                Mark::Open => return true,
+                Mark::Done => {}
+                Mark::New => {
+                    marks[id.index()] = Mark::Open;
+                    path.push((id, true));
+                    path.extend(first_operands(grammar, nullable, id).map(|first| (first, false)));
+                }
+            }
+        }
+    }
+    false
+}
+
+/// The operands that an expression may begin with.
+fn first_operands<'g>(
+    grammar: &'g Grammar,
+    nullable: &'g Analysis,
+    id: ExprId,
+) -> impl Iterator<Item = ExprId> + 'g {
+    let (list, few): (&[ExprId], [Option<ExprId>; 2]) = match grammar.expression(id) {
+        Expression::Sequence(list) => {
+            let first = list.iter().position(|&part| !nullable.holds(part));
+            (&list[..first.map_or(list.len(), |first| first + 1)], [None, None])
+        }
+        Expression::Choice(list) => (list, [None, None]),
+        Expression::Repeat { body, .. } | Expression::Label(_, body) => (&[], [Some(*body), None]),
+        Expression::Rule(rule) => (&[], [Some(grammar.rule(*rule).body), None]),
+        // what follows a key has read it
+        Expression::Members(list) => (&[], [list.rest, list.one]),
+        Expression::Distinct(list) => (&[], [list.items.first().copied(), None]),
+        // words of graphs begin with a byte, and locksteps run on stacks of their own
+        _ => (&[], [None, None]),
+    };
+    list.iter().copied().chain(few.into_iter().flatten())
+}
+
 /// Of so many states a look at each is quicker than a hash index.
 const FEW: usize = 16;
 
@@ -205,7 +257,7 @@ impl Lowering<'_> {
     /// Transforms all groups of new callables that left-call each other, and orders the new callables so that callers
     /// come before what they left-call. Older ones left-call none of them.
     pub(super) fn settle(&mut self) -> Result<()> {
-        let mut transformed: FxHashSet<usize> = FxHashSet::default();
+        let mut transformed = false;
         loop {
             self.build_pending()?;
             if self.left_calls.is_empty() {
@@ -221,11 +273,10 @@ impl Lowering<'_> {
                 order.iter().for_each(|group| self.rank(self.settled + group[0]));
                 break;
             }
-            // what followed a left call is called now: other parts may have to be in this block, with groups of their own
+            if std::mem::replace(&mut transformed, true) {
+                return Err(errors::left_calls_remain());
+            }
             for group in groups {
-                if !group.iter().all(|&place| transformed.insert(place)) {
-                    return Err(errors::left_calls_remain());
-                }
                 let starts: Vec<StateId> =
                     group.iter().map(|&place| self.callables[self.settled + place]).collect();
                 self.left_corner(&starts)?;

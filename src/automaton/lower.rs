@@ -112,10 +112,11 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
     if !lowering.kept.productive.holds(root.body) {
         return Err(errors::empty_language(&root.name));
     }
-    // that some items differ must be known now, and that there are not too many states
+    // what may be wrong must come out now: too many states, too few different items, recursion that cannot be removed
     let counted = |e: &Expression| matches!(e, Expression::Distinct(list) if list.min > 1 && !list.endless);
     lowering.kept.defers = lowering.kept.sizes.all() < limits.automaton_states as u64 / 2
-        && !grammar.expressions().iter().any(counted);
+        && !grammar.expressions().iter().any(counted)
+        && !super::left_recursion::is_left_recursive(grammar, &lowering.kept.nullable);
     let scope = Scope { rule: grammar.root(), label: None };
     let start = lowering.begin(Pending::Rule(grammar.root()), scope, None);
     lowering.settle()?;

@@ -13,6 +13,9 @@ pub(super) fn join(pointer: &str, token: &str) -> String {
 /// Adds one more reference token to a pointer.
 pub(super) fn append(pointer: &mut String, token: &str) {
     pointer.push('/');
+    if !token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        return pointer.push_str(token);
+    }
     for part in token.split_inclusive(['~', '/']) {
         match (part.strip_suffix('~'), part.strip_suffix('/')) {
             (Some(before), _) => pointer.extend([before, "~0"]),

@@ -65,7 +65,9 @@ impl<'a> Reader<'a, '_> {
 
     /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
     pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value<'a>) -> SchemaId {
-        let mut pointer = parent.pointer.clone();
+        let more: usize = path.iter().map(|token| token.len() + 1).sum();
+        let mut pointer = String::with_capacity(parent.pointer.len() + more);
+        pointer.push_str(&parent.pointer);
         path.iter().for_each(|token| append(&mut pointer, token));
         let (mut resource, mut scope) = (parent.resource, parent.scope);
         if let Some(own) = self.resources.of_root(value) {
@@ -133,17 +135,21 @@ pub(super) fn read<'a>(
     reader.intern(Location { value: root, pointer: String::new(), resource, scope });
     let mut schemas = Schemas::default();
     let mut seen = FxHashSet::default();
-    while let Some(location) = reader.locations.get(schemas.len()).cloned() {
+    while let Some(next) = reader.locations.get_mut(schemas.len()) {
+        let pointer = std::mem::take(&mut next.pointer);
+        let location = Location { pointer, ..*next };
         if reader.scopes.len() > MAX_SCOPES {
             return Err(errors::too_many_scopes(&location.pointer, MAX_SCOPES));
         }
-        let pointer = location.pointer.clone();
         let mut schema = match location.value {
-            Value::Bool(true) => Schema::new(pointer),
-            Value::Bool(false) => Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(pointer) },
+            Value::Bool(true) => Schema::new(String::new()),
+            Value::Bool(false) => {
+                Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(String::new()) }
+            }
             Value::Object(map) => keywords::read(&mut reader, &location, map)?,
-            other => return Err(errors::not_a_schema(&pointer, other)),
+            other => return Err(errors::not_a_schema(&location.pointer, other)),
         };
+        schema.pointer = location.pointer;
         // in another scope, it is no longer the one of its place
         schema.is_written = seen.insert(std::ptr::from_ref(location.value));
         schemas.push(schema);

@@ -32,8 +32,7 @@ impl<'a> Emitter<'_, 'a> {
             _ if array.contains.is_empty() => self.items(array, count),
             _ => self.counted_items(array, count)?,
         };
-        let close = self.g.text("]");
-        Ok(self.g.sequence([self.layout.open_array, items, close]))
+        Ok(self.g.sequence([self.layout.open_array, items, self.layout.close_array]))
     }
 
     /// An item, with the space after it.

@@ -38,7 +38,7 @@ impl Emitter<'_, '_> {
                     parts.push(self.value(value));
                     parts.push(self.layout.space);
                 }
-                parts.push(self.g.text("]"));
+                parts.push(self.layout.close_array);
                 self.g.sequence(parts)
             }
             Value::Object(map) => {

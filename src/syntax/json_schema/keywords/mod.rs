@@ -174,7 +174,7 @@ impl<'a> Keywords<'a, '_> {
     }
 }
 
-/// Reads one schema object.
+/// Reads one schema object; the caller gives it its pointer.
 ///
 /// # Errors
 /// A keyword that is not supported, or whose value is not what the standard asks for; a reference that does
@@ -186,7 +186,7 @@ pub(super) fn read<'a>(
 ) -> Result<Schema<'a>> {
     let draft = reader.draft(location);
     let mut keywords = Keywords { location, known: SmallVec::new(), draft };
-    let mut schema = Schema::new(location.pointer.clone());
+    let mut schema = Schema::new(String::new());
     let alone = draft.ref_stands_alone() && map.contains_key("$ref");
     let mut families = 0u16;
     for (keyword, value) in map {
