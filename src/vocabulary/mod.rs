@@ -39,6 +39,7 @@ mod eos;
 mod errors;
 mod fingerprint;
 pub mod load;
+pub(crate) mod characters;
 pub(crate) mod loops;
 pub(crate) mod subtrees;
 mod token_id;
