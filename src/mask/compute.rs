@@ -249,7 +249,10 @@ impl Work<'_> {
         if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
             return Ok(allowed);
         }
-        if let Some(allowed) = class::compute(&mut self.walk, configuration)? {
+        if let Some(allowed) = class::compute(&mut self.walk, configuration, &candidates)? {
+            return Ok(allowed);
+        }
+        if let Some(allowed) = loops::compute_closed(&mut self.walk, configuration, &candidates)? {
             return Ok(allowed);
         }
         let mut allowed = Allowed::default();
