@@ -7,7 +7,7 @@
 use super::Automaton;
 use super::distinct::Trace;
 use super::stack::{Frame, StackId};
-use super::state::{State, StateId};
+use super::state::{Loop, State, StateId};
 use super::table::Tables;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
@@ -163,7 +163,7 @@ impl Tables {
         }
         match automaton.state(frame.to_return) {
             State::LoopReturn(l) => {
-                let count = frame.value.saturating_add(1);
+                let count = Loop::after(frame.value);
                 if count >= automaton.counted_loop(l).min {
                     self.add(closure, automaton.counted_loop(l).exit, frame.below);
                 }

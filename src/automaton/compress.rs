@@ -31,6 +31,7 @@ impl Lowering<'_> {
         for counted in &mut block.loops {
             to(&mut counted.body);
             to(&mut counted.exit);
+            to(&mut counted.after_first);
         }
         for list in &mut block.members {
             list.values.iter_mut().chain(&mut list.rest).chain(&mut list.one).for_each(&to);

@@ -12,8 +12,19 @@ use super::state::Lockstep;
 use super::table::{ConfigurationId, Tables};
 use crate::error::Result;
 use crate::limits::Limits;
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+/// No shorter completion is looked for than one of so many bytes.
+const SHORT: u32 = 4;
+
+/// So many words are tried on the next tuple before others are searched for.
+const COMPLETIONS: usize = 8;
+
+/// A short word that completes a tuple.
+type Word = smallvec::SmallVec<[u8; 8]>;
 
 type Tuple = smallvec::SmallVec<[ConfigurationId; 4]>;
 
@@ -21,30 +32,75 @@ type Tuple = smallvec::SmallVec<[ConfigurationId; 4]>;
 #[derive(Debug, Default)]
 pub(super) struct Tuples {
     tuples: Vec<Tuple>,
-    ids: FxHashMap<Tuple, u32>,
-    /// Per lockstep and tuple: whether some word that is not empty leads to acceptance.
-    extendable: FxHashMap<(u32, u32), bool>,
+    ids: HashTable<u32>,
+    /// Per lockstep and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
+    extendable: FxHashMap<(u32, u32), Option<u32>>,
+    /// Per lockstep: the most bytes of those words, so far.
+    reach: FxHashMap<u32, u32>,
+    /// How often that became more.
+    reaches: usize,
+    /// Per lockstep: words that completed other tuples, the last one first.
+    completions: FxHashMap<u32, VecDeque<Word>>,
+}
+
+fn hash(tuple: &Tuple) -> u64 {
+    let mut hasher = FxHasher::default();
+    tuple.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Tuples {
-    fn intern(&mut self, tuple: Tuple) -> u32 {
-        if let Some(&id) = self.ids.get(&tuple) {
+    pub(super) fn intern(&mut self, tuple: Tuple) -> u32 {
+        let hash = hash(&tuple);
+        if let Some(&id) = self.ids.find(hash, |&id| self.tuples[id as usize] == tuple) {
             return id;
         }
         let id = self.tuples.len() as u32;
-        self.tuples.push(tuple.clone());
-        self.ids.insert(tuple, id);
+        self.tuples.push(tuple);
+        self.ids.insert_unique(hash, id, |&id| self::hash(&self.tuples[id as usize]));
         id
+    }
+
+    pub(super) fn get(&self, tuple: u32) -> &Tuple {
+        &self.tuples[tuple as usize]
+    }
+
+    /// The most bytes that it took to complete any tuple of a lockstep so far.
+    pub(super) fn reach(&self, l: u32) -> u32 {
+        self.reach.get(&l).copied().unwrap_or(0)
+    }
+
+    /// Keeps a word that completes a tuple for the next ones.
+    fn keep(&mut self, l: u32, word: Word) {
+        let words = self.completions.entry(l).or_default();
+        words.truncate(COMPLETIONS - 1);
+        words.push_front(word);
+    }
+
+    fn completed(&mut self, l: u32, tuple: u32, bytes: u32) {
+        self.extendable.insert((l, tuple), Some(bytes));
+        let reach = self.reach.entry(l).or_insert(0);
+        if *reach < bytes {
+            *reach = bytes;
+            self.reaches += 1;
+        }
     }
 
     pub(super) fn memory_usage(&self) -> usize {
         self.tuples.capacity() * size_of::<Tuple>()
-            + self.ids.capacity() * (size_of::<Tuple>() + 5)
-            + self.extendable.capacity() * 10
+            + self.ids.capacity() * 5
+            + self.extendable.capacity() * 17
+            + self.reach.capacity() * 9
+            + self.completions.len() * COMPLETIONS * size_of::<Word>()
     }
 }
 
 impl Tables {
+    /// How often it took more bytes to complete a tuple than those before it. Parts are looked at anew then.
+    pub(crate) fn reaches(&self) -> usize {
+        self.tuples.reaches
+    }
+
     fn accepts(&self, lockstep: &Lockstep, tuple: u32) -> bool {
         let all = self.tuples.tuples[tuple as usize].iter().all(|&c| self.is_accepting(c));
         all != lockstep.complement
@@ -139,28 +195,57 @@ impl Tables {
         Ok((low, high))
     }
 
+    /// Whether a word leads from `tuple` to acceptance.
+    fn is_completed_by(
+        &mut self,
+        automaton: &Automaton,
+        lockstep: &Lockstep,
+        tuple: u32,
+        word: &[u8],
+    ) -> Result<bool> {
+        let mut at = tuple;
+        for &byte in word {
+            match self.step_tuple(automaton, lockstep, at, byte)? {
+                Some(next) => at = next,
+                None => return Ok(false),
+            }
+        }
+        Ok(self.accepts(lockstep, at))
+    }
+
     /// Whether at least one more byte can lead from `tuple` to acceptance.
     fn is_extendable(&mut self, automaton: &Automaton, l: u32, tuple: u32) -> Result<bool> {
         if let Some(&known) = self.tuples.extendable.get(&(l, tuple)) {
-            return Ok(known);
+            return Ok(known.is_some());
         }
         let lockstep = automaton.lockstep(l);
+        for place in 0..self.tuples.completions.get(&l).map_or(0, VecDeque::len) {
+            let word = self.tuples.completions[&l][place].clone();
+            if self.is_completed_by(automaton, lockstep, tuple, &word)? {
+                self.tuples.completed(l, tuple, word.len() as u32);
+                return Ok(true);
+            }
+        }
         let limit = automaton.limits().lockstep_search;
-        let mut parents: FxHashMap<u32, u32> = FxHashMap::default();
+        // how each was come to
+        let mut parents: FxHashMap<u32, (u32, u8)> = FxHashMap::default();
         let mut queue = VecDeque::from([tuple]);
-        parents.insert(tuple, tuple);
+        parents.insert(tuple, (tuple, 0));
         while let Some(current) = queue.pop_front() {
+            // how many bytes lead to acceptance, and the last one if it does at once
+            let (mut bytes, mut last) = (None, None);
             for &byte in automaton.class_representatives() {
                 let Some(next) = self.step_tuple(automaton, lockstep, current, byte)? else { continue };
+                if self.accepts(lockstep, next) {
+                    (bytes, last) = (Some(1), Some(byte));
+                    break;
+                }
                 let known = self.tuples.extendable.get(&(l, next)).copied();
-                if self.accepts(lockstep, next) || known == Some(true) {
-                    let mut on_path = current;
-                    loop {
-                        self.tuples.extendable.insert((l, on_path), true);
-                        if on_path == tuple {
-                            return Ok(true);
-                        }
-                        on_path = parents[&on_path];
+                if let Some(Some(more)) = known {
+                    let through = more.saturating_add(1);
+                    bytes = Some(bytes.map_or(through, |bytes| through.min(bytes)));
+                    if through <= SHORT {
+                        break;
                     }
                 }
                 if known.is_none() && !parents.contains_key(&next) {
@@ -171,15 +256,34 @@ impl Tables {
                             "an intersection or complement with no completion found so far",
                         ));
                     }
-                    parents.insert(next, current);
+                    parents.insert(next, (current, byte));
                     queue.push_back(next);
                 }
+            }
+            if let Some(bytes) = bytes {
+                let (mut on_path, mut bytes) = (current, bytes);
+                let mut word: Word = last.into_iter().collect();
+                loop {
+                    self.tuples.completed(l, on_path, bytes);
+                    if on_path == tuple {
+                        break;
+                    }
+                    let (parent, byte) = parents[&on_path];
+                    word.push(byte);
+                    on_path = parent;
+                    bytes = bytes.saturating_add(1);
+                }
+                word.reverse();
+                if last.is_some() && !word.spilled() {
+                    self.tuples.keep(l, word);
+                }
+                return Ok(true);
             }
             self.check_memory(automaton)?;
         }
         // nothing was found: none of the tuples seen leads to acceptance
         for &dead in parents.keys() {
-            self.tuples.extendable.insert((l, dead), false);
+            self.tuples.extendable.insert((l, dead), None);
         }
         Ok(false)
     }

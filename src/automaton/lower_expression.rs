@@ -273,9 +273,10 @@ impl<'g> Lowering<'g> {
         let index = self.block.next(&self.block.loops);
         let start = self.open_callable();
         let to_return = self.add_state(State::LoopReturn(index));
-        self.block.loops.push(Loop { body: start, min, max, exit: next, to_return });
         let again = self.add_state(State::LoopAgain(index));
         let after_first = if min <= 1 { self.split(&[again, next]) } else { again };
+        let bytes = self.round_bytes(body);
+        self.block.loops.push(Loop { body: start, bytes, min, max, exit: next, to_return, after_first });
         let result = self.add_state(State::Call { start, to_return: after_first });
         self.tasks.push(Task::CallableEnd { start, result });
         self.tasks.push(Task::Build { expression: body, next: StateId::ACCEPT, scope });

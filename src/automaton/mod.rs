@@ -29,6 +29,7 @@ mod lower_expression;
 mod lower_members;
 mod lower_word_graph;
 mod members;
+mod near;
 mod parts;
 pub(crate) mod segmented;
 mod sizes;

@@ -7,15 +7,17 @@
 //!
 //! Frames whose value a state may look at before it returns stay with the part: the members seen, rounds
 //! of a loop, the tuple of a lockstep. Rounds are only told apart where a bound is so near that a token could come
-//! to it.
+//! to it, those inside of locksteps too: see `near.rs`.
 
 use super::Automaton;
 use super::closure::Item;
 use super::distinct::{TapeId, is_between};
+use super::near::Round;
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
 use smallvec::SmallVec;
+use std::ops::Deref;
 
 /// Frames of nested loops that stay with a part; where there are more, a configuration is not split.
 const DEEPEST: usize = 6;
@@ -30,6 +32,22 @@ pub(crate) struct Part {
     pub(crate) configuration: ConfigurationId,
     /// Where they return to; `None` to nothing: the text ends there.
     pub(crate) below: Option<StackId>,
+}
+
+/// The parts of a configuration.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    parts: SmallVec<[Part; 4]>,
+    /// Whether rounds were told apart, of which there are many: over fewer bytes they might not have to be.
+    pub(crate) told_apart: bool,
+}
+
+impl Deref for Parts {
+    type Target = [Part];
+
+    fn deref(&self) -> &[Part] {
+        &self.parts
+    }
 }
 
 /// Frames that stay with a part, from the top.
@@ -53,22 +71,21 @@ struct Split {
 impl Tables {
     /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
     /// where that does the same over the next `horizon` bytes.
-    pub(crate) fn parts(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        horizon: u32,
-    ) -> SmallVec<[Part; 4]> {
+    pub(crate) fn parts(&mut self, automaton: &Automaton, id: ConfigurationId, horizon: u32) -> Parts {
+        let whole = SmallVec::from_elem(Part { configuration: id, below: None }, 1);
+        let whole = Parts { parts: whole, told_apart: false };
+        let mut told_apart = false;
         let mut splits: SmallVec<[Split; 8]> = SmallVec::new();
         for place in 0..self.items(id).len() {
             let Item { state, stack } = self.items(id)[place];
-            if !self.split_stack(automaton, (state, stack), horizon, &mut splits) {
-                return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
+            match self.split_stack(automaton, (state, stack), horizon, &mut splits) {
+                Some(here) => told_apart |= here,
+                None => return whole,
             }
         }
         let as_they_are = |split: &Split| split.below == Stacks::EMPTY_STACK && split.kept.is_empty();
         if splits.iter().all(as_they_are) {
-            return SmallVec::from_elem(Part { configuration: id, below: None }, 1);
+            return whole;
         }
         self.join(automaton, &mut splits);
         splits.sort_unstable();
@@ -93,7 +110,7 @@ impl Tables {
             let below = part[0].below;
             parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
         }
-        parts
+        Parts { parts, told_apart }
     }
 
     /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
@@ -126,26 +143,37 @@ impl Tables {
         }
     }
 
-    /// Splits the stacks of one state; returns false if that is not possible.
+    /// Splits the stacks of one state, and says whether many rounds were told apart; `None` if that is not possible.
     fn split_stack(
         &mut self,
         automaton: &Automaton,
         (state, whole): (StateId, StackId),
         horizon: u32,
         splits: &mut SmallVec<[Split; 8]>,
-    ) -> bool {
+    ) -> Option<bool> {
+        let mut told_apart = false;
         let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((whole, Kept::new()), 1);
         while let Some((stack, kept)) = open.pop() {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
+                let round = automaton.near_frame(&frame, horizon);
+                told_apart |= round.is_some_and(|(_, apart)| apart);
+                if let Some((Round::As(to_return, count), _)) = round {
+                    let mut kept = kept.clone();
+                    kept.push((to_return, count));
+                    open.push((frame.below, kept));
+                    continue;
+                }
                 let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
-                let (value, more) = match returns {
-                    Some(State::LoopReturn(l)) => {
-                        (automaton.counted_loop(l).near(frame.value, horizon), true)
+                let value = match returns {
+                    Some(State::MembersReturn(_)) => frame.value,
+                    Some(State::DistinctReturn(_)) if is_between(frame.value) => frame.value,
+                    Some(State::Lockstep(l)) => {
+                        let (tuple, here) = self.near_tuple(automaton, l, frame.value, horizon);
+                        told_apart |= here;
+                        tuple
                     }
-                    Some(State::MembersReturn(_) | State::Lockstep(_)) => (frame.value, false),
-                    Some(State::DistinctReturn(_)) if is_between(frame.value) => (frame.value, false),
                     _ => {
                         plain.push(frame);
                         continue;
@@ -153,10 +181,7 @@ impl Tables {
                 };
                 let mut kept = kept.clone();
                 kept.push((frame.to_return, value));
-                match more {
-                    true => open.push((frame.below, kept)),
-                    false => splits.push(Split { below: frame.below, part: 0, stack: whole, kept, state }),
-                }
+                splits.push(Split { below: frame.below, part: 0, stack: whole, kept, state });
             }
             if plain.len() == self.stacks.frame_count(stack) {
                 splits.push(Split { below: stack, part: 0, stack: whole, kept, state });
@@ -164,12 +189,12 @@ impl Tables {
                 let below = self.stacks.intern(&plain);
                 splits.push(Split { below, part: 0, stack: whole, kept, state });
             } else if kept.len() >= DEEPEST {
-                return false;
+                return None;
             }
             if splits.len() + open.len() > MOST {
-                return false;
+                return None;
             }
         }
-        true
+        Some(told_apart)
     }
 }

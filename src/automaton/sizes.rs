@@ -9,6 +9,9 @@ use crate::grammar::{ExprId, Expression, Grammar};
 /// A rule of so many states and expressions or fewer, which calls no other, stands in a loop instead of being called.
 const LEAF: usize = 64;
 
+/// How deep a loop's body is looked into for the bytes of a round.
+const LEVELS: usize = 6;
+
 /// Expressions of so many states are written out at each use: one character in all its spellings, but no string.
 const SMALL: u32 = 24;
 
@@ -16,6 +19,11 @@ const SMALL: u32 = 24;
 pub(super) const UNROLLED_STATES: u32 = 16;
 
 impl Lowering<'_> {
+    /// A round of a loop has at least so many bytes.
+    pub(super) fn round_bytes(&self, body: ExprId) -> u32 {
+        fewest_bytes(self.grammar, body, LEVELS, &mut { LEAF }).max(1)
+    }
+
     /// Builds the body of a loop in the loop, even if others share it: so a configuration in the loop comes back to itself
     /// without a return.
     pub(super) fn build_loop_body(&mut self, body: ExprId, next: StateId, scope: u32) {
@@ -46,6 +54,23 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
         open.extend(expression.children().take(LEAF + 1));
     }
     true
+}
+
+/// At least so many bytes are in each word of an expression, as far as `depth` levels of it and `look` expressions tell.
+fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut usize) -> u32 {
+    let (Some(depth), Some(less)) = (depth.checked_sub(1), look.checked_sub(1)) else { return 0 };
+    *look = less;
+    let mut fewest = |child: &ExprId| fewest_bytes(grammar, *child, depth, look);
+    match grammar.expression(expression) {
+        Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+        Expression::ByteSet(_) | Expression::Class(_) => 1,
+        Expression::Sequence(list) => list.iter().fold(0, |sum, child| sum.saturating_add(fewest(child))),
+        Expression::Choice(list) => list.iter().map(fewest).min().unwrap_or(0),
+        Expression::Repeat { body, min, .. } if *min > 0 => fewest(body).saturating_mul(*min),
+        Expression::Rule(rule) => fewest(&grammar.rule(*rule).body),
+        Expression::Label(_, body) => fewest(body),
+        _ => 0,
+    }
 }
 
 /// How large the expressions of a grammar are.

@@ -1,5 +1,6 @@
 //! The states of the byte-level pushdown automaton, and the tables they point into.
 
+use super::stack::REGISTER;
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -85,39 +86,67 @@ pub(crate) struct Edge {
     pub(crate) next: StateId,
 }
 
+/// The count of a loop that is far from both of its bounds: it may go round, and may end, however often it went round.
+/// No count comes so far.
+pub(crate) const FAR: u32 = REGISTER - 1;
+
+/// Loops of at most so many rounds are told apart by them.
+const FEW_ROUNDS: u32 = 24;
+
+/// A count that does the same as another for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Near {
+    pub(crate) count: u32,
+    /// Whether it is the count itself, one of many, for a bound is near.
+    pub(crate) told_apart: bool,
+}
+
 /// A counted loop: its body runs `min` to `max` times, counted in the frame's value.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     /// Start of the body; the body is never empty and ends in the accepting state.
     pub(crate) body: StateId,
+    /// At least so many bytes are a round.
+    pub(crate) bytes: u32,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     /// Where to go on afterwards.
     pub(crate) exit: StateId,
     /// The `LoopReturn` state.
     pub(crate) to_return: StateId,
+    /// Where the first round, which is a plain call, returns to.
+    pub(crate) after_first: StateId,
 }
 
 impl Loop {
     /// Whether another round may begin after `count` rounds.
     pub(crate) fn may_repeat(&self, count: u32) -> bool {
-        self.max.is_none_or(|max| count < max)
+        count == FAR || self.max.is_none_or(|max| count < max)
     }
 
-    /// A count that does the same as `count` over the next `horizon` rounds: bounds that are farther away are not met.
-    pub(crate) fn near(&self, count: u32, horizon: u32) -> u32 {
-        let far = |bound: u32| bound > count && bound - count > horizon.saturating_add(2);
+    /// A count that does the same as `count` over the next `horizon` bytes: bounds that are farther away are not met.
+    pub(crate) fn near(&self, count: u32, horizon: u32) -> Near {
+        // the round that is begun, and those that follow
+        let rounds = horizon / self.bytes + 1;
+        let far = |bound: u32| bound > count && bound - count > rounds + 1;
+        let told_apart = self.max.unwrap_or(self.min) > FEW_ROUNDS;
         match self.max {
-            Some(max) if !far(max) => count,
-            _ if count >= self.min => count.min(self.min.max(1)),
-            _ if far(self.min) => count.min(1),
-            _ => count,
+            _ if count == FAR => Near { count, told_apart: false },
+            Some(max) if !far(max) => Near { count, told_apart },
+            _ if count + 1 >= self.min => Near { count: FAR, told_apart: false },
+            _ if far(self.min) => Near { count: count.min(1), told_apart: false },
+            _ => Near { count, told_apart },
         }
+    }
+
+    /// The count after one more round.
+    pub(crate) fn after(count: u32) -> u32 {
+        if count == FAR { FAR } else { count.saturating_add(1) }
     }
 
     /// `count` as kept in a frame: without an upper bound, counting ends at the lower one.
     pub(crate) fn kept(&self, count: u32) -> u32 {
-        if self.max.is_none() { count.min(self.min) } else { count }
+        if self.max.is_none() && count != FAR { count.min(self.min) } else { count }
     }
 }
 

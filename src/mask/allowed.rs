@@ -69,6 +69,15 @@ impl Allowed {
         }
     }
 
+    /// Leaves out those that are not in `kept`, bits.
+    pub(super) fn keep(&mut self, kept: &[u32]) {
+        self.added.retain(|&id| is_marked(kept, id));
+        if let Some(words) = &mut self.words {
+            let both = words.iter().zip(kept).map(|(words, kept)| words & kept);
+            *words = both.collect();
+        }
+    }
+
     /// Bytes on the heap, those of shared words among them.
     pub(super) fn memory_usage(&self) -> usize {
         let words = self.words.as_ref().map_or(0, |words| words.len());

@@ -6,7 +6,8 @@
 //! which is short: after a string few bytes may come.
 
 use super::allowed::Allowed;
-use super::difference::{self, Difference};
+use super::class;
+use super::difference::{self, Difference, Removed};
 use super::distinct::Blind;
 use super::loops;
 use super::token_mask::TokenMask;
@@ -17,6 +18,9 @@ use crate::vocabulary::Vocabulary;
 use crate::vocabulary::loops::TrieId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// Of what a record is: a part, and the tokens of a trie.
+type RecordOf = (ConfigurationId, TrieId);
 
 /// What is known of a part.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ enum Tokens {
 #[derive(Debug, Default)]
 pub(super) struct Records {
     /// `None` for parts that may return nearly everywhere.
-    of: FxHashMap<ConfigurationId, Option<Arc<Record>>>,
+    of: FxHashMap<RecordOf, Option<Arc<Record>>>,
     /// Of the configurations that stand in for those that remember items.
     blind: FxHashMap<ConfigurationId, Arc<Blind>>,
     bytes: usize,
@@ -47,7 +51,7 @@ impl Records {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.bytes
-            + self.of.capacity() * (size_of::<(ConfigurationId, Option<Arc<Record>>)>() + 1)
+            + self.of.capacity() * (size_of::<(RecordOf, Option<Arc<Record>>)>() + 1)
             + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
     }
 
@@ -65,7 +69,7 @@ impl Record {
     fn memory_usage(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Whole(allowed) => allowed.memory_usage(),
-            Tokens::Near(difference) => difference.removed.len() * 4 + difference.added.memory_usage(),
+            Tokens::Near(difference) => difference.removed.memory_usage() + difference.added.memory_usage(),
         };
         size_of::<Record>() + tokens + self.returns.len() * size_of::<Return>()
     }
@@ -99,33 +103,78 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
-        let mut allowed = Allowed::default();
         if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
+            let mut allowed = Allowed::default();
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
         }
         if self.walk.tables.remembers(configuration) {
             return self.remembering(configuration);
         }
-        for part in self.walk.tables.parts(self.walk.automaton, configuration, self.walk.vocabulary.longest())
-        {
-            match self.part(part)? {
-                Some(more) => allowed.unite(more),
-                None => return self.tokens(configuration),
+        loop {
+            let before = self.walk.tables.reaches();
+            let allowed = self.by_parts(configuration)?;
+            // where completions are longer than was thought, bounds may have been nearer
+            if self.walk.tables.reaches() == before {
+                return Ok(allowed);
             }
         }
-        Ok(allowed)
     }
 
-    /// The tokens of a part where it stands; `None` if it has no record.
-    fn part(&mut self, part: Part) -> Result<Option<Allowed>> {
-        let Some(record) = self.record(part.configuration, true)? else { return Ok(None) };
+    /// The tokens of a configuration, from those of its parts.
+    fn by_parts(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        let (automaton, vocabulary) = (self.walk.automaton, self.walk.vocabulary);
+        let parts = self.walk.tables.parts(automaton, configuration, vocabulary.longest());
+        let mut allowed = None;
+        // where a bound is near for long tokens only, those are looked at by themselves
+        for lengths in vocabulary.loops().lengths.iter().filter(|_| parts.told_apart) {
+            let of_short = self.walk.tables.parts(automaton, configuration, lengths.bytes);
+            if !of_short.told_apart {
+                let short = self.unite(&of_short, TrieId::ALL)?;
+                let long = self.unite(&parts, lengths.long)?;
+                allowed = short.zip(long).map(|(mut short, long)| {
+                    short.keep(&lengths.short);
+                    short.unite(long);
+                    short
+                });
+                break;
+            }
+        }
+        if allowed.is_none() {
+            allowed = self.unite(&parts, TrieId::ALL)?;
+        }
+        match allowed {
+            Some(allowed) => Ok(allowed),
+            None => self.tokens(configuration),
+        }
+    }
+
+    /// The tokens of a trie that parts allow; `None` if one has no record.
+    fn unite(&mut self, parts: &[Part], trie: TrieId) -> Result<Option<Allowed>> {
+        let mut allowed = Allowed::default();
+        for &part in parts {
+            match self.part(part, trie)? {
+                Some(more) => allowed.unite(more),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(allowed))
+    }
+
+    /// The tokens of a trie that a part allows where it stands; `None` if it has no record.
+    fn part(&mut self, part: Part, trie: TrieId) -> Result<Option<Allowed>> {
+        let Some(record) = self.record((part.configuration, trie), trie == TrieId::ALL)? else {
+            return Ok(None);
+        };
         let mut allowed = match &record.tokens {
             Tokens::Whole(allowed) => allowed.clone(),
             Tokens::Near(difference) => {
                 let base = Part { configuration: difference.base, ..part };
-                let Some(mut allowed) = self.part(base)? else { return Ok(None) };
-                allowed.remove(&difference.removed, self.scratch);
+                let Some(mut allowed) = self.part(base, trie)? else { return Ok(None) };
+                match &difference.removed {
+                    Removed::Few(tokens) => allowed.remove(tokens, self.scratch),
+                    Removed::AllBut(kept) => allowed.keep(kept),
+                }
                 allowed.unite(difference.added.clone());
                 allowed
             }
@@ -146,18 +195,18 @@ impl Work<'_> {
         Ok(Some(allowed))
     }
 
-    /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
-    fn record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Arc<Record>>> {
-        if let Some(known) = self.records.of.get(&configuration) {
+    /// The record of a part for a trie, made at the first visit. Unless it may `lean` on another's it is whole.
+    fn record(&mut self, of: RecordOf, lean: bool) -> Result<Option<Arc<Record>>> {
+        if let Some(known) = self.records.of.get(&of) {
             return Ok(known.clone());
         }
-        let record = self.new_record(configuration, lean)?.map(Arc::new);
+        let record = self.new_record(of, lean)?.map(Arc::new);
         self.records.bytes += record.as_ref().map_or(0, |record| record.memory_usage());
-        self.records.of.insert(configuration, record.clone());
+        self.records.of.insert(of, record.clone());
         Ok(record)
     }
 
-    fn new_record(&mut self, configuration: ConfigurationId, lean: bool) -> Result<Option<Record>> {
+    fn new_record(&mut self, (configuration, trie): RecordOf, lean: bool) -> Result<Option<Record>> {
         if self.walk.tables.is_accepting(configuration) {
             return Ok(None);
         }
@@ -166,7 +215,12 @@ impl Work<'_> {
         self.walk.returns = Some(Vec::new());
         let tokens = match base {
             Some(base) => difference::compute(&mut self.walk, configuration, base).map(Tokens::Near),
-            None => self.tokens(configuration).map(Tokens::Whole),
+            None if trie == TrieId::ALL => self.tokens(configuration).map(Tokens::Whole),
+            None => {
+                let mut allowed = Allowed::default();
+                let walked = self.walk.run(trie, configuration, |_| true, &mut allowed);
+                walked.map(|()| Tokens::Whole(allowed))
+            }
         };
         let everywhere = self.walk.returns_everywhere();
         let returns = self.walk.returns.take().unwrap_or_default();
@@ -183,7 +237,7 @@ impl Work<'_> {
     /// The part that a part is nearly the same as.
     fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
         let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
-        let record = self.record(base, false)?;
+        let record = self.record((base, TrieId::ALL), false)?;
         let wide =
             record.is_some_and(|record| matches!(&record.tokens, Tokens::Whole(whole) if whole.is_wide()));
         Ok(wide.then_some(base))
@@ -193,6 +247,12 @@ impl Work<'_> {
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
         if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
+            return Ok(allowed);
+        }
+        if let Some(allowed) = class::compute(&mut self.walk, configuration, &candidates)? {
+            return Ok(allowed);
+        }
+        if let Some(allowed) = loops::compute_closed(&mut self.walk, configuration, &candidates)? {
             return Ok(allowed);
         }
         let mut allowed = Allowed::default();

@@ -24,9 +24,36 @@ pub(super) struct Difference {
     /// The configuration that loops.
     pub(super) base: ConfigurationId,
     /// The tokens to take away from the loop's, wherever its continuation may have them from.
-    pub(super) removed: Vec<u32>,
+    pub(super) removed: Removed,
     /// The tokens to add.
     pub(super) added: Allowed,
+}
+
+/// Tokens to take away.
+#[derive(Debug)]
+pub(super) enum Removed {
+    Few(Vec<u32>),
+    /// As bits: those that stay.
+    AllBut(Box<[u32]>),
+}
+
+impl Removed {
+    fn new(tokens: Vec<u32>, width_words: usize) -> Removed {
+        if tokens.len() <= width_words {
+            return Removed::Few(tokens);
+        }
+        let mut kept = vec![u32::MAX; width_words];
+        tokens.iter().for_each(|&id| kept[id as usize / 32] &= !(1 << (id % 32)));
+        Removed::AllBut(kept.into())
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        4 * match self {
+            Removed::Few(tokens) => tokens.len(),
+            Removed::AllBut(kept) => kept.len(),
+        }
+    }
 }
 
 /// The configuration that most characters lead to, if it comes back to itself.
@@ -61,7 +88,7 @@ pub(super) fn compute(
     base: ConfigurationId,
 ) -> Result<Difference> {
     let trie = walk.vocabulary.trie();
-    let mut difference = Difference { base, removed: Vec::new(), added: Allowed::default() };
+    let (mut removed, mut added) = (Vec::new(), Allowed::default());
     let mut same: FxHashMap<(ConfigurationId, ConfigurationId), bool> = FxHashMap::default();
     // nodes whose path is in the loop
     let mut open = vec![(trie.root(), configuration)];
@@ -83,12 +110,12 @@ pub(super) fn compute(
             }
             // outside of the loop little is the same: the subtree is done anew
             if right != ConfigurationId::DEAD {
-                difference.removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
+                removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
             }
-            walk.run_below(TrieId::ALL, child.node, left, &mut difference.added)?;
+            walk.run_below(TrieId::ALL, child.node, left, &mut added)?;
         }
     }
-    Ok(difference)
+    Ok(Difference { base, removed: Removed::new(removed, walk.vocabulary.width().div_ceil(32)), added })
 }
 
 /// Whether two configurations lead to the same ones after any bytes, after few bytes.

@@ -16,6 +16,7 @@
 //! Nothing here knows of front ends.
 
 mod allowed;
+mod class;
 mod compiled;
 mod compute;
 mod difference;

@@ -12,6 +12,7 @@
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
 
+use super::characters::Characters;
 use super::subtrees::Subtrees;
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
@@ -65,21 +66,13 @@ struct Definition {
 }
 
 /// The loops, larger ones before those inside them.
-const DEFINITIONS: [Definition; 7] = [
+const DEFINITIONS: [Definition; 4] = [
     // any text
     Definition { ascii: &[(0x00, 0x7F)], beyond: true, probe: b'a' },
     // any text in one line
     Definition { ascii: &[(0x00, 0x09), (0x0B, 0x7F)], beyond: true, probe: b'a' },
     // the characters of JSON strings (RFC 8259, section 7) that are not escaped
     Definition { ascii: &[(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7F)], beyond: true, probe: b'a' },
-    // identifiers
-    Definition {
-        ascii: &[(b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')],
-        beyond: false,
-        probe: b'a',
-    },
-    Definition { ascii: &[(b'0', b'9'), (b'_', b'_'), (b'a', b'z')], beyond: false, probe: b'a' },
-    Definition { ascii: &[(b'a', b'z')], beyond: false, probe: b'a' },
     // JSON whitespace
     Definition { ascii: &[(b'\t', b'\n'), (b'\r', b'\r'), (b' ', b' ')], beyond: false, probe: b' ' },
 ];
@@ -90,11 +83,29 @@ pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
     /// The larger subtrees of the trie of all tokens.
     pub(crate) subtrees: Subtrees,
+    /// Short and long tokens, the longest bounds first.
+    pub(crate) lengths: Vec<Lengths>,
+    /// What the tokens are made of.
+    pub(crate) characters: Characters,
     tries: Vec<TokenTrie>,
 }
 
+/// Tokens are told apart as short and long ones by so many bytes.
+const SHORT: [u32; 2] = [32, 16];
+
+/// Short and long tokens.
+#[derive(Debug)]
+pub(crate) struct Lengths {
+    /// Short ones have at most so many bytes.
+    pub(crate) bytes: u32,
+    /// The short ones, as bits.
+    pub(crate) short: Box<[u32]>,
+    /// The long ones, whole.
+    pub(crate) long: TrieId,
+}
+
 /// One of a vocabulary's tries: that of all tokens, or the rests of some.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TrieId(u16);
 
 impl TrieId {
@@ -167,11 +178,15 @@ impl Loops {
     /// All loops of a vocabulary.
     pub(super) fn new(vocabulary: &Vocabulary) -> Loops {
         let subtrees = Subtrees::new(vocabulary.trie());
-        let mut loops = Loops { languages: Vec::new(), subtrees, tries: Vec::new() };
+        let characters = Characters::new(vocabulary);
+        let (languages, tries) = (Vec::new(), Vec::new());
+        let mut loops = Loops { languages, subtrees, lengths: Vec::new(), characters, tries };
         for definition in &DEFINITIONS {
             let language = LoopLanguage::new(definition, vocabulary, &mut loops.tries);
             loops.languages.push(language);
         }
+        loops.lengths =
+            SHORT.iter().filter_map(|&bytes| lengths(bytes, vocabulary, &mut loops.tries)).collect();
         loops
     }
 
@@ -183,7 +198,9 @@ impl Loops {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()
+            + self.characters.memory_usage()
             + self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
+            + self.lengths.iter().map(|lengths| lengths.short.len() * 4).sum::<usize>()
             + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()
     }
 }
@@ -283,6 +300,17 @@ fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<
     tries.push(TokenTrie::from_sorted(strings));
     // some thousand at most: loops times characters times states
     Some(TrieId(tries.len() as u16))
+}
+
+/// The tokens of at most so many bytes and those of more; `None` if there are none of more.
+fn lengths(bytes: u32, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> Option<Lengths> {
+    let is_short = |text: &[u8]| text.len() <= bytes as usize;
+    let (short, mut long): (Vec<_>, Vec<_>) = vocabulary.tokens().partition(|(_, text)| is_short(text));
+    long.sort_unstable_by_key(|&(_, text)| text);
+    let long: Vec<(&[u8], TokenId)> = long.into_iter().map(|(token, text)| (text, token)).collect();
+    let short: Vec<u32> = short.into_iter().map(|(token, _)| token.get()).collect();
+    let long = add_trie(&long, tries)?;
+    Some(Lengths { bytes, short: bits(&short, vocabulary.mask_words()).into(), long })
 }
 
 /// The nodes that follow one whose path is in a loop of single bytes.

@@ -35,6 +35,7 @@
 //! ```
 
 mod builder;
+pub(crate) mod characters;
 mod eos;
 mod errors;
 mod fingerprint;

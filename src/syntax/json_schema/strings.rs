@@ -234,8 +234,10 @@ pub(super) fn constrained(
         all.push(g.repeat(character, length.min, length.max));
     }
     let quote = g.text("\"");
+    // each with the quote after it: whether a token may end the string is then seen within the intersection
+    let all: Vec<ExprId> = all.into_iter().map(|content| g.sequence([content, quote])).collect();
     let content = g.intersection(all);
-    g.sequence([quote, content, quote])
+    g.sequence([quote, content])
 }
 
 /// A node of the trie of names.

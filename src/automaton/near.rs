@@ -1,0 +1,145 @@
+//! Rounds of loops that need not be told apart, for no bound is so near that a token could come to it.
+//!
+//! Such a round has the count [`FAR`] instead, from which all go on alike: a string of at most 500 characters is then
+//! one that loops for most of its length. Inside of a lockstep the same is done to the configurations of its operands.
+//! There it takes a second thought whether the lockstep can still be completed, as it may have to be completed within the
+//! bounds. From both sides:
+//! - What has a word within the bounds has it without them, as no count is below its lower bound.
+//! - What has a completion of so many bytes without the bounds has it within them, if the bounds are farther away than
+//!   the longest token and that completion together. So it is kept how long completions come to be, and bounds must
+//!   be farther away than that.
+//!
+//! A complement has more words where its operand has fewer, so its rounds are always told apart.
+
+use super::Automaton;
+use super::closure::Item;
+use super::stack::{Frame, StackId};
+use super::state::{FAR, Loop, State, StateId};
+use super::table::{ConfigurationId, Tables};
+use smallvec::SmallVec;
+
+/// Stacks of more frames are left as they are.
+const DEEPEST: usize = 8;
+
+/// So are configurations of more states.
+const MOST_STATES: usize = 32;
+
+/// Where completions are longer than this, rounds are told apart.
+const LONGEST_COMPLETION: u32 = 64;
+
+/// What a frame of a round is over the next bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    /// The same as a frame of that return state and count.
+    As(StateId, u32),
+    /// A frame like others, with no count yet.
+    First,
+}
+
+impl Automaton {
+    /// What the frame of a round is over the next `horizon` bytes, and whether it is told apart from many others; `None`
+    /// for other frames.
+    pub(super) fn near_frame(&self, frame: &Frame, horizon: u32) -> Option<(Round, bool)> {
+        if frame.to_return == Frame::BOTTOM {
+            return None;
+        }
+        if let State::LoopReturn(l) = self.state(frame.to_return) {
+            let near = self.counted_loop(l).near(frame.value, horizon);
+            return Some((Round::As(frame.to_return, near.count), near.told_apart));
+        }
+        let counted = self.first_round(frame.to_return)?;
+        let near = counted.near(0, horizon);
+        let round = if near.count == FAR { Round::As(counted.to_return, FAR) } else { Round::First };
+        Some((round, near.told_apart))
+    }
+
+    /// The loop whose first round returns to a state.
+    fn first_round(&self, to_return: StateId) -> Option<&Loop> {
+        let again = match self.state(to_return) {
+            State::Split { first, len } => self.state(*self.splits(first, len).first()?),
+            state => state,
+        };
+        let State::LoopAgain(l) = again else { return None };
+        let counted = self.counted_loop(l);
+        (counted.after_first == to_return).then_some(counted)
+    }
+}
+
+impl Tables {
+    /// A tuple of a lockstep that does the same over the next `horizon` bytes; and whether many rounds are told apart.
+    pub(super) fn near_tuple(
+        &mut self,
+        automaton: &Automaton,
+        l: u32,
+        tuple: u32,
+        horizon: u32,
+    ) -> (u32, bool) {
+        let lockstep = automaton.lockstep(l);
+        let reach = self.tuples.reach(l);
+        if lockstep.complement || reach > LONGEST_COMPLETION {
+            return (tuple, false);
+        }
+        let mut told_apart = false;
+        let mut operands = self.tuples.get(tuple).clone();
+        for operand in &mut operands {
+            let (near, here) = self.near_configuration(automaton, *operand, horizon.saturating_add(reach));
+            *operand = near;
+            told_apart |= here;
+        }
+        (self.tuples.intern(operands), told_apart)
+    }
+
+    fn near_configuration(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        horizon: u32,
+    ) -> (ConfigurationId, bool) {
+        if id <= ConfigurationId::UNSURE || self.remembers(id) || self.items(id).len() > MOST_STATES {
+            return (id, false);
+        }
+        let mut items: SmallVec<[Item; 8]> = SmallVec::from_slice(self.items(id));
+        let mut told_apart = false;
+        for item in &mut items {
+            let (stack, here) = self.near_stack(automaton, item.stack, horizon, DEEPEST);
+            item.stack = stack;
+            told_apart |= here;
+        }
+        let tape = self.tape(id);
+        (self.intern(&items, self.is_accepting(id), tape), told_apart)
+    }
+
+    fn near_stack(
+        &mut self,
+        automaton: &Automaton,
+        stack: StackId,
+        horizon: u32,
+        depth: usize,
+    ) -> (StackId, bool) {
+        if depth == 0 {
+            return (stack, false);
+        }
+        let (mut all, mut told_apart) = (None, false);
+        for place in 0..self.stacks.frame_count(stack) {
+            let frame = self.stacks.frame(stack, place);
+            if frame.to_return == Frame::BOTTOM {
+                let bottom = self.stacks.intern(&[frame]);
+                all = Some(all.map_or(bottom, |all| self.stacks.union(all, bottom)));
+                continue;
+            }
+            let (below, here) = self.near_stack(automaton, frame.below, horizon, depth - 1);
+            told_apart |= here;
+            let (mut to_return, mut value) = (frame.to_return, frame.value);
+            match automaton.near_frame(&frame, horizon) {
+                Some((Round::As(near, FAR), _)) => (to_return, value) = (near, FAR),
+                // with fewer rounds done, completions might have to be longer
+                Some((Round::As(_, near), apart)) => told_apart |= apart || near != value,
+                Some((Round::First, apart)) => told_apart |= apart,
+                None => {}
+            }
+            let near = self.stacks.push(to_return, value, below);
+            all = Some(all.map_or(near, |all| self.stacks.union(all, near)));
+        }
+        (all.unwrap_or(stack), told_apart)
+    }
+}
