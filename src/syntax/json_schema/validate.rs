@@ -190,7 +190,7 @@ impl<'a> Visit<'_, 'a> {
 
     fn object(&mut self, schema: &Schema<'a>, map: &Map<'_>, depth: usize) -> Result<bool> {
         let object = &schema.object;
-        if !object.required.iter().all(|name| map.contains_key(*name)) || !object.count.contains(map.len()) {
+        if !object.required.iter().all(|name| map.contains_key(name)) || !object.count.contains(map.len()) {
             return Ok(false);
         }
         for (name, member) in map {

@@ -102,8 +102,11 @@ const STATUS: &[(Family, Status, u8, u8, &[&str])] = &[
     (Family::Other, Refused, 3, 3, &["disallow"]),
 ];
 
+/// A row of [`STATUS`] without its keywords.
+type Row = (Family, Status, u8, u8);
+
 /// [`STATUS`] by keyword.
-static STATUSES: LazyLock<FxHashMap<&str, (Family, Status, u8, u8)>> = LazyLock::new(|| {
+static STATUSES: LazyLock<FxHashMap<&str, Row>> = LazyLock::new(|| {
     STATUS
         .iter()
         .flat_map(|&(family, status, since, until, words)| {
