@@ -9,7 +9,6 @@ use super::allowed::Allowed;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
-use crate::grammar::ByteSet;
 use crate::vocabulary::characters::Groups;
 use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::subtrees::Leads;
@@ -41,14 +40,7 @@ struct Place {
 }
 
 /// The tokens allowed in a configuration that goes through a class; `None` if it does not.
-pub(super) fn compute(
-    walk: &mut Walk<'_>,
-    configuration: ConfigurationId,
-    candidates: &ByteSet,
-) -> Result<Option<Allowed>> {
-    if candidates.len() < FEWEST {
-        return Ok(None);
-    }
+pub(super) fn compute(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<Allowed>> {
     let Some(class) = class(walk, configuration)? else { return Ok(None) };
     let vocabulary = walk.vocabulary;
     let trie = vocabulary.trie();
@@ -57,7 +49,7 @@ pub(super) fn compute(
         true => None,
         false => Some(u8::try_from(class.chain.len() - 1).unwrap_or(u8::MAX)),
     };
-    let mut allowed = Allowed::of_words(characters.within(class.leads, most));
+    let mut allowed = Allowed::of_words(characters.within(&class.leads, most).into());
     let mut open = vec![Place { node: trie.root(), at: 0, within: None }];
     while let Some(Place { node, at, within }) = open.pop() {
         let here = within.map_or(class.chain[at], |(configuration, _)| configuration);

@@ -249,10 +249,7 @@ impl Work<'_> {
         if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
             return Ok(allowed);
         }
-        if let Some(allowed) = class::compute(&mut self.walk, configuration, &candidates)? {
-            return Ok(allowed);
-        }
-        if let Some(allowed) = loops::compute_closed(&mut self.walk, configuration, &candidates)? {
+        if let Some(allowed) = class::compute(&mut self.walk, configuration)? {
             return Ok(allowed);
         }
         let mut allowed = Allowed::default();

@@ -38,45 +38,21 @@ pub(super) fn compute(
         if after == ConfigurationId::DEAD {
             continue;
         }
-        let allowed = match &language.counted {
+        let mut allowed = match &language.counted {
             _ if after == configuration => uncounted(walk, language, configuration)?,
             Some(parts) => counted(walk, (language, parts), configuration)?,
             None => entered(walk, language, configuration)?,
         };
-        if let Some(allowed) = allowed {
-            return with_outside(walk, language, configuration, allowed).map(Some);
+        if allowed.is_none() {
+            allowed = closed(walk, language, configuration)?;
+        }
+        if let Some(mut allowed) = allowed {
+            let outside = |byte: u8| !language.begins[usize::from(byte)];
+            walk.run(TrieId::ALL, configuration, outside, &mut allowed)?;
+            return Ok(Some(allowed));
         }
     }
     Ok(None)
-}
-
-/// The tokens allowed in a configuration that comes to few others in a loop; `None` if it does not.
-pub(super) fn compute_closed(
-    walk: &mut Walk<'_>,
-    configuration: ConfigurationId,
-    candidates: &ByteSet,
-) -> Result<Option<Allowed>> {
-    for language in &walk.vocabulary.loops().languages {
-        if !candidates.contains(language.probe) {
-            continue;
-        }
-        if let Some(allowed) = closed(walk, language, configuration)? {
-            return with_outside(walk, language, configuration, allowed).map(Some);
-        }
-    }
-    Ok(None)
-}
-
-/// Adds the tokens that do not begin in the loop.
-fn with_outside(
-    walk: &mut Walk<'_>,
-    language: &LoopLanguage,
-    configuration: ConfigurationId,
-    mut allowed: Allowed,
-) -> Result<Allowed> {
-    let outside = |byte: u8| !language.begins[usize::from(byte)];
-    walk.run(TrieId::ALL, configuration, outside, &mut allowed)?;
-    Ok(allowed)
 }
 
 /// The tokens that begin in a loop through which the configuration comes back to itself.

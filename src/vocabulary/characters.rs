@@ -8,14 +8,9 @@ use super::Vocabulary;
 use super::loops::{BEYOND_ASCII, STATES};
 use super::subtrees::Leads;
 use super::trie::TokenTrie;
-use rustc_hash::FxHashMap;
-use std::sync::{Arc, PoisonError, RwLock};
 
 /// First bytes of characters of which more tokens have one than this keep them as bits.
 const MANY: usize = 1 << 12;
-
-/// The tokens of so many classes are kept.
-const CLASSES: usize = 64;
 
 /// What the tokens of a vocabulary are made of.
 #[derive(Debug)]
@@ -28,8 +23,6 @@ pub(crate) struct Characters {
     counts: Box<[u8]>,
     /// Per node of the trie of all tokens: the groups of the bytes below it.
     below: Box<[Groups]>,
-    /// The tokens of classes that were asked for.
-    classes: RwLock<FxHashMap<(Leads, Option<u8>), Arc<[u32]>>>,
 }
 
 #[derive(Debug)]
@@ -124,28 +117,11 @@ impl Characters {
             having: lists.into_iter().map(having).collect(),
             counts: counts.into(),
             below: groups_below(vocabulary.trie()),
-            classes: RwLock::default(),
         }
     }
 
     /// The tokens all of whose characters begin with one of `leads`, of which they have at most so many; as bits.
-    pub(crate) fn within(&self, leads: Leads, most: Option<u8>) -> Arc<[u32]> {
-        let key = (leads, most);
-        // a lock that is poisoned still guards whole entries
-        let known = self.classes.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(known) = known {
-            return known;
-        }
-        let bits: Arc<[u32]> = self.compute_within(&leads, most).into();
-        let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
-        if classes.len() >= CLASSES {
-            classes.clear();
-        }
-        classes.insert(key, Arc::clone(&bits));
-        bits
-    }
-
-    fn compute_within(&self, leads: &Leads, most: Option<u8>) -> Vec<u32> {
+    pub(crate) fn within(&self, leads: &Leads, most: Option<u8>) -> Vec<u32> {
         let mut bits = self.whole.to_vec();
         for (_, having) in (0..=u8::MAX).zip(&self.having).filter(|&(lead, _)| !leads.contains(lead)) {
             match having {
@@ -179,7 +155,6 @@ impl Characters {
             + size_of_val(&*self.whole)
             + size_of_val(&*self.counts)
             + size_of_val(&*self.below)
-            + CLASSES * size_of_val(&*self.whole)
     }
 }
 

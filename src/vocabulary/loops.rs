@@ -66,13 +66,21 @@ struct Definition {
 }
 
 /// The loops, larger ones before those inside them.
-const DEFINITIONS: [Definition; 4] = [
+const DEFINITIONS: [Definition; 7] = [
     // any text
     Definition { ascii: &[(0x00, 0x7F)], beyond: true, probe: b'a' },
     // any text in one line
     Definition { ascii: &[(0x00, 0x09), (0x0B, 0x7F)], beyond: true, probe: b'a' },
     // the characters of JSON strings (RFC 8259, section 7) that are not escaped
     Definition { ascii: &[(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7F)], beyond: true, probe: b'a' },
+    // identifiers
+    Definition {
+        ascii: &[(b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')],
+        beyond: false,
+        probe: b'a',
+    },
+    Definition { ascii: &[(b'0', b'9'), (b'_', b'_'), (b'a', b'z')], beyond: false, probe: b'a' },
+    Definition { ascii: &[(b'a', b'z')], beyond: false, probe: b'a' },
     // JSON whitespace
     Definition { ascii: &[(b'\t', b'\n'), (b'\r', b'\r'), (b' ', b' ')], beyond: false, probe: b' ' },
 ];

@@ -15,7 +15,7 @@ const SMALLEST: u32 = 12;
 const NONE: u16 = u16::MAX;
 
 /// First bytes of characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Leads([u64; 4]);
 
 impl Leads {
