@@ -6,7 +6,6 @@
 //! which is short: after a string few bytes may come.
 
 use super::allowed::Allowed;
-use super::class;
 use super::difference::{self, Difference, Removed};
 use super::distinct::Blind;
 use super::loops;
@@ -247,9 +246,6 @@ impl Work<'_> {
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
         if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
-            return Ok(allowed);
-        }
-        if let Some(allowed) = class::compute(&mut self.walk, configuration)? {
             return Ok(allowed);
         }
         let mut allowed = Allowed::default();

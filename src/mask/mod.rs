@@ -16,7 +16,6 @@
 //! Nothing here knows of front ends.
 
 mod allowed;
-mod class;
 mod compiled;
 mod compute;
 mod difference;

@@ -8,7 +8,7 @@ use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::vocabulary::TokenTrie;
-use crate::vocabulary::loops::{BEYOND_ASCII, Transition};
+use crate::vocabulary::loops::BEYOND_ASCII;
 use crate::vocabulary::subtrees::{Leads, Subtree};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -24,17 +24,15 @@ pub(super) struct Uniform {
 
 /// The characters that lead from a configuration to the one that most ASCII characters lead to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Majority {
+struct Majority {
     /// The configuration after each of them; it is not dead.
-    pub(super) next: ConfigurationId,
+    next: ConfigurationId,
     /// First bytes, each of which has no characters that lead elsewhere.
-    pub(super) leads: Leads,
+    leads: Leads,
     /// Whether those beyond ASCII have been looked at.
     complete: bool,
     /// Whether no configuration on the way to `next` and not `next` accepts.
-    pub(super) quiet: bool,
-    /// Whether characters that are begun can only go on as UTF-8 does.
-    pub(super) well_formed: bool,
+    quiet: bool,
 }
 
 impl Walk<'_> {
@@ -82,8 +80,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// What most characters do; `None` where nothing can be said.
-    pub(super) fn majority(&mut self, at: ConfigurationId, complete: bool) -> Result<Option<Majority>> {
+    fn majority(&mut self, at: ConfigurationId, complete: bool) -> Result<Option<Majority>> {
         // where something is remembered, characters do not lead on alike
         if at == ConfigurationId::UNSURE || self.tables.remembers(at) {
             return Ok(None);
@@ -124,8 +121,7 @@ impl Walk<'_> {
         let mut leads = Leads::default();
         (0..).zip(after).filter(|&(_, after)| after == next).for_each(|(byte, _)| leads.insert(byte));
         let complete = next == ConfigurationId::DEAD;
-        let quiet = !self.tables.is_accepting(next);
-        Ok(Majority { next, leads, complete, quiet, well_formed: true })
+        Ok(Majority { next, leads, complete, quiet: !self.tables.is_accepting(next) })
     }
 
     /// Adds the first bytes beyond ASCII whose characters all lead where the majority does.
@@ -154,7 +150,7 @@ impl Walk<'_> {
     /// Whether a character that is begun leads where the majority does, however it goes on.
     fn all_lead_to(&mut self, begun: (usize, ConfigurationId), majority: &mut Majority) -> Result<bool> {
         let mut reached: SmallVec<[(usize, ConfigurationId); 8]> = SmallVec::from_elem(begun, 1);
-        let (mut quiet, mut well_formed) = (true, true);
+        let mut quiet = true;
         let mut done = 0;
         while let Some(&(state, at)) = reached.get(done) {
             done += 1;
@@ -162,11 +158,6 @@ impl Walk<'_> {
                 return Ok(false);
             }
             quiet &= !self.tables.is_accepting(at);
-            for byte in 0..=u8::MAX {
-                let follows = |t: &&Transition| t.from == state && (t.low..=t.high).contains(&byte);
-                well_formed &=
-                    BEYOND_ASCII.iter().any(|t| follows(&t)) || self.step(at, byte)? == ConfigurationId::DEAD;
-            }
             for transition in BEYOND_ASCII.iter().filter(|transition| transition.from == state) {
                 let classes =
                     self.automaton.class_of(transition.low)..=self.automaton.class_of(transition.high);
@@ -186,7 +177,6 @@ impl Walk<'_> {
             }
         }
         majority.quiet &= quiet;
-        majority.well_formed &= well_formed;
         Ok(true)
     }
 }

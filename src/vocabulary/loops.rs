@@ -12,7 +12,6 @@
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
 
-use super::characters::Characters;
 use super::subtrees::Subtrees;
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
@@ -93,8 +92,6 @@ pub(crate) struct Loops {
     pub(crate) subtrees: Subtrees,
     /// Short and long tokens, the longest bounds first.
     pub(crate) lengths: Vec<Lengths>,
-    /// What the tokens are made of.
-    pub(crate) characters: Characters,
     tries: Vec<TokenTrie>,
 }
 
@@ -186,9 +183,7 @@ impl Loops {
     /// All loops of a vocabulary.
     pub(super) fn new(vocabulary: &Vocabulary) -> Loops {
         let subtrees = Subtrees::new(vocabulary.trie());
-        let characters = Characters::new(vocabulary);
-        let (languages, tries) = (Vec::new(), Vec::new());
-        let mut loops = Loops { languages, subtrees, lengths: Vec::new(), characters, tries };
+        let mut loops = Loops { languages: Vec::new(), subtrees, lengths: Vec::new(), tries: Vec::new() };
         for definition in &DEFINITIONS {
             let language = LoopLanguage::new(definition, vocabulary, &mut loops.tries);
             loops.languages.push(language);
@@ -206,7 +201,6 @@ impl Loops {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()
-            + self.characters.memory_usage()
             + self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
             + self.lengths.iter().map(|lengths| lengths.short.len() * 4).sum::<usize>()
             + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()

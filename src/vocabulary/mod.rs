@@ -35,7 +35,6 @@
 //! ```
 
 mod builder;
-pub(crate) mod characters;
 mod eos;
 mod errors;
 mod fingerprint;

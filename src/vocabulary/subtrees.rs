@@ -4,8 +4,7 @@
 //! loop language is at hand. But most subtrees of the trie hold letters alone: if all characters of a subtree lead
 //! on alike, for as long as its longest token goes, then all of its tokens are allowed and none needs a look.
 
-use super::characters;
-use super::loops::STATES;
+use super::loops::{BEYOND_ASCII, STATES};
 use super::trie::TokenTrie;
 
 /// Smaller subtrees are walked.
@@ -21,15 +20,6 @@ pub(crate) struct Leads([u64; 4]);
 impl Leads {
     pub(crate) fn insert(&mut self, byte: u8) {
         self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
-    }
-
-    #[inline]
-    pub(crate) fn contains(&self, byte: u8) -> bool {
-        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.iter().map(|bits| bits.count_ones() as usize).sum()
     }
 
     fn add(&mut self, other: Leads) {
@@ -76,7 +66,12 @@ fn follow(next: &[[State; 256]; STATES], state: State, byte: u8) -> (State, bool
 
 impl Subtrees {
     pub(super) fn new(trie: &TokenTrie) -> Subtrees {
-        let next = characters::utf8();
+        let mut next = [[None; 256]; STATES];
+        next[0][..0x80].fill(Some(0));
+        for transition in &BEYOND_ASCII {
+            next[transition.from][usize::from(transition.low)..=usize::from(transition.high)]
+                .fill(Some(transition.to as u8));
+        }
         let count = trie.node_count();
         let mut states: Vec<State> = vec![Some(0); count];
         for node in 0..count as u32 {
