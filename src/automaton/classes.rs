@@ -1,5 +1,8 @@
 //! Classes of bytes that the automaton does not tell apart.
 
+use crate::grammar::{ExprId, Expression, Grammar};
+use regex_syntax::utf8::Utf8Sequences;
+
 /// A partition of the 256 bytes into runs of consecutive bytes.
 #[derive(Clone, Debug)]
 pub(super) struct ByteClasses {
@@ -22,23 +25,60 @@ impl ByteClasses {
 }
 
 /// Collects the places where one class ends and the next begins.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct ClassBuilder {
     starts: [bool; 256],
+    /// The expressions that have been looked at.
+    seen: Vec<bool>,
 }
 
 impl ClassBuilder {
-    pub(super) fn new() -> ClassBuilder {
+    pub(super) fn new(grammar: &Grammar) -> ClassBuilder {
         let mut starts = [false; 256];
         starts[0] = true;
-        ClassBuilder { starts }
+        ClassBuilder { starts, seen: vec![false; grammar.expressions().len()] }
     }
 
     /// Tells `low..=high` apart from all other bytes.
-    pub(super) fn add(&mut self, low: u8, high: u8) {
+    fn add(&mut self, low: u8, high: u8) {
         self.starts[usize::from(low)] = true;
         if let Some(after) = high.checked_add(1) {
             self.starts[usize::from(after)] = true;
+        }
+    }
+
+    /// Tells apart what an expression does, and all that it leads to.
+    pub(super) fn reach(&mut self, grammar: &Grammar, expression: ExprId) {
+        let mut open = vec![expression];
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut self.seen[id.index()], true) {
+                continue;
+            }
+            let expression = grammar.expression(id);
+            match expression {
+                Expression::Bytes(bytes) => bytes.iter().for_each(|&byte| self.add(byte, byte)),
+                Expression::ByteSet(set) => set.ranges().for_each(|(low, high)| self.add(low, high)),
+                Expression::Class(class) => {
+                    for &(low, high) in class.ranges() {
+                        for sequence in Utf8Sequences::new(low, high) {
+                            sequence.as_slice().iter().for_each(|range| self.add(range.start, range.end));
+                        }
+                    }
+                }
+                Expression::WordGraph(graph) => {
+                    for node in 0..graph.len() {
+                        graph.own_edges(node).iter().for_each(|edge| self.add(edge.low, edge.high));
+                    }
+                }
+                Expression::Members(list) => {
+                    for member in &list.members {
+                        member.key.iter().for_each(|&byte| self.add(byte, byte));
+                    }
+                }
+                Expression::Rule(rule) => open.push(grammar.rule(*rule).body),
+                _ => {}
+            }
+            expression.for_each_child(|child| open.push(child));
         }
     }
 

@@ -99,7 +99,7 @@ impl Tables {
         start: StateId,
         stack: StackId,
     ) {
-        let rank = automaton.ranks.get(&start).copied().unwrap_or(0);
+        let rank = automaton.rank(start);
         if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
             item.stack = self.stacks.union(item.stack, stack);
         } else {
@@ -150,8 +150,9 @@ impl Tables {
                     StateId::ACCEPT => stack,
                     _ => self.stacks.push(to_return, 0, stack),
                 };
-                self.call(automaton, closure, start, stack);
+                self.call(automaton, closure, automaton.entered(start)?, stack);
             }
+            State::Later(part) => self.add(closure, automaton.part(part)?, stack),
             State::LoopAgain(l) => self.go_round(automaton, closure, l, 1, stack),
             State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack),
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack),
@@ -170,8 +171,8 @@ impl Tables {
         match automaton.state(frame.to_return) {
             State::LoopReturn(l) => {
                 let count = Loop::after(frame.value);
-                if count >= automaton.loops[l as usize].min {
-                    self.add(closure, automaton.loops[l as usize].exit, frame.below);
+                if count >= automaton.counted_loop(l).min {
+                    self.add(closure, automaton.counted_loop(l).exit, frame.below);
                 }
                 self.go_round(automaton, closure, l, count, frame.below);
             }
@@ -184,7 +185,7 @@ impl Tables {
 
     /// Begins another round of a counted loop after `count` rounds, if one is allowed.
     fn go_round(&mut self, automaton: &Automaton, closure: &mut Closure, l: u32, count: u32, stack: StackId) {
-        let counted = &automaton.loops[l as usize];
+        let counted = automaton.counted_loop(l);
         if counted.may_repeat(count) {
             let stack = self.stacks.push(counted.to_return, counted.kept(count), stack);
             self.call(automaton, closure, counted.body, stack);

@@ -6,32 +6,17 @@ use super::state::{State, StateId};
 
 impl Lowering<'_> {
     pub(super) fn pass_over_splits(&mut self) {
-        let count = self.automaton.states.len();
-        let mut target: Vec<Option<StateId>> = vec![None; count];
-        for index in 0..count {
-            if !matches!(self.automaton.states[index], State::Split { len: 1, .. }) {
-                continue;
-            }
-            let mut path = Vec::new();
-            let mut at = index;
-            let end = loop {
-                if let Some(known) = target[at] {
-                    break known;
-                }
-                match self.automaton.states[at] {
-                    State::Split { first, len: 1 } if path.len() <= count => {
-                        path.push(at);
-                        at = self.automaton.splits[first as usize].index();
-                    }
-                    _ => break StateId(at as u32),
-                }
+        let targets = self.targets();
+        let mut block = std::mem::take(&mut self.block);
+        let first = block.first;
+        let to = |state: &mut StateId| {
+            *state = match state.0.checked_sub(first) {
+                Some(at) => targets[at as usize].unwrap_or(*state),
+                // all splits of older blocks lead past such splits
+                None => self.older.map_or(*state, |older| older.single(*state)),
             };
-            path.into_iter().for_each(|passed| target[passed] = Some(end));
-            target[index].get_or_insert(end);
-        }
-        let to = |state: &mut StateId| *state = target[state.index()].unwrap_or(*state);
-        let automaton = &mut self.automaton;
-        for state in &mut automaton.states {
+        };
+        for state in &mut block.states {
             match state {
                 State::Byte { next, .. } | State::ByteOr { next, .. } | State::Named { next } => to(next),
                 State::Call { start, to_return } => {
@@ -41,36 +26,68 @@ impl Lowering<'_> {
                 _ => {}
             }
         }
-        automaton.edges.iter_mut().for_each(|edge| to(&mut edge.next));
-        automaton.splits.iter_mut().for_each(&to);
-        for counted in &mut automaton.loops {
+        block.edges.iter_mut().for_each(|edge| to(&mut edge.next));
+        block.splits.iter_mut().for_each(&to);
+        for counted in &mut block.loops {
             to(&mut counted.body);
             to(&mut counted.exit);
             to(&mut counted.after_first);
         }
-        for list in &mut automaton.members {
+        for list in &mut block.members {
             let starts = list.values.iter_mut().chain(&mut list.rest).chain(&mut list.one);
             starts.chain(&mut list.names).for_each(&to);
             to(&mut list.separator);
             to(&mut list.exit);
         }
-        for list in &mut automaton.distincts {
+        for list in &mut block.distincts {
             list.items.iter_mut().for_each(&to);
             to(&mut list.separator);
             to(&mut list.exit);
         }
-        for lockstep in &mut automaton.locksteps {
+        for lockstep in &mut block.locksteps {
             to(&mut lockstep.exit);
             lockstep.operands.iter_mut().filter_map(|operand| operand.start.as_mut()).for_each(&to);
         }
-        automaton.name_starts.iter_mut().for_each(&to);
-        to(&mut automaton.start);
-        let mut ranks = rustc_hash::FxHashMap::default();
-        for (mut start, rank) in automaton.ranks.drain() {
-            to(&mut start);
-            let known = ranks.entry(start).or_insert(rank);
-            *known = rank.max(*known);
+        block.ranks.iter_mut().for_each(|(start, _)| to(start));
+        // of one that several starts lead to the rank is the highest
+        block.ranks.sort_unstable_by_key(|&(start, rank)| (start, std::cmp::Reverse(rank)));
+        block.ranks.dedup_by_key(|rank| rank.0);
+        self.block = block;
+    }
+
+    /// Per state of the block that is a split to one state: where that leads.
+    fn targets(&self) -> Vec<Option<StateId>> {
+        let count = self.block.states.len();
+        let mut targets: Vec<Option<StateId>> = vec![None; count];
+        let mut path = Vec::new();
+        for index in 0..count {
+            let mut at = StateId(self.block.first + index as u32);
+            let end = loop {
+                if !self.block.is_here(at) {
+                    break self.single(at);
+                }
+                let place = self.block.at(at.0);
+                if let Some(known) = targets[place] {
+                    break known;
+                }
+                match self.block.states[place] {
+                    State::Split { first, len: 1 } if path.len() <= count => {
+                        path.push(place);
+                        at = self.block.splits(first, 1)[0];
+                    }
+                    _ => break at,
+                }
+            };
+            path.drain(..).for_each(|passed| targets[passed] = Some(end));
         }
-        automaton.ranks = ranks;
+        targets
+    }
+
+    /// The state itself, or where it leads if it is a split to one state, once such splits are passed over.
+    pub(super) fn single(&self, state: StateId) -> StateId {
+        match self.state(state) {
+            State::Split { first, len: 1 } => self.splits(first, 1)[0],
+            _ => state,
+        }
     }
 }

@@ -46,6 +46,17 @@ pub(super) fn left_calls_remain() -> Error {
     )
 }
 
+pub(super) fn not_lowered() -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/not-lowered",
+            "a part of the grammar was left for later and then not lowered",
+        )
+        .help("this is a defect of this library; please report the grammar"),
+    )
+}
+
 pub(super) fn too_few_different(min: u32, most: u32) -> Error {
     Error::new(
         ErrorKind::Grammar,
@@ -66,6 +77,19 @@ pub(super) fn too_few_names(min: u32, most: u32) -> Error {
             .found(format!("at least {min} members"))
             .allowed(format!("at most {most}"))
             .help("lower the least number of members, or admit more names"),
+    )
+}
+
+pub(super) fn few_names_for_one(names: u32) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/few-names-for-one",
+            "an object needs a member of few possible names, which further members might use up",
+        )
+        .found(format!("{names} names"))
+        .allowed("names of which there are endlessly many")
+        .help("list the names as members of their own"),
     )
 }
 

@@ -13,8 +13,10 @@ use super::errors;
 use super::lower::Lowering;
 use super::state::{State, StateId};
 use crate::error::Result;
+use crate::grammar::analysis::Analysis;
 use crate::grammar::{ExprId, Expression, Grammar};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// Strongly connected components, callees first (Tarjan 1972, without recursion).
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
@@ -114,19 +116,94 @@ pub(super) fn lockstep_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<
     Ok(order)
 }
 
+/// Whether some rule may call itself before it has read a byte.
+pub(super) fn is_left_recursive(grammar: &Grammar, nullable: &Analysis) -> bool {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Mark::New; grammar.expressions().len()];
+    let mut path: Vec<(ExprId, bool)> = Vec::new();
+    for rule in grammar.rules() {
+        path.push((rule.body, false));
+        while let Some((id, is_end)) = path.pop() {
+            match marks[id.index()] {
+                _ if is_end => marks[id.index()] = Mark::Done,
+                Mark::Open => return true,
+                Mark::Done => {}
+                Mark::New => {
+                    marks[id.index()] = Mark::Open;
+                    path.push((id, true));
+                    path.extend(first_operands(grammar, nullable, id).map(|first| (first, false)));
+                }
+            }
+        }
+    }
+    false
+}
+
+/// The operands that an expression may begin with.
+fn first_operands<'g>(
+    grammar: &'g Grammar,
+    nullable: &'g Analysis,
+    id: ExprId,
+) -> impl Iterator<Item = ExprId> + 'g {
+    let (list, few): (&[ExprId], [Option<ExprId>; 2]) = match grammar.expression(id) {
+        Expression::Sequence(list) => {
+            let first = list.iter().position(|&part| !nullable.holds(part));
+            (&list[..first.map_or(list.len(), |first| first + 1)], [None, None])
+        }
+        Expression::Choice(list) => (list, [None, None]),
+        Expression::Repeat { body, .. } | Expression::Label(_, body) => (&[], [Some(*body), None]),
+        Expression::Rule(rule) => (&[], [Some(grammar.rule(*rule).body), None]),
+        // what follows a key has read it
+        Expression::Members(list) => (&[], [list.rest, list.one]),
+        Expression::Distinct(list) => (&[], [list.items.first().copied(), None]),
+        // words of graphs begin with a byte, and locksteps run on stacks of their own
+        _ => (&[], [None, None]),
+    };
+    list.iter().copied().chain(few.into_iter().flatten())
+}
+
+/// Of so many states a look at each is quicker than a hash index.
+const FEW: usize = 16;
+
+/// A set of states, of which there are mostly few.
+#[derive(Default)]
+struct Seen {
+    few: SmallVec<[StateId; FEW]>,
+    many: FxHashSet<StateId>,
+}
+
+impl Seen {
+    /// Returns whether the state is new.
+    fn insert(&mut self, state: StateId) -> bool {
+        if self.few.contains(&state) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(state);
+            return true;
+        }
+        self.many.insert(state)
+    }
+}
+
 impl Lowering<'_> {
     /// The states that a start reaches without a byte, other than splits; and whether it may be empty.
-    fn entries(&self, start: StateId) -> (Vec<StateId>, bool) {
-        let (mut found, mut empty) = (Vec::new(), false);
-        let mut seen = FxHashSet::default();
-        let mut stack = vec![start];
+    fn entries(&self, start: StateId) -> (SmallVec<[StateId; 8]>, bool) {
+        let (mut found, mut empty) = (SmallVec::new(), false);
+        let mut seen = Seen::default();
+        let mut stack: SmallVec<[StateId; 8]> = SmallVec::from_elem(start, 1);
         while let Some(state) = stack.pop() {
             if !seen.insert(state) {
                 continue;
             }
-            match self.automaton.state(state) {
+            match self.state(state) {
                 State::Split { first, len } => {
-                    stack.extend(self.automaton.splits(first, len).iter().rev());
+                    stack.extend(self.splits(first, len).iter().rev().copied());
                 }
                 State::Accept => empty = true,
                 _ => found.push(state),
@@ -135,58 +212,101 @@ impl Lowering<'_> {
         (found, empty)
     }
 
-    /// The starts that a state calls without a byte.
+    /// The starts that a state of this block calls without a byte.
     fn left_callees(&self, state: StateId) -> impl Iterator<Item = StateId> {
-        let list = |m: u32| &self.automaton.members[m as usize];
-        let callees = match self.automaton.state(state) {
-            State::Call { start, .. } => [Some(start), None],
-            State::LoopAgain(l) => [Some(self.automaton.loops[l as usize].body), None],
+        let list = |m: u32| &self.block.members[self.block.at(m)];
+        let callees = match self.state(state) {
+            _ if !self.block.is_here(state) => [None, None],
+            State::Call { start, .. } => [Some(self.resolved(start)), None],
+            State::LoopAgain(l) => [Some(self.block.loops[self.block.at(l)].body), None],
             State::MembersEnter(m) => [list(m).rest, list(m).one],
-            State::DistinctEnter(d) => [self.automaton.distincts[d as usize].items.first().copied(), None],
+            State::DistinctEnter(d) => [self.block.distincts[self.block.at(d)].items.first().copied(), None],
             _ => [None, None],
         };
         callees.into_iter().flatten()
     }
 
-    /// Per callable from place `from` on: its entries, and the callables (places) that it left-calls.
-    fn left_calls(&self, from: usize) -> (Vec<Vec<StateId>>, Vec<Vec<usize>>) {
-        let places: FxHashMap<StateId, usize> =
-            self.callables[from..].iter().enumerate().map(|(place, &start)| (start, place)).collect();
-        let entries: Vec<Vec<StateId>> =
-            self.callables[from..].iter().map(|&start| self.entries(start).0).collect();
-        let callees = |entries: &Vec<StateId>| {
-            let callees = entries.iter().flat_map(|&state| self.left_callees(state));
-            callees.filter_map(|start| places.get(&start).copied()).collect()
-        };
-        let edges = entries.iter().map(callees).collect();
-        (entries, edges)
-    }
-
-    /// Transforms all groups of new callables that left-call each other.
-    pub(super) fn remove_left_recursion(&mut self) -> Result<()> {
-        let from = self.settled;
-        let (entries, edges) = self.left_calls(from);
-        for group in components(&edges) {
-            if group.len() > 1 || edges[group[0]].contains(&group[0]) {
-                let starts: Vec<StateId> = group.iter().map(|&place| self.callables[from + place]).collect();
-                let group: Vec<&[StateId]> = group.iter().map(|&place| entries[place].as_slice()).collect();
-                self.left_corner(&starts, &group)?;
+    /// Finds what the callables that are built call before they have read a byte. What of it is left for later is begun in
+    /// this block.
+    pub(super) fn find_left_calls(&mut self) {
+        // those that are begun meanwhile are not built yet
+        let built = self.callables.len();
+        for place in self.seen..built {
+            for entry in self.entries(self.callables[place]).0 {
+                let callees: SmallVec<[StateId; 2]> = self.left_callees(entry).collect();
+                for start in callees {
+                    self.begin_called(start);
+                    self.left_calls.push((place - self.settled, self.resolved(start)));
+                }
             }
         }
+        self.seen = built;
+    }
+
+    /// Per unsettled callable the ones of them (by place) that it left-calls.
+    fn left_call_graph(&self) -> Vec<Vec<usize>> {
+        let unsettled = &self.callables[self.settled..];
+        let places: FxHashMap<StateId, usize> =
+            unsettled.iter().enumerate().map(|(place, &start)| (start, place)).collect();
+        let mut edges = vec![Vec::new(); unsettled.len()];
+        for (caller, start) in &self.left_calls {
+            edges[*caller].extend(places.get(start));
+        }
+        edges
+    }
+
+    /// Transforms all groups of new callables that left-call each other, and orders the new callables so that callers
+    /// come before what they left-call. Older ones left-call none of them.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let mut transformed = false;
+        loop {
+            self.build_pending()?;
+            if self.left_calls.is_empty() {
+                (self.settled..self.callables.len()).for_each(|place| self.rank(place));
+                break;
+            }
+            let edges = self.left_call_graph();
+            let order = components(&edges);
+            let is_recursive = |group: &&Vec<usize>| group.len() > 1 || edges[group[0]].contains(&group[0]);
+            let groups: Vec<&Vec<usize>> = order.iter().filter(is_recursive).collect();
+            if groups.is_empty() {
+                // callees first: the later, the lower
+                order.iter().for_each(|group| self.rank(self.settled + group[0]));
+                break;
+            }
+            if std::mem::replace(&mut transformed, true) {
+                return Err(errors::left_calls_remain());
+            }
+            for group in groups {
+                let starts: Vec<StateId> =
+                    group.iter().map(|&place| self.callables[self.settled + place]).collect();
+                self.left_corner(&starts)?;
+            }
+            self.left_calls.clear();
+            self.seen = self.settled;
+        }
         self.settled = self.callables.len();
+        self.left_calls.clear();
         Ok(())
     }
 
-    fn left_corner(&mut self, starts: &[StateId], entries: &[&[StateId]]) -> Result<()> {
+    /// Ranks a callable before all those ranked so far.
+    fn rank(&mut self, place: usize) {
+        self.kept.rank -= 1;
+        self.block.ranks.push((self.callables[place], self.kept.rank));
+    }
+
+    fn left_corner(&mut self, starts: &[StateId]) -> Result<()> {
+        let entries: Vec<_> = starts.iter().map(|&start| self.entries(start).0).collect();
         let place_of: FxHashMap<StateId, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
         // how each member begins outside of the group, and how it goes on after a beginning inside it
         let mut beginnings: Vec<Option<StateId>> = Vec::new();
         let mut continuations: Vec<Vec<(usize, Option<StateId>, bool)>> = vec![Vec::new(); starts.len()];
-        for (member, &states) in entries.iter().enumerate() {
+        for (member, states) in entries.into_iter().enumerate() {
             let mut outside = Vec::new();
-            for &state in states {
+            for state in states {
                 let inside = self.left_callees(state).find_map(|start| place_of.get(&start).copied());
-                match (inside, self.automaton.state(state)) {
+                match (inside, self.state(state)) {
                     (None, _) => outside.push(state),
                     (Some(callee), State::Call { to_return, .. }) => {
                         let (rest, may_be_empty) = self.entries(to_return);
@@ -227,19 +347,5 @@ impl Lowering<'_> {
         let start = self.open_callable();
         self.fill_split(start, entries);
         start
-    }
-
-    /// Orders all callables so that callers come before what they left-call.
-    pub(super) fn rank_callables(&mut self) -> Result<()> {
-        let (_, edges) = self.left_calls(0);
-        let components = components(&edges);
-        let count = components.len() as u32;
-        for (place, component) in components.into_iter().enumerate() {
-            if component.len() > 1 || edges[component[0]].contains(&component[0]) {
-                return Err(errors::left_calls_remain());
-            }
-            self.automaton.ranks.insert(self.callables[component[0]], count - place as u32);
-        }
-        Ok(())
     }
 }

@@ -33,7 +33,7 @@ impl<'g> Lowering<'g> {
     }
 
     fn alternatives(&self, list: ExprId) -> impl Iterator<Item = ExprId> + use<'_, 'g> {
-        self.parts(list).iter().copied().filter(|&a| self.productive.holds(a))
+        self.parts(list).iter().copied().filter(|&a| self.kept.productive.holds(a))
     }
 
     pub(super) fn begin_choice(&mut self, list: ExprId, next: StateId, scope: u32) {

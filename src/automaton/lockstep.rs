@@ -142,7 +142,7 @@ impl Tables {
         l: u32,
         stack: StackId,
     ) -> Result<()> {
-        let lockstep = &automaton.locksteps[l as usize];
+        let lockstep = automaton.lockstep(l);
         let tuple = self.first_tuple(automaton, lockstep)?;
         if self.is_extendable(automaton, l, tuple)? {
             let stack = self.stacks.push(lockstep.state, tuple, stack);
@@ -153,7 +153,7 @@ impl Tables {
 
     /// Whether the words of a lockstep include one that is not empty.
     pub(super) fn lockstep_has_words(&mut self, automaton: &Automaton, l: u32) -> Result<bool> {
-        let tuple = self.first_tuple(automaton, &automaton.locksteps[l as usize])?;
+        let tuple = self.first_tuple(automaton, automaton.lockstep(l))?;
         self.is_extendable(automaton, l, tuple)
     }
 
@@ -166,7 +166,7 @@ impl Tables {
         byte: u8,
         stack: StackId,
     ) -> Result<(u8, u8)> {
-        let lockstep = &automaton.locksteps[l as usize];
+        let lockstep = automaton.lockstep(l);
         let (mut low, mut high) = (0, u8::MAX);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
@@ -218,7 +218,7 @@ impl Tables {
         if let Some(&known) = self.tuples.extendable.get(&(l, tuple)) {
             return Ok(known.is_some());
         }
-        let lockstep = &automaton.locksteps[l as usize];
+        let lockstep = automaton.lockstep(l);
         for place in 0..self.tuples.completions.get(&l).map_or(0, VecDeque::len) {
             let word = self.tuples.completions[&l][place].clone();
             if self.is_completed_by(automaton, lockstep, tuple, &word)? {

@@ -10,57 +10,111 @@
 //! be searched for and decides what else has words; then the rules that the root reaches; then left
 //! recursion is removed ([`left_recursion`](super::left_recursion)), and single splits are passed over.
 
+use super::block::Block;
 use super::classes::ClassBuilder;
-use super::sizes;
-use super::state::{Edge, Lockstep, Loop, Operand, State, StateId};
+use super::later::Later;
+use super::sizes::Sizes;
+use super::state::{Edge, Lockstep, Operand, State, StateId};
 use super::table::Tables;
 use super::task::Task;
 use super::{Automaton, Scope, errors};
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
-use crate::grammar::{ByteSet, ExprId, Expression, Grammar, RuleId};
+use crate::grammar::{ExprId, Expression, Grammar, Names, RuleId};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-
-/// Counted repeats of at most so many states are written out instead of counted.
-const UNROLLED_STATES: u32 = 16;
 
 /// How deep locksteps may nest: stepping one steps those inside it.
 const LOCKSTEP_DEPTH: usize = 64;
 
+/// The making of one block of states.
 pub(super) struct Lowering<'g> {
     pub(super) grammar: &'g Grammar,
-    pub(super) automaton: Automaton,
-    pub(super) productive: Analysis,
-    pub(super) nullable: Analysis,
+    /// What was lowered before; nothing while the first block is made.
+    pub(super) older: Option<&'g Automaton>,
+    limits: Limits,
+    pub(super) block: Block,
+    pub(super) kept: Box<Kept>,
     /// Starts of rules, loop bodies, rests: all that is called. Each is a split of its own.
     pub(super) callables: Vec<StateId>,
     /// How many callables are free of left recursion already.
     pub(super) settled: usize,
-    pub(super) class_tails: FxHashMap<ExprId, StateId>,
     pub(super) suffix_states: super::utf8::SuffixStates,
     /// Calls by start and return state.
-    calls: FxHashMap<(StateId, StateId), StateId>,
-    classes: ClassBuilder,
-    rule_starts: Vec<Option<StateId>>,
-    pending_rules: Vec<RuleId>,
-    operands: FxHashMap<ExprId, Vec<Operand>>,
-    weights: Vec<u32>,
-    /// Per expression: whether it is lowered once and called, as it is not small and used more than once.
-    shared: Vec<bool>,
-    shared_starts: FxHashMap<ExprId, StateId>,
-    /// Per name of which there may be few.
-    pub(super) name_starts: FxHashMap<ExprId, StateId>,
-    /// Where the lists of members, and those of different items, come from.
-    pub(super) member_lists: Vec<ExprId>,
-    pub(super) item_lists: Vec<ExprId>,
+    pub(super) calls: FxHashMap<(StateId, StateId), StateId>,
+    /// What is called and still to be built in this block, with its start.
+    pending: Vec<(Pending, StateId, u32)>,
+    /// Of the callables from the first unsettled one on (by their place): what they call before they have read a byte.
+    pub(super) left_calls: Vec<(usize, StateId)>,
+    /// How many callables have been looked at for that.
+    pub(super) seen: usize,
+    /// Parts that were begun in this block.
+    begun: Vec<u32>,
     pub(super) scope: u32,
     scope_ids: FxHashMap<Scope, u32>,
-    dead: Option<StateId>,
+    pub(super) tasks: Vec<Task>,
+    pub(super) results: Vec<StateId>,
+    pub(super) error: Option<Error>,
+}
+
+/// What is kept from one block to the next.
+pub(super) struct Kept {
+    pub(super) productive: Analysis,
+    pub(super) nullable: Analysis,
+    pub(super) class_tails: FxHashMap<ExprId, StateId>,
+    pub(super) rule_starts: Vec<Option<StateId>>,
+    operands: FxHashMap<ExprId, Vec<Operand>>,
+    pub(super) sizes: Sizes,
+    pub(super) shared_starts: FxHashMap<ExprId, StateId>,
+    classes: ClassBuilder,
+    /// Whether what is entered after a byte at the earliest is left for later.
+    pub(super) defers: bool,
+    /// The parts left for later, with the scope in which they stand.
+    parts: Vec<(Pending, Scope)>,
+    /// Per part: where it begins, if it is lowered.
+    starts: Vec<Option<StateId>>,
+    /// The rank of the callable that was ranked last.
+    pub(super) rank: u32,
+    spare: Spare,
+    /// How many states there are in all blocks so far.
+    states: usize,
+    pub(super) sources: Sources,
+}
+
+/// Where some things come from that are looked at once all is lowered, which is then not left for later.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// Per list of members.
+    pub(super) members: Vec<ExprId>,
+    /// Per list of different items.
+    pub(super) items: Vec<ExprId>,
+    /// The starts of the names of members without a fixed key that must come once, beside further ones.
+    pub(super) ones: Vec<StateId>,
+    /// The starts of the names of which a beginning may leave few.
+    pub(super) names: FxHashMap<ExprId, StateId>,
+}
+
+/// Lists kept for their allocations.
+#[derive(Default)]
+struct Spare {
+    block: Block,
+    callables: Vec<StateId>,
+    calls: FxHashMap<(StateId, StateId), StateId>,
+    scope_ids: FxHashMap<Scope, u32>,
+    pending: Vec<(Pending, StateId, u32)>,
+    left_calls: Vec<(usize, StateId)>,
     tasks: Vec<Task>,
     results: Vec<StateId>,
-    error: Option<Error>,
+}
+
+/// What is lowered by itself.
+#[derive(Clone, Copy)]
+pub(super) enum Pending {
+    Rule(RuleId),
+    /// An expression that several others share.
+    Shared(ExprId),
+    /// The value of a member.
+    Value(ExprId),
 }
 
 pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
@@ -70,20 +124,25 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
     loop {
         let mut lowering = Lowering::new(grammar, limits);
         if !excluded.is_empty() {
-            lowering.productive = Analysis::productive_without(grammar, |id| excluded.contains_key(&id));
+            lowering.kept.productive = Analysis::productive_without(grammar, |id| excluded.contains_key(&id));
         }
         for lockstep in super::left_recursion::lockstep_order(grammar, LOCKSTEP_DEPTH)? {
             lowering.prepare_lockstep(lockstep)?;
         }
         let root = grammar.rule(grammar.root());
-        if !lowering.productive.holds(root.body) {
+        if !lowering.kept.productive.holds(root.body) {
             let first = excluded.into_iter().min_by_key(|(id, _)| *id);
             return Err(first.map_or_else(|| errors::empty_language(&root.name), |(_, error)| error));
         }
-        lowering.automaton.nullable = lowering.nullable.holds(root.body);
-        lowering.automaton.start = lowering.rule_start(grammar.root());
-        lowering.finish_rules()?;
-        let (automaton, lacking) = lowering.finish()?;
+        // what may be wrong must come out now: too many states, too few different items or names, recursion that cannot
+        // be removed
+        lowering.kept.defers = lowering.kept.sizes.all() < limits.automaton_states as u64 / 2
+            && !grammar.expressions().iter().any(is_counted)
+            && !super::left_recursion::is_left_recursive(grammar, &lowering.kept.nullable);
+        let scope = Scope { rule: grammar.root(), label: None };
+        let start = lowering.begin(Pending::Rule(grammar.root()), scope, None);
+        lowering.settle()?;
+        let (automaton, lacking) = lowering.finish(start)?;
         if lacking.is_empty() {
             return Ok(automaton);
         }
@@ -91,82 +150,119 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
     }
 }
 
+/// Whether it takes the automaton to know how many different items or names there are.
+fn is_counted(expression: &Expression) -> bool {
+    match expression {
+        Expression::Distinct(list) => list.min > 1 && !list.endless,
+        Expression::Name(_, names) => *names != Names::Endless,
+        _ => false,
+    }
+}
+
 impl<'g> Lowering<'g> {
     fn new(grammar: &'g Grammar, limits: &Limits) -> Lowering<'g> {
-        let classes = ClassBuilder::new();
-        // most automata are no larger
-        let (mut states, mut state_scopes) = (Vec::with_capacity(512), Vec::with_capacity(512));
-        states.push(State::Accept);
-        state_scopes.push(0);
-        let automaton = Automaton {
-            states,
-            state_scopes,
-            scopes: vec![Scope { rule: grammar.root(), label: None }],
-            edges: Vec::with_capacity(512),
-            splits: Vec::with_capacity(128),
-            loops: Vec::new(),
-            members: Vec::new(),
-            distincts: Vec::new(),
-            locksteps: Vec::new(),
-            ranks: FxHashMap::default(),
-            classes: classes.build(),
-            names: false,
-            name_starts: Vec::new(),
-            start: StateId::ACCEPT,
-            nullable: false,
-            limits: limits.clone(),
-        };
-        let root_scope = automaton.scopes[0];
-        let weights = sizes::weights(grammar);
-        Lowering {
-            grammar,
-            automaton,
+        let kept = Kept {
             productive: Analysis::new(grammar, Property::Productive),
             nullable: Analysis::new(grammar, Property::Nullable),
-            callables: Vec::new(),
-            settled: 0,
             class_tails: FxHashMap::default(),
-            suffix_states: FxHashMap::default(),
-            calls: FxHashMap::default(),
-            classes,
             rule_starts: vec![None; grammar.rules().len()],
-            pending_rules: Vec::new(),
             operands: FxHashMap::default(),
-            shared: sizes::shared(grammar, &weights),
+            sizes: Sizes::of(grammar),
             shared_starts: FxHashMap::default(),
-            weights,
-            name_starts: FxHashMap::default(),
-            member_lists: Vec::new(),
-            item_lists: Vec::new(),
+            classes: ClassBuilder::new(grammar),
+            defers: false,
+            parts: Vec::new(),
+            starts: Vec::new(),
+            rank: u32::MAX,
+            spare: Spare::default(),
+            states: 0,
+            sources: Sources::default(),
+        };
+        let mut lowering = Lowering::on(grammar, None, limits.clone(), Box::new(kept), 0);
+        // most are no larger
+        lowering.block.states.reserve(256);
+        lowering.block.state_scopes.reserve(256);
+        lowering.block.edges.reserve(256);
+        lowering.block.splits.reserve(64);
+        lowering.scope_id(Scope { rule: grammar.root(), label: None });
+        lowering.add_state(State::Accept);
+        lowering
+    }
+
+    /// The making of a block of ids from `first` on, after `older`.
+    pub(super) fn later(
+        grammar: &'g Grammar,
+        older: &'g Automaton,
+        kept: Box<Kept>,
+        first: u32,
+    ) -> Lowering<'g> {
+        Lowering::on(grammar, Some(older), older.limits.clone(), kept, first)
+    }
+
+    fn on(
+        grammar: &'g Grammar,
+        older: Option<&'g Automaton>,
+        limits: Limits,
+        mut kept: Box<Kept>,
+        first: u32,
+    ) -> Lowering<'g> {
+        let spare = std::mem::take(&mut kept.spare);
+        let Spare { block, callables, calls, scope_ids, pending, left_calls, tasks, results } = spare;
+        Lowering {
+            grammar,
+            older,
+            limits,
+            block: Block { first, ..block },
+            kept,
+            callables,
+            settled: 0,
+            suffix_states: FxHashMap::default(),
+            calls,
+            pending,
+            left_calls,
+            seen: 0,
+            begun: Vec::new(),
             scope: 0,
-            scope_ids: FxHashMap::from_iter([(root_scope, 0)]),
-            dead: None,
-            tasks: Vec::new(),
-            results: Vec::new(),
+            scope_ids,
+            tasks,
+            results,
             error: None,
+        }
+    }
+
+    /// A state of this block or an older one.
+    pub(super) fn state(&self, id: StateId) -> State {
+        match self.older {
+            Some(older) if !self.block.is_here(id) => older.state(id),
+            _ => self.block.state(id),
+        }
+    }
+
+    pub(super) fn splits(&self, first: u32, len: u32) -> &[StateId] {
+        match self.older {
+            Some(older) if first < self.block.first => older.splits(first, len),
+            _ => self.block.splits(first, len),
         }
     }
 
     // ---- making states
 
     pub(super) fn add_state(&mut self, state: State) -> StateId {
-        let limit = self.automaton.limits.automaton_states;
-        let id = self.automaton.states.len();
-        if id >= limit {
+        let limit = self.limits.automaton_states;
+        if self.kept.states >= limit {
             self.error.get_or_insert_with(|| Limits::exceeded("automaton_states", limit, "more states"));
             return StateId::ACCEPT;
         }
-        self.automaton.states.push(state);
-        self.automaton.state_scopes.push(self.scope);
-        StateId(id as u32)
+        let id = self.block.next(&self.block.states);
+        self.kept.states += 1;
+        self.block.states.push(state);
+        self.block.state_scopes.push(self.scope);
+        StateId(id)
     }
 
     /// The state before `bytes`, after which `next` follows.
     pub(super) fn literal(&mut self, bytes: &[u8], next: StateId) -> StateId {
-        bytes.iter().rev().fold(next, |next, &byte| {
-            self.classes.add(byte, byte);
-            self.add_state(State::Byte { byte, next })
-        })
+        bytes.iter().rev().fold(next, |next, &byte| self.add_state(State::Byte { byte, next }))
     }
 
     /// One byte in any of the sorted, disjoint ranges, each leading to a state.
@@ -174,28 +270,17 @@ impl<'g> Lowering<'g> {
         if let [(low, high, next)] = ranges[..]
             && low == high
         {
-            self.classes.add(low, low);
             return self.add_state(State::Byte { byte: low, next });
         }
-        let first = self.automaton.edges.len() as u32;
-        for &(low, high, next) in ranges {
-            self.classes.add(low, high);
-            self.automaton.edges.push(Edge { low, high, next });
-        }
+        let first = self.block.next(&self.block.edges);
+        self.block.edges.extend(ranges.iter().map(|&(low, high, next)| Edge { low, high, next }));
         self.add_state(State::Bytes { first, len: ranges.len() as u32 })
     }
 
     /// All of the states at once.
     pub(super) fn split(&mut self, targets: &[StateId]) -> StateId {
         match targets {
-            [] => match self.dead {
-                Some(dead) => dead,
-                None => {
-                    let dead = self.add_state(State::Split { first: 0, len: 0 });
-                    self.dead = Some(dead);
-                    dead
-                }
-            },
+            [] => self.open_split(),
             &[one] => one,
             _ => {
                 let split = self.open_split();
@@ -207,14 +292,21 @@ impl<'g> Lowering<'g> {
 
     /// A split that is filled later.
     pub(super) fn open_split(&mut self) -> StateId {
-        self.add_state(State::Split { first: 0, len: 0 })
+        self.add_state(State::Split { first: self.block.first, len: 0 })
     }
 
     pub(super) fn fill_split(&mut self, split: StateId, targets: &[StateId]) {
-        let first = self.automaton.splits.len() as u32;
-        self.automaton.splits.extend_from_slice(targets);
-        if split != StateId::ACCEPT {
-            self.automaton.states[split.index()] = State::Split { first, len: targets.len() as u32 };
+        let first = self.block.next(&self.block.splits);
+        self.block.splits.extend_from_slice(targets);
+        self.set_state(split, State::Split { first, len: targets.len() as u32 });
+    }
+
+    /// Puts something else in the place of a state of this block.
+    fn set_state(&mut self, id: StateId, state: State) {
+        // past a limit there is nothing but the accepting state
+        if id != StateId::ACCEPT {
+            let at = self.block.at(id.0);
+            self.block.states[at] = state;
         }
     }
 
@@ -225,47 +317,105 @@ impl<'g> Lowering<'g> {
         start
     }
 
-    fn rule_start(&mut self, rule: RuleId) -> StateId {
-        if let Some(start) = self.rule_starts[rule.index()] {
-            return start;
+    /// The start of something that is called: begins it, or leaves it for later.
+    pub(super) fn start_of(&mut self, what: Pending, scope: Scope) -> StateId {
+        if !self.kept.defers {
+            return self.begin(what, scope, None);
         }
-        let outer = self.scope;
-        self.scope = self.scope_id(Scope { rule, label: None });
-        let start = self.open_callable();
-        self.scope = outer;
-        self.rule_starts[rule.index()] = Some(start);
-        self.pending_rules.push(rule);
+        let start = self.defer(what, scope);
+        self.know(what, start);
         start
     }
 
+    /// Leaves something for later: the state that stands for it.
+    pub(super) fn defer(&mut self, what: Pending, scope: Scope) -> StateId {
+        let part = self.kept.parts.len() as u32;
+        self.kept.parts.push((what, scope));
+        self.kept.starts.push(None);
+        self.add_state(State::Later(part))
+    }
+
+    /// Begins something in this block, at `place` if that is a state of this block that stood for it.
+    fn begin(&mut self, what: Pending, scope: Scope, place: Option<StateId>) -> StateId {
+        let scope = self.scope_id(scope);
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let start = place.unwrap_or_else(|| self.open_split());
+        self.scope = outer;
+        self.callables.push(start);
+        self.know(what, start);
+        self.pending.push((what, start, scope));
+        start
+    }
+
+    fn know(&mut self, what: Pending, start: StateId) {
+        match what {
+            Pending::Rule(rule) => self.kept.rule_starts[rule.index()] = Some(start),
+            Pending::Shared(expression) => {
+                self.kept.shared_starts.insert(expression, start);
+            }
+            Pending::Value(_) => {}
+        }
+    }
+
+    /// Begins in this block what was left for later.
+    fn begin_part(&mut self, part: u32, place: Option<StateId>) {
+        let (what, scope) = self.kept.parts[part as usize];
+        let start = self.begin(what, scope, place);
+        self.kept.starts[part as usize] = Some(start);
+        self.begun.push(part);
+    }
+
+    /// The start of what a state stands for, as far as that is known.
+    pub(super) fn resolved(&self, start: StateId) -> StateId {
+        match self.state(start) {
+            State::Later(part) => self.kept.starts[part as usize].unwrap_or(start),
+            _ => start,
+        }
+    }
+
+    /// Begins what is left for later and called at `start`.
+    pub(super) fn begin_called(&mut self, start: StateId) {
+        if let State::Later(part) = self.state(start)
+            && self.kept.starts[part as usize].is_none()
+        {
+            self.begin_part(part, Some(start).filter(|&start| self.block.is_here(start)));
+        }
+    }
+
     pub(super) fn scope_id(&mut self, scope: Scope) -> u32 {
-        let next = self.automaton.scopes.len() as u32;
+        let next = self.block.scopes.len() as u32;
         let id = *self.scope_ids.entry(scope).or_insert(next);
         if id == next {
-            self.automaton.scopes.push(scope);
+            self.block.scopes.push(scope);
         }
         id
     }
 
-    /// Tells a byte apart from all others.
-    pub(super) fn tell_apart(&mut self, byte: u8) {
-        self.classes.add(byte, byte);
-    }
-
     // ---- stages
 
-    fn finish_rules(&mut self) -> Result<()> {
-        while let Some(rule) = self.pending_rules.pop() {
-            let Some(start) = self.rule_starts[rule.index()] else { continue };
-            let scope = self.scope_id(Scope { rule, label: None });
-            let built = self.build(self.grammar.rule(rule).body, StateId::ACCEPT, scope)?;
-            self.fill_split(start, &[built]);
-        }
-        self.remove_left_recursion()?;
-        self.automaton.classes = self.classes.build();
-        match self.error.take() {
-            Some(error) => Err(error),
-            None => Ok(()),
+    /// Builds all that was begun, and what it calls before it has read a byte.
+    pub(super) fn build_pending(&mut self) -> Result<()> {
+        let next = StateId::ACCEPT;
+        loop {
+            while let Some((what, start, scope)) = self.pending.pop() {
+                let built = self.build(match what {
+                    Pending::Rule(rule) => {
+                        Task::Build { expression: self.grammar.rule(rule).body, next, scope }
+                    }
+                    Pending::Shared(expression) => Task::BuildHere { expression, next, scope },
+                    Pending::Value(expression) => Task::Build { expression, next, scope },
+                })?;
+                match what {
+                    Pending::Value(value) if self.kept.nullable.holds(value) => {
+                        self.fill_split(start, &[built, next]);
+                    }
+                    _ => self.fill_split(start, &[built]),
+                }
+            }
+            self.find_left_calls();
+            if self.pending.is_empty() {
+                return self.error.take().map_or(Ok(()), Err);
+            }
         }
     }
 
@@ -278,318 +428,96 @@ impl<'g> Lowering<'g> {
         };
         let mut operands = Vec::with_capacity(list.len());
         for &operand in &list {
-            let start = match self.productive.holds(operand) {
-                true => Some(self.build(operand, StateId::ACCEPT, 0)?),
+            let task = Task::Build { expression: operand, next: StateId::ACCEPT, scope: 0 };
+            let start = match self.kept.productive.holds(operand) {
+                true => Some(self.build(task)?),
                 false => None,
             };
-            operands.push(Operand { start, nullable: self.nullable.holds(operand) });
+            operands.push(Operand { start, nullable: self.kept.nullable.holds(operand) });
         }
-        self.finish_rules()?;
+        self.settle()?;
         let nullable = operands.iter().all(|o| o.nullable) != complement;
         let hopeless = !complement && operands.iter().any(|o| o.start.is_none());
-        self.operands.insert(id, operands);
+        self.kept.operands.insert(id, operands);
         let has_words = !hopeless && {
             let index = self.lockstep(id, StateId::ACCEPT);
-            Tables::new().lockstep_has_words(&self.automaton, index)?
+            self.kept.classes.reach(self.grammar, id);
+            let block = std::mem::take(&mut self.block);
+            let automaton = Automaton::of(block, self.kept.classes.build(), self.limits.clone());
+            let has_words = Tables::new().lockstep_has_words(&automaton, index)?;
+            self.block = automaton.ahead;
+            has_words
         };
         if nullable {
-            self.nullable.set(self.grammar, id);
+            self.kept.nullable.set(self.grammar, id);
         }
         if nullable || has_words {
-            self.productive.set(self.grammar, id);
+            self.kept.productive.set(self.grammar, id);
         }
         Ok(())
     }
 
-    fn lockstep(&mut self, id: ExprId, exit: StateId) -> u32 {
-        let index = self.automaton.locksteps.len() as u32;
+    pub(super) fn lockstep(&mut self, id: ExprId, exit: StateId) -> u32 {
+        let index = self.block.next(&self.block.locksteps);
         let state = self.add_state(State::Lockstep(index));
-        let operands = self.operands.get(&id).cloned().unwrap_or_default();
+        let operands = self.kept.operands.get(&id).cloned().unwrap_or_default();
         let complement = matches!(self.grammar.expression(id), Expression::Complement(_));
-        self.automaton.locksteps.push(Lockstep { operands, complement, exit, state });
+        self.block.locksteps.push(Lockstep { operands, complement, exit, state });
         index
     }
 
-    /// The automaton, and the lists that need more than there is.
-    fn finish(mut self) -> Result<(Automaton, Vec<(ExprId, Error)>)> {
-        self.rank_callables()?;
+    /// The automaton of the first block, and the lists that need more than there is.
+    fn finish(mut self, start: StateId) -> Result<(Automaton, Vec<(ExprId, Error)>)> {
+        let root = self.grammar.rule(self.grammar.root()).body;
+        let nullable = self.kept.nullable.holds(root);
+        self.kept.classes.reach(self.grammar, root);
         self.pass_over_splits();
-        let mut lacking = self.bound_further()?;
-        lacking.extend(self.lacking_items()?);
-        let Automaton { states, state_scopes, edges, splits, .. } = &mut self.automaton;
-        states.shrink_to_fit();
-        state_scopes.shrink_to_fit();
-        edges.shrink_to_fit();
-        splits.shrink_to_fit();
-        Ok((self.automaton, lacking))
+        let start = self.single(start);
+        self.block.shrink_to_fit();
+        let classes = self.kept.classes.build();
+        let names = self.grammar.expressions().iter().any(|e| matches!(e, Expression::Name(..)));
+        let mut sources = std::mem::take(&mut self.kept.sources);
+        sources.ones.iter_mut().for_each(|start| *start = self.single(*start));
+        let mut name_starts: Vec<StateId> = sources.names.values().map(|&start| self.single(start)).collect();
+        name_starts.sort_unstable();
+        let has_more = self.begun.len() < self.kept.parts.len();
+        let later = has_more.then(|| Box::new(Later::new(&self.block, self.grammar, self.kept)));
+        let automaton = Automaton::of(self.block, classes, self.limits);
+        let mut automaton = Automaton { start, nullable, later, names, name_starts, ..automaton };
+        super::lower_names::check_ones(&automaton, &sources.ones)?;
+        let mut lacking = super::lower_names::bound_further(&mut automaton, &sources.members)?;
+        lacking.extend(super::lower_distinct::lacking_items(&automaton, &sources.items)?);
+        Ok((automaton, lacking))
     }
 
-    // ---- expressions
-
-    /// The state that reads the non-empty words of `expression` and goes on at `next`.
-    fn build(&mut self, expression: ExprId, next: StateId, scope: u32) -> Result<StateId> {
-        self.tasks.push(Task::Build { expression, next, scope });
-        while let Some(task) = self.tasks.pop() {
-            self.run(task);
-            if let Some(error) = self.error.take() {
-                return Err(error);
-            }
+    /// Lowers a part, and what it calls before it has read a byte.
+    pub(super) fn part(&mut self, part: u32) -> Result<StateId> {
+        self.block.states.reserve(64);
+        self.block.state_scopes.reserve(64);
+        self.block.edges.reserve(64);
+        self.block.splits.reserve(16);
+        self.begin_part(part, None);
+        self.settle()?;
+        self.pass_over_splits();
+        for &part in &self.begun {
+            let start = self.kept.starts[part as usize].map(|start| self.single(start));
+            self.kept.starts[part as usize] = start;
         }
-        Ok(self.result())
+        Ok(self.kept.starts[part as usize].unwrap_or(StateId::ACCEPT))
     }
 
-    fn result(&mut self) -> StateId {
-        self.results.pop().unwrap_or(StateId::ACCEPT)
-    }
-
-    pub(super) fn results_of(&mut self, count: usize) -> Vec<StateId> {
-        self.results.split_off(self.results.len().saturating_sub(count))
-    }
-
-    pub(super) fn push_result(&mut self, state: StateId) {
-        self.results.push(state);
-    }
-
-    pub(super) fn push_task(&mut self, task: Task) {
-        self.tasks.push(task);
-    }
-
-    fn or_empty(&mut self, expression: ExprId, built: StateId, next: StateId) -> StateId {
-        if self.nullable.holds(expression) { self.split(&[built, next]) } else { built }
-    }
-
-    fn run(&mut self, task: Task) {
-        match task {
-            Task::Build { expression, next, scope } => {
-                self.scope = scope;
-                if let Some(state) = self.build_leaf(expression, next) {
-                    self.results.push(state);
-                } else if self.shared[expression.index()] {
-                    self.call_shared(expression, next, scope);
-                } else {
-                    self.build_one(expression, next, scope);
-                }
-            }
-            Task::BuildHere { expression, next, scope } => {
-                self.scope = scope;
-                self.build_one(expression, next, scope);
-            }
-            Task::OrEmpty { expression, next } => {
-                let built = self.result();
-                let state = self.or_empty(expression, built, next);
-                self.results.push(state);
-            }
-            Task::SequencePart { list, place, from, next, rest, scope, full } => {
-                let built = self.result();
-                let (next, rest) = self.with_part(self.parts(list)[place], built, next, rest);
-                if place == from {
-                    self.results.push(if full { next } else { rest });
-                } else {
-                    self.sequence_part(list, place - 1, from, next, Some(rest), scope, full);
-                }
-            }
-            Task::SequenceTail { list, next, scope } => {
-                let last = self.parts(list).len() - 1;
-                self.sequence_part(list, last, 1, next, None, scope, true);
-            }
-            Task::ChoiceEnd { list, next, scope } => {
-                self.scope = scope;
-                self.end_choice(list, next);
-            }
-            Task::LoopEnd { split, next } => {
-                let built = self.result();
-                self.fill_split(split, &[built, next]);
-                self.results.push(built);
-            }
-            Task::RoundEnd { body, round, min, next, scope } => {
-                if round > 1 {
-                    let built = self.result();
-                    let after = if round > min { self.split(&[built, next]) } else { built };
-                    self.tasks.push(Task::RoundEnd { body, round: round - 1, min, next, scope });
-                    self.tasks.push(Task::Build { expression: body, next: after, scope });
-                }
-            }
-            Task::CallableEnd { start, result } => {
-                let built = self.result();
-                self.fill_split(start, &[built]);
-                self.results.push(result);
-            }
-            Task::DistinctEnd { list, places, separated, scope } => {
-                self.scope = scope;
-                self.end_distinct(list, places, separated);
-            }
-            Task::WordGraphEnd { expression, next, scope } => {
-                self.scope = scope;
-                self.end_word_graph(expression, next);
-            }
-            Task::MembersEnd { expression, index, next, scope } => {
-                self.scope = scope;
-                self.end_members(expression, index, next);
-            }
-        }
-    }
-
-    pub(super) fn parts(&self, list: ExprId) -> &'g [ExprId] {
-        match self.grammar.expression(list) {
-            Expression::Sequence(parts) | Expression::Choice(parts) => parts,
-            _ => &[],
-        }
-    }
-
-    /// Parts of a sequence, from the one at `place` on towards the first.
-    #[allow(clippy::too_many_arguments, reason = "the fields of one task")]
-    fn sequence_part(
-        &mut self,
-        list: ExprId,
-        mut place: usize,
-        from: usize,
-        mut next: StateId,
-        mut rest: Option<StateId>,
-        scope: u32,
-        full: bool,
-    ) {
-        self.scope = scope;
-        loop {
-            let expression = self.parts(list)[place];
-            let Some(built) = self.build_leaf(expression, next) else {
-                self.tasks.push(Task::SequencePart { list, place, from, next, rest, scope, full });
-                return self.tasks.push(Task::Build { expression, next, scope });
-            };
-            let (longer, longer_rest) = self.with_part(expression, built, next, rest);
-            if place == from {
-                return self.results.push(if full { longer } else { longer_rest });
-            }
-            (next, rest, place) = (longer, Some(longer_rest), place - 1);
-        }
-    }
-
-    /// What follows in a sequence from a part on that was built before `next`: all of it, and all of it but the empty word.
-    fn with_part(
-        &mut self,
-        part: ExprId,
-        built: StateId,
-        next: StateId,
-        rest: Option<StateId>,
-    ) -> (StateId, StateId) {
-        if self.nullable.holds(part) {
-            let rest = rest.map_or(built, |rest| self.split(&[built, rest]));
-            (self.split(&[built, next]), rest)
-        } else {
-            (built, built)
-        }
-    }
-
-    /// Calls an expression that is lowered once for all its uses.
-    fn call_shared(&mut self, expression: ExprId, next: StateId, scope: u32) {
-        let start = self.open_callable();
-        self.shared_starts.insert(expression, start);
-        let result = self.call(start, next);
-        self.tasks.push(Task::CallableEnd { start, result });
-        self.tasks.push(Task::BuildHere { expression, next: StateId::ACCEPT, scope });
-    }
-
-    pub(super) fn call(&mut self, start: StateId, to_return: StateId) -> StateId {
-        if let Some(&known) = self.calls.get(&(start, to_return)) {
-            return known;
-        }
-        let call = self.add_state(State::Call { start, to_return });
-        self.calls.insert((start, to_return), call);
-        call
-    }
-
-    /// The state of an expression for which nothing else is to be built first, if it is one.
-    fn build_leaf(&mut self, id: ExprId, next: StateId) -> Option<StateId> {
-        let grammar = self.grammar;
-        if self.shared[id.index()] {
-            let start = *self.shared_starts.get(&id)?;
-            return Some(self.call(start, next));
-        }
-        Some(match grammar.expression(id) {
-            Expression::Empty | Expression::Never => self.split(&[]),
-            Expression::Bytes(bytes) => self.literal(bytes, next),
-            Expression::ByteSet(set) => self.byte_set(set, next),
-            Expression::Class(class) => self.class(id, class, next),
-            Expression::Rule(rule) => {
-                let start = self.rule_start(*rule);
-                self.call(start, next)
-            }
-            &Expression::Repeat { body, min: 0 | 1, max: None } => match grammar.expression(body) {
-                Expression::ByteSet(set) => {
-                    let split = self.open_split();
-                    let built = self.byte_set(set, split);
-                    self.fill_split(split, &[built, next]);
-                    built
-                }
-                _ => return None,
-            },
-            Expression::Intersection(_) | Expression::Complement(_) => {
-                let index = self.lockstep(id, next);
-                self.add_state(State::LockstepEnter(index))
-            }
-            _ => return None,
-        })
-    }
-
-    fn byte_set(&mut self, set: &ByteSet, next: StateId) -> StateId {
-        let ranges: SmallVec<[_; 8]> = set.ranges().map(|(low, high)| (low, high, next)).collect();
-        self.byte_ranges(&ranges)
-    }
-
-    fn build_one(&mut self, id: ExprId, next: StateId, scope: u32) {
-        match self.grammar.expression(id) {
-            Expression::Label(label, body) => {
-                let rule = self.automaton.scopes[scope as usize].rule;
-                let scope = self.scope_id(Scope { rule, label: Some(*label) });
-                self.tasks.push(Task::Build { expression: *body, next, scope });
-            }
-            Expression::Name(body, names) => self.build_name(id, (*body, *names), next, scope),
-            Expression::Sequence(parts) => {
-                self.sequence_part(id, parts.len() - 1, 0, next, None, scope, false);
-            }
-            Expression::Choice(_) => self.begin_choice(id, next, scope),
-            Expression::Repeat { body, min, max } => self.build_repeat(*body, *min, *max, next, scope),
-            Expression::WordGraph(graph) => self.begin_word_graph(id, graph, next, scope),
-            Expression::Members(members) => self.begin_members(id, members, next, scope),
-            Expression::Distinct(list) => self.begin_distinct(id, list, next, scope),
-            _ => {
-                let shared = std::mem::take(&mut self.shared[id.index()]);
-                let state = self.build_leaf(id, next);
-                self.shared[id.index()] = shared;
-                self.results.extend(state);
-            }
-        }
-    }
-
-    fn build_repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, next: StateId, scope: u32) {
-        if !self.productive.holds(body) {
-            let dead = self.split(&[]);
-            return self.results.push(dead);
-        }
-        // rounds are not empty, so of rounds that may be empty any number may be left out
-        let min = if self.nullable.holds(body) { 1 } else { min.max(1) };
-        let rounds = max.unwrap_or(min);
-        let weight = self.weights[body.index()].saturating_mul(rounds);
-        if rounds == 1 || weight <= UNROLLED_STATES {
-            self.tasks.push(Task::RoundEnd { body, round: rounds, min, next, scope });
-            match max {
-                Some(_) => self.tasks.push(Task::Build { expression: body, next, scope }),
-                None => {
-                    let split = self.open_split();
-                    self.tasks.push(Task::LoopEnd { split, next });
-                    self.build_loop_body(body, split, scope);
-                }
-            }
-            return;
-        }
-        let index = self.automaton.loops.len() as u32;
-        let start = self.open_callable();
-        let to_return = self.add_state(State::LoopReturn(index));
-        let again = self.add_state(State::LoopAgain(index));
-        let after_first = if min <= 1 { self.split(&[again, next]) } else { again };
-        let bytes = self.round_bytes(body);
-        self.automaton.loops.push(Loop { body: start, bytes, min, max, exit: next, to_return, after_first });
-        let result = self.add_state(State::Call { start, to_return: after_first });
-        self.tasks.push(Task::CallableEnd { start, result });
-        self.tasks.push(Task::Build { expression: body, next: StateId::ACCEPT, scope });
+    /// The block, the parts that begin in it, and what the next one needs.
+    pub(super) fn into_parts(self) -> (Block, Vec<(u32, StateId)>, Box<Kept>) {
+        let starts = &self.kept.starts;
+        let begun = self.begun.iter().filter_map(|&part| Some((part, starts[part as usize]?))).collect();
+        let Lowering { mut block, mut kept, mut callables, mut calls, mut scope_ids, .. } = self;
+        let Lowering { pending, mut left_calls, tasks, results, .. } = self;
+        let made = block.take();
+        callables.clear();
+        calls.clear();
+        scope_ids.clear();
+        left_calls.clear();
+        kept.spare = Spare { block, callables, calls, scope_ids, pending, left_calls, tasks, results };
+        (made, begun, kept)
     }
 }

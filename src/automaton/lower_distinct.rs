@@ -1,5 +1,6 @@
 //! Lowering of lists of different items: a start per place, a register in the list's frame.
 
+use super::Automaton;
 use super::errors;
 use super::lower::Lowering;
 use super::state::{Distinct, State, StateId};
@@ -10,18 +11,18 @@ use crate::grammar::{Distinct as Source, ExprId};
 
 impl Lowering<'_> {
     pub(super) fn begin_distinct(&mut self, id: ExprId, source: &Source, next: StateId, scope: u32) {
-        let index = self.automaton.distincts.len() as u32;
+        let index = self.block.next(&self.block.distincts);
         let to_return = self.add_state(State::DistinctReturn(index));
         let between = self.add_state(State::DistinctNext(index));
         // without a separator only one item can come, and none where there is no word
-        let separated = self.productive.holds(source.separator);
-        let items = source.items.iter().take_while(|&&item| self.productive.holds(item));
+        let separated = self.kept.productive.holds(source.separator);
+        let items = source.items.iter().take_while(|&&item| self.kept.productive.holds(item));
         let items: Vec<_> = items.take(if separated { usize::MAX } else { 1 }).copied().collect();
         let is_whole = separated && items.len() == source.items.len();
         let most = (!is_whole).then_some(items.len() as u32);
         let starts: Vec<StateId> = items.iter().map(|_| self.open_callable()).collect();
-        self.item_lists.push(id);
-        self.automaton.distincts.push(Distinct {
+        self.kept.sources.items.push(id);
+        self.block.distincts.push(Distinct {
             items: starts.clone(),
             min: source.min,
             max: source.max.into_iter().chain(most).min(),
@@ -43,7 +44,8 @@ impl Lowering<'_> {
 
     pub(super) fn end_distinct(&mut self, list: u32, places: usize, separated: bool) {
         if separated {
-            self.automaton.distincts[list as usize].separator = self.results_of(1)[0];
+            let (at, separator) = (self.block.at(list), self.results_of(1)[0]);
+            self.block.distincts[at].separator = separator;
         }
         self.results_of(places);
         let enter = match places {
@@ -52,19 +54,18 @@ impl Lowering<'_> {
         };
         self.push_result(enter);
     }
+}
 
-    /// Lists of more items than there are different ones.
-    pub(super) fn lacking_items(&self) -> Result<Vec<(ExprId, Error)>> {
-        let automaton = &self.automaton;
-        let mut lacking = Vec::new();
-        for (index, list) in automaton.distincts.iter().enumerate() {
-            if list.min > 1 && !list.endless {
-                let most = Tables::new().different_items(automaton, index as u32, list.min)?;
-                if most < list.min {
-                    lacking.push((self.item_lists[index], errors::too_few_different(list.min, most)));
-                }
+/// Lists of more items than there are different ones, given where the lists come from.
+pub(super) fn lacking_items(automaton: &Automaton, sources: &[ExprId]) -> Result<Vec<(ExprId, Error)>> {
+    let mut lacking = Vec::new();
+    for (index, (list, &source)) in automaton.ahead.distincts.iter().zip(sources).enumerate() {
+        if list.min > 1 && !list.endless {
+            let most = Tables::new().different_items(automaton, index as u32, list.min)?;
+            if most < list.min {
+                lacking.push((source, errors::too_few_different(list.min, most)));
             }
         }
-        Ok(lacking)
     }
+    Ok(lacking)
 }

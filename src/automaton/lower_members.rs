@@ -10,7 +10,7 @@ impl<'g> Lowering<'g> {
     fn possible(&self, source: &'g Source) -> Vec<&'g crate::grammar::Member> {
         let alone = self.only_the_required(source);
         let possible = |member: &&crate::grammar::Member| {
-            self.productive.holds(member.value) && (member.required || !alone)
+            self.kept.productive.holds(member.value) && (member.required || !alone)
         };
         source.members.iter().filter(possible).collect()
     }
@@ -18,15 +18,16 @@ impl<'g> Lowering<'g> {
     /// Without a separator only one member can come; if one is required, that one.
     fn only_the_required(&self, source: &Source) -> bool {
         let required = source.one.is_some() || source.members.iter().any(|member| member.required);
-        required && !self.productive.holds(source.separator)
+        required && !self.kept.productive.holds(source.separator)
     }
 
     pub(super) fn begin_members(&mut self, id: ExprId, source: &'g Source, next: StateId, scope: u32) {
-        let index = self.automaton.members.len() as u32;
+        let index = self.block.next(&self.block.members);
+        let place = self.block.at(index);
         let to_return = self.add_state(State::MembersReturn(index));
         let between = self.add_state(State::MembersNext(index));
-        self.member_lists.push(id);
-        self.automaton.members.push(Members {
+        self.kept.sources.members.push(id);
+        self.block.members.push(Members {
             any_order: source.order == Order::Any,
             keys: Vec::new(),
             values: Vec::new(),
@@ -45,42 +46,46 @@ impl<'g> Lowering<'g> {
             root: StateId::ACCEPT,
         });
         self.push_task(Task::MembersEnd { expression: id, index, next, scope });
-        if self.productive.holds(source.separator) {
+        if self.kept.productive.holds(source.separator) {
             self.push_task(Task::OrEmpty { expression: source.separator, next: between });
             self.push_task(Task::Build { expression: source.separator, next: between, scope });
         }
         if let Some(rest) =
-            source.rest.filter(|&rest| self.productive.holds(rest) && !self.only_the_required(source))
+            source.rest.filter(|&rest| self.kept.productive.holds(rest) && !self.only_the_required(source))
         {
             let start = self.open_callable();
-            self.automaton.members[index as usize].rest = Some(start);
+            self.block.members[place].rest = Some(start);
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: rest, next: StateId::ACCEPT, scope });
         }
         if let Some(one) = source.one {
             let start = self.open_callable();
-            self.automaton.members[index as usize].one = Some(start);
+            self.block.members[place].one = Some(start);
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: one, next: StateId::ACCEPT, scope });
         }
         for member in self.possible(source).into_iter().rev() {
-            self.push_task(Task::OrEmpty { expression: member.value, next: StateId::ACCEPT });
-            self.push_task(Task::Build { expression: member.value, next: StateId::ACCEPT, scope });
+            self.push_task(Task::MemberValue { expression: member.value, scope });
         }
     }
 
     pub(super) fn end_members(&mut self, id: ExprId, index: u32, next: StateId) {
         let Expression::Members(source) = self.grammar.expression(id) else { return };
-        let separator = match self.productive.holds(source.separator) {
+        let separator = match self.kept.productive.holds(source.separator) {
             true => self.results_of(1)[0],
             false => self.split(&[]),
         };
-        let list = &self.automaton.members[index as usize];
+        let place = self.block.at(index);
+        let list = &self.block.members[place];
         let further = usize::from(list.rest.is_some()) + usize::from(list.one.is_some());
         self.results_of(further);
         let members = self.possible(source);
-        let values = self.results_of(members.len());
+        let values = self.results_of(members.len()).into_vec();
         let names = source.rest.map_or(Vec::new(), |rest| self.few_names(rest));
+        if let Some(one) = source.one.filter(|_| source.rest.is_some()) {
+            let few = self.few_names(one);
+            self.kept.sources.ones.extend(few);
+        }
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let mut next_required = vec![members.len() as u32; members.len() + 1];
         let mut required_from = vec![0; members.len() + 1];
@@ -90,16 +95,13 @@ impl<'g> Lowering<'g> {
         }
         let keys = key_trie(members.iter().map(|member| &*member.key));
         let mut root = StateId::ACCEPT;
-        for (node, key) in keys.iter().enumerate() {
-            for &(byte, _) in &key.edges {
-                self.tell_apart(byte);
-            }
+        for node in 0..keys.len() {
             let state = self.add_state(State::Key { members: index, node: node as u32 });
             if node == 0 {
                 root = state;
             }
         }
-        let list = &mut self.automaton.members[index as usize];
+        let list = &mut self.block.members[place];
         *list = Members {
             keys,
             names,

@@ -21,15 +21,13 @@ impl Lowering<'_> {
         next: StateId,
         scope: u32,
     ) {
-        self.automaton.names = true;
         let next = self.add_state(State::Named { next });
         if names == Names::Endless {
             return self.push_task(Task::Build { expression: body, next, scope });
         }
         // looked at alone
         let start = self.open_callable();
-        self.automaton.name_starts.push(start);
-        self.name_starts.insert(id, start);
+        self.kept.sources.names.insert(id, start);
         let result = self.call(start, next);
         self.push_task(Task::CallableEnd { start, result });
         self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });
@@ -41,41 +39,52 @@ impl Lowering<'_> {
         let mut open = vec![further];
         while let Some(id) = open.pop() {
             match self.grammar.expression(id) {
-                _ if !self.productive.holds(id) => {}
+                _ if !self.kept.productive.holds(id) => {}
                 Expression::Choice(list) => open.extend(list),
                 Expression::Sequence(list) => open.extend(list.first()),
                 &Expression::Label(_, body) => open.push(body),
-                Expression::Name(_, Names::Few) => names.extend(self.name_starts.get(&id)),
+                Expression::Name(_, Names::Few) => names.extend(self.kept.sources.names.get(&id)),
                 _ => return Vec::new(),
             }
         }
         names
     }
+}
 
-    /// Bounds the number of further members by the number of their names; gives the lists that need more.
-    pub(super) fn bound_further(&mut self) -> Result<Vec<(ExprId, Error)>> {
-        let mut lacking = Vec::new();
-        for place in 0..self.automaton.members.len() {
-            let mut names = self.automaton.members[place].names.iter();
-            let automaton = &self.automaton;
-            let most = names.try_fold(0u32, |most, &start| {
-                Ok(match most {
-                    MANY.. => most,
-                    _ => most.saturating_add(word_count(automaton, start)?),
-                })
-            })?;
-            let list = &mut self.automaton.members[place];
-            if list.names.is_empty() || most >= MANY {
-                continue;
-            }
-            list.most_further = Some(most);
-            let all = list.values.len() as u32 + most + u32::from(list.one.is_some());
-            if all < list.min {
-                lacking.push((self.member_lists[place], errors::too_few_names(list.min, all)));
-            }
+/// Bounds the number of further members by the number of their names; gives the lists that need more, given where the
+/// lists come from.
+pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Result<Vec<(ExprId, Error)>> {
+    let mut lacking = Vec::new();
+    for (place, &source) in sources.iter().enumerate().take(automaton.ahead.members.len()) {
+        let mut names = automaton.ahead.members[place].names.iter();
+        let most = names.try_fold(0u32, |most, &start| {
+            Ok(match most {
+                MANY.. => most,
+                _ => most.saturating_add(word_count(automaton, start)?),
+            })
+        })?;
+        let list = &mut automaton.ahead.members[place];
+        if list.names.is_empty() || most >= MANY {
+            continue;
         }
-        Ok(lacking)
+        list.most_further = Some(most);
+        let all = list.values.len() as u32 + most + u32::from(list.one.is_some());
+        if all < list.min {
+            lacking.push((source, errors::too_few_names(list.min, all)));
+        }
     }
+    Ok(lacking)
+}
+
+/// Refuses a member that must come once where further ones might use up its few names.
+pub(super) fn check_ones(automaton: &Automaton, starts: &[StateId]) -> Result<()> {
+    for &start in starts {
+        let names = word_count(automaton, start)?;
+        if names < MANY {
+            return Err(errors::few_names_for_one(names));
+        }
+    }
+    Ok(())
 }
 
 /// How many words there are from a start on; [`MANY`] or more stand for each other.

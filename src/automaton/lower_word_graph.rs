@@ -6,11 +6,12 @@ use super::lower::Lowering;
 use super::state::{State, StateId};
 use super::task::Task;
 use crate::grammar::{ExprId, Expression, WordEdge, WordGraph, WordTarget};
+use smallvec::SmallVec;
 
 impl<'g> Lowering<'g> {
     /// The exits that are built: they have words other than the empty one.
     fn is_built(&self, exit: ExprId) -> bool {
-        self.productive.holds(exit) && *self.grammar.expression(exit) != Expression::Empty
+        self.kept.productive.holds(exit) && *self.grammar.expression(exit) != Expression::Empty
     }
 
     pub(super) fn begin_word_graph(&mut self, id: ExprId, graph: &'g WordGraph, next: StateId, scope: u32) {
@@ -32,9 +33,9 @@ impl<'g> Lowering<'g> {
             _ if self.is_built(exit) => built.next(),
             _ => None,
         };
-        let exits: Vec<Option<StateId>> = graph.exits().iter().map(&mut exit).collect();
-        let mut nodes: Vec<Option<StateId>> = vec![None; graph.len()];
-        let mut edges: Vec<(u8, u8, StateId)> = Vec::new();
+        let exits: SmallVec<[Option<StateId>; 4]> = graph.exits().iter().map(&mut exit).collect();
+        let mut nodes: SmallVec<[Option<StateId>; 64]> = SmallVec::from_elem(None, graph.len());
+        let mut edges: SmallVec<[(u8, u8, StateId); 32]> = SmallVec::new();
         // later nodes first: edges lead to them
         for node in (0..graph.len()).rev() {
             let target = |edge: &WordEdge| match edge.to {
@@ -44,9 +45,8 @@ impl<'g> Lowering<'g> {
             let otherwise = graph.otherwise(node).and_then(|node| nodes[node]);
             let own = graph.own_edges(node);
             if let (&[WordEdge { low: byte, .. }], Some(otherwise)) = (own, otherwise)
-                && let (Some(next), State::Bytes { .. }) = (target(&own[0]), self.automaton.state(otherwise))
+                && let (Some(next), State::Bytes { .. }) = (target(&own[0]), self.state(otherwise))
             {
-                self.tell_apart(byte);
                 nodes[node] = Some(self.add_state(State::ByteOr { byte, next, otherwise }));
                 continue;
             }

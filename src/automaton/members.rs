@@ -9,6 +9,7 @@ use super::closure::Closure;
 use super::stack::{Frame, StackId};
 use super::state::{Members, StateId};
 use super::table::Tables;
+use crate::error::Result;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -198,7 +199,7 @@ impl Tables {
         m: u32,
         stack: StackId,
     ) {
-        let list = &automaton.members[m as usize];
+        let list = automaton.members(m);
         self.begin_member(automaton, closure, list, 0, stack);
     }
 
@@ -230,7 +231,7 @@ impl Tables {
         m: u32,
         stack: StackId,
     ) {
-        let list = &automaton.members[m as usize];
+        let list = automaton.members(m);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             self.begin_member(automaton, closure, list, frame.value, frame.below);
@@ -239,7 +240,7 @@ impl Tables {
 
     /// A member is done: leave the list if it is complete, go on to the separator if another may come.
     pub(super) fn end_member(&mut self, automaton: &Automaton, closure: &mut Closure, m: u32, frame: Frame) {
-        let list = &automaton.members[m as usize];
+        let list = automaton.members(m);
         let at = self.progress(list, frame.value);
         if at.count >= list.min && self.missing(list, at) == 0 {
             self.add(closure, list.exit, frame.below);
@@ -259,10 +260,10 @@ impl Tables {
         (m, node): (u32, u32),
         byte: u8,
         stack: StackId,
-    ) {
-        let list = &automaton.members[m as usize];
+    ) -> Result<()> {
+        let list = automaton.members(m);
         let edges = &list.keys[node as usize].edges;
-        let Ok(found) = edges.binary_search_by_key(&byte, |edge| edge.0) else { return };
+        let Ok(found) = edges.binary_search_by_key(&byte, |edge| edge.0) else { return Ok(()) };
         let child = edges[found].1;
         let key = &list.keys[child as usize];
         let mut open: smallvec::SmallVec<[Frame; 4]> = smallvec::SmallVec::new();
@@ -275,12 +276,13 @@ impl Tables {
             if let Some(member) = key.terminal.filter(|&t| self.may_come(list, at, t)) {
                 let value = self.after_member(list, at, member);
                 let stack = self.stacks.push(list.to_return, value, frame.below);
-                self.add(closure, list.values[member as usize], stack);
+                self.add(closure, automaton.entered(list.values[member as usize])?, stack);
             }
         }
         if !open.is_empty() {
             let stack = self.stacks.intern(&open);
             self.add(closure, StateId(list.root.0 + child), stack);
         }
+        Ok(())
     }
 }

@@ -12,17 +12,20 @@
 //!
 //! Nothing here knows of tokens.
 
+mod block;
 mod classes;
 mod closure;
 mod compress;
 mod distinct;
 mod errors;
 pub mod graph;
+mod later;
 mod left_recursion;
 mod literals;
 mod lockstep;
 mod lower;
 mod lower_distinct;
+mod lower_expression;
 mod lower_members;
 mod lower_names;
 mod lower_word_graph;
@@ -51,26 +54,19 @@ pub use table::{ConfigurationId, Tables};
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
 use crate::limits::Limits;
+use block::Block;
 use classes::ByteClasses;
-use rustc_hash::FxHashMap;
+use later::Later;
 use state::{Distinct, Edge, Lockstep, Loop, Members, State};
 
-/// A lowered grammar. Immutable; the lazily made parts are in [`Tables`].
-#[derive(Clone, Debug)]
+/// A lowered grammar. What is entered after a byte at the earliest may be lowered when it is first needed; beside that an
+/// automaton does not change. The lazily made tables are in [`Tables`].
+#[derive(Debug)]
 pub struct Automaton {
-    states: Vec<State>,
-    /// Per state: the place in `scopes`.
-    state_scopes: Vec<u32>,
-    /// Where states come from.
-    scopes: Vec<Scope>,
-    edges: Vec<Edge>,
-    splits: Vec<StateId>,
-    loops: Vec<Loop>,
-    members: Vec<Members>,
-    distincts: Vec<Distinct>,
-    locksteps: Vec<Lockstep>,
-    /// Per start of a callable: its place in the left-call order; callers come before callees.
-    ranks: FxHashMap<StateId, u32>,
+    /// What was lowered at once.
+    ahead: Block,
+    /// The rest, if there is any.
+    later: Option<Box<Later>>,
     classes: ByteClasses,
     /// Whether names of objects are told apart.
     names: bool,
@@ -112,9 +108,16 @@ impl Automaton {
         lower::lower(grammar, limits)
     }
 
-    /// How many states there are.
+    /// An automaton of one block, whose start is still to be set.
+    fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
+        let (later, start) = (None, StateId::ACCEPT);
+        let (names, name_starts) = (false, Vec::new());
+        Automaton { ahead, later, classes, names, name_starts, start, nullable: false, limits }
+    }
+
+    /// How many states there are so far.
     pub fn state_count(&self) -> usize {
-        self.states.len()
+        self.ahead.states.len() + self.later.as_ref().map_or(0, |later| later.states())
     }
 
     /// How many classes of bytes the automaton tells apart, 1 to 256.
@@ -150,22 +153,18 @@ impl Automaton {
 
     /// Where a state comes from.
     pub fn scope(&self, state: StateId) -> Scope {
-        self.scopes[self.state_scopes[state.index()] as usize]
+        let block = self.block(state.0);
+        block.scopes[block.state_scopes[block.at(state.0)] as usize]
     }
 
     /// Bytes on the heap.
     pub fn memory_usage(&self) -> usize {
-        let members = |m: &Members| {
-            m.keys.iter().map(|k| k.edges.capacity() * 8 + k.members.capacity() * 4 + 56).sum::<usize>()
-                + m.values.capacity() * 9
-        };
-        self.states.capacity() * size_of::<State>()
-            + self.state_scopes.capacity() * 4
-            + self.edges.capacity() * size_of::<Edge>()
-            + self.splits.capacity() * 4
-            + self.loops.capacity() * size_of::<Loop>()
-            + self.members.iter().map(members).sum::<usize>()
-            + self.ranks.capacity() * 9
+        self.ahead.memory_usage() + self.later_bytes()
+    }
+
+    /// Bytes on the heap of what was lowered after the automaton was made.
+    pub(crate) fn later_bytes(&self) -> usize {
+        self.later.as_ref().map_or(0, |later| later.bytes())
     }
 
     /// The bytes that a state waits for; none for states that do not.
@@ -179,28 +178,68 @@ impl Automaton {
                 let ranges = self.edges(first, len).iter().map(|edge| ByteSet::range(edge.low, edge.high));
                 ranges.fold(ByteSet::EMPTY, |all, range| all.union(&range))
             }
-            State::Key { members, node } => {
-                let key = &self.members[members as usize].keys[node as usize];
-                key.edges.iter().map(|edge| edge.0).collect()
-            }
+            State::Key { members, node } => self.key_edges(members, node).iter().map(|edge| edge.0).collect(),
             State::Lockstep(_) => ByteSet::FULL,
             _ => ByteSet::EMPTY,
         }
     }
 
+    /// The block that an id lies in.
+    #[inline]
+    fn block(&self, id: u32) -> &Block {
+        match &self.later {
+            Some(later) if id >= later.first() => later.block(id),
+            _ => &self.ahead,
+        }
+    }
+
+    #[inline]
     pub(crate) fn state(&self, id: StateId) -> State {
-        self.states[id.index()]
+        self.block(id.0).state(id)
     }
 
     pub(crate) fn edges(&self, first: u32, len: u32) -> &[Edge] {
-        &self.edges[first as usize..(first + len) as usize]
+        self.block(first).edges(first, len)
     }
 
     fn key_edges(&self, members: u32, node: u32) -> &[(u8, u32)] {
-        &self.members[members as usize].keys[node as usize].edges
+        &self.members(members).keys[node as usize].edges
     }
 
     pub(crate) fn splits(&self, first: u32, len: u32) -> &[StateId] {
-        &self.splits[first as usize..(first + len) as usize]
+        self.block(first).splits(first, len)
+    }
+
+    /// The state itself, or where it leads if it is a split to one state.
+    fn single(&self, state: StateId) -> StateId {
+        match self.state(state) {
+            State::Split { first, len: 1 } => self.splits(first, 1)[0],
+            _ => state,
+        }
+    }
+
+    fn counted_loop(&self, id: u32) -> &Loop {
+        let block = self.block(id);
+        &block.loops[block.at(id)]
+    }
+
+    fn members(&self, id: u32) -> &Members {
+        let block = self.block(id);
+        &block.members[block.at(id)]
+    }
+
+    fn distinct(&self, id: u32) -> &Distinct {
+        let block = self.block(id);
+        &block.distincts[block.at(id)]
+    }
+
+    fn lockstep(&self, id: u32) -> &Lockstep {
+        let block = self.block(id);
+        &block.locksteps[block.at(id)]
+    }
+
+    /// The place of a callable in the left-call order; callers come before callees.
+    fn rank(&self, start: StateId) -> u32 {
+        self.block(start.0).rank(start)
     }
 }

@@ -44,7 +44,7 @@ impl Automaton {
             return None;
         }
         if let State::LoopReturn(l) = self.state(frame.to_return) {
-            let near = self.loops[l as usize].near(frame.value, horizon);
+            let near = self.counted_loop(l).near(frame.value, horizon);
             return Some((Round::As(frame.to_return, near.count), near.told_apart));
         }
         let counted = self.first_round(frame.to_return)?;
@@ -60,7 +60,7 @@ impl Automaton {
             state => state,
         };
         let State::LoopAgain(l) = again else { return None };
-        let counted = &self.loops[l as usize];
+        let counted = self.counted_loop(l);
         (counted.after_first == to_return).then_some(counted)
     }
 }
@@ -74,7 +74,7 @@ impl Tables {
         tuple: u32,
         horizon: u32,
     ) -> (u32, bool) {
-        let lockstep = &automaton.locksteps[l as usize];
+        let lockstep = automaton.lockstep(l);
         let reach = self.tuples.reach(l);
         if lockstep.complement || reach > LONGEST_COMPLETION {
             return (tuple, false);

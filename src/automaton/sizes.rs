@@ -15,6 +15,9 @@ const LEVELS: usize = 6;
 /// Expressions of so many states are written out at each use: one character in all its spellings, but no string.
 const SMALL: u32 = 24;
 
+/// Counted repeats of at most so many states are written out instead of counted.
+pub(super) const UNROLLED_STATES: u32 = 16;
+
 impl Lowering<'_> {
     /// A round of a loop has at least so many bytes.
     pub(super) fn round_bytes(&self, body: ExprId) -> u32 {
@@ -70,9 +73,38 @@ fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut 
     }
 }
 
-/// Which expressions are used more than once and are not small. Written out at each use, expressions that share
-/// and share again would become exponentially many states.
-pub(super) fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
+/// How large the expressions of a grammar are.
+#[derive(Debug)]
+pub(super) struct Sizes {
+    /// About how many states each becomes, saturating.
+    pub(super) weights: Vec<u32>,
+    /// Which are lowered once and called, as they are not small and used more than once. Written out at each use, expressions
+    /// that share and share again would become exponentially many states.
+    pub(super) shared: Vec<bool>,
+    /// At most how many states each becomes where it is written out, and shared ones in it are called.
+    pub(super) here: Vec<u64>,
+    /// At most how many states all become together.
+    all: u64,
+}
+
+impl Sizes {
+    pub(super) fn of(grammar: &Grammar) -> Sizes {
+        let weights = weights(grammar);
+        let shared = shared(grammar, &weights);
+        let here = here(grammar, &shared);
+        let of_shared = here.iter().zip(&shared).filter(|(_, shared)| **shared).map(|(here, _)| *here);
+        let of_rules = grammar.rules().iter().map(|rule| here[rule.body.index()]);
+        let all = of_shared.chain(of_rules).fold(0, u64::saturating_add);
+        Sizes { weights, shared, here, all }
+    }
+
+    /// More states than all expressions together become.
+    pub(super) fn all(&self) -> u64 {
+        self.all
+    }
+}
+
+fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
     let mut uses = vec![0u32; weights.len()];
     for expression in grammar.expressions() {
         expression.for_each_child(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
@@ -91,8 +123,7 @@ pub(super) fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
         .collect()
 }
 
-/// About how many states each expression becomes, saturating.
-pub(super) fn weights(grammar: &Grammar) -> Vec<u32> {
+fn weights(grammar: &Grammar) -> Vec<u32> {
     let mut weights: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for expression in grammar.expressions() {
         let mut children = 0u32;
@@ -115,4 +146,42 @@ pub(super) fn weights(grammar: &Grammar) -> Vec<u32> {
         });
     }
     weights
+}
+
+fn here(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
+    let mut here: Vec<u64> = Vec::with_capacity(shared.len());
+    for expression in grammar.expressions() {
+        let mut inner = 0u64;
+        expression.for_each_child(|child| {
+            let states = if shared[child.index()] { 1 } else { here[child.index()] };
+            inner = inner.saturating_add(states);
+        });
+        let own = match expression {
+            Expression::Empty | Expression::Never | Expression::Label(..) => 0,
+            Expression::ByteSet(_) | Expression::Rule(_) => 1,
+            // of which there may be few are called
+            Expression::Name(..) => 4,
+            Expression::Bytes(bytes) => bytes.len(),
+            // a character of a range is of at most four bytes, and begins and ends in up to three ways
+            Expression::Class(class) => 24 * class.ranges().len(),
+            Expression::WordGraph(graph) => 1 + graph.len(),
+            Expression::Members(list) => {
+                8 + list.members.iter().map(|member| member.key.len() + 2).sum::<usize>()
+            }
+            // where a part may be empty there is a split or two
+            Expression::Sequence(list) => 2 * list.len(),
+            Expression::Choice(list) => 1 + 2 * list.len(),
+            Expression::Distinct(list) => 8 + 2 * list.items.len(),
+            Expression::Intersection(_) | Expression::Complement(_) => 4,
+            &Expression::Repeat { body, min, max } => {
+                // a loop is written out with its body, even if others share that
+                let rounds = max.unwrap_or(min).clamp(1, UNROLLED_STATES);
+                inner = here[body.index()].saturating_mul(u64::from(rounds));
+                let leaf = matches!(grammar.expression(body), Expression::Rule(_));
+                4 + 2 * rounds as usize + if leaf { 4 * LEAF } else { 0 }
+            }
+        };
+        here.push(inner.saturating_add(own as u64));
+    }
+    here
 }

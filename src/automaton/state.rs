@@ -64,6 +64,8 @@ pub(crate) enum State {
     DistinctReturn(u32),
     /// Between the separator and the next item.
     DistinctNext(u32),
+    /// Stands for a part of the grammar that is lowered when it is first entered.
+    Later(u32),
     /// Begin a lockstep.
     LockstepEnter(u32),
     /// Inside a lockstep; the top frame's value is the tuple of configurations.

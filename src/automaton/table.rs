@@ -316,7 +316,7 @@ impl Tables {
                     for &(key, _) in a.key_edges(members, node) {
                         run.narrow(key, key);
                     }
-                    self.step_key(a, closure, (members, node), byte, stack);
+                    self.step_key(a, closure, (members, node), byte, stack)?;
                 }
                 State::Lockstep(l) => {
                     let (low, high) = self.step_lockstep(a, closure, l, byte, stack)?;

@@ -21,6 +21,11 @@ pub(super) enum Task {
         expression: ExprId,
         next: StateId,
     },
+    /// Make the value of a member, or leave it for later.
+    MemberValue {
+        expression: ExprId,
+        scope: u32,
+    },
     /// The part of a sequence at `place` was built; `next` follows it, `rest` is the non-empty rest.
     SequencePart {
         list: ExprId,

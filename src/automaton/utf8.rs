@@ -34,13 +34,13 @@ impl Lowering<'_> {
             targets.push(self.byte_sequences(ascii, next));
         }
         if !others.is_empty() {
-            let start = match self.class_tails.get(&id) {
+            let start = match self.kept.class_tails.get(&id) {
                 Some(&start) => start,
                 None => {
                     let start = self.open_callable();
                     let built = self.byte_sequences(others, StateId::ACCEPT);
                     self.fill_split(start, &[built]);
-                    self.class_tails.insert(id, start);
+                    self.kept.class_tails.insert(id, start);
                     start
                 }
             };

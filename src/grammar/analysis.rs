@@ -5,6 +5,7 @@
 
 use super::Grammar;
 use super::expression::{ExprId, Expression};
+use smallvec::SmallVec;
 
 /// What is asked of each expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,8 @@ impl Analysis {
 fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
     let mut holds = vec![false; grammar.expressions().len()];
     for _ in 0..4 {
-        let mut changed = false;
+        // the bodies of rules that did not hold when a reference to them was looked at
+        let mut references: SmallVec<[ExprId; 32]> = SmallVec::new();
         for (index, expression) in grammar.expressions().iter().enumerate() {
             if holds[index] {
                 continue;
@@ -170,9 +172,11 @@ fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
                 Needs::Weight(weight) => held >= weight,
                 Needs::Never => false,
             };
-            changed |= holds[index];
+            if let (Expression::Rule(rule), false) = (expression, holds[index]) {
+                references.push(grammar.rule(*rule).body);
+            }
         }
-        if !changed {
+        if !references.iter().any(|body| holds[body.index()]) {
             return Some(holds);
         }
     }

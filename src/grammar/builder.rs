@@ -4,7 +4,7 @@ use super::class::{ByteSet, CharClass};
 use super::errors;
 use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId};
 use super::word_graph::WordGraph;
-use super::{Grammar, Rule};
+use super::{Grammar, Rule, verify};
 use crate::error::Result;
 use crate::limits::Limits;
 use hashbrown::HashTable;
@@ -31,8 +31,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct GrammarBuilder {
     expressions: Vec<Expression>,
-    /// Ids by the hashes of their expressions.
-    ids: HashTable<ExprId>,
+    /// Ids by the hashes of their expressions, with these.
+    ids: HashTable<(u64, ExprId)>,
     rules: Vec<(Box<str>, Option<ExprId>)>,
     labels: Vec<Box<str>>,
     limits: Limits,
@@ -98,7 +98,8 @@ impl GrammarBuilder {
     fn intern(&mut self, expression: Expression) -> ExprId {
         let hash = FxBuildHasher.hash_one(&expression);
         let expressions = &self.expressions;
-        if let Some(&id) = self.ids.find(hash, |id| expressions[id.index()] == expression) {
+        let same = |&(known, id): &(u64, ExprId)| known == hash && expressions[id.index()] == expression;
+        if let Some(&(_, id)) = self.ids.find(hash, same) {
             return id;
         }
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
@@ -106,8 +107,7 @@ impl GrammarBuilder {
         let allowed = used < self.limits.grammar_nodes || self.expressions.len() < 2;
         match ExprId::new(self.expressions.len()) {
             Some(id) if allowed => {
-                let hash_of = |id: &ExprId| FxBuildHasher.hash_one(&expressions[id.index()]);
-                self.ids.insert_unique(hash, id, hash_of);
+                self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
                 self.expressions.push(expression);
                 id
             }
@@ -306,6 +306,16 @@ impl GrammarBuilder {
 
     /// The ways through a graph of bytes.
     pub fn word_graph(&mut self, graph: WordGraph) -> ExprId {
+        if !graph.is_sound() {
+            self.fail(errors::unsound_word_graph());
+            return self.never();
+        }
+        self.sound_word_graph(graph)
+    }
+
+    /// The same of a graph that is known to be in order.
+    pub(crate) fn sound_word_graph(&mut self, graph: WordGraph) -> ExprId {
+        debug_assert!(graph.is_sound(), "{graph:?}");
         if graph.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
             let found = format!("a graph of {} nodes", graph.len());
@@ -463,7 +473,7 @@ impl GrammarBuilder {
             .collect::<Result<Arc<[Rule]>>>()?;
         let (expressions, labels) = (self.expressions.into(), self.labels.into());
         let grammar = Grammar { expressions, rules, labels, root };
-        grammar.verify()?;
+        verify::verify(&grammar, false)?;
         Ok(grammar)
     }
 }

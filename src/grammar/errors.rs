@@ -31,3 +31,7 @@ pub(super) fn invariant(name: &'static str, what: &str, place: Place) -> Error {
             .help("build grammars with `GrammarBuilder`; if you did, this is a defect of the front end"),
     )
 }
+
+pub(super) fn unsound_word_graph() -> Error {
+    invariant("G8", super::verify::UNSOUND_GRAPH, Place::Whole)
+}

@@ -110,6 +110,6 @@ impl Grammar {
     /// # Errors
     /// Says which invariant does not hold, and where. A grammar from a builder always verifies.
     pub fn verify(&self) -> crate::Result<()> {
-        verify::verify(self)
+        verify::verify(self, true)
     }
 }

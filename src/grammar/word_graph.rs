@@ -4,6 +4,7 @@ use super::class::ByteSet;
 use super::expression::ExprId;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 
 /// A directed acyclic graph of bytes, deterministic, whose paths go on in other expressions: the way from the first
 /// node along edges to an exit, and then a word of that exit's expression. What a tree of choices and sequences
@@ -11,7 +12,7 @@ use std::borrow::Cow;
 ///
 /// A node may name another that stands in for it: for the bytes that none of its own edges read, the other's edges
 /// hold. So the many nodes of a trie that differ in one byte are one edge each.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordGraph {
     /// Of each node: where its own edges end, and the node that stands in for the bytes without one (0: none).
     nodes: Vec<(u32, u32)>,
@@ -39,14 +40,37 @@ pub enum WordTarget {
     Exit(u32),
 }
 
+impl Hash for WordGraph {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // a number a node and an edge: graphs are large
+        self.exits.hash(state);
+        self.nodes
+            .iter()
+            .for_each(|&(end, otherwise)| state.write_u64(u64::from(end) << 32 | u64::from(otherwise)));
+        for &WordEdge { low, high, to } in &self.edges {
+            let (out, to) = match to {
+                WordTarget::Node(node) => (0, node),
+                WordTarget::Exit(exit) => (1, exit),
+            };
+            state.write_u64(u64::from(to) << 32 | out << 16 | u64::from(high) << 8 | u64::from(low));
+        }
+    }
+}
+
 impl WordGraph {
     /// A graph without nodes, for edges to these expressions.
     pub fn new(exits: impl IntoIterator<Item = ExprId>) -> WordGraph {
         WordGraph { nodes: Vec::new(), edges: Vec::new(), exits: exits.into_iter().collect() }
     }
 
+    /// Makes room for more nodes and edges.
+    pub fn reserve(&mut self, nodes: usize, edges: usize) {
+        self.nodes.reserve(nodes);
+        self.edges.reserve(edges);
+    }
+
     /// The same graph with other expressions in the place of its own.
-    pub(super) fn with_exits(&self, exits: Box<[ExprId]>) -> WordGraph {
+    pub fn with_exits(&self, exits: Box<[ExprId]>) -> WordGraph {
         WordGraph { exits, ..self.clone() }
     }
 
@@ -113,7 +137,7 @@ impl WordGraph {
 
     /// Whether all edges are sorted, disjoint, and lead to an exit or to a later node, only nodes without others stand in
     /// for others, and all nodes and exits are reached.
-    pub(super) fn is_sound(&self) -> bool {
+    pub fn is_sound(&self) -> bool {
         let mut reached = vec![false; self.len()];
         let mut exits = vec![false; self.exits.len()];
         // of nodes that stand in: the bytes that all they stand in for read themselves

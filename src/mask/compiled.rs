@@ -153,7 +153,7 @@ impl CompiledGrammar {
 
     /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
     pub fn memory_usage(&self) -> usize {
-        self.0.fixed_bytes + self.0.published.load().memory_usage()
+        self.0.fixed_bytes + self.0.automaton.later_bytes() + self.0.published.load().memory_usage()
     }
 
     /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so

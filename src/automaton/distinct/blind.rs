@@ -41,7 +41,7 @@ impl Tables {
 
     fn blind_value(&self, automaton: &Automaton, value: u32) -> u32 {
         let register = self.memory.registers[code::register(value) as usize];
-        let list = &automaton.distincts[register.list as usize];
+        let list = automaton.distinct(register.list);
         if !list.endless {
             return code::UNSURE;
         }

@@ -291,7 +291,7 @@ impl Tables {
         register: Register,
         below: StackId,
     ) {
-        let list = &automaton.distincts[register.list as usize];
+        let list = automaton.distinct(register.list);
         let start = self.memory.length(closure.trace.tape);
         let value = code::inside(self.memory.register(Register { start, ..register }));
         if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value)
@@ -324,7 +324,7 @@ impl Tables {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             if frame.value == code::BETWEEN {
-                let list = &automaton.distincts[d as usize];
+                let list = automaton.distinct(d);
                 if self.is_free_throughout(automaton, d)? {
                     // only its end may be that of an item that came
                     let stack = self.stacks.push(list.to_return, code::UNSURE, frame.below);
@@ -355,7 +355,7 @@ impl Tables {
         let (may_end, go_on) = if is_register(frame.value) {
             closure.trace.depends = true;
             let before = self.memory.registers[code::register(frame.value) as usize];
-            list = &automaton.distincts[before.list as usize];
+            list = automaton.distinct(before.list);
             let text = self.memory.text(closure.trace.tape, before.start);
             let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
             let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
@@ -365,7 +365,7 @@ impl Tables {
             (may_end, may_go_on.then(|| code::between(self.memory.register(after))))
         } else {
             let State::DistinctReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
-            list = &automaton.distincts[d as usize];
+            list = automaton.distinct(d);
             (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(code::BETWEEN))
         };
         if may_end {
@@ -440,7 +440,7 @@ impl Tables {
 
     /// The configuration before an item that comes after so many, without its list.
     fn item_alone(&mut self, automaton: &Automaton, list: u32, count: u32) -> Result<ConfigurationId> {
-        self.start_of(automaton, Some(automaton.distincts[list as usize].item(count)), false)
+        self.start_of(automaton, Some(automaton.distinct(list).item(count)), false)
     }
 }
 

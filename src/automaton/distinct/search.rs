@@ -140,7 +140,7 @@ impl Tables {
         }
         let start = self.item_alone(automaton, list, 0)?;
         let mut places = vec![start];
-        let mut free = automaton.distincts[list as usize].items.len() == 1;
+        let mut free = automaton.distinct(list).items.len() == 1;
         let mut at = 0;
         while let Some(&from) = places.get(at).filter(|_| free) {
             free = !self.remembers(from) && places.len() < LOOKED_AT;

@@ -4,8 +4,8 @@
 use super::decimal::Decimal;
 use super::schema::SchemaId;
 use super::string_test::StringTest;
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
 
 /// A set of JSON types; `true` and `false` count as types of their own, so that excluding a value of a boolean
 /// or `null` is a set of types again. Whether a number must be an integer is part of [`NumberRange`].
@@ -47,7 +47,7 @@ impl TypeSet {
     }
 
     /// The type of a value.
-    pub(super) fn of(value: &Value) -> TypeSet {
+    pub(super) fn of(value: &Value<'_>) -> TypeSet {
         match value {
             Value::Null => TypeSet::NULL,
             Value::Bool(false) => TypeSet::FALSE,
@@ -187,31 +187,30 @@ impl<'a> ObjectPart<'a> {
 /// The values of one `enum` or `const`.
 #[derive(Clone, Debug)]
 pub(super) struct ValueList<'a> {
-    pub(super) values: Vec<&'a Value>,
+    pub(super) values: Vec<&'a Value<'a>>,
     /// For each value, a text that equal values share.
     keys: FxHashSet<String>,
 }
 
 impl<'a> ValueList<'a> {
-    pub(super) fn new(values: Vec<&'a Value>) -> ValueList<'a> {
+    pub(super) fn new(values: Vec<&'a Value<'a>>) -> ValueList<'a> {
         let keys = values.iter().map(|value| equality_key(value)).collect();
         ValueList { values, keys }
     }
 
-    pub(super) fn contains(&self, value: &Value) -> bool {
+    pub(super) fn contains(&self, value: &Value<'_>) -> bool {
         self.keys.contains(&equality_key(value))
     }
 }
 
 /// A text that two values share exactly if they are equal: numbers by value, members in any order. The values
 /// are of bounded depth.
-pub(super) fn equality_key(value: &Value) -> String {
+pub(super) fn equality_key(value: &Value<'_>) -> String {
     match value {
         Value::Number(number) => format!("{:?}", Decimal::parse(&number.to_string())),
         Value::Array(list) => format!("[{}]", list.iter().map(equality_key).collect::<Vec<_>>().join(",")),
         Value::Object(map) => {
-            let member =
-                |(name, value)| format!("{}:{}", Value::from(String::clone(name)), equality_key(value));
+            let member = |(name, value)| format!("{}:{}", Value::from(name), equality_key(value));
             let mut members: Vec<String> = map.iter().map(member).collect();
             members.sort_unstable();
             format!("{{{}}}", members.join(","))

@@ -1,6 +1,8 @@
 //! Other documents that a schema may refer to: those that the caller gives, by URI.
 
+use super::json;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,10 +45,10 @@ impl Documents {
     }
 
     /// The document of a URI; `None` if there is nothing to ask for it.
-    pub(super) fn get<'a>(&'a self, uri: &str, shelf: &'a Shelf) -> Option<Result<&'a Value, String>> {
+    pub(super) fn get(&self, uri: &str) -> Option<Result<Cow<'_, Value>, String>> {
         match (self.known.get(uri), &self.resolver) {
-            (Some(known), _) => Some(Ok(known)),
-            (None, Some(resolver)) => Some(resolver(uri).map(|document| shelf.put(document))),
+            (Some(known), _) => Some(Ok(Cow::Borrowed(known))),
+            (None, Some(resolver)) => Some(resolver(uri).map(Cow::Owned)),
             (None, None) => None,
         }
     }
@@ -82,12 +84,12 @@ impl Hash for Documents {
     }
 }
 
-/// Documents that a resolver gave: a list that grows while those in it are borrowed.
+/// Documents that were asked for: a list that grows while those in it are borrowed.
 #[derive(Default)]
-pub(super) struct Shelf(OnceCell<Box<(Value, Shelf)>>);
+pub(super) struct Shelf(OnceCell<Box<(json::Value<'static>, Shelf)>>);
 
 impl Shelf {
-    fn put(&self, document: Value) -> &Value {
+    pub(super) fn put(&self, document: json::Value<'static>) -> &json::Value<'static> {
         let mut end = self;
         while let Some(volume) = end.0.get() {
             end = &volume.1;

@@ -1,6 +1,6 @@
 //! Drafts of the standard, and what differs between them.
 
-use serde_json::Value;
+use crate::syntax::json_schema::json::Value;
 
 /// The draft that a document names in `$schema`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ const NAMES: [(&str, u8); 6] = [
 ];
 
 impl Draft {
-    pub(super) fn of(root: &Value) -> Draft {
+    pub(super) fn of(root: &Value<'_>) -> Draft {
         let name = root.get("$schema").and_then(Value::as_str).unwrap_or("");
         Draft { number: NAMES.iter().find(|(part, _)| name.contains(part)).map(|(_, number)| *number) }
     }

@@ -3,7 +3,7 @@
 use super::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use serde_json::Value;
+use crate::syntax::json_schema::json::Value;
 
 fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
@@ -48,7 +48,7 @@ pub(super) fn evaluation_too_deep(pointer: &str, limit: usize) -> Error {
     )
 }
 
-pub(super) fn not_a_schema(pointer: &str, found: &Value) -> Error {
+pub(super) fn not_a_schema(pointer: &str, found: &Value<'_>) -> Error {
     error(
         Diagnostic::new("json-schema/not-a-schema", "a schema is neither an object nor a boolean")
             .at(at(pointer))
@@ -58,7 +58,7 @@ pub(super) fn not_a_schema(pointer: &str, found: &Value) -> Error {
     )
 }
 
-pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value, allowed: &str) -> Error {
+pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value<'_>, allowed: &str) -> Error {
     error(
         Diagnostic::new(
             "json-schema/invalid-keyword",
@@ -71,7 +71,7 @@ pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value, allow
     )
 }
 
-pub(super) fn unsupported_keyword(pointer: &str, keyword: &str, found: &Value) -> Error {
+pub(super) fn unsupported_keyword(pointer: &str, keyword: &str, found: &Value<'_>) -> Error {
     error(
         Diagnostic::new("json-schema/unsupported-keyword", format!("`{keyword}` is not supported"))
             .at(at(pointer))
@@ -161,7 +161,7 @@ pub(super) fn too_many_remainders(pointer: &str, found: &str, limit: usize) -> E
     )
 }
 
-pub(super) fn count_too_large(pointer: &str, keyword: &str, found: &Value) -> Error {
+pub(super) fn count_too_large(pointer: &str, keyword: &str, found: &Value<'_>) -> Error {
     error(
         Diagnostic::new("json-schema/count-too-large", format!("`{keyword}` is too large to be met"))
             .at(at(pointer))
@@ -171,7 +171,7 @@ pub(super) fn count_too_large(pointer: &str, keyword: &str, found: &Value) -> Er
     )
 }
 
-pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value) -> Diagnostic {
+pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value<'_>) -> Diagnostic {
     Diagnostic::new("json-schema/count-without-effect", format!("`{keyword}` is too large to be counted to"))
         .at(at(pointer))
         .found(found.to_string())
@@ -179,7 +179,7 @@ pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value) 
         .help("remove the keyword")
 }
 
-pub(super) fn invalid_policy(pointer: &str, found: &Value, allowed: &str) -> Error {
+pub(super) fn invalid_policy(pointer: &str, found: &Value<'_>, allowed: &str) -> Error {
     error(
         Diagnostic::new("json-schema/invalid-policy", "`x-grammata` asks for something that there is not")
             .at(at(pointer))

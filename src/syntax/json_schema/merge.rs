@@ -8,8 +8,8 @@ use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
 use crate::error::Result;
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
 use std::rc::Rc;
 
 /// Different `contains` that one array may have.
@@ -146,7 +146,8 @@ impl<'a> Conjunctions<'a> {
     fn listed_names(&mut self, names: &[SchemaId]) -> Result<Option<Vec<&'a str>>> {
         let parts: Vec<Part> = names.iter().copied().map(Part::whole).collect();
         let (bases, _) = super::conjunction::unfold(&self.schemas, &parts);
-        let lists: Vec<&'a Value> = match bases.iter().find_map(|&id| self.schemas.get(id).values.first()) {
+        let lists: Vec<&'a Value<'a>> = match bases.iter().find_map(|&id| self.schemas.get(id).values.first())
+        {
             Some(list) => list.values.clone(),
             None => return Ok(None),
         };

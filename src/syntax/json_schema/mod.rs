@@ -51,6 +51,7 @@ mod emit;
 mod empty;
 mod errors;
 mod formats;
+mod json;
 mod keywords;
 mod merge;
 mod numbers;
@@ -82,8 +83,8 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
 use conjunction::Conjunctions;
+use json::Value;
 use satisfiable::Satisfiable;
-use serde_json::Value;
 
 /// A compiled schema.
 #[derive(Clone, Debug)]
@@ -112,13 +113,13 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
 ///
 /// # Errors
 /// The same as those of [`compile`].
-pub fn compile_value(schema: &Value, options: &JsonSchemaOptions) -> Result<Compiled> {
+pub fn compile_value(schema: &serde_json::Value, options: &JsonSchemaOptions) -> Result<Compiled> {
     source::check_depth(schema, &options.limits)?;
-    compile_checked(schema, options, Vec::new())
+    compile_checked(&Value::of(schema), options, Vec::new())
 }
 
 fn compile_checked(
-    root: &Value,
+    root: &Value<'_>,
     options: &JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {

@@ -1,6 +1,6 @@
 //! JSON Pointers (RFC 6901), and the fragments of URIs that hold them.
 
-use serde_json::Value;
+use crate::syntax::json_schema::json::Value;
 
 /// `pointer` with one more reference token.
 pub(super) fn join(pointer: &str, token: &str) -> String {
@@ -13,6 +13,9 @@ pub(super) fn join(pointer: &str, token: &str) -> String {
 /// Adds one more reference token to a pointer.
 pub(super) fn append(pointer: &mut String, token: &str) {
     pointer.push('/');
+    if !token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        return pointer.push_str(token);
+    }
     for part in token.split_inclusive(['~', '/']) {
         match (part.strip_suffix('~'), part.strip_suffix('/')) {
             (Some(before), _) => pointer.extend([before, "~0"]),
@@ -39,7 +42,7 @@ pub(super) fn percent_decode(text: &str) -> Option<String> {
 }
 
 /// What one reference token (decoded) leads to.
-pub(super) fn step<'a>(value: &'a Value, token: &str) -> Option<&'a Value> {
+pub(super) fn step<'a>(value: &'a Value<'a>, token: &str) -> Option<&'a Value<'a>> {
     match value {
         Value::Object(map) => map.get(token),
         Value::Array(list) => list.get(array_index(token)?),

@@ -6,7 +6,7 @@ use super::pointer::join;
 use super::source;
 use crate::error::Result;
 use crate::limits::Limits;
-use serde_json::Value;
+use crate::syntax::json_schema::json::Value;
 
 /// The keyword.
 pub(super) const KEYWORD: &str = "x-grammata";
@@ -43,7 +43,7 @@ impl JsonSchemaOptions {
         Ok(options)
     }
 
-    fn adopt(&mut self, root: &Value) -> Result<()> {
+    fn adopt(&mut self, root: &Value<'_>) -> Result<()> {
         let Some(own) = root.get(KEYWORD) else { return Ok(()) };
         let place = join("", KEYWORD);
         let Value::Object(members) = own else {
@@ -52,7 +52,7 @@ impl JsonSchemaOptions {
         for (name, value) in members {
             let place = join(&place, name);
             let invalid = |allowed| errors::invalid_policy(&place, value, allowed);
-            match name.as_str() {
+            match name {
                 "propertyOrder" => {
                     self.property_order = match value.as_str() {
                         Some("declared") => PropertyOrder::Declared,
@@ -97,13 +97,13 @@ impl JsonSchemaOptions {
     }
 }
 
-fn whitespace(value: &Value) -> Option<Whitespace> {
+fn whitespace(value: &Value<'_>) -> Option<Whitespace> {
     match value {
         Value::String(name) if name == "free" => Some(Whitespace::Free),
         Value::String(name) if name == "compact" => Some(Whitespace::Compact),
         Value::Object(map) if map.len() == 1 => match (map.get("max"), map.get("pattern")) {
             (Some(max), None) => max.as_u64().and_then(|max| u32::try_from(max).ok()).map(Whitespace::AtMost),
-            (None, Some(Value::String(pattern))) => Some(Whitespace::Pattern(pattern.clone())),
+            (None, Some(Value::String(pattern))) => Some(Whitespace::Pattern(pattern.clone().into_owned())),
             _ => None,
         },
         _ => None,

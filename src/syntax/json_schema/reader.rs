@@ -15,8 +15,8 @@ use super::summary::Summary;
 use super::{errors, keywords, source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
 
 /// Documents beside the schema's own that may be asked for.
 const MAX_DOCUMENTS: usize = 1000;
@@ -24,7 +24,7 @@ const MAX_DOCUMENTS: usize = 1000;
 /// Where a schema stands.
 #[derive(Clone, Debug)]
 pub(super) struct Location<'a> {
-    pub(super) value: &'a Value,
+    pub(super) value: &'a Value<'a>,
     /// In the schema's own document a JSON Pointer, elsewhere a URI with one as its fragment.
     pub(super) pointer: String,
     pub(super) resource: ResourceId,
@@ -41,7 +41,7 @@ pub(super) struct Reader<'a, 'w> {
     documents: usize,
     locations: Vec<Location<'a>>,
     /// One id a place in the documents and a scope, however it is reached.
-    ids: FxHashMap<(*const Value, ScopeId), SchemaId>,
+    ids: FxHashMap<(*const Value<'a>, ScopeId), SchemaId>,
     warnings: &'w mut Vec<Diagnostic>,
     /// In how many schemas each keyword stands.
     pub(super) keywords: FxHashMap<&'a str, usize>,
@@ -64,8 +64,10 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
-    pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value) -> SchemaId {
-        let mut pointer = parent.pointer.clone();
+    pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value<'a>) -> SchemaId {
+        let more: usize = path.iter().map(|token| token.len() + 1).sum();
+        let mut pointer = String::with_capacity(parent.pointer.len() + more);
+        pointer.push_str(&parent.pointer);
         path.iter().for_each(|token| append(&mut pointer, token));
         let (mut resource, mut scope) = (parent.resource, parent.scope);
         if let Some(own) = self.resources.of_root(value) {
@@ -80,7 +82,7 @@ impl<'a> Reader<'a, '_> {
     /// # Errors
     /// There is none, it is too deep, or it is one too many.
     pub(super) fn fetch(&mut self, place: &str, uri: &str) -> Result<ResourceId> {
-        let Some(answer) = self.options.documents.get(uri, self.shelf) else {
+        let Some(answer) = self.options.documents.get(uri) else {
             return Err(errors::remote_reference(place, uri));
         };
         self.documents += 1;
@@ -88,7 +90,8 @@ impl<'a> Reader<'a, '_> {
             return Err(errors::too_many_documents(place, MAX_DOCUMENTS));
         }
         let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
-        source::check_depth(document, &self.options.limits)?;
+        source::check_depth(&document, &self.options.limits)?;
+        let document = self.shelf.put(Value::of(&document).into_owned());
         Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
     }
 
@@ -108,7 +111,7 @@ impl<'a> Reader<'a, '_> {
 
 /// Reads everything that the root reaches.
 pub(super) fn read<'a>(
-    root: &'a Value,
+    root: &'a Value<'a>,
     options: &'a JsonSchemaOptions,
     shelf: &'a Shelf,
     warnings: &mut Vec<Diagnostic>,
@@ -132,17 +135,21 @@ pub(super) fn read<'a>(
     reader.intern(Location { value: root, pointer: String::new(), resource, scope });
     let mut schemas = Schemas::default();
     let mut seen = FxHashSet::default();
-    while let Some(location) = reader.locations.get(schemas.len()).cloned() {
+    while let Some(next) = reader.locations.get_mut(schemas.len()) {
+        let pointer = std::mem::take(&mut next.pointer);
+        let location = Location { pointer, ..*next };
         if reader.scopes.len() > MAX_SCOPES {
             return Err(errors::too_many_scopes(&location.pointer, MAX_SCOPES));
         }
-        let pointer = location.pointer.clone();
         let mut schema = match location.value {
-            Value::Bool(true) => Schema::new(pointer),
-            Value::Bool(false) => Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(pointer) },
+            Value::Bool(true) => Schema::new(String::new()),
+            Value::Bool(false) => {
+                Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(String::new()) }
+            }
             Value::Object(map) => keywords::read(&mut reader, &location, map)?,
-            other => return Err(errors::not_a_schema(&pointer, other)),
+            other => return Err(errors::not_a_schema(&location.pointer, other)),
         };
+        schema.pointer = location.pointer;
         // in another scope, it is no longer the one of its place
         schema.is_written = seen.insert(std::ptr::from_ref(location.value));
         schemas.push(schema);

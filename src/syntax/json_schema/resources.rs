@@ -8,8 +8,8 @@ use super::errors;
 use super::pointer::{append, join, step};
 use super::uri;
 use crate::diagnostic::Diagnostic;
+use crate::syntax::json_schema::json::{Map, Value};
 use rustc_hash::FxHashMap;
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// The place of a resource in the table.
@@ -21,18 +21,18 @@ pub(super) const RECURSIVE: &str = "";
 
 /// A schema with a URI of its own, or the root of a document.
 pub(super) struct Resource<'a> {
-    root: &'a Value,
+    root: &'a Value<'a>,
     pointer: String,
     /// Without fragment; `""` for a root without identifier.
     pub(super) uri: String,
     pub(super) draft: Draft,
-    anchors: FxHashMap<&'a str, (&'a Value, String)>,
+    anchors: FxHashMap<&'a str, (&'a Value<'a>, String)>,
     pub(super) dynamic_anchors: Vec<&'a str>,
 }
 
 /// A schema found by reference.
 pub(super) struct Found<'a> {
-    pub(super) value: &'a Value,
+    pub(super) value: &'a Value<'a>,
     pub(super) pointer: String,
     pub(super) resource: ResourceId,
 }
@@ -42,7 +42,7 @@ pub(super) struct Found<'a> {
 pub(super) struct Resources<'a> {
     list: Vec<Resource<'a>>,
     by_uri: FxHashMap<String, ResourceId>,
-    roots: FxHashMap<*const Value, ResourceId>,
+    roots: FxHashMap<*const Value<'a>, ResourceId>,
 }
 
 impl<'a> Resources<'a> {
@@ -56,7 +56,7 @@ impl<'a> Resources<'a> {
     }
 
     /// The resource whose root a value is.
-    pub(super) fn of_root(&self, value: &Value) -> Option<ResourceId> {
+    pub(super) fn of_root(&self, value: &Value<'_>) -> Option<ResourceId> {
         self.roots.get(&std::ptr::from_ref(value)).copied()
     }
 
@@ -87,7 +87,7 @@ impl<'a> Resources<'a> {
         Some(Found { value, pointer: pointer.clone(), resource: id })
     }
 
-    fn push(&mut self, root: &'a Value, pointer: String, uri: String, draft: Draft) -> ResourceId {
+    fn push(&mut self, root: &'a Value<'a>, pointer: String, uri: String, draft: Draft) -> ResourceId {
         let id = ResourceId(self.list.len() as u32);
         let (anchors, dynamic_anchors) = Default::default();
         self.list.push(Resource { root, pointer, uri, draft, anchors, dynamic_anchors });
@@ -98,7 +98,7 @@ impl<'a> Resources<'a> {
     /// Adds the resources of a document that is found at a URI, and whose places have pointers after `prefix`.
     pub(super) fn add_document(
         &mut self,
-        document: &'a Value,
+        document: &'a Value<'a>,
         uri: &str,
         prefix: &str,
         warnings: &mut Vec<Diagnostic>,
@@ -142,8 +142,8 @@ impl<'a> Resources<'a> {
     /// Takes note of the identifiers of a schema; gives the resource to which it belongs.
     fn identify(
         &mut self,
-        value: &'a Value,
-        map: &'a Map<String, Value>,
+        value: &'a Value<'a>,
+        map: &'a Map<'a>,
         outer: ResourceId,
         paths: &Paths<'a, '_>,
         path: Option<u32>,
@@ -197,7 +197,7 @@ impl<'a> Resources<'a> {
     fn anchor(
         &mut self,
         resource: ResourceId,
-        value: &'a Value,
+        value: &'a Value<'a>,
         name: &'a str,
         pointer: String,
         warnings: &mut Vec<Diagnostic>,

@@ -12,7 +12,7 @@ use super::conjunction::Part;
 use super::empty::surely_empty;
 use super::numbers;
 use super::schema::{Applied, Schema, SchemaId, Schemas};
-use serde_json::Value;
+use crate::syntax::json_schema::json::{Map, Value};
 use std::rc::Rc;
 
 /// Rewrites all schemas of the table.
@@ -267,7 +267,7 @@ impl<'a> Maker<'_, 'a> {
     }
 
     /// The schema of what is none of the values.
-    fn exclusion(&mut self, pointer: &str, values: &[&'a Value]) -> SchemaId {
+    fn exclusion(&mut self, pointer: &str, values: &[&'a Value<'a>]) -> SchemaId {
         let mut none = Schema::of_types(pointer, TypeSet::ALL);
         for &value in values {
             match value {
@@ -280,7 +280,7 @@ impl<'a> Maker<'_, 'a> {
         self.schemas.push(none)
     }
 
-    fn other_array(&mut self, pointer: &str, list: &'a [Value]) -> SchemaId {
+    fn other_array(&mut self, pointer: &str, list: &'a [Value<'a>]) -> SchemaId {
         let count = Counts::exactly(u32::try_from(list.len()).unwrap_or(u32::MAX));
         let mut ways = vec![Schema::of_types(pointer, TypeSet::ALL.without(TypeSet::ARRAY))];
         let of = |array| Schema { array, ..Schema::of_types(pointer, TypeSet::ARRAY) };
@@ -292,7 +292,7 @@ impl<'a> Maker<'_, 'a> {
         self.any(pointer, ways)
     }
 
-    fn other_object(&mut self, pointer: &str, map: &'a serde_json::Map<String, Value>) -> SchemaId {
+    fn other_object(&mut self, pointer: &str, map: &'a Map<'a>) -> SchemaId {
         let mut closed = Schema::of_types(pointer, TypeSet::OBJECT);
         for (name, value) in map {
             let constant = self.schemas.constant(pointer, value);

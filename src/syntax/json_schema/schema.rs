@@ -6,8 +6,8 @@
 
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
 use super::numbers::NumberRange;
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 use std::rc::Rc;
 
 /// The place of a schema in the table.
@@ -26,7 +26,7 @@ pub(super) struct Schema<'a> {
     /// `enum` and `const`: the value is in every list.
     pub(super) values: Vec<ValueList<'a>>,
     /// Strings and numbers that the value is not.
-    pub(super) excluded: Vec<&'a Value>,
+    pub(super) excluded: Vec<&'a Value<'a>>,
     /// `$ref` and `allOf`: schemas of the same value that hold as well.
     pub(super) conjuncts: Vec<SchemaId>,
     /// `anyOf`: in each list, one holds.
@@ -183,7 +183,7 @@ impl<'a> Schemas<'a> {
     }
 
     /// The schema of exactly one value.
-    pub(super) fn constant(&mut self, pointer: &str, value: &'a Value) -> SchemaId {
+    pub(super) fn constant(&mut self, pointer: &str, value: &'a Value<'a>) -> SchemaId {
         let values = vec![ValueList::new(vec![value])];
         self.push(Schema { values, is_bare: false, ..Schema::made(pointer) })
     }

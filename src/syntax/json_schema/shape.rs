@@ -5,13 +5,13 @@ use super::conjunction::ConjunctionId;
 use super::numbers::NumberRange;
 use super::schema::SchemaId;
 use super::string_test::StringTest;
-use serde_json::Value;
+use crate::syntax::json_schema::json::Value;
 
 /// What a conjunction comes to.
 #[derive(Debug)]
 pub(super) enum Shape<'a> {
     /// One of these values.
-    Values(Vec<&'a Value>),
+    Values(Vec<&'a Value<'a>>),
     /// One of these conjunctions.
     Union(Vec<ConjunctionId>),
     /// A value of one of the types, as the type's part says.
@@ -26,7 +26,7 @@ pub(super) struct Typed<'a> {
     pub(super) length: Counts,
     pub(super) tests: Vec<Test<'a>>,
     /// Strings and numbers that are excluded.
-    pub(super) excluded: Vec<&'a Value>,
+    pub(super) excluded: Vec<&'a Value<'a>>,
     pub(super) array: Option<ArrayShape>,
     pub(super) object: Option<ObjectShape<'a>>,
 }

@@ -5,15 +5,15 @@ use super::pointer::join;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
 
 /// The nesting that a schema document may have. The JSON reader has the same bound; below it, recursion over
 /// the document is safe.
 pub(super) const MAX_DEPTH: usize = 127;
 
 /// Reads the schema text; duplicate keys become warnings.
-pub(super) fn read(text: &str, limits: &Limits, warnings: &mut Vec<Diagnostic>) -> Result<Value> {
+pub(super) fn read<'t>(text: &'t str, limits: &Limits, warnings: &mut Vec<Diagnostic>) -> Result<Value<'t>> {
     limits.check_source(text)?;
     let members = check_text_depth(text, limits.source_depth.min(MAX_DEPTH))?;
     let value = serde_json::from_str(text).map_err(|cause| errors::not_json(&cause))?;
@@ -24,7 +24,7 @@ pub(super) fn read(text: &str, limits: &Limits, warnings: &mut Vec<Diagnostic>) 
 }
 
 /// How many members the objects in a value have. Its depth is bounded.
-fn count_members(value: &Value) -> usize {
+fn count_members(value: &Value<'_>) -> usize {
     match value {
         Value::Array(list) => list.iter().map(count_members).sum(),
         Value::Object(map) => map.len() + map.values().map(count_members).sum::<usize>(),
@@ -33,7 +33,8 @@ fn count_members(value: &Value) -> usize {
 }
 
 /// Refuses a value that is nested too deep for the passes that recurse over it.
-pub(super) fn check_depth(value: &Value, limits: &Limits) -> Result<()> {
+pub(super) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<()> {
+    use serde_json::Value;
     let most = limits.source_depth.min(MAX_DEPTH);
     let mut stack = vec![(value, 1)];
     while let Some((value, depth)) = stack.pop() {

@@ -9,6 +9,7 @@
 use super::assertion::Counts;
 use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder, WordEdge, WordGraph, WordTarget};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// A state of an automaton of one character: ranges of bytes and the states they lead to, which stand after it. State 0
 /// is where a character begins, and at the same time [`WHOLE`], that it is complete.
@@ -183,12 +184,17 @@ fn escapes(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
     g.choice(all)
 }
 
+/// The automaton of one character in any spelling, without what follows.
+static CHARACTER: LazyLock<WordGraph> = LazyLock::new(|| {
+    let mut graph = WordGraph::new([]);
+    push_states(&mut graph, &ANY_SPELLING, 0);
+    graph
+});
+
 /// One character in any spelling.
 pub(super) fn character(g: &mut GrammarBuilder) -> ExprId {
     let whole = g.empty();
-    let mut graph = WordGraph::new([whole]);
-    push_states(&mut graph, &ANY_SPELLING, 0);
-    g.word_graph(graph)
+    g.sound_word_graph(CHARACTER.with_exits([whole].into()))
 }
 
 /// Adds the states of an automaton of one character to a graph, which leads out where the character is complete. State
@@ -224,7 +230,7 @@ pub(super) fn constrained(
         let whole = g.empty();
         let mut graph = WordGraph::new([whole]);
         push_states(&mut graph, &CANONICAL, 0);
-        let character = g.word_graph(graph);
+        let character = g.sound_word_graph(graph);
         all.push(g.repeat(character, length.min, length.max));
     }
     let quote = g.text("\"");
@@ -248,7 +254,8 @@ struct Node {
 /// The trie of names in canonical spelling, parents before children.
 fn trie(names: &mut [Cow<'_, str>]) -> Vec<Node> {
     names.sort_unstable();
-    let mut nodes = vec![Node::default()];
+    let mut nodes = Vec::with_capacity(1 + names.iter().map(|name| name.len()).sum::<usize>());
+    nodes.push(Node::default());
     // the nodes on the way to the name before
     let mut path: Vec<u32> = vec![0];
     let mut before: &[u8] = b"";
@@ -276,6 +283,9 @@ fn trie(names: &mut [Cow<'_, str>]) -> Vec<Node> {
 
 /// The state after one byte of a canonical spelling.
 fn step(state: u32, byte: u8) -> u32 {
+    if state == WHOLE && byte.is_ascii() && byte != b'\\' {
+        return WHOLE;
+    }
     let edges = CANONICAL[state as usize];
     edges.iter().find(|(low, high, _)| (*low..=*high).contains(&byte)).map_or(WHOLE, |edge| edge.2)
 }
@@ -300,6 +310,8 @@ pub(super) fn other_than<'n>(
     let (first, or_end) = if ends { (first, or_end) } else { (or_end, or_end) };
     let empty = g.empty();
     let mut graph = WordGraph::new([rest].into_iter().chain(ends.then_some(empty)));
+    let shared: usize = CANONICAL.iter().map(|state| state.len()).sum();
+    graph.reserve(nodes.len() + CANONICAL.len() + 1, nodes.len() + shared + FIRST.len() + 1);
     for node in &nodes {
         let otherwise = match node.state {
             WHOLE if node.is_name => first,
@@ -317,6 +329,6 @@ pub(super) fn other_than<'n>(
         graph.push(before.iter().map(edge).chain([end]).chain(after.iter().map(edge)), None);
     }
     push_states(&mut graph, &CANONICAL, first);
-    let graph = g.word_graph(graph);
+    let graph = g.sound_word_graph(graph);
     g.sequence([quote, graph])
 }

@@ -9,8 +9,8 @@ use super::string_test::{Matcher, StringTest};
 use super::{errors, numbers};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::syntax::json_schema::json::{Map, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, Value};
 
 /// Schemas inside schemas (or referred to by them) that one value may pass through.
 const MAX_DEPTH: usize = 400;
@@ -31,7 +31,12 @@ impl<'a> Validator<'a> {
     ///
     /// # Errors
     /// A pattern that cannot be used; schemas too deep; a match that would cost too much.
-    pub(super) fn satisfies(&mut self, schemas: &Schemas<'a>, parts: &[Part], value: &Value) -> Result<bool> {
+    pub(super) fn satisfies(
+        &mut self,
+        schemas: &Schemas<'a>,
+        parts: &[Part],
+        value: &Value<'_>,
+    ) -> Result<bool> {
         let mut visit = Visit { validator: self, schemas };
         for part in parts {
             let schema = schemas.get(part.schema);
@@ -101,7 +106,7 @@ struct Visit<'v, 'a> {
 }
 
 impl<'a> Visit<'_, 'a> {
-    fn all(&mut self, id: SchemaId, value: &Value, depth: usize) -> Result<bool> {
+    fn all(&mut self, id: SchemaId, value: &Value<'_>, depth: usize) -> Result<bool> {
         let schemas = self.schemas;
         let schema = schemas.get(id);
         if depth > MAX_DEPTH {
@@ -131,7 +136,7 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// The schema's own assertions, without `$ref`, `allOf` and `anyOf`.
-    fn own(&mut self, schema: &Schema<'a>, value: &Value, depth: usize) -> Result<bool> {
+    fn own(&mut self, schema: &Schema<'a>, value: &Value<'_>, depth: usize) -> Result<bool> {
         if !schema.types.contains(TypeSet::of(value))
             || !schema.values.iter().all(|list| list.contains(value))
             || schema.excluded.iter().any(|excluded| equality_key(excluded) == equality_key(value))
@@ -157,7 +162,7 @@ impl<'a> Visit<'_, 'a> {
         Ok(ok)
     }
 
-    fn array(&mut self, schema: &Schema<'a>, list: &[Value], depth: usize) -> Result<bool> {
+    fn array(&mut self, schema: &Schema<'a>, list: &[Value<'_>], depth: usize) -> Result<bool> {
         let array = &schema.array;
         if !array.count.contains(list.len()) {
             return Ok(false);
@@ -183,9 +188,9 @@ impl<'a> Visit<'_, 'a> {
         Ok(if array.repeated { !is_unique } else { is_unique })
     }
 
-    fn object(&mut self, schema: &Schema<'a>, map: &Map<String, Value>, depth: usize) -> Result<bool> {
+    fn object(&mut self, schema: &Schema<'a>, map: &Map<'_>, depth: usize) -> Result<bool> {
         let object = &schema.object;
-        if !object.required.iter().all(|name| map.contains_key(*name)) || !object.count.contains(map.len()) {
+        if !object.required.iter().all(|name| map.contains_key(name)) || !object.count.contains(map.len()) {
             return Ok(false);
         }
         for (name, member) in map {
@@ -195,7 +200,7 @@ impl<'a> Visit<'_, 'a> {
                 }
             }
             if let Some(names) = object.names
-                && !self.all(names, &Value::from(name.as_str()), depth)?
+                && !self.all(names, &Value::from(name), depth)?
             {
                 return Ok(false);
             }
@@ -203,7 +208,7 @@ impl<'a> Visit<'_, 'a> {
         for some in &object.some {
             let mut any = false;
             for (name, member) in map {
-                let may_be = !any && !some.other_than.contains(&name.as_str());
+                let may_be = !any && !some.other_than.contains(&name);
                 any |= may_be
                     && self.is_of_class(schema, some, name, depth)?
                     && self.all(some.value, member, depth)?;

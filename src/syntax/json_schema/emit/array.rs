@@ -6,10 +6,10 @@ use crate::grammar::{Distinct, ExprId, Member, Members, Order};
 use crate::syntax::json_schema::assertion::{Counts, TypeSet};
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::schema::SchemaId;
 use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, Shape};
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 
 /// States that counting the items of an array, and those that satisfy `contains`, may take.
 const MAX_COUNT_STATES: usize = 1 << 14;
@@ -32,8 +32,7 @@ impl<'a> Emitter<'_, 'a> {
             _ if array.contains.is_empty() => self.items(array, count),
             _ => self.counted_items(array, count)?,
         };
-        let close = self.g.text("]");
-        Ok(self.g.sequence([self.layout.open_array, items, close]))
+        Ok(self.g.sequence([self.layout.open_array, items, self.layout.close_array]))
     }
 
     /// An item, with the space after it.
@@ -150,7 +149,7 @@ impl<'a> Emitter<'_, 'a> {
         let listed = match &array.items[..] {
             [classes] => {
                 let values = classes.iter().map(|class| self.listed(class.value)).collect::<Option<Vec<_>>>();
-                values.map(|lists| lists.into_iter().flatten().collect::<Vec<Value>>())
+                values.map(|lists| lists.into_iter().flatten().collect::<Vec<Value<'a>>>())
             }
             _ => None,
         };
@@ -205,7 +204,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// The values of a conjunction, if they are listed scalars.
-    fn listed(&self, id: ConjunctionId) -> Option<Vec<Value>> {
+    fn listed(&self, id: ConjunctionId) -> Option<Vec<Value<'a>>> {
         let mut values = Vec::new();
         let mut open = vec![id];
         while let Some(id) = open.pop() {
@@ -217,8 +216,8 @@ impl<'a> Emitter<'_, 'a> {
                 Shape::Typed(typed) => {
                     let scalars = [
                         (TypeSet::NULL, Value::Null),
-                        (TypeSet::TRUE, true.into()),
-                        (TypeSet::FALSE, false.into()),
+                        (TypeSet::TRUE, Value::Bool(true)),
+                        (TypeSet::FALSE, Value::Bool(false)),
                     ];
                     let mut left = typed.types;
                     for (one, value) in scalars {
@@ -233,7 +232,7 @@ impl<'a> Emitter<'_, 'a> {
                 }
             }
         }
-        values.iter().all(|value| !value.is_array() && !value.is_object()).then_some(values)
+        values.iter().all(|value| !matches!(value, Value::Array(_) | Value::Object(_))).then_some(values)
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) fn emit(
         options,
         layout,
         character: None,
+        plain_string: None,
         numbers: FxHashMap::default(),
         made: vec![None; all.len()],
         tests: FxHashMap::default(),
@@ -90,7 +91,9 @@ struct Layout {
     comma: ExprId,
     colon: ExprId,
     open_object: ExprId,
+    close_object: ExprId,
     open_array: ExprId,
+    close_array: ExprId,
 }
 
 impl Layout {
@@ -112,6 +115,8 @@ impl Layout {
             colon: spaced(":"),
             open_object: spaced("{"),
             open_array: spaced("["),
+            close_object: g.text("}"),
+            close_array: g.text("]"),
         })
     }
 }
@@ -123,6 +128,8 @@ struct Emitter<'e, 'a> {
     g: GrammarBuilder,
     layout: Layout,
     character: Option<ExprId>,
+    /// A string of which nothing is said.
+    plain_string: Option<ExprId>,
     numbers: FxHashMap<NumberRange, ExprId>,
     /// References to rules, and what stands inside rules once it is made.
     made: Vec<Option<ExprId>>,
@@ -235,8 +242,13 @@ impl<'a> Emitter<'_, 'a> {
         if !typed.tests.is_empty() || !excluded.is_empty() && !typed.length.is_free() {
             all.push(self.tested(&typed.tests, &typed.length)?);
         } else if excluded.is_empty() {
+            if let Some(plain) = self.plain_string.filter(|_| typed.length.is_free()) {
+                return Ok(plain);
+            }
             let character = self.character();
-            return Ok(strings::of_length(&mut self.g, &typed.length, character));
+            let string = strings::of_length(&mut self.g, &typed.length, character);
+            self.plain_string = self.plain_string.or(typed.length.is_free().then_some(string));
+            return Ok(string);
         }
         if !excluded.is_empty() {
             let character = self.character();

@@ -98,7 +98,6 @@ impl<'a> Emitter<'_, 'a> {
                 self.g.member_list(Members { order, members, rest, one, separator, min, max })
             }
         };
-        let close = self.g.text("}");
-        self.g.sequence([self.layout.open_object, content, close])
+        self.g.sequence([self.layout.open_object, content, self.layout.close_object])
     }
 }

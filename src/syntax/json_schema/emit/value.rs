@@ -4,11 +4,11 @@ use super::Emitter;
 use crate::grammar::{ExprId, Member};
 use crate::syntax::json_schema::assertion::Counts;
 use crate::syntax::json_schema::decimal::Decimal;
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::{numbers, strings};
-use serde_json::Value;
 
 /// The text of a scalar, in canonical spelling; numbers in the shortest plain notation where there is one.
-pub(super) fn canonical(value: &Value) -> String {
+pub(super) fn canonical(value: &Value<'_>) -> String {
     match value {
         Value::String(text) => strings::quoted(text),
         Value::Number(number) => {
@@ -22,7 +22,7 @@ pub(super) fn canonical(value: &Value) -> String {
 
 impl Emitter<'_, '_> {
     /// The texts of one value. Schema documents are of bounded depth, so that this may recurse.
-    pub(super) fn value(&mut self, value: &Value) -> ExprId {
+    pub(super) fn value(&mut self, value: &Value<'_>) -> ExprId {
         match value {
             Value::Null => self.g.text("null"),
             Value::Bool(true) => self.g.text("true"),
@@ -38,7 +38,7 @@ impl Emitter<'_, '_> {
                     parts.push(self.value(value));
                     parts.push(self.layout.space);
                 }
-                parts.push(self.g.text("]"));
+                parts.push(self.layout.close_array);
                 self.g.sequence(parts)
             }
             Value::Object(map) => {

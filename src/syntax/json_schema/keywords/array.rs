@@ -4,9 +4,9 @@
 use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::assertion::{Contains, Counts};
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
-use serde_json::Value;
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,

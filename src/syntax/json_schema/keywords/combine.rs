@@ -2,10 +2,10 @@
 
 use super::Keywords;
 use crate::error::Result;
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::refs;
 use crate::syntax::json_schema::schema::{Applied, Schema, SchemaId};
-use serde_json::Value;
 
 pub(super) fn read_ref<'a>(
     reader: &mut Reader<'a, '_>,

@@ -2,9 +2,9 @@
 
 use super::Keywords;
 use crate::error::Result;
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::{Applied, Schema};
-use serde_json::Value;
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
@@ -34,13 +34,13 @@ pub(super) fn read<'a>(
 }
 
 /// A list of names; in draft 3 also a single one.
-fn names<'a>(keywords: &Keywords<'a, '_>, keyword: &str, value: &'a Value) -> Result<Vec<&'a str>> {
+fn names<'a>(keywords: &Keywords<'a, '_>, keyword: &str, value: &'a Value<'a>) -> Result<Vec<&'a str>> {
     let list = match value {
         Value::Array(list) => list.as_slice(),
         one => std::slice::from_ref(one),
     };
     let names = list.iter().map(|name| match name {
-        Value::String(name) => Ok(name.as_str()),
+        Value::String(name) => Ok(&**name),
         other => Err(keywords.invalid(keyword, other, "lists of property names")),
     });
     names.collect()

@@ -20,8 +20,8 @@ use super::policies;
 use super::reader::{Location, Reader};
 use super::schema::Schema;
 use crate::error::Result;
+use crate::syntax::json_schema::json::{Map, Value};
 use rustc_hash::FxHashMap;
-use serde_json::{Map, Value};
 use smallvec::SmallVec;
 use std::sync::LazyLock;
 
@@ -39,60 +39,100 @@ enum Status {
 }
 use Status::{Annotation, Applicator, Assertion, Refused};
 
+/// Who reads a keyword: the files of this folder.
+#[derive(Clone, Copy, PartialEq)]
+enum Family {
+    Types,
+    Values,
+    Number,
+    String,
+    Array,
+    Object,
+    Combine,
+    Dependent,
+    Draft3,
+    /// Read for every schema, elsewhere, or not at all.
+    Other,
+}
+
 /// The keywords of the drafts 3 to 2020-12, with the first and the last draft that has them ([`Draft`] numbers
 /// them).
-const STATUS: &[(Status, u8, u8, &[&str])] = &[
-    (Assertion, 3, 9, &["type", "enum", "properties", "additionalProperties", "patternProperties"]),
-    (Assertion, 3, 9, &["required", "items", "minItems", "maxItems", "uniqueItems"]),
-    (Assertion, 3, 9, &["minLength", "maxLength", "pattern", "format", "minimum", "maximum"]),
-    (Assertion, 3, 9, &["exclusiveMinimum", "exclusiveMaximum"]),
-    (Assertion, 3, 3, &["divisibleBy"]),
-    (Assertion, 3, 8, &["additionalItems"]),
-    (Assertion, 4, 9, &["minProperties", "maxProperties", "multipleOf"]),
-    (Assertion, 6, 9, &["const", "contains", "propertyNames"]),
-    (Assertion, 8, 9, &["minContains", "maxContains"]),
-    (Assertion, 9, 9, &["prefixItems"]),
-    (Applicator, 3, 9, &["$ref"]),
-    (Applicator, 8, 8, &["$recursiveRef"]),
-    (Applicator, 9, 9, &["$dynamicRef"]),
-    (Applicator, 4, 9, &["allOf", "anyOf", "oneOf", "not"]),
-    (Applicator, 7, 9, &["if", "then", "else"]),
-    (Applicator, 3, 7, &["dependencies"]),
-    (Applicator, 8, 9, &["dependentRequired", "dependentSchemas"]),
-    (Applicator, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
-    (Applicator, 3, 3, &["extends"]),
-    (Annotation, 3, 9, &["title", "description", "default", "examples", "$comment", "$schema", "$id", "id"]),
-    (Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions", "$vocabulary"]),
-    (Annotation, 3, 9, &["$anchor", "$dynamicAnchor", "$recursiveAnchor"]),
-    (Annotation, 3, 9, &["contentEncoding", "contentMediaType", "contentSchema", policies::KEYWORD]),
-    (Refused, 3, 3, &["disallow"]),
+const STATUS: &[(Family, Status, u8, u8, &[&str])] = &[
+    (Family::Types, Assertion, 3, 9, &["type"]),
+    (Family::Values, Assertion, 3, 9, &["enum"]),
+    (Family::Values, Assertion, 6, 9, &["const"]),
+    (Family::Number, Assertion, 3, 9, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
+    (Family::Number, Assertion, 4, 9, &["multipleOf"]),
+    (Family::String, Assertion, 3, 9, &["minLength", "maxLength", "pattern", "format"]),
+    (Family::Array, Assertion, 3, 9, &["items", "minItems", "maxItems", "uniqueItems"]),
+    (Family::Array, Assertion, 3, 8, &["additionalItems"]),
+    (Family::Array, Assertion, 6, 9, &["contains"]),
+    (Family::Array, Assertion, 8, 9, &["minContains", "maxContains"]),
+    (Family::Array, Assertion, 9, 9, &["prefixItems"]),
+    (
+        Family::Object,
+        Assertion,
+        3,
+        9,
+        &["properties", "additionalProperties", "patternProperties", "required"],
+    ),
+    (Family::Object, Assertion, 4, 9, &["minProperties", "maxProperties"]),
+    (Family::Object, Assertion, 6, 9, &["propertyNames"]),
+    (Family::Combine, Applicator, 3, 9, &["$ref"]),
+    (Family::Combine, Applicator, 8, 8, &["$recursiveRef"]),
+    (Family::Combine, Applicator, 9, 9, &["$dynamicRef"]),
+    (Family::Combine, Applicator, 4, 9, &["allOf", "anyOf", "oneOf", "not"]),
+    (Family::Combine, Applicator, 7, 9, &["if", "then", "else"]),
+    (Family::Dependent, Applicator, 3, 7, &["dependencies"]),
+    (Family::Dependent, Applicator, 8, 9, &["dependentRequired", "dependentSchemas"]),
+    (Family::Draft3, Assertion, 3, 3, &["divisibleBy"]),
+    (Family::Draft3, Applicator, 3, 3, &["extends"]),
+    (Family::Other, Applicator, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
+    (
+        Family::Other,
+        Annotation,
+        3,
+        9,
+        &["title", "description", "default", "examples", "$comment", "$schema"],
+    ),
+    (Family::Other, Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions"]),
+    (Family::Other, Annotation, 3, 9, &["$id", "id", "$vocabulary", "$anchor", "$dynamicAnchor"]),
+    (Family::Other, Annotation, 3, 9, &["$recursiveAnchor", "contentEncoding", "contentMediaType"]),
+    (Family::Other, Annotation, 3, 9, &["contentSchema", policies::KEYWORD]),
+    (Family::Other, Refused, 3, 3, &["disallow"]),
 ];
 
+/// A row of [`STATUS`] without its keywords.
+type Row = (Family, Status, u8, u8);
+
 /// [`STATUS`] by keyword.
-static STATUSES: LazyLock<FxHashMap<&str, (Status, u8, u8)>> = LazyLock::new(|| {
-    let each = |&(status, since, until, words): &(Status, u8, u8, &'static [&'static str])| {
-        words.iter().map(move |&word| (word, (status, since, until)))
-    };
-    STATUS.iter().flat_map(each).collect()
+static STATUSES: LazyLock<FxHashMap<&str, Row>> = LazyLock::new(|| {
+    STATUS
+        .iter()
+        .flat_map(|&(family, status, since, until, words)| {
+            words.iter().map(move |&word| (word, (family, status, since, until)))
+        })
+        .collect()
 });
 
 /// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
-fn status(draft: Draft, keyword: &str) -> Option<Status> {
-    let &(status, since, until) = STATUSES.get(keyword)?;
-    draft.is_within(since, until).then_some(status)
+fn status(draft: Draft, keyword: &str) -> Option<(Family, Status)> {
+    let &(family, status, since, until) = STATUSES.get(keyword)?;
+    draft.is_within(since, until).then_some((family, status))
 }
 
 /// The keywords of one schema object, for the families to read from.
 struct Keywords<'a, 'l> {
     location: &'l Location<'a>,
-    /// Those that the draft has. They are few: a look at each is quicker than the object's index.
-    known: SmallVec<[(&'a str, &'a Value); 8]>,
+    /// Those that the draft has and that are no annotations. They are few: a look at each is quicker than the object's
+    /// index.
+    known: SmallVec<[(&'a str, &'a Value<'a>); 8]>,
     draft: Draft,
 }
 
 impl<'a> Keywords<'a, '_> {
     /// The value of a keyword, if it is there and the draft has it.
-    fn get(&self, keyword: &str) -> Option<&'a Value> {
+    fn get(&self, keyword: &str) -> Option<&'a Value<'a>> {
         self.known.iter().find(|(known, _)| *known == keyword).map(|(_, value)| *value)
     }
 
@@ -102,11 +142,11 @@ impl<'a> Keywords<'a, '_> {
     }
 
     /// The error that the keyword's value is not what it must be.
-    fn invalid(&self, keyword: &str, found: &Value, allowed: &str) -> crate::Error {
+    fn invalid(&self, keyword: &str, found: &Value<'_>, allowed: &str) -> crate::Error {
         errors::invalid_keyword(&self.pointer(keyword), keyword, found, allowed)
     }
 
-    fn array(&self, keyword: &str, allowed: &str) -> Result<Option<&'a Vec<Value>>> {
+    fn array(&self, keyword: &str, allowed: &str) -> Result<Option<&'a Vec<Value<'a>>>> {
         match self.get(keyword) {
             None => Ok(None),
             Some(Value::Array(list)) => Ok(Some(list)),
@@ -137,7 +177,7 @@ impl<'a> Keywords<'a, '_> {
     }
 }
 
-/// Reads one schema object.
+/// Reads one schema object; the caller gives it its pointer.
 ///
 /// # Errors
 /// A keyword that is not supported, or whose value is not what the standard asks for; a reference that does
@@ -145,44 +185,66 @@ impl<'a> Keywords<'a, '_> {
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
     location: &Location<'a>,
-    map: &'a Map<String, Value>,
+    map: &'a Map<'a>,
 ) -> Result<Schema<'a>> {
     let draft = reader.draft(location);
     let mut keywords = Keywords { location, known: SmallVec::new(), draft };
-    let mut schema = Schema::new(location.pointer.clone());
+    let mut schema = Schema::new(String::new());
+    let alone = draft.ref_stands_alone() && map.contains_key("$ref");
+    let mut families = 0u16;
     for (keyword, value) in map {
         *reader.keywords.entry(keyword).or_default() += 1;
-        if status(draft, keyword).is_some() {
-            keywords.known.push((keyword, value));
-        }
-    }
-    if draft.ref_stands_alone() && map.contains_key("$ref") {
-        for keyword in map.keys().filter(|k| *k != "$ref" && status(draft, k) != Some(Annotation)) {
+        let status = status(draft, keyword);
+        if alone && keyword != "$ref" && status.is_none_or(|(_, status)| status != Annotation) {
             reader.warn(errors::beside_ref(&keywords.pointer(keyword), keyword));
         }
-        combine::read_ref(reader, &keywords, &mut schema)?;
-        return Ok(schema);
-    }
-    for (keyword, value) in map {
-        match status(draft, keyword) {
-            Some(Assertion) => schema.is_bare = false,
-            Some(Applicator | Annotation) => {}
-            Some(Refused) => {
-                return Err(errors::unsupported_keyword(&keywords.pointer(keyword), keyword, value));
+        match status {
+            Some((_, Annotation)) => {}
+            Some((family, status)) => {
+                schema.is_bare &= alone || status != Assertion;
+                families |= 1 << family as u16;
+                keywords.known.push((keyword, value));
+                if status == Refused && !alone {
+                    return Err(errors::unsupported_keyword(&keywords.pointer(keyword), keyword, value));
+                }
             }
+            None if alone => {}
             None => reader.warn(errors::unknown_keyword(&keywords.pointer(keyword), keyword)),
         }
     }
-    types::read(&keywords, &mut schema)?;
-    values::read(&keywords, &mut schema)?;
-    number::read(&keywords, &mut schema)?;
-    string::read(reader, &keywords, &mut schema)?;
-    array::read(reader, &keywords, &mut schema)?;
-    object::read(reader, &keywords, &mut schema)?;
-    combine::read_ref(reader, &keywords, &mut schema)?;
-    combine::read(reader, &keywords, &mut schema)?;
-    dependent::read(reader, &keywords, &mut schema)?;
+    if alone {
+        combine::read_ref(reader, &keywords, &mut schema)?;
+        return Ok(schema);
+    }
+    let has = |family: Family| families >> family as u16 & 1 == 1;
+    if has(Family::Types) {
+        types::read(&keywords, &mut schema)?;
+    }
+    if has(Family::Values) {
+        values::read(&keywords, &mut schema)?;
+    }
+    if has(Family::Number) {
+        number::read(&keywords, &mut schema)?;
+    }
+    if has(Family::String) {
+        string::read(reader, &keywords, &mut schema)?;
+    }
+    if has(Family::Array) {
+        array::read(reader, &keywords, &mut schema)?;
+    }
+    if has(Family::Object) {
+        object::read(reader, &keywords, &mut schema)?;
+    }
+    if has(Family::Combine) {
+        combine::read_ref(reader, &keywords, &mut schema)?;
+        combine::read(reader, &keywords, &mut schema)?;
+    }
+    if has(Family::Dependent) {
+        dependent::read(reader, &keywords, &mut schema)?;
+    }
     unevaluated::read(reader, &keywords, &mut schema);
-    draft3::read(reader, &keywords, &mut schema)?;
+    if has(Family::Draft3) {
+        draft3::read(reader, &keywords, &mut schema)?;
+    }
     Ok(schema)
 }

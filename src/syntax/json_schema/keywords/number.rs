@@ -5,9 +5,9 @@ use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::decimal::Decimal;
 use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::numbers::{self, Bound, NumberRange};
 use crate::syntax::json_schema::schema::Schema;
-use serde_json::Value;
 
 pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Result<()> {
     let (minimum, exclusive_minimum) = pair(keywords, "minimum", "exclusiveMinimum")?;

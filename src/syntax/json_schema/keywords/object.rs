@@ -3,10 +3,10 @@
 
 use super::Keywords;
 use crate::error::Result;
+use crate::syntax::json_schema::json::{Map, Value};
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
 use rustc_hash::FxHashSet;
-use serde_json::{Map, Value};
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
@@ -24,7 +24,7 @@ pub(super) fn read<'a>(
     let mut seen = FxHashSet::default();
     for name in keywords.array("required", "a list of property names")?.into_iter().flatten() {
         match name {
-            Value::String(name) if seen.insert(name.as_str()) => object.required.push(name),
+            Value::String(name) if seen.insert(&**name) => object.required.push(name),
             Value::String(_) => {}
             other => return Err(keywords.invalid("required", other, "a list of property names")),
         }
@@ -38,7 +38,7 @@ pub(super) fn read<'a>(
     Ok(())
 }
 
-fn schemas<'a>(keywords: &Keywords<'a, '_>, keyword: &str) -> Result<Option<&'a Map<String, Value>>> {
+fn schemas<'a>(keywords: &Keywords<'a, '_>, keyword: &str) -> Result<Option<&'a Map<'a>>> {
     match keywords.get(keyword) {
         None => Ok(None),
         Some(Value::Object(map)) => Ok(Some(map)),

@@ -4,11 +4,11 @@ use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::formats::Format;
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::options::Formats;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
 use crate::syntax::json_schema::string_test::StringTest;
-use serde_json::Value;
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,

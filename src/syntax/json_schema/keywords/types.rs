@@ -3,9 +3,9 @@
 use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::assertion::TypeSet;
+use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::numbers::NumberRange;
 use crate::syntax::json_schema::schema::Schema;
-use serde_json::Value;
 
 const ALLOWED: &str =
     "\"null\", \"boolean\", \"object\", \"array\", \"number\", \"string\" or \"integer\", or a list of such";
