@@ -157,7 +157,7 @@ impl Tables {
             State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack),
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack),
             State::DistinctEnter(d) => self.enter_distinct(automaton, closure, d, stack),
-            State::DistinctNext(d) => self.next_item(automaton, closure, d, stack)?,
+            State::DistinctNext(_) => self.next_item(automaton, closure, stack),
             State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
         }
         Ok(())

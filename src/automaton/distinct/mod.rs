@@ -111,8 +111,6 @@ pub(super) struct Memory {
     sets: TextSets,
     /// Items alone, from which endlessly many values can come or not.
     free: FxHashMap<ConfigurationId, bool>,
-    /// Lists whose items are free as long as they are not done.
-    free_lists: FxHashMap<u32, bool>,
     registers: Vec<Register>,
     register_ids: FxHashMap<Register, u32>,
     /// Per tape: the one before its last byte, that byte, and its length.
@@ -161,7 +159,6 @@ impl Memory {
             values: Values::default(),
             sets: TextSets::default(),
             free: FxHashMap::default(),
-            free_lists: FxHashMap::default(),
             registers: Vec::new(),
             register_ids: FxHashMap::default(),
             tapes: vec![(TapeId::NONE, 0, 0); 2],
@@ -314,30 +311,16 @@ impl Tables {
     }
 
     /// After a separator.
-    pub(super) fn next_item(
-        &mut self,
-        automaton: &Automaton,
-        closure: &mut Closure,
-        d: u32,
-        stack: StackId,
-    ) -> Result<()> {
+    pub(super) fn next_item(&mut self, automaton: &Automaton, closure: &mut Closure, stack: StackId) {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             if frame.value == code::BETWEEN {
-                let list = automaton.distinct(d);
-                if self.is_free_throughout(automaton, d)? {
-                    // only its end may be that of an item that came
-                    let stack = self.stacks.push(list.to_return, code::UNSURE, frame.below);
-                    self.call(automaton, closure, list.item(0), stack);
-                } else {
-                    closure.trace.unsure = true;
-                }
+                closure.trace.unsure = true;
             } else {
                 let register = self.memory.registers[code::register(frame.value) as usize];
                 self.begin_item(automaton, closure, register, frame.below);
             }
         }
-        Ok(())
     }
 
     /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.

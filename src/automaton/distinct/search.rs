@@ -10,7 +10,6 @@ use crate::automaton::table::{ConfigurationId, Tables};
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::FxHashSet;
-use std::collections::VecDeque;
 
 /// Bytes that no string begins with are tried last.
 const FIRST: u8 = b' ';
@@ -92,13 +91,8 @@ impl Tables {
         }
         let mut known = FxHashSet::from_iter([(item, like.clone())]);
         let mut places = vec![Place { item, like, from: 0, byte: 0 }];
-        let mut open = VecDeque::from([0]);
-        // a whole word had better be short; to leave all values behind it is quicker to go straight on
-        let next = |open: &mut VecDeque<usize>| match wanted {
-            Wanted::Whole => open.pop_front(),
-            Wanted::Any => open.pop_back(),
-        };
-        while let Some(at) = next(&mut open) {
+        let mut at = 0;
+        while at < places.len() {
             let candidates = self.candidate_bytes(automaton, places[at].item);
             for byte in (FIRST..=u8::MAX).chain(0..FIRST).filter(|&byte| candidates.contains(byte)) {
                 let item = self.step(automaton, places[at].item, byte)?;
@@ -111,7 +105,6 @@ impl Tables {
                 }
                 let found = self.is_new(item, &like);
                 if found || known.insert((item, like.coarse())) {
-                    open.push_back(places.len());
                     places.push(Place { item, like, from: at, byte });
                 }
                 if found {
@@ -123,6 +116,7 @@ impl Tables {
                 let found = "a list of different items with no other item found so far";
                 return Err(Limits::exceeded("lockstep_search", limit, found));
             }
+            at += 1;
         }
         Ok(None)
     }
@@ -130,35 +124,6 @@ impl Tables {
     /// Whether an item may end as none of the values.
     fn is_new(&self, item: ConfigurationId, like: &Likes) -> bool {
         self.is_accepting(item) && !like.is_equal(&self.memory.values)
-    }
-
-    /// Whether endlessly many values begin with whatever was read of an item of a list, as long as it is not done. All
-    /// places of the list have the same items then. False if that is not found out soon.
-    pub(super) fn is_free_throughout(&mut self, automaton: &Automaton, list: u32) -> Result<bool> {
-        if let Some(&known) = self.memory.free_lists.get(&list) {
-            return Ok(known);
-        }
-        let start = self.item_alone(automaton, list, 0)?;
-        let mut places = vec![start];
-        let mut free = automaton.distinct(list).items.len() == 1;
-        let mut at = 0;
-        while let Some(&from) = places.get(at).filter(|_| free) {
-            free = !self.remembers(from) && places.len() < LOOKED_AT;
-            let before = places.len();
-            let mut goes_on = false;
-            for &byte in automaton.class_representatives().iter().filter(|_| free) {
-                let next = self.step(automaton, from, byte)?;
-                goes_on |= next != ConfigurationId::DEAD;
-                if next != ConfigurationId::DEAD && !places.contains(&next) {
-                    places.push(next);
-                }
-            }
-            free =
-                free && places.len() < before + LOOKED_AT && (!goes_on || self.is_free(automaton, from)?);
-            at += 1;
-        }
-        self.memory.free_lists.insert(list, free);
-        Ok(free)
     }
 
     /// Whether endlessly many values begin with what was read of an item: where a letter may come again and again, it does
