@@ -10,6 +10,7 @@ use crate::automaton::table::{ConfigurationId, Tables};
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// Bytes that no string begins with are tried last.
 const FIRST: u8 = b' ';
@@ -91,8 +92,14 @@ impl Tables {
         }
         let mut known = FxHashSet::from_iter([(item, like.clone())]);
         let mut places = vec![Place { item, like, from: 0, byte: 0 }];
-        let mut at = 0;
-        while at < places.len() {
+        let mut open = VecDeque::from([0]);
+        let mut straight_on = false;
+        // a whole word had better be short; to leave all values behind it may be quicker to go straight on, or not
+        let mut next = |open: &mut VecDeque<usize>| {
+            straight_on = !straight_on && wanted == Wanted::Any;
+            if straight_on { open.pop_back() } else { open.pop_front() }
+        };
+        while let Some(at) = next(&mut open) {
             let candidates = self.candidate_bytes(automaton, places[at].item);
             for byte in (FIRST..=u8::MAX).chain(0..FIRST).filter(|&byte| candidates.contains(byte)) {
                 let item = self.step(automaton, places[at].item, byte)?;
@@ -105,6 +112,7 @@ impl Tables {
                 }
                 let found = self.is_new(item, &like);
                 if found || known.insert((item, like.coarse())) {
+                    open.push_back(places.len());
                     places.push(Place { item, like, from: at, byte });
                 }
                 if found {
@@ -116,7 +124,6 @@ impl Tables {
                 let found = "a list of different items with no other item found so far";
                 return Err(Limits::exceeded("lockstep_search", limit, found));
             }
-            at += 1;
         }
         Ok(None)
     }
