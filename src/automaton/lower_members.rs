@@ -82,7 +82,9 @@ impl<'g> Lowering<'g> {
         let members = self.possible(source);
         let values = self.results_of(members.len()).into_vec();
         let names = source.rest.map_or(Vec::new(), |rest| self.few_names(rest));
-        if let Some(one) = source.one.filter(|_| source.rest.is_some()) {
+        if let (Some(one), Some(rest)) = (source.one, source.rest)
+            && !self.have_one_value(one, rest)
+        {
             let few = self.few_names(one);
             self.kept.sources.ones.extend(few);
         }

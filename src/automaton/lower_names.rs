@@ -33,6 +33,27 @@ impl Lowering<'_> {
         self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });
     }
 
+    /// Whether the same follows all names of two descriptions of members. A member that the second describes is then also
+    /// one that the first does, if its name is.
+    pub(super) fn have_one_value(&self, one: ExprId, rest: ExprId) -> bool {
+        let mut values: Option<&[ExprId]> = None;
+        let mut open = vec![one, rest];
+        while let Some(id) = open.pop() {
+            match self.grammar.expression(id) {
+                Expression::Choice(list) => open.extend(list),
+                &Expression::Label(_, body) => open.push(body),
+                Expression::Sequence(list) => {
+                    let value = list.get(1..).unwrap_or_default();
+                    if *values.get_or_insert(value) != value {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// Starts of the names of further members, if there may be few; none if there are others.
     pub(super) fn few_names(&self, further: ExprId) -> Vec<StateId> {
         let mut names = Vec::new();
