@@ -184,6 +184,18 @@ impl Tables {
         }
     }
 
+    /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
+    pub(crate) fn step_both(
+        &mut self,
+        automaton: &Automaton,
+        (left, right): (ConfigurationId, ConfigurationId),
+        byte: u8,
+    ) -> Result<((ConfigurationId, ConfigurationId), u8)> {
+        let next = (self.step(automaton, left, byte)?, self.step(automaton, right, byte)?);
+        let runs = (self.known_run(automaton, left, byte), self.known_run(automaton, right, byte));
+        Ok((next, runs.0.1.min(runs.1.1)))
+    }
+
     /// The run of bytes around one that are known to have the same successor.
     pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
         let row = match self.successors.row(id) {

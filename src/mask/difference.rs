@@ -128,21 +128,18 @@ impl Disagreements {
             self.of.insert(left, bytes);
             return Ok(bytes);
         }
-        let classes = walk.automaton.class_representatives();
         let mut bytes = ByteSet::EMPTY;
-        let mut last = None;
-        for (place, &low) in classes.iter().enumerate() {
-            let pair = (walk.step(left, low)?, walk.step(self.base, low)?);
-            let differ = match last {
-                Some((known, differ)) if known == pair => differ,
-                // characters beyond ASCII take a few bytes until they are the same
-                _ => pair.0 != pair.1 && (low.is_ascii() || !come_together(walk, pair)?),
-            };
-            last = Some((pair, differ));
-            if differ {
-                let high = classes.get(place + 1).map_or(u8::MAX, |next| next - 1);
+        let mut byte = Some(0);
+        while let Some(low) = byte {
+            let (pair, mut high) = walk.tables.step_both(walk.automaton, (left, self.base), low)?;
+            if low.is_ascii() {
+                high = high.min(0x7F);
+            }
+            // characters beyond ASCII take a few bytes until they are the same
+            if pair.0 != pair.1 && (low.is_ascii() || !come_together(walk, pair)?) {
                 bytes = bytes.union(&ByteSet::range(low, high));
             }
+            byte = high.checked_add(1);
         }
         self.of.insert(left, bytes);
         Ok(bytes)
@@ -165,14 +162,16 @@ fn come_together(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) 
         {
             return Ok(false);
         }
-        for &byte in walk.automaton.class_representatives() {
-            let pair = (walk.step(left, byte)?, walk.step(right, byte)?);
+        let mut byte = Some(0);
+        while let Some(low) = byte {
+            let (pair, high) = walk.tables.step_both(walk.automaton, (left, right), low)?;
             if pair.0 != pair.1 && !pairs.contains(&pair) {
                 if pairs.len() >= PAIRS {
                     return Ok(false);
                 }
                 pairs.push(pair);
             }
+            byte = high.checked_add(1);
         }
     }
     Ok(true)

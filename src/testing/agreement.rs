@@ -83,7 +83,7 @@ pub fn operations_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, S
 }
 
 /// Draws a grammar and words of it: the engine accepts them in random tokenisations, and nothing on the way
-/// depends on the limit of its tables.
+/// depends on the limit of its tables, or on what other grammars have found out.
 ///
 /// # Errors
 /// What they disagree on, with the case in words.
@@ -93,10 +93,16 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
     run_case(&grammar, &mut choices, |case, choices| {
         let tight = Limits { cache_bytes: 2_000 + 64 * choices.below(256), ..small_limits() };
         let tight = Compiler::new(Arc::clone(case.compiled.vocabulary())).limits(tight).compile(&grammar)?;
+        let compiler = Compiler::new(Arc::clone(case.compiled.vocabulary())).limits(small_limits());
+        if let Ok(other) = compiler.compile(&random_grammar(choices, shape)) {
+            wander(&other, choices);
+        }
+        wander(&compiler.compile(&grammar)?, choices);
+        let informed = compiler.compile(&grammar)?;
         for word in &case.words {
             let tokens = random_tokenisation(choices, &case.vocabulary.tokens, word);
             let tokens = tokens.unwrap_or_else(|| unreachable!("all bytes of words are tokens"));
-            case.accept_word(&tokens, &tight).map_err(|stop| match stop {
+            case.accept_word(&tokens, &tight, &informed).map_err(|stop| match stop {
                 Stop::Disagreement(what) => {
                     let word = excerpt_bytes(word);
                     Stop::Disagreement(format!("{what}\nin the word {word:?} as the tokens {tokens:?}"))
@@ -149,6 +155,20 @@ pub fn threads_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
         }
         Ok(())
     })
+}
+
+/// Takes some tokens that a grammar allows, for what is found out on the way.
+fn wander(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
+    let mut matcher = compiled.matcher();
+    for _ in 0..8 {
+        let allowed: Vec<TokenId> = match matcher.mask() {
+            Ok(mask) => mask.iter().collect(),
+            Err(_) => return,
+        };
+        if allowed.is_empty() || matcher.accept_token(*choices.pick(&allowed)).is_err() {
+            return;
+        }
+    }
 }
 
 fn run_case(
@@ -208,11 +228,14 @@ impl<'g> Case<'g> {
         }
     }
 
-    fn accept_word(&self, tokens: &[u32], tight: &CompiledGrammar) -> Step {
+    fn accept_word(&self, tokens: &[u32], tight: &CompiledGrammar, informed: &CompiledGrammar) -> Step {
         let (mut matcher, mut under_pressure) = (self.compiled.matcher(), tight.matcher());
+        let mut informed = informed.matcher();
         for (place, &token) in tokens.iter().enumerate() {
             let mask = matcher.mask()?;
             same(&format!("token {place} is in the mask"), mask.contains(TokenId::new(token)), true)?;
+            same("the mask by what others have found out", informed.mask()?, Arc::clone(&mask))?;
+            informed.accept_token(TokenId::new(token))?;
             match under_pressure.mask() {
                 Ok(other) => same("the mask under a tight limit", other, mask)?,
                 Err(error) if error.kind() == ErrorKind::Limit => {}

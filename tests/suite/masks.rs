@@ -14,6 +14,9 @@ static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     Arc::new(Vocabulary::from_file(&path, &Default::default()).expect("the committed tokenizer is read"))
 });
 
+/// Finds out for each grammar what others before it have not.
+static COMPILER: LazyLock<Compiler> = LazyLock::new(|| Compiler::new(Arc::clone(&VOCABULARY)));
+
 /// Whether no word of the grammar has a name twice in an object.
 pub(crate) fn tells_names_apart(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::Name(..)))
@@ -45,11 +48,15 @@ fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
 
 pub(crate) fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
     let compiled = Compiler::new(Arc::clone(&VOCABULARY)).compile(grammar).expect("it compiles");
+    let informed = COMPILER.compile(grammar).expect("it compiles");
     for prefix in prefixes {
         let mut matcher = compiled.matcher();
         matcher.accept_bytes(prefix).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mask = matcher.mask().expect("within the limits");
         let expected = token_by_token(&compiled, prefix);
+        let mut informed = informed.matcher();
+        informed.accept_bytes(prefix).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(informed.mask().expect("within the limits"), mask, "{name}: by what others found out");
         let found: Vec<TokenId> = mask.iter().collect();
         let text = String::from_utf8_lossy(prefix);
         let differing = found.iter().zip(&expected).find(|(found, expected)| found != expected);
