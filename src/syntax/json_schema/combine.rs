@@ -39,7 +39,7 @@ pub(super) fn combinations(
         alternatives.sort_by_key(|&one| usual.rank(schemas.get(one)));
     }
     choices.sort_by_key(Vec::len);
-    let is_complete = search.run(&choices);
+    let is_complete = search.run(choices);
     *budget = budget.saturating_sub(share - search.budget);
     (Some(search.found), is_complete)
 }
@@ -77,29 +77,48 @@ impl Search<'_, '_> {
         known
     }
 
+    /// Follows what the chosen alternatives mean for the choices that are left: those made already are dropped, and where
+    /// one alternative is left it is chosen. Whether all choices keep one.
+    fn propagate(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> bool {
+        loop {
+            open.retain(|alternatives| !alternatives.iter().any(|&one| self.implies(chosen, one)));
+            for alternatives in open.iter_mut() {
+                alternatives.retain(|&one| {
+                    chosen.push(one);
+                    let excluded = self.excludes(chosen);
+                    chosen.pop();
+                    !excluded
+                });
+            }
+            match open.iter().position(|alternatives| alternatives.len() < 2) {
+                None => return true,
+                Some(at) => match open.remove(at)[..] {
+                    [only] => chosen.push(only),
+                    _ => return false,
+                },
+            }
+        }
+    }
+
     /// Depth first, with a stack: how many choices there are is up to the schema.
-    fn run(&mut self, choices: &[Vec<SchemaId>]) -> bool {
-        let mut stack: Vec<(Vec<SchemaId>, usize)> = vec![(Vec::new(), 0)];
-        while let Some((chosen, mut at)) = stack.pop() {
+    fn run(&mut self, choices: Vec<Vec<SchemaId>>) -> bool {
+        let mut stack = vec![(Vec::new(), choices)];
+        while let Some((mut chosen, mut open)) = stack.pop() {
             if self.budget == 0 || self.found.len() >= MAX_COMBINATIONS {
                 return false;
             }
-            while choices.get(at).is_some_and(|list| list.iter().any(|&one| self.implies(&chosen, one))) {
-                at += 1;
-            }
-            if self.is_found(&chosen) {
+            if !self.propagate(&mut chosen, &mut open) || self.is_found(&chosen) {
                 continue;
             }
-            let Some(alternatives) = choices.get(at) else {
+            if open.is_empty() {
                 self.found.push(chosen);
                 continue;
-            };
+            }
+            let alternatives = open.remove(0);
             for &alternative in alternatives.iter().rev() {
                 let mut longer = chosen.clone();
                 longer.push(alternative);
-                if longer.len() == 1 || !self.excludes(&longer) {
-                    stack.push((longer, at + 1));
-                }
+                stack.push((longer, open.clone()));
             }
         }
         true

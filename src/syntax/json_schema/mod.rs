@@ -53,6 +53,7 @@ mod errors;
 mod formats;
 mod json;
 mod keywords;
+mod listed;
 mod merge;
 mod numbers;
 mod options;

@@ -5,6 +5,7 @@
 //! after knows conjunctions, `anyOf` and assertions of values alone.
 
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
+use super::listed::Listed;
 use super::numbers::NumberRange;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashMap;
@@ -118,6 +119,8 @@ pub(super) struct Schemas<'a> {
     meanings: Vec<SchemaId>,
     /// Both ways.
     pub(super) negations: FxHashMap<SchemaId, SchemaId>,
+    /// What patterns list.
+    pub(super) listed: Listed<'a>,
     always: Option<SchemaId>,
     never: Option<SchemaId>,
     strings: Option<SchemaId>,
