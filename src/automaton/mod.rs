@@ -16,6 +16,7 @@ mod block;
 mod classes;
 mod closure;
 mod compress;
+mod conditions;
 mod distinct;
 mod errors;
 pub mod graph;

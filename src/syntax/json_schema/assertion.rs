@@ -158,7 +158,7 @@ pub(super) struct ObjectPart<'a> {
 
 /// There is a member with a name of a class, and a value of a schema. Written nowhere: this is how an object
 /// fails to satisfy `patternProperties`, `additionalProperties` and `propertyNames`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SomeMember<'a> {
     pub(super) names: NameClass<'a>,
     pub(super) value: SchemaId,
@@ -167,7 +167,7 @@ pub(super) struct SomeMember<'a> {
 }
 
 /// A class of names of members.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameClass<'a> {
     /// In which the pattern finds a match.
     Matching(&'a str),

@@ -17,14 +17,14 @@ pub(super) const BUDGET: u32 = 150_000;
 const MOST: u32 = 50_000;
 const LEAST: u32 = 1_000;
 
-/// The combinations of one alternative of each choice that the bases leave, and whether they are all. `None` if
-/// there is nothing to choose.
+/// The combinations of one alternative of each choice that the bases leave (`None` within: there is nothing to choose).
+/// `None` if they are too many, or take too long to find.
 pub(super) fn combinations(
     schemas: &Schemas<'_>,
     bases: &[Part],
     mut choices: Vec<Vec<SchemaId>>,
     budget: &mut u32,
-) -> (Option<Vec<Vec<SchemaId>>>, bool) {
+) -> Option<Option<Vec<Vec<SchemaId>>>> {
     let share = (*budget).clamp(LEAST, MOST);
     let mut search = Search { schemas, bases, budget: share, found: Vec::new() };
     choices.retain(|alternatives| !alternatives.iter().any(|&one| search.implies(&[], one)));
@@ -32,7 +32,7 @@ pub(super) fn combinations(
         alternatives.retain(|&one| !search.excludes(&[one]));
     }
     if choices.is_empty() {
-        return (None, true);
+        return Some(None);
     }
     let usual = Usual::of(schemas, bases);
     for alternatives in &mut choices {
@@ -41,7 +41,7 @@ pub(super) fn combinations(
     choices.sort_by_key(Vec::len);
     let is_complete = search.run(choices);
     *budget = budget.saturating_sub(share - search.budget);
-    (Some(search.found), is_complete)
+    is_complete.then_some(Some(search.found))
 }
 
 struct Search<'s, 'a> {

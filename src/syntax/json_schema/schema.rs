@@ -124,6 +124,8 @@ pub(super) struct Schemas<'a> {
     always: Option<SchemaId>,
     never: Option<SchemaId>,
     strings: Option<SchemaId>,
+    objects: Option<SchemaId>,
+    others: Option<SchemaId>,
 }
 
 impl<'a> Schemas<'a> {
@@ -185,6 +187,28 @@ impl<'a> Schemas<'a> {
         }
     }
 
+    /// The schema of all objects.
+    pub(super) fn objects(&mut self) -> SchemaId {
+        match self.objects {
+            Some(id) => id,
+            None => {
+                let id = self.push(Schema::of_types("", TypeSet::OBJECT));
+                *self.objects.insert(id)
+            }
+        }
+    }
+
+    /// The schema of all that is no object.
+    pub(super) fn no_objects(&mut self) -> SchemaId {
+        match self.others {
+            Some(id) => id,
+            None => {
+                let id = self.push(Schema::of_types("", TypeSet::ALL.without(TypeSet::OBJECT)));
+                *self.others.insert(id)
+            }
+        }
+    }
+
     /// The schema of exactly one value.
     pub(super) fn constant(&mut self, pointer: &str, value: &'a Value<'a>) -> SchemaId {
         let values = vec![ValueList::new(vec![value])];
@@ -215,6 +239,11 @@ impl<'a> Schemas<'a> {
                 done[link.0 as usize] = true;
                 self.meanings[link.0 as usize] = end;
             }
+        }
+        // what negates a reference negates what it means
+        let negations: Vec<(SchemaId, SchemaId)> = self.negations.iter().map(|(&id, &not)| (id, not)).collect();
+        for (id, not) in negations {
+            self.negations.entry(self.meanings[id.0 as usize]).or_insert(not);
         }
     }
 }
