@@ -23,7 +23,12 @@ impl Members {
 
 impl Tables {
     /// The value of the list's frame after an entry, if that may come.
-    pub(super) fn entry_after(&mut self, list: Conditioned<'_>, at: Progress, entry: u32) -> Result<Option<u32>> {
+    pub(super) fn entry_after(
+        &mut self,
+        list: Conditioned<'_>,
+        at: Progress,
+        entry: u32,
+    ) -> Result<Option<u32>> {
         let is_open = self.open_entries(list, at).contains(entry as usize);
         if !is_open {
             return Ok(None);
@@ -76,7 +81,8 @@ impl Tables {
         let came = &self.seen.sets[at.base as usize];
         let groups = conditional.groups.iter().enumerate();
         let mut required = groups.filter(|&(entry, &group)| entry == group as usize && list.required[entry]);
-        let comes = |first: usize| came.ones().any(|entry| conditional.groups.get(entry) == Some(&(first as u32)));
+        let comes =
+            |first: usize| came.ones().any(|entry| conditional.groups.get(entry) == Some(&(first as u32)));
         required.all(|(first, _)| comes(first)) && conditions::hold(&conditional.conditions, came)
     }
 

@@ -27,7 +27,11 @@ impl<'g> Lowering<'g> {
     }
 
     /// The conditions over the entries that can come.
-    fn conditional(&self, source: &'g Source, members: &[&'g crate::grammar::Member]) -> Option<Box<Conditional>> {
+    fn conditional(
+        &self,
+        source: &'g Source,
+        members: &[&'g crate::grammar::Member],
+    ) -> Option<Box<Conditional>> {
         if !source.is_conditional() {
             return None;
         }

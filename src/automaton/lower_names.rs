@@ -34,7 +34,10 @@ impl Lowering<'_> {
     }
 
     /// The names of members without a fixed key, each with what follows it; nothing if they do not begin with names.
-    fn names_and_values(&self, further: impl IntoIterator<Item = ExprId>) -> Option<Vec<(ExprId, &[ExprId])>> {
+    fn names_and_values(
+        &self,
+        further: impl IntoIterator<Item = ExprId>,
+    ) -> Option<Vec<(ExprId, &[ExprId])>> {
         let mut found = Vec::new();
         let mut open: Vec<ExprId> = further.into_iter().collect();
         while let Some(id) = open.pop() {
@@ -42,7 +45,9 @@ impl Lowering<'_> {
                 _ if !self.kept.productive.holds(id) => {}
                 Expression::Choice(list) => open.extend(list),
                 &Expression::Label(_, body) => open.push(body),
-                Expression::Sequence(list) => found.extend(list.split_first().map(|(&name, value)| (name, value))),
+                Expression::Sequence(list) => {
+                    found.extend(list.split_first().map(|(&name, value)| (name, value)))
+                }
                 _ => return None,
             }
         }
@@ -92,16 +97,20 @@ impl Lowering<'_> {
     }
 }
 
-/// Bounds the number of further members by the number of their names; gives the lists that need more, given where the
-/// lists come from.
-pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Result<Vec<(ExprId, Error)>> {
-    let mut lacking = Vec::new();
+/// Bounds the number of further members by the number of their names; gives the lists that need more, and those that have
+/// few names, given where the lists come from.
+pub(super) fn bound_further(
+    automaton: &mut Automaton,
+    sources: &[ExprId],
+) -> Result<(Vec<(ExprId, Error)>, Vec<ExprId>)> {
+    let (mut lacking, mut few) = (Vec::new(), Vec::new());
     for (place, &source) in sources.iter().enumerate().take(automaton.ahead.members.len()) {
         let Some(names) = automaton.ahead.members[place].names else { continue };
         let most = word_count(automaton, names)?;
         if most >= MANY {
             continue;
         }
+        few.push(source);
         let list = &mut automaton.ahead.members[place];
         list.most_further = Some(most);
         let all = list.values.len() as u32 + most;
@@ -111,7 +120,7 @@ pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Re
             lacking.push((source, errors::too_few_names(least, all)));
         }
     }
-    Ok(lacking)
+    Ok((lacking, few))
 }
 
 /// Refuses a member that must come once where further ones might use up its few names.

@@ -80,11 +80,7 @@ pub(super) struct Counted {
 impl Counted {
     pub(super) fn new() -> Counted {
         let begin = Progress::default();
-        Counted {
-            list: vec![begin],
-            ids: FxHashMap::from_iter([(begin, 0)]),
-            finished: FxHashMap::default(),
-        }
+        Counted { list: vec![begin], ids: FxHashMap::from_iter([(begin, 0)]), finished: FxHashMap::default() }
     }
 
     pub(super) fn memory_usage(&self) -> usize {

@@ -1,8 +1,8 @@
 //! The builder: the only way to make a [`Grammar`].
 
 use super::class::{ByteSet, CharClass};
-use super::errors;
 use super::conditions;
+use super::errors;
 use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId};
 use super::word_graph::WordGraph;
 use super::{Grammar, Rule, verify};

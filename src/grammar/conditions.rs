@@ -90,7 +90,9 @@ impl Outlook<'_> {
                 }
                 ways[0].barred.extend(alternative.none.iter().map(|&entry| entry as usize));
                 let sets = alternative.some.iter();
-                for set in sets.filter(|set| !set.iter().any(|&entry| self.is_there(&decision, entry as usize))) {
+                for set in
+                    sets.filter(|set| !set.iter().any(|&entry| self.is_there(&decision, entry as usize)))
+                {
                     ways = ways.iter().flat_map(|way| self.with_one_of(way, set)).collect();
                 }
                 // nothing else needs a look where one holds as it is
@@ -155,11 +157,13 @@ impl Outlook<'_> {
         if self.keyless.is_some_and(|most| keyless > most) {
             return false;
         }
-        let others = (self.groups.len()..self.open.len()).filter(|&entry| self.may_be_chosen(decision, entry));
+        let others =
+            (self.groups.len()..self.open.len()).filter(|&entry| self.may_be_chosen(decision, entry));
         let others = if self.rest { u32::MAX } else { others.count() as u32 };
         let others = self.keyless.map_or(others, |most| others.min(most - keyless));
         let (least, most) = self.count;
-        most.is_none_or(|most| count.max(least) <= most) && count.saturating_add(optional).saturating_add(others) >= least
+        most.is_none_or(|most| count.max(least) <= most)
+            && count.saturating_add(optional).saturating_add(others) >= least
     }
 }
 
@@ -184,7 +188,11 @@ impl Members {
     }
 
     /// Whether there is a list of the entries that have words; nothing if that takes too long to find out.
-    pub(crate) fn has_lists(&self, (rest, separator): (bool, bool), has_words: impl Fn(usize) -> bool) -> Option<bool> {
+    pub(crate) fn has_lists(
+        &self,
+        (rest, separator): (bool, bool),
+        has_words: impl Fn(usize) -> bool,
+    ) -> Option<bool> {
         let entries = self.members.len() + self.ones.len();
         let came = FixedBitSet::with_capacity(entries);
         let open = (0..entries).filter(|&entry| has_words(entry)).collect::<FixedBitSet>();

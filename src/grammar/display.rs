@@ -152,7 +152,8 @@ impl Grammar {
 
 /// A condition, with the places of entries: `; #1 or not #2 #3, #4|#5`.
 fn condition_text(condition: &Condition) -> String {
-    let places = |set: &[u32], mark: &str| set.iter().map(|at| format!("#{at}")).collect::<Vec<_>>().join(mark);
+    let places =
+        |set: &[u32], mark: &str| set.iter().map(|at| format!("#{at}")).collect::<Vec<_>>().join(mark);
     let alternative = |alternative: &Alternative| {
         let some = alternative.some.iter().map(|set| places(set, "|"));
         let none = (!alternative.none.is_empty()).then(|| format!("not {}", places(&alternative.none, " ")));

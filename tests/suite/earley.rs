@@ -183,7 +183,8 @@ impl MemberWords<'_> {
             list.iter().filter_map(|place| if let Place::Key(i) = place { Some(*i) } else { None }).collect();
         let key = |i: usize| &list_of.members[i].key;
         let once = (0..named.len()).all(|i| named[..i].iter().all(|&j| key(j) != key(named[i])));
-        let ones = (0..self.ones.len()).all(|i| list.iter().filter(|&&place| place == Place::One(i)).count() <= 1);
+        let ones =
+            (0..self.ones.len()).all(|i| list.iter().filter(|&&place| place == Place::One(i)).count() <= 1);
         if !once || !ones || so_far.is_empty() {
             return;
         }

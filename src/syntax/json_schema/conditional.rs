@@ -4,7 +4,7 @@
 //! Nothing is combined then. Of each member there are as many variants as it takes to tell apart which of the schemas that
 //! the alternatives have for it hold of its value; each alternative becomes a condition on the variants that come.
 
-use super::assertion::{Counts, SomeMember, TypeSet};
+use super::assertion::{Counts, NameClass, SomeMember, TypeSet, ValueList};
 use super::combine;
 use super::conjunction::{Conjunctions, Part, unfold};
 use super::empty::surely_empty;
@@ -14,6 +14,7 @@ use super::schema::{Schema, SchemaId};
 use super::shape::{MemberShape, ObjectShape, Shape, Typed};
 use crate::error::Result;
 use crate::grammar::{Alternative, Condition};
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -22,6 +23,15 @@ const MAX_WAYS: usize = 64;
 /// Variants of one member, and of all of an object.
 const MAX_VARIANTS: usize = 64;
 const MAX_ENTRIES: usize = 1024;
+
+/// Types whose values are taken apart by themselves.
+const APART: [TypeSet; 5] = [
+    TypeSet::OBJECT,
+    TypeSet::ARRAY,
+    TypeSet::STRING,
+    TypeSet::NUMBER,
+    TypeSet::NULL.union(TypeSet::BOOLEAN),
+];
 
 /// What an alternative says of one member.
 #[derive(Clone, Debug)]
@@ -35,7 +45,7 @@ struct Literal<'a> {
 
 /// One way in which an alternative holds: all of this together.
 #[derive(Clone, Debug, Default)]
-struct Way<'a> {
+pub(super) struct Way<'a> {
     members: Vec<Literal<'a>>,
     some: Vec<(SchemaId, SomeMember<'a>)>,
 }
@@ -53,6 +63,9 @@ impl<'a> Way<'a> {
         }
     }
 }
+
+/// What a member's value satisfies in each of its variants, and which of the schemas that are asked for hold then.
+type Cells = Vec<(Vec<bool>, Vec<SchemaId>)>;
 
 /// The variants of one member.
 #[derive(Default)]
@@ -81,14 +94,20 @@ impl<'a> Conjunctions<'a> {
         let (ids, _) = unfold(&self.schemas, own);
         let bases: Vec<Rc<Schema<'a>>> = ids.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
         let types = bases.iter().fold(TypeSet::ALL, |types, base| types.intersection(base.types));
-        if types.contains(TypeSet::OBJECT) && types != TypeSet::OBJECT {
-            // what is no object has its own combinations
+        let parts: Vec<TypeSet> = APART.into_iter().map(|one| one.intersection(types)).collect();
+        if parts.iter().filter(|part| **part != TypeSet::NONE).count() > 1 {
+            // the values of each type have their own combinations
             let choices: Vec<SchemaId> = choices.into_iter().map(|one| self.choice(one)).collect();
-            let (objects, others) = (self.schemas.objects(), self.schemas.no_objects());
-            let with = |one: SchemaId| choices.iter().copied().chain([one]).collect();
-            return Ok(self.union(own, vec![with(objects), with(others)]));
+            let types = parts.into_iter().filter(|part| *part != TypeSet::NONE);
+            let types =
+                types.map(|part| choices.iter().copied().chain([self.schemas.of_types(part)]).collect());
+            let apart = types.collect();
+            return Ok(self.union(own, apart));
         }
         let pointer = || bases.first().map_or("", |base| base.pointer.as_str()).to_owned();
+        if types == TypeSet::NONE {
+            return Ok(Shape::Union(Vec::new()));
+        }
         if types != TypeSet::OBJECT {
             return Err(errors::too_many_alternatives(&pointer(), "they are of values other than objects"));
         }
@@ -102,17 +121,21 @@ impl<'a> Conjunctions<'a> {
         }
         if hard.is_empty() {
             let choices = easy.into_iter().map(|(_, ways)| ways).collect();
-            return self.conditional_object(&ids, &bases, choices);
+            let object = Some(self.conditional_object(&ids, &bases, choices)?);
+            let typed = Typed { types: TypeSet::OBJECT, object, ..Typed::default() };
+            return Ok(Shape::Typed(Box::new(typed)));
         }
         let found = match &hard[..] {
             [one] => Some(one.iter().map(|&alternative| vec![alternative]).collect()),
-            _ => combine::combinations(&self.schemas, own, hard, &mut self.budget).map(Option::unwrap_or_default),
+            _ => combine::combinations(&self.schemas, own, hard, &mut self.budget)
+                .map(Option::unwrap_or_default),
         };
         let Some(found) = found else {
             let reason = "some of them say more than which members there are";
             return Err(errors::too_many_alternatives(&pointer(), reason));
         };
-        let easy: Vec<SchemaId> = easy.into_iter().map(|(alternatives, _)| self.choice(alternatives)).collect();
+        let easy: Vec<SchemaId> =
+            easy.into_iter().map(|(alternatives, _)| self.choice(alternatives)).collect();
         let found = if found.is_empty() { vec![Vec::new()] } else { found };
         let with = |chosen: Vec<SchemaId>| chosen.into_iter().chain(easy.iter().copied()).collect();
         Ok(self.union(own, found.into_iter().map(with).collect()))
@@ -132,7 +155,8 @@ impl<'a> Conjunctions<'a> {
     fn ways(&self, own: &[Part], alternative: SchemaId) -> Option<Vec<Way<'a>>> {
         let mut ways = Vec::new();
         // what is read of an alternative, and the choices inside it that are left
-        let mut open = vec![(Way::default(), vec![alternative], Vec::<Vec<SchemaId>>::new(), vec![alternative])];
+        let mut open =
+            vec![(Way::default(), vec![alternative], Vec::<Vec<SchemaId>>::new(), vec![alternative])];
         while let Some((mut way, schemas, mut choices, all)) = open.pop() {
             let parts: Vec<Part> = schemas.into_iter().map(Part::whole).collect();
             let with: Vec<Part> = own.iter().copied().chain(all.iter().copied().map(Part::whole)).collect();
@@ -181,25 +205,40 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// The shape of objects of which one way of each choice holds.
-    fn conditional_object(
+    ///
+    /// # Errors
+    /// There are too many variants, or too many members of undeclared names that must be there.
+    pub(super) fn conditional_object(
         &mut self,
         ids: &[SchemaId],
         bases: &[Rc<Schema<'a>>],
         mut choices: Vec<Vec<Way<'a>>>,
-    ) -> Result<Shape<'a>> {
+    ) -> Result<ObjectShape<'a>> {
         let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
         let listed = self.listed_names(&names_schemas)?;
         // the members that must be there whichever way holds
-        choices.extend(some_of(ids, bases).into_iter().map(|one| vec![Way { members: Vec::new(), some: vec![one] }]));
+        choices.extend(
+            some_of(ids, bases).into_iter().map(|one| vec![Way { members: Vec::new(), some: vec![one] }]),
+        );
         let ways = || choices.iter().flatten();
         let spoken_of = ways().flat_map(|way| way.members.iter().map(|literal| literal.name));
-        let names = declared_names(bases).into_iter().chain(spoken_of).chain(listed.iter().flatten().copied());
+        let excepted = ways().flat_map(|way| &way.some).flat_map(|(_, one)| self.names_beside(one));
+        let names =
+            declared_names(bases).into_iter().chain(spoken_of).chain(listed.iter().flatten().copied());
+        let names = names.chain(excepted);
         let mut seen = FxHashSet::default();
         let names: Vec<&'a str> = names.filter(|name| seen.insert(*name)).collect();
         let mut some: Vec<(SchemaId, SomeMember<'a>)> = Vec::new();
         for one in ways().flat_map(|way| &way.some) {
             if !some.iter().any(|known| known.1 == one.1) {
                 some.push(one.clone());
+            }
+        }
+        // those that are the same but for declared names
+        let mut classes: Vec<(SchemaId, SomeMember<'a>)> = Vec::new();
+        for one in &some {
+            if !classes.iter().any(|known| self.is_same(&known.1, &one.1)) {
+                classes.push(one.clone());
             }
         }
         let mut variants: FxHashMap<&'a str, Variants> = FxHashMap::default();
@@ -227,28 +266,53 @@ impl<'a> Conjunctions<'a> {
         let members = self.variants(bases, (&names_schemas, &names), &mut variants)?;
         let rest =
             if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
-        let (ones, entries) = self.ones(&some, &rest, members.len())?;
+        let (ones, entries) = self.ones(&classes, &rest, members.len())?;
         let entries_of = |one: &SomeMember<'a>| -> Vec<u32> {
-            let Some(at) = some.iter().position(|known| known.1 == *one) else { return Vec::new() };
             let value = self.said([one.value]);
-            let declared = named[at].iter().flat_map(|name| variants[name].entries(&value, true));
-            declared.chain(entries[at].iter().copied()).collect()
+            let named =
+                some.iter().zip(&named).filter(|(known, _)| known.1 == *one).flat_map(|(_, names)| names);
+            let declared = named.flat_map(|name| variants[name].entries(&value, true));
+            let class = classes.iter().zip(&entries).filter(|(known, _)| self.is_same(&known.1, one)).take(1);
+            declared.chain(class.flat_map(|(_, entries)| entries.iter().copied())).collect()
         };
         let alternative = |way: &Way<'a>| {
             let required = way.members.iter().filter(|literal| literal.required);
-            let required = required.map(|literal| variants[literal.name].entries(&literal.schemas, true).collect());
+            let required =
+                required.map(|literal| variants[literal.name].entries(&literal.schemas, true).collect());
             let some = required.chain(way.some.iter().map(|one| entries_of(&one.1)));
             let optional = way.members.iter().filter(|literal| !literal.required);
             Alternative {
                 some: some.map(Vec::into_boxed_slice).collect(),
-                none: optional.flat_map(|literal| variants[literal.name].entries(&literal.schemas, false)).collect(),
+                none: optional
+                    .flat_map(|literal| variants[literal.name].entries(&literal.schemas, false))
+                    .collect(),
             }
         };
         let condition = |ways: &Vec<Way<'a>>| Condition(ways.iter().map(alternative).collect());
         let conditions = choices.iter().map(condition).collect();
         let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
-        let object = ObjectShape { members, rest, ones, conditions, count };
-        Ok(Shape::Typed(Box::new(Typed { types: TypeSet::OBJECT, object: Some(object), ..Typed::default() })))
+        Ok(ObjectShape { members, rest, ones, conditions, count })
+    }
+
+    /// The names that a member must not have to be of a class.
+    fn names_beside(&self, some: &SomeMember<'a>) -> Vec<&'a str> {
+        let beside = match some.names {
+            NameClass::AdditionalTo(id) => &self.schemas.get(id).object.properties[..],
+            _ => &[],
+        };
+        beside.iter().map(|(name, _)| *name).chain(some.other_than.iter().copied()).collect()
+    }
+
+    /// Whether the same members of undeclared names are asked for, where all names are declared that either excepts.
+    fn is_same(&self, one: &SomeMember<'a>, other: &SomeMember<'a>) -> bool {
+        let patterns = |id| self.schemas.get(id).object.patterns.iter().map(|(pattern, _)| *pattern);
+        let names = match (one.names, other.names) {
+            (NameClass::AdditionalTo(one), NameClass::AdditionalTo(other)) => {
+                patterns(one).eq(patterns(other))
+            }
+            (one, other) => one == other,
+        };
+        names && self.said([one.value]) == self.said([other.value])
     }
 
     /// The members of all names in all of their variants.
@@ -266,7 +330,10 @@ impl<'a> Conjunctions<'a> {
                 schemas.push(self.schemas.never());
             }
             let of_name = variants.entry(name).or_default();
-            let cells = self.cells(schemas, &of_name.asked);
+            let cells = match self.listed_cells(&schemas, &of_name.asked)? {
+                Some(cells) => Some(cells),
+                None => self.cells(schemas, &of_name.asked),
+            };
             let Some(mut cells) = cells.filter(|cells| members.len() + cells.len() <= MAX_ENTRIES) else {
                 let pointer = bases.first().map_or("", |base| base.pointer.as_str());
                 let reason = "a member's value may satisfy too many combinations of schemas";
@@ -285,8 +352,39 @@ impl<'a> Conjunctions<'a> {
         Ok(members)
     }
 
+    /// The same where the schemas list values: those of which the same holds are together.
+    fn listed_cells(&mut self, schemas: &[SchemaId], asked: &[Vec<SchemaId>]) -> Result<Option<Cells>> {
+        let parts = |ids: &[SchemaId]| ids.iter().copied().map(Part::whole).collect::<Vec<_>>();
+        let (bases, _) = unfold(&self.schemas, &parts(schemas));
+        let list = bases.iter().flat_map(|&id| &self.schemas.get(id).values).next();
+        let Some(values) = list.filter(|_| !asked.is_empty()).map(|list| list.values.clone()) else {
+            return Ok(None);
+        };
+        let mut groups: Vec<(Vec<bool>, Vec<&'a Value<'a>>)> = Vec::new();
+        for value in values {
+            if !self.validator.satisfies(&self.schemas, &parts(schemas), value)? {
+                continue;
+            }
+            let mut holds = Vec::with_capacity(asked.len());
+            for one in asked {
+                holds.push(self.validator.satisfies(&self.schemas, &parts(one), value)?);
+            }
+            match groups.iter_mut().find(|(known, _)| *known == holds) {
+                Some((_, group)) => group.push(value),
+                None => groups.push((holds, vec![value])),
+            }
+        }
+        let mut cells = Vec::with_capacity(groups.len());
+        for (holds, group) in groups {
+            let values = vec![ValueList::new(group)];
+            let made = self.schemas.push(Schema { values, is_bare: false, ..Schema::made("") });
+            cells.push((holds, vec![made]));
+        }
+        Ok(Some(cells))
+    }
+
     /// What schemas come to, by which of those that are asked for hold as well. `None` if that is too much.
-    fn cells(&self, schemas: Vec<SchemaId>, asked: &[Vec<SchemaId>]) -> Option<Vec<(Vec<bool>, Vec<SchemaId>)>> {
+    fn cells(&self, schemas: Vec<SchemaId>, asked: &[Vec<SchemaId>]) -> Option<Cells> {
         let mut cells = vec![(Vec::new(), schemas)];
         for one in asked {
             let mut next = Vec::new();
@@ -310,7 +408,10 @@ impl<'a> Conjunctions<'a> {
                     // a negation that is a choice would have to be taken apart again
                     let plain = negation
                         .filter(|&negation| unfold(&self.schemas, &[Part::whole(negation)]).1.is_empty());
-                    next.push((and(false), if plain.is_some() { failing.unwrap_or(schemas) } else { schemas }));
+                    next.push((
+                        and(false),
+                        if plain.is_some() { failing.unwrap_or(schemas) } else { schemas },
+                    ));
                 }
             }
             if next.len() > MAX_VARIANTS {

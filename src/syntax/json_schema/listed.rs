@@ -86,5 +86,7 @@ fn strings(pattern: &str) -> Option<Strings> {
 /// Each of some words followed by each of others, if they are few.
 fn followed(words: &[String], others: &[String]) -> Option<Vec<String>> {
     let few = words.len() * others.len() <= MOST;
-    few.then(|| words.iter().flat_map(|word| others.iter().map(move |other| format!("{word}{other}"))).collect())
+    few.then(|| {
+        words.iter().flat_map(|word| others.iter().map(move |other| format!("{word}{other}"))).collect()
+    })
 }

@@ -8,7 +8,6 @@ use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
 use crate::error::Result;
-use crate::grammar::{Alternative, Condition};
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -43,7 +42,10 @@ impl<'a> Conjunctions<'a> {
             typed.array = Some(self.array(ids, bases)?);
         }
         if typed.types.contains(TypeSet::OBJECT) {
-            typed.object = Some(self.object(ids, bases)?);
+            typed.object = Some(match bases.iter().all(|base| base.object.some.is_empty()) {
+                true => self.object(ids, bases)?,
+                false => self.conditional_object(ids, bases, Vec::new())?,
+            });
         }
         Ok(typed)
     }
@@ -119,15 +121,17 @@ impl<'a> Conjunctions<'a> {
         }
         let rest =
             if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
-        let some = some_of(ids, bases);
-        let (ones, entries) = self.ones(&some, &rest, members.len())?;
-        let conditions = entries.into_iter().map(|set| Condition([one_of(set)].into())).collect();
         let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
+        let (ones, conditions) = Default::default();
         Ok(ObjectShape { members, rest, ones, conditions, count })
     }
 
     /// What the member of a name must satisfy.
-    pub(super) fn schemas_of_member(&mut self, bases: &[Rc<Schema<'a>>], name: &str) -> Result<Vec<SchemaId>> {
+    pub(super) fn schemas_of_member(
+        &mut self,
+        bases: &[Rc<Schema<'a>>],
+        name: &str,
+    ) -> Result<Vec<SchemaId>> {
         let mut schemas = Vec::new();
         for base in bases {
             let before = schemas.len();
@@ -231,7 +235,7 @@ impl<'a> Conjunctions<'a> {
                 }
             }
             let strings = (!names_schemas.is_empty()).then(|| {
-                let string = self.schemas.strings();
+                let string = self.schemas.of_types(TypeSet::STRING);
                 self.whole(names_schemas.iter().copied().chain([string]))
             });
             rest.push(RestShape { tests: passing, others, strings, value });
@@ -270,7 +274,11 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// Those members of a class that a schema asks one to be of.
-    fn with_some(&mut self, mut class: RestShape<'a>, (id, some): (SchemaId, &SomeMember<'a>)) -> RestShape<'a> {
+    fn with_some(
+        &mut self,
+        mut class: RestShape<'a>,
+        (id, some): (SchemaId, &SomeMember<'a>),
+    ) -> RestShape<'a> {
         class.value = self.with(class.value, [some.value]);
         class.others.extend(&some.other_than);
         match some.names {
@@ -278,7 +286,7 @@ impl<'a> Conjunctions<'a> {
                 class.tests.push(Test { schema: id, test: StringTest::Pattern(pattern), holds: true });
             }
             NameClass::Satisfying(names) => {
-                let string = self.schemas.strings();
+                let string = self.schemas.of_types(TypeSet::STRING);
                 let all = class.strings.unwrap_or_else(|| self.whole([string]));
                 class.strings = Some(self.with(all, [names]));
             }
@@ -415,13 +423,10 @@ impl<'a> Conjunctions<'a> {
 
 /// The members of undeclared names that schemas ask for.
 pub(super) fn some_of<'a>(ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Vec<(SchemaId, SomeMember<'a>)> {
-    let of = |(&id, base): (&SchemaId, &Rc<Schema<'a>>)| base.object.some.clone().into_iter().map(move |some| (id, some));
+    let of = |(&id, base): (&SchemaId, &Rc<Schema<'a>>)| {
+        base.object.some.clone().into_iter().map(move |some| (id, some))
+    };
     ids.iter().zip(bases).flat_map(of).collect()
-}
-
-/// That one of some entries comes.
-pub(super) fn one_of(entries: Vec<u32>) -> Alternative {
-    Alternative { some: [entries.into()].into(), none: Box::default() }
 }
 
 /// The names that the schemas speak of, each once: first properties, then names that are only required.

@@ -112,6 +112,11 @@ impl<'a> Maker<'_, 'a> {
         if let Some(&known) = self.schemas.negations.get(&id) {
             return known;
         }
+        if self.schemas.get(id).types == TypeSet::NONE {
+            let always = self.schemas.always();
+            self.schemas.negations.insert(id, always);
+            return always;
+        }
         let pointer = self.schemas.get(id).pointer.clone();
         let made = self.schemas.push(Schema::made(&pointer));
         self.schemas.negations.insert(id, made);

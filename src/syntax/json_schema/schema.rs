@@ -123,9 +123,7 @@ pub(super) struct Schemas<'a> {
     pub(super) listed: Listed<'a>,
     always: Option<SchemaId>,
     never: Option<SchemaId>,
-    strings: Option<SchemaId>,
-    objects: Option<SchemaId>,
-    others: Option<SchemaId>,
+    typed: FxHashMap<TypeSet, SchemaId>,
 }
 
 impl<'a> Schemas<'a> {
@@ -176,35 +174,14 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The schema of all strings.
-    pub(super) fn strings(&mut self) -> SchemaId {
-        match self.strings {
-            Some(id) => id,
+    /// The schema of the values of some types.
+    pub(super) fn of_types(&mut self, types: TypeSet) -> SchemaId {
+        match self.typed.get(&types) {
+            Some(&id) => id,
             None => {
-                let id = self.push(Schema::of_types("", TypeSet::STRING));
-                *self.strings.insert(id)
-            }
-        }
-    }
-
-    /// The schema of all objects.
-    pub(super) fn objects(&mut self) -> SchemaId {
-        match self.objects {
-            Some(id) => id,
-            None => {
-                let id = self.push(Schema::of_types("", TypeSet::OBJECT));
-                *self.objects.insert(id)
-            }
-        }
-    }
-
-    /// The schema of all that is no object.
-    pub(super) fn no_objects(&mut self) -> SchemaId {
-        match self.others {
-            Some(id) => id,
-            None => {
-                let id = self.push(Schema::of_types("", TypeSet::ALL.without(TypeSet::OBJECT)));
-                *self.others.insert(id)
+                let id = self.push(Schema::of_types("", types));
+                self.typed.insert(types, id);
+                id
             }
         }
     }
@@ -241,7 +218,8 @@ impl<'a> Schemas<'a> {
             }
         }
         // what negates a reference negates what it means
-        let negations: Vec<(SchemaId, SchemaId)> = self.negations.iter().map(|(&id, &not)| (id, not)).collect();
+        let negations: Vec<(SchemaId, SchemaId)> =
+            self.negations.iter().map(|(&id, &not)| (id, not)).collect();
         for (id, not) in negations {
             self.negations.entry(self.meanings[id.0 as usize]).or_insert(not);
         }

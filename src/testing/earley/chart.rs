@@ -65,7 +65,8 @@ impl SoFar {
 
     /// Whether the list may end here.
     pub(super) fn is_complete(&self, list: &Members) -> bool {
-        let came = |key: &[u8]| self.came.iter().any(|&e| list.members.get(e).is_some_and(|m| *m.key == *key));
+        let came =
+            |key: &[u8]| self.came.iter().any(|&e| list.members.get(e).is_some_and(|m| *m.key == *key));
         let any = |set: &[u32]| set.iter().any(|&entry| self.came.contains(&(entry as usize)));
         self.count >= list.min
             && list.max.is_none_or(|max| self.count <= max)

@@ -2,8 +2,8 @@
 
 use super::Choices;
 use crate::grammar::{
-    Alternative, ByteSet, CharClass, Condition, ExprId, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordEdge, WordGraph,
-    WordTarget,
+    Alternative, ByteSet, CharClass, Condition, ExprId, Grammar, GrammarBuilder, Member, Members, Order,
+    RuleId, WordEdge, WordGraph, WordTarget,
 };
 
 /// What random grammars may contain.
@@ -271,7 +271,8 @@ impl Generator<'_, '_, '_> {
             (0..count).map(|_| self.choices.below(entries) as u32).collect()
         };
         let mut alternative = || {
-            let some: Box<[Box<[u32]>]> = [set(2), set(2)].into_iter().filter(|set| !set.is_empty()).collect();
+            let some: Box<[Box<[u32]>]> =
+                [set(2), set(2)].into_iter().filter(|set| !set.is_empty()).collect();
             Alternative { some, none: set(2) }
         };
         let (first, second) = (alternative(), alternative());

@@ -25,7 +25,8 @@ impl<'a> Emitter<'_, 'a> {
         // a name that must be there, of which no value is possible
         let required = object.members.iter().filter(|member| member.required);
         let mut lacking = required.filter(|required| {
-            let with_name = object.members.iter().zip(&places).filter(|(member, _)| member.name == required.name);
+            let with_name =
+                object.members.iter().zip(&places).filter(|(member, _)| member.name == required.name);
             object.is_conditional() && !with_name.into_iter().any(|(_, place)| place.is_some())
         });
         if lacking.next().is_some() {
