@@ -192,3 +192,34 @@ fn made_documents_are_valid() {
     assert!(made > schemas / 2 && changed > schemas / 8 && valid > 0, "{counts}");
     eprintln!("{counts}");
 }
+
+/// Whatever is made under conditions on the members of an object can be finished, and is valid.
+#[test]
+fn documents_made_under_conditions_are_valid() {
+    let cases: serde_json::Value =
+        serde_json::from_str(include_str!("../cases/json_schema/conditions.json")).unwrap();
+    let tokens = (0..=255u8).map(|byte| vec![byte]).chain([Vec::new()]);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
+    let compiler = Compiler::new(vocabulary.into());
+    let mut finished = 0;
+    for case in cases.as_array().unwrap() {
+        let validator = jsonschema::draft202012::new(&case["schema"]).unwrap();
+        for property_order in [PropertyOrder::Any, PropertyOrder::Declared] {
+            let options = JsonSchemaOptions { property_order, ..JsonSchemaOptions::default() };
+            let compiled =
+                compiler.compile(&compile_value(&case["schema"], &options).unwrap().grammar).unwrap();
+            for seed in 1..12u8 {
+                let bytes: Vec<u8> =
+                    (0..200u8).map(|i| i.wrapping_mul(seed).wrapping_mul(41) ^ seed).collect();
+                let mut choices = Choices::new(&bytes);
+                let Some(text) = made(&mut compiled.matcher(), &mut choices, &mut u64::from(seed)) else {
+                    continue;
+                };
+                finished += 1;
+                let document = serde_json::from_str(&text).unwrap();
+                assert!(validator.is_valid(&document), "{text} under {}", case["schema"]);
+            }
+        }
+    }
+    assert!(finished > 60, "{finished}");
+}

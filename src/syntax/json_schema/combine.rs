@@ -14,8 +14,10 @@ const MAX_COMBINATIONS: usize = 256;
 /// Conjunctions that may be looked at to find them: in a whole document, at one place, and at every place
 /// however many there were before.
 pub(super) const BUDGET: u32 = 150_000;
-const MOST: u32 = 50_000;
+const MOST: u32 = 30_000;
 const LEAST: u32 = 1_000;
+/// So many of them without following in all choices what is chosen.
+const FIRST: u32 = 8_000;
 
 /// The combinations of one alternative of each choice that the bases leave (`None` within: there is nothing to choose).
 /// `None` if they are too many, or take too long to find.
@@ -39,7 +41,8 @@ pub(super) fn combinations(
         alternatives.sort_by_key(|&one| usual.rank(schemas.get(one)));
     }
     choices.sort_by_key(Vec::len);
-    let is_complete = search.run(choices);
+    let after_first = search.budget.saturating_sub(FIRST);
+    let is_complete = search.run(choices.clone(), false, after_first) || search.run(choices, true, 0);
     *budget = budget.saturating_sub(share - search.budget);
     is_complete.then_some(Some(search.found))
 }
@@ -100,14 +103,38 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Depth first, with a stack: how many choices there are is up to the schema.
-    fn run(&mut self, choices: Vec<Vec<SchemaId>>) -> bool {
+    /// Drops the choices that are made already from the first ones on, and the alternatives of the next one that are
+    /// excluded. Whether that one keeps one.
+    fn look_at_next(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> bool {
+        let made =
+            open.iter().take_while(|choice| choice.iter().any(|&one| self.implies(chosen, one))).count();
+        open.drain(..made);
+        let Some(next) = open.first_mut() else { return true };
+        if !chosen.is_empty() {
+            next.retain(|&one| {
+                chosen.push(one);
+                let excluded = self.excludes(chosen);
+                chosen.pop();
+                !excluded
+            });
+        }
+        !next.is_empty()
+    }
+
+    /// Depth first, with a stack: how many choices there are is up to the schema. Following what is chosen in all choices
+    /// costs more for each combination, and there are fewer to look at. Stops where so much is left of the budget.
+    fn run(&mut self, choices: Vec<Vec<SchemaId>>, propagates: bool, budget_left: u32) -> bool {
+        self.found.clear();
         let mut stack = vec![(Vec::new(), choices)];
         while let Some((mut chosen, mut open)) = stack.pop() {
-            if self.budget == 0 || self.found.len() >= MAX_COMBINATIONS {
+            if self.budget <= budget_left || self.found.len() >= MAX_COMBINATIONS {
                 return false;
             }
-            if !self.propagate(&mut chosen, &mut open) || self.is_found(&chosen) {
+            let goes_on = match propagates {
+                true => self.propagate(&mut chosen, &mut open),
+                false => self.look_at_next(&mut chosen, &mut open),
+            };
+            if !goes_on || self.is_found(&chosen) {
                 continue;
             }
             if open.is_empty() {

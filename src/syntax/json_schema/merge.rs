@@ -319,6 +319,8 @@ impl<'a> Conjunctions<'a> {
         }
         let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
         let listed = self.listed_names(&names_schemas)?;
+        // names that `propertyNames` admits, if a pattern lists them
+        let admitted = names_schemas.iter().find_map(|&id| self.names_of_class(NameClass::Satisfying(id)));
         let mut declared = declared_names(bases);
         declared.extend(listed.iter().flatten());
         let is_never = |id| self.schemas.get(id).types == TypeSet::NONE;
@@ -329,7 +331,7 @@ impl<'a> Conjunctions<'a> {
         for (&id, base) in ids.iter().zip(bases) {
             for some in &base.object.some {
                 let mut alternatives = Vec::new();
-                let names = self.names_of_class(some);
+                let names = self.names_of_class(some.names).or_else(|| admitted.clone());
                 let is_closed = is_closed || names.is_some();
                 let mut seen = FxHashSet::default();
                 let names = declared.iter().copied().chain(names.into_iter().flatten());
@@ -351,8 +353,8 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// All names of a class, if its schema or pattern lists them.
-    fn names_of_class(&mut self, some: &SomeMember<'a>) -> Option<Vec<&'a str>> {
-        match some.names {
+    fn names_of_class(&mut self, class: NameClass<'a>) -> Option<Vec<&'a str>> {
+        match class {
             NameClass::AdditionalTo(_) => None,
             NameClass::Matching(pattern) => self.strings_of(StringTest::Pattern(pattern)),
             NameClass::Satisfying(names) => {
