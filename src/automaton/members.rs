@@ -119,6 +119,15 @@ impl Tables {
         })
     }
 
+    /// A value of the list's frame that does the same as `value` in a key of one of the sorted `members`, one of which may
+    /// come: in declared order what was passed before does not matter.
+    fn value_in_key(&self, list: &Members, value: u32, members: &[u32]) -> u32 {
+        if list.any_order || list.is_counted() {
+            return value;
+        }
+        members.get(members.partition_point(|&m| m < value)).copied().unwrap_or(value)
+    }
+
     /// How many required members are still to come.
     fn missing(&self, list: &Members, at: Progress) -> u32 {
         if list.any_order {
@@ -270,7 +279,7 @@ impl Tables {
         }
         let further = !self.further((m, list), at)?.is_empty();
         if further || self.any_may_come((m, list), at, &list.keys[0].members)? {
-            let stack = self.stacks.push(list.to_return, frame.value, frame.below);
+            let stack = self.stacks.push(list.between, frame.value, frame.below);
             self.add(closure, list.separator, stack);
         }
         Ok(())
@@ -290,22 +299,19 @@ impl Tables {
         let Ok(found) = edges.binary_search_by_key(&byte, |edge| edge.0) else { return Ok(()) };
         let child = edges[found].1;
         let key = &list.keys[child as usize];
-        let mut open: SmallVec<[Frame; 4]> = SmallVec::new();
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             let at = self.progress(list, frame.value);
             if !key.edges.is_empty() && self.any_may_come((m, list), at, &key.members)? {
-                open.push(frame);
+                let value = self.value_in_key(list, frame.value, &key.members);
+                let stack = self.stacks.push(frame.to_return, value, frame.below);
+                self.add(closure, StateId(list.root.0 + child), stack);
             }
             for &member in &key.terminals {
                 let Some(value) = self.after_member((m, list), at, member)? else { continue };
                 let stack = self.stacks.push(list.to_return, value, frame.below);
                 self.add(closure, automaton.entered(list.values[member as usize])?, stack);
             }
-        }
-        if !open.is_empty() {
-            let stack = self.stacks.intern(&open);
-            self.add(closure, StateId(list.root.0 + child), stack);
         }
         Ok(())
     }

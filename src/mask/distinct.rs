@@ -94,6 +94,7 @@ impl Work<'_> {
                 }
             }
         }
+        self.settle(&mut added)?;
         let done: FxHashSet<u32> = removed.iter().copied().collect();
         let mut allowed = base.allowed.clone();
         allowed.remove(&removed, self.scratch);
