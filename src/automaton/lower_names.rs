@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Expression, Members, Names};
 use rustc_hash::FxHashSet;
 
+/// Lists that need more than there is, and why they have no words.
+type Lacking = Vec<(ExprId, Error)>;
+
 /// More names than any text could hold.
 const MANY: u32 = 1 << 20;
 
@@ -98,10 +101,7 @@ impl Lowering<'_> {
 
 /// Bounds the number of further members by the number of their names; gives the lists that need more, and those that have
 /// few names, given where the lists come from.
-pub(super) fn bound_further(
-    automaton: &mut Automaton,
-    sources: &[ExprId],
-) -> Result<(Vec<(ExprId, Error)>, Vec<ExprId>)> {
+pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Result<(Lacking, Vec<ExprId>)> {
     let (mut lacking, mut few) = (Vec::new(), Vec::new());
     for (place, &source) in sources.iter().enumerate().take(automaton.ahead.members.len()) {
         let Some(names) = automaton.ahead.members[place].names else { continue };

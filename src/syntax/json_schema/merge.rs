@@ -21,6 +21,9 @@ const MAX_SOME: usize = 5;
 /// Different `patternProperties` that one object may have with different schemas.
 const MAX_PATTERNS: usize = 8;
 
+/// Members of undeclared names that may come once each, by class of names.
+type Ones<'a> = Vec<Vec<RestShape<'a>>>;
+
 impl<'a> Conjunctions<'a> {
     /// The shape of schemas that leave no choice.
     pub(super) fn typed(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<Typed<'a>> {
@@ -250,7 +253,7 @@ impl<'a> Conjunctions<'a> {
         some: &[(SchemaId, SomeMember<'a>)],
         rest: &[RestShape<'a>],
         place: usize,
-    ) -> Result<(Vec<Vec<RestShape<'a>>>, Vec<Vec<u32>>)> {
+    ) -> Result<(Ones<'a>, Vec<Vec<u32>>)> {
         if some.len() > MAX_SOME {
             let pointer = &self.schemas.get(some[0].0).pointer;
             return Err(errors::too_many_members(pointer, MAX_SOME));
