@@ -157,8 +157,8 @@ impl Tables {
             }
             State::Later(part) => self.add(closure, automaton.part(part)?, stack),
             State::LoopAgain(l) => self.go_round(automaton, closure, l, 1, stack),
-            State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack),
-            State::MembersNext(m) => self.next_member(automaton, closure, m, stack),
+            State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
+            State::MembersNext(m) => self.next_member(automaton, closure, m, stack)?,
             State::DistinctEnter(d) => self.enter_distinct(automaton, closure, d, stack),
             State::DistinctNext(_) => self.next_item(automaton, closure, stack),
             State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
@@ -179,7 +179,7 @@ impl Tables {
                 }
                 self.go_round(automaton, closure, l, count, frame.below);
             }
-            State::MembersReturn(m) => self.end_member(automaton, closure, m, frame),
+            State::MembersReturn(m) => self.end_member(automaton, closure, m, frame)?,
             State::DistinctReturn(_) => self.end_item(automaton, closure, frame)?,
             _ => self.add(closure, frame.to_return, frame.below),
         }

@@ -34,7 +34,7 @@ impl Lowering<'_> {
             to(&mut counted.after_first);
         }
         for list in &mut block.members {
-            let starts = list.values.iter_mut().chain(&mut list.rest).chain(&mut list.one);
+            let starts = list.values.iter_mut().chain(&mut list.rest).chain(&mut list.ones);
             starts.chain(&mut list.names).for_each(&to);
             to(&mut list.separator);
             to(&mut list.exit);

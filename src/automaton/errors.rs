@@ -80,6 +80,17 @@ pub(super) fn too_few_names(min: u32, most: u32) -> Error {
     )
 }
 
+pub(super) fn few_names_in_distinct() -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "automaton/few-names-in-items",
+            "items that must differ have objects of which the further members have few possible names",
+        )
+        .help("list the names as members of their own"),
+    )
+}
+
 pub(super) fn few_names_for_one(names: u32) -> Error {
     Error::new(
         ErrorKind::Grammar,

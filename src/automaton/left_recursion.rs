@@ -150,21 +150,21 @@ fn first_operands<'g>(
     nullable: &'g Analysis,
     id: ExprId,
 ) -> impl Iterator<Item = ExprId> + 'g {
-    let (list, few): (&[ExprId], [Option<ExprId>; 2]) = match grammar.expression(id) {
+    let (list, one): (&[ExprId], Option<ExprId>) = match grammar.expression(id) {
         Expression::Sequence(list) => {
             let first = list.iter().position(|&part| !nullable.holds(part));
-            (&list[..first.map_or(list.len(), |first| first + 1)], [None, None])
+            (&list[..first.map_or(list.len(), |first| first + 1)], None)
         }
-        Expression::Choice(list) => (list, [None, None]),
-        Expression::Repeat { body, .. } | Expression::Label(_, body) => (&[], [Some(*body), None]),
-        Expression::Rule(rule) => (&[], [Some(grammar.rule(*rule).body), None]),
+        Expression::Choice(list) => (list, None),
+        Expression::Repeat { body, .. } | Expression::Label(_, body) => (&[], Some(*body)),
+        Expression::Rule(rule) => (&[], Some(grammar.rule(*rule).body)),
         // what follows a key has read it
-        Expression::Members(list) => (&[], [list.rest, list.one]),
-        Expression::Distinct(list) => (&[], [list.items.first().copied(), None]),
+        Expression::Members(list) => (&list.ones, list.rest),
+        Expression::Distinct(list) => (&[], list.items.first().copied()),
         // words of graphs begin with a byte, and locksteps run on stacks of their own
-        _ => (&[], [None, None]),
+        _ => (&[], None),
     };
-    list.iter().copied().chain(few.into_iter().flatten())
+    list.iter().copied().chain(one)
 }
 
 /// Of so many states a look at each is quicker than a hash index.
@@ -215,15 +215,15 @@ impl Lowering<'_> {
     /// The starts that a state of this block calls without a byte.
     fn left_callees(&self, state: StateId) -> impl Iterator<Item = StateId> {
         let list = |m: u32| &self.block.members[self.block.at(m)];
-        let callees = match self.state(state) {
-            _ if !self.block.is_here(state) => [None, None],
-            State::Call { start, .. } => [Some(self.resolved(start)), None],
-            State::LoopAgain(l) => [Some(self.block.loops[self.block.at(l)].body), None],
-            State::MembersEnter(m) => [list(m).rest, list(m).one],
-            State::DistinctEnter(d) => [self.block.distincts[self.block.at(d)].items.first().copied(), None],
-            _ => [None, None],
+        let (ones, one): (&[StateId], _) = match self.state(state) {
+            _ if !self.block.is_here(state) => (&[], None),
+            State::Call { start, .. } => (&[], Some(self.resolved(start))),
+            State::LoopAgain(l) => (&[], Some(self.block.loops[self.block.at(l)].body)),
+            State::MembersEnter(m) => (&list(m).ones, list(m).rest),
+            State::DistinctEnter(d) => (&[], self.block.distincts[self.block.at(d)].items.first().copied()),
+            _ => (&[], None),
         };
-        callees.into_iter().flatten()
+        ones.iter().copied().chain(one)
     }
 
     /// Finds what the callables that are built call before they have read a byte. What of it is left for later is begun in

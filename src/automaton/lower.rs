@@ -485,7 +485,8 @@ impl<'g> Lowering<'g> {
         let automaton = Automaton::of(self.block, classes, self.limits);
         let mut automaton = Automaton { start, nullable, later, names, name_starts, ..automaton };
         super::lower_names::check_ones(&automaton, &sources.ones)?;
-        let mut lacking = super::lower_names::bound_further(&mut automaton, &sources.members)?;
+        let (mut lacking, few) = super::lower_names::bound_further(&mut automaton, &sources.members)?;
+        super::lower_distinct::check_names(self.grammar, &few)?;
         lacking.extend(super::lower_distinct::lacking_items(&automaton, &sources.items)?);
         Ok((automaton, lacking))
     }

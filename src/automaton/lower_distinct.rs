@@ -7,7 +7,7 @@ use super::state::{Distinct, State, StateId};
 use super::table::Tables;
 use super::task::Task;
 use crate::error::{Error, Result};
-use crate::grammar::{Distinct as Source, ExprId};
+use crate::grammar::{Distinct as Source, ExprId, Expression, Grammar};
 
 impl Lowering<'_> {
     pub(super) fn begin_distinct(&mut self, id: ExprId, source: &Source, next: StateId, scope: u32) {
@@ -54,6 +54,36 @@ impl Lowering<'_> {
         };
         self.push_result(enter);
     }
+}
+
+/// Refuses lists of different items in which objects have few names: what an item may still become is searched for without a
+/// look at the names that came.
+///
+/// `few` has the lists of members that have few names.
+pub(super) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Result<()> {
+    let expressions = grammar.expressions();
+    let mut open: Vec<usize> = few.iter().map(|id| id.index()).collect();
+    if open.is_empty() || !expressions.iter().any(|e| matches!(e, Expression::Distinct(_))) {
+        return Ok(());
+    }
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); expressions.len()];
+    for (place, expression) in expressions.iter().enumerate() {
+        expression.for_each_child(|child| users[child.index()].push(place));
+        if let Expression::Rule(rule) = expression {
+            users[grammar.rule(*rule).body.index()].push(place);
+        }
+    }
+    let mut has_few = vec![false; expressions.len()];
+    while let Some(place) = open.pop() {
+        if !std::mem::replace(&mut has_few[place], true) {
+            open.extend(&users[place]);
+        }
+    }
+    let of_few = |e: &Expression| match e {
+        Expression::Distinct(list) => list.items.iter().any(|item| has_few[item.index()]),
+        _ => false,
+    };
+    if expressions.iter().any(of_few) { Err(errors::few_names_in_distinct()) } else { Ok(()) }
 }
 
 /// Lists of more items than there are different ones, given where the lists come from.

@@ -1,9 +1,10 @@
 //! Lowering of member lists: a trie over the keys, a start per value, a register in the list's frame.
 
 use super::lower::Lowering;
-use super::state::{KeyNode, Members, State, StateId};
+use super::state::{Conditional, KeyNode, Members, State, StateId};
 use super::task::Task;
-use crate::grammar::{ExprId, Expression, Members as Source, Order};
+use crate::grammar::conditions;
+use crate::grammar::{Condition, ExprId, Expression, Members as Source, Order};
 
 impl<'g> Lowering<'g> {
     /// Members whose value has words; the others can never come.
@@ -17,8 +18,31 @@ impl<'g> Lowering<'g> {
 
     /// Without a separator only one member can come; if one is required, that one.
     fn only_the_required(&self, source: &Source) -> bool {
-        let required = source.one.is_some() || source.members.iter().any(|member| member.required);
-        required && !self.kept.productive.holds(source.separator)
+        let required = source.members.iter().any(|member| member.required);
+        required && !source.is_conditional() && !self.kept.productive.holds(source.separator)
+    }
+
+    fn possible_ones(&self, source: &'g Source) -> impl Iterator<Item = ExprId> {
+        source.ones.iter().copied().filter(|&one| self.kept.productive.holds(one))
+    }
+
+    /// The conditions over the entries that can come.
+    fn conditional(
+        &self,
+        source: &'g Source,
+        members: &[&'g crate::grammar::Member],
+    ) -> Option<Box<Conditional>> {
+        if !source.is_conditional() {
+            return None;
+        }
+        let possible = source.members.iter().map(|member| self.kept.productive.holds(member.value));
+        let possible = possible.chain(source.ones.iter().map(|&one| self.kept.productive.holds(one)));
+        let mut next = 0..;
+        let places: Vec<Option<u32>> = possible.map(|is| if is { next.next() } else { None }).collect();
+        let groups = conditions::groups(members, |one, other| one.key == other.key);
+        let mapped = |condition: &Condition| condition.mapped(|entry| places[entry as usize]);
+        let conditions = source.conditions.iter().map(mapped).collect();
+        Some(Box::new(Conditional { conditions, groups }))
     }
 
     pub(super) fn begin_members(&mut self, id: ExprId, source: &'g Source, next: StateId, scope: u32) {
@@ -38,9 +62,10 @@ impl<'g> Lowering<'g> {
             min: source.min,
             max: source.max,
             rest: None,
-            names: Vec::new(),
+            names: None,
             most_further: None,
-            one: None,
+            ones: Vec::new(),
+            conditional: None,
             separator: StateId::ACCEPT,
             exit: next,
             to_return,
@@ -60,9 +85,9 @@ impl<'g> Lowering<'g> {
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: rest, next: StateId::ACCEPT, scope });
         }
-        if let Some(one) = source.one {
+        for one in self.possible_ones(source).collect::<Vec<_>>() {
             let start = self.open_callable();
-            self.block.members[place].one = Some(start);
+            self.block.members[place].ones.push(start);
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: one, next: StateId::ACCEPT, scope });
         }
@@ -79,17 +104,17 @@ impl<'g> Lowering<'g> {
         };
         let place = self.block.at(index);
         let list = &self.block.members[place];
-        let further = usize::from(list.rest.is_some()) + usize::from(list.one.is_some());
+        let further = usize::from(list.rest.is_some()) + list.ones.len();
         self.results_of(further);
         let members = self.possible(source);
         let values = self.results_of(members.len()).into_vec();
-        let names = source.rest.map_or(Vec::new(), |rest| self.few_names(rest));
-        if let (Some(one), Some(rest)) = (source.one, source.rest)
-            && !self.have_one_value(one, rest)
-        {
-            let few = self.few_names(one);
-            self.kept.sources.ones.extend(few);
-        }
+        let names = self.names_of(source);
+        let conditional = self.conditional(source, &members);
+        let max = match conditional {
+            // without a separator only one member can come
+            Some(_) if !self.kept.productive.holds(source.separator) => Some(source.max.unwrap_or(1).min(1)),
+            _ => source.max,
+        };
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let mut next_required = vec![members.len() as u32; members.len() + 1];
         let mut required_from = vec![0; members.len() + 1];
@@ -109,6 +134,8 @@ impl<'g> Lowering<'g> {
         *list = Members {
             keys,
             names,
+            conditional,
+            max,
             values,
             required,
             next_required,
@@ -140,7 +167,7 @@ fn key_trie<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<KeyNode> {
                 }
             };
         }
-        nodes[at].terminal = Some(member);
+        nodes[at].terminals.push(member);
     }
     nodes
 }

@@ -7,8 +7,11 @@ use super::task::Task;
 use super::words::{Count, count_from};
 use super::{Automaton, errors};
 use crate::error::{Error, Result};
-use crate::grammar::{ExprId, Expression, Names};
+use crate::grammar::{ExprId, Expression, Members, Names};
 use rustc_hash::FxHashSet;
+
+/// Lists that need more than there is, and why they have no words.
+type Lacking = Vec<(ExprId, Error)>;
 
 /// More names than any text could hold.
 const MANY: u32 = 1 << 20;
@@ -32,68 +35,91 @@ impl Lowering<'_> {
         self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });
     }
 
-    /// Whether the same follows all names of two descriptions of members. A member that the second describes is then also
-    /// one that the first does, if its name is.
-    pub(super) fn have_one_value(&self, one: ExprId, rest: ExprId) -> bool {
-        let mut values: Option<&[ExprId]> = None;
-        let mut open = vec![one, rest];
-        while let Some(id) = open.pop() {
-            match self.grammar.expression(id) {
-                Expression::Choice(list) => open.extend(list),
-                &Expression::Label(_, body) => open.push(body),
-                Expression::Sequence(list) => {
-                    let value = list.get(1..).unwrap_or_default();
-                    if *values.get_or_insert(value) != value {
-                        return false;
-                    }
-                }
-                _ => return false,
-            }
-        }
-        true
-    }
-
-    /// Starts of the names of further members, if there may be few; none if there are others.
-    pub(super) fn few_names(&self, further: ExprId) -> Vec<StateId> {
-        let mut names = Vec::new();
-        let mut open = vec![further];
+    /// The names of members without a fixed key, each with what follows it; nothing if they do not begin with names.
+    fn names_and_values(
+        &self,
+        further: impl IntoIterator<Item = ExprId>,
+    ) -> Option<Vec<(ExprId, &[ExprId])>> {
+        let mut found = Vec::new();
+        let mut open: Vec<ExprId> = further.into_iter().collect();
         while let Some(id) = open.pop() {
             match self.grammar.expression(id) {
                 _ if !self.kept.productive.holds(id) => {}
                 Expression::Choice(list) => open.extend(list),
-                Expression::Sequence(list) => open.extend(list.first()),
                 &Expression::Label(_, body) => open.push(body),
-                Expression::Name(_, Names::Few) => names.extend(self.kept.sources.names.get(&id)),
-                _ => return Vec::new(),
+                Expression::Sequence(list) => {
+                    found.extend(list.split_first().map(|(&name, value)| (name, value)))
+                }
+                _ => return None,
             }
         }
-        names
+        Some(found)
+    }
+
+    /// The starts of those of some names of which there may be few; nothing if there are others among them and `all` are asked
+    /// for.
+    fn few(&self, names: impl Iterator<Item = ExprId>, all: bool) -> Vec<StateId> {
+        let mut few = Vec::new();
+        for id in names {
+            match self.grammar.expression(id) {
+                Expression::Name(_, Names::Few) => few.extend(self.kept.sources.names.get(&id)),
+                _ if all => return Vec::new(),
+                _ => {}
+            }
+        }
+        few
+    }
+
+    /// The start of all names of members without a fixed key, if they may be few. Remembers those that are to be looked at
+    /// because further members might use them up.
+    pub(super) fn names_of(&mut self, source: &Members) -> Option<StateId> {
+        let all = self.names_and_values(source.rest.into_iter().chain(source.ones.iter().copied()))?;
+        // where the same follows all names, a name that was used met all that it can meet
+        let same = all.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let mut used_up = Vec::new();
+        let alone = source.max == Some(1) || !self.kept.productive.holds(source.separator);
+        if !same && !alone {
+            let ones = self.names_and_values(source.ones.iter().copied()).unwrap_or_default();
+            let few = self.few(ones.iter().map(|one| one.0), false);
+            used_up.extend(few);
+        }
+        let mut few = self.few(all.iter().map(|one| one.0), true);
+        self.kept.sources.ones.extend(used_up);
+        few.sort_unstable();
+        few.dedup();
+        match few[..] {
+            [] => None,
+            [one] => Some(one),
+            _ => {
+                let start = self.open_callable();
+                self.fill_split(start, &few);
+                Some(start)
+            }
+        }
     }
 }
 
-/// Bounds the number of further members by the number of their names; gives the lists that need more, given where the
-/// lists come from.
-pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Result<Vec<(ExprId, Error)>> {
-    let mut lacking = Vec::new();
+/// Bounds the number of further members by the number of their names; gives the lists that need more, and those that have
+/// few names, given where the lists come from.
+pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Result<(Lacking, Vec<ExprId>)> {
+    let (mut lacking, mut few) = (Vec::new(), Vec::new());
     for (place, &source) in sources.iter().enumerate().take(automaton.ahead.members.len()) {
-        let mut names = automaton.ahead.members[place].names.iter();
-        let most = names.try_fold(0u32, |most, &start| {
-            Ok(match most {
-                MANY.. => most,
-                _ => most.saturating_add(word_count(automaton, start)?),
-            })
-        })?;
-        let list = &mut automaton.ahead.members[place];
-        if list.names.is_empty() || most >= MANY {
+        let Some(names) = automaton.ahead.members[place].names else { continue };
+        let most = word_count(automaton, names)?;
+        if most >= MANY {
             continue;
         }
+        few.push(source);
+        let list = &mut automaton.ahead.members[place];
         list.most_further = Some(most);
-        let all = list.values.len() as u32 + most + u32::from(list.one.is_some());
-        if all < list.min {
-            lacking.push((source, errors::too_few_names(list.min, all)));
+        let all = list.values.len() as u32 + most;
+        let is_conditional = list.conditional.is_some();
+        let least = list.min;
+        if all < least || is_conditional && !Tables::new().has_members(automaton, place as u32)? {
+            lacking.push((source, errors::too_few_names(least, all)));
         }
     }
-    Ok(lacking)
+    Ok((lacking, few))
 }
 
 /// Refuses a member that must come once where further ones might use up its few names.

@@ -12,11 +12,12 @@ use super::table::Tables;
 use crate::error::Result;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Interned sets of seen members; id 0 is the empty set.
 #[derive(Debug)]
 pub(super) struct SeenSets {
-    sets: Vec<FixedBitSet>,
+    pub(super) sets: Vec<FixedBitSet>,
     ids: FxHashMap<FixedBitSet, u32>,
     bytes: usize,
 }
@@ -39,7 +40,7 @@ impl SeenSets {
         id
     }
 
-    fn with(&mut self, id: u32, member: u32) -> u32 {
+    pub(super) fn with(&mut self, id: u32, member: u32) -> u32 {
         let mut set = self.sets[id as usize].clone();
         // grown to a multiple of 64 bits, so that equal sets are equal whichever member came last
         set.grow((member as usize + 1).next_multiple_of(64));
@@ -58,15 +59,13 @@ impl SeenSets {
 
 /// How far a member list has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Progress {
+pub(super) struct Progress {
     /// In declared order the place of the first member that may still come, in any order a set of seen members.
-    base: u32,
+    pub(super) base: u32,
     /// How many members came, where they are counted; without an upper bound, counting ends at the lower one.
-    count: u32,
+    pub(super) count: u32,
     /// How many further members came, where there are few names for them.
-    further: u32,
-    /// Whether the member that must come once did.
-    one: bool,
+    pub(super) further: u32,
 }
 
 /// Interned [`Progress`] of the lists whose members are counted; id 0 is that of the beginning.
@@ -74,23 +73,25 @@ struct Progress {
 pub(super) struct Counted {
     list: Vec<Progress>,
     ids: FxHashMap<Progress, u32>,
+    /// Of the lists with conditions: whether they can be finished.
+    pub(super) finished: FxHashMap<(u32, u32), bool>,
 }
 
 impl Counted {
     pub(super) fn new() -> Counted {
         let begin = Progress::default();
-        Counted { list: vec![begin], ids: FxHashMap::from_iter([(begin, 0)]) }
+        Counted { list: vec![begin], ids: FxHashMap::from_iter([(begin, 0)]), finished: FxHashMap::default() }
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        self.list.len() * 40
+        self.list.len() * 40 + self.finished.capacity() * 10
     }
 }
 
 impl Members {
     /// Whether the value of the list's frame is the id of a [`Progress`].
     fn is_counted(&self) -> bool {
-        self.min > 0 || self.max.is_some() || self.one.is_some() || self.most_further.is_some()
+        self.min > 0 || self.max.is_some() || self.conditional.is_some() || self.most_further.is_some()
     }
 }
 
@@ -104,7 +105,7 @@ impl Tables {
     }
 
     /// The value of the list's frame after one more member.
-    fn value_of(&mut self, list: &Members, after: Progress) -> u32 {
+    pub(super) fn value_of(&mut self, list: &Members, after: Progress) -> u32 {
         if !list.is_counted() {
             return after.base;
         }
@@ -129,12 +130,11 @@ impl Tables {
 
     /// How many required members are still to come.
     fn missing(&self, list: &Members, at: Progress) -> u32 {
-        let one = u32::from(list.one.is_some() && !at.one);
         if list.any_order {
             let seen = self.seen.sets[at.base as usize].ones().filter(|&m| list.required[m]).count();
-            one + list.required_from[0] - seen as u32
+            list.required_from[0] - seen as u32
         } else {
-            one + list.required_from[at.base as usize]
+            list.required_from[at.base as usize]
         }
     }
 
@@ -143,13 +143,21 @@ impl Tables {
         list.max.is_none_or(|max| at.count + self.missing(list, at) < max)
     }
 
-    /// Whether `member` may come next.
-    fn may_come(&self, list: &Members, at: Progress, member: u32) -> bool {
-        self.any_may_come(list, at, &[member])
+    /// Whether any of the sorted `members` may come next.
+    fn any_may_come(&mut self, (m, list): (u32, &Members), at: Progress, members: &[u32]) -> Result<bool> {
+        if let Some(conditional) = &list.conditional {
+            for &member in members {
+                if self.entry_after((m, list, conditional), at, member)?.is_some() {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        Ok(self.any_is_open(list, at, members))
     }
 
-    /// Whether any of the sorted `members` may come next.
-    fn any_may_come(&self, list: &Members, at: Progress, members: &[u32]) -> bool {
+    /// The same where there are no conditions.
+    fn any_is_open(&self, list: &Members, at: Progress, members: &[u32]) -> bool {
         let room = self.has_room(list, at);
         if list.any_order {
             let mut members = members.iter();
@@ -168,37 +176,42 @@ impl Tables {
 
     /// How many members without fixed keys may still come, if that is bounded.
     fn others_left(&self, list: &Members, at: Progress) -> Option<u32> {
-        let further = match list.rest {
-            Some(_) => list.most_further?.saturating_sub(at.further),
-            None => 0,
-        };
-        Some(further + u32::from(list.one.is_some() && !at.one))
+        match list.rest {
+            Some(_) => Some(list.most_further?.saturating_sub(at.further)),
+            None => Some(0),
+        }
     }
 
-    fn after_member(&mut self, list: &Members, at: Progress, member: u32) -> u32 {
+    /// The value of the list's frame after `member`, if that may come.
+    fn after_member(&mut self, (m, list): (u32, &Members), at: Progress, member: u32) -> Result<Option<u32>> {
+        if let Some(conditional) = &list.conditional {
+            return self.entry_after((m, list, conditional), at, member);
+        }
+        if !self.any_is_open(list, at, &[member]) {
+            return Ok(None);
+        }
         let base = if list.any_order { self.seen.with(at.base, member) } else { member + 1 };
-        self.value_of(list, Progress { base, count: at.count + 1, ..at })
+        Ok(Some(self.value_of(list, Progress { base, count: at.count + 1, ..at })))
     }
 
-    /// The starts of the further members that may come, with the progress after each.
-    fn further(&self, list: &Members, at: Progress) -> [Option<(StateId, Progress)>; 2] {
+    /// The starts of the further members that may come, with the value of the list's frame after each.
+    fn further(&mut self, (m, list): (u32, &Members), at: Progress) -> Result<SmallVec<[(StateId, u32); 2]>> {
+        if let Some(conditional) = &list.conditional {
+            return self.further_entries((m, list, conditional), at);
+        }
         let end = list.values.len() as u32;
         if !list.any_order && list.next_required[at.base as usize] != end {
-            return [None; 2];
+            return Ok(SmallVec::new());
         }
         let base = if list.any_order { at.base } else { end };
         // in declared order nothing but others comes after one of them
         let enough = list.any_order
             || self.others_left(list, at).is_none_or(|left| at.count.saturating_add(left) >= list.min);
-        let after = Progress { base, count: at.count + 1, ..at };
         let more = list.most_further.is_none_or(|most| at.further < most);
         let rest = list.rest.filter(|_| enough && more && self.has_room(list, at));
         let further = at.further + u32::from(list.most_further.is_some());
-        let one = list.one.filter(|_| enough && !at.one);
-        [
-            rest.map(|start| (start, Progress { further, ..after })),
-            one.map(|start| (start, Progress { one: true, ..after })),
-        ]
+        let after = Progress { base, count: at.count + 1, further };
+        Ok(rest.map(|start| (start, self.value_of(list, after))).into_iter().collect())
     }
 
     pub(super) fn enter_members(
@@ -207,9 +220,8 @@ impl Tables {
         closure: &mut Closure,
         m: u32,
         stack: StackId,
-    ) {
-        let list = automaton.members(m);
-        self.begin_member(automaton, closure, list, 0, stack);
+    ) -> Result<()> {
+        self.begin_member(automaton, closure, (m, automaton.members(m)), 0, stack)
     }
 
     /// Offers the keys and the rest that may come with `value`.
@@ -217,20 +229,20 @@ impl Tables {
         &mut self,
         a: &Automaton,
         closure: &mut Closure,
-        list: &Members,
+        (m, list): (u32, &Members),
         value: u32,
         below: StackId,
-    ) {
+    ) -> Result<()> {
         let at = self.progress(list, value);
-        if self.any_may_come(list, at, &list.keys[0].members) {
+        if self.any_may_come((m, list), at, &list.keys[0].members)? {
             let stack = self.stacks.push(list.to_return, value, below);
             self.add(closure, list.root, stack);
         }
-        for (start, after) in self.further(list, at).into_iter().flatten() {
-            let after = self.value_of(list, after);
+        for (start, after) in self.further((m, list), at)? {
             let stack = self.stacks.push(list.to_return, after, below);
             self.call(a, closure, start, stack);
         }
+        Ok(())
     }
 
     pub(super) fn next_member(
@@ -239,26 +251,38 @@ impl Tables {
         closure: &mut Closure,
         m: u32,
         stack: StackId,
-    ) {
+    ) -> Result<()> {
         let list = automaton.members(m);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
-            self.begin_member(automaton, closure, list, frame.value, frame.below);
+            self.begin_member(automaton, closure, (m, list), frame.value, frame.below)?;
         }
+        Ok(())
     }
 
     /// A member is done: leave the list if it is complete, go on to the separator if another may come.
-    pub(super) fn end_member(&mut self, automaton: &Automaton, closure: &mut Closure, m: u32, frame: Frame) {
+    pub(super) fn end_member(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        m: u32,
+        frame: Frame,
+    ) -> Result<()> {
         let list = automaton.members(m);
         let at = self.progress(list, frame.value);
-        if at.count >= list.min && self.missing(list, at) == 0 {
+        let complete = match &list.conditional {
+            Some(conditional) => self.conditions_hold(list, conditional, at),
+            None => self.missing(list, at) == 0,
+        };
+        if at.count >= list.min && complete {
             self.add(closure, list.exit, frame.below);
         }
-        let further = self.further(list, at).iter().any(Option::is_some);
-        if further || self.any_may_come(list, at, &list.keys[0].members) {
+        let further = !self.further((m, list), at)?.is_empty();
+        if further || self.any_may_come((m, list), at, &list.keys[0].members)? {
             let stack = self.stacks.push(list.between, frame.value, frame.below);
             self.add(closure, list.separator, stack);
         }
+        Ok(())
     }
 
     /// One byte of a key.
@@ -278,13 +302,13 @@ impl Tables {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             let at = self.progress(list, frame.value);
-            if !key.edges.is_empty() && self.any_may_come(list, at, &key.members) {
+            if !key.edges.is_empty() && self.any_may_come((m, list), at, &key.members)? {
                 let value = self.value_in_key(list, frame.value, &key.members);
                 let stack = self.stacks.push(frame.to_return, value, frame.below);
                 self.add(closure, StateId(list.root.0 + child), stack);
             }
-            if let Some(member) = key.terminal.filter(|&t| self.may_come(list, at, t)) {
-                let value = self.after_member(list, at, member);
+            for &member in &key.terminals {
+                let Some(value) = self.after_member((m, list), at, member)? else { continue };
                 let stack = self.stacks.push(list.to_return, value, frame.below);
                 self.add(closure, automaton.entered(list.values[member as usize])?, stack);
             }

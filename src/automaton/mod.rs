@@ -16,6 +16,7 @@ mod block;
 mod classes;
 mod closure;
 mod compress;
+mod conditions;
 mod distinct;
 mod errors;
 pub mod graph;
@@ -193,7 +194,7 @@ impl Automaton {
             State::Key { members, node } => {
                 let list = self.members(members);
                 let &[(byte, child)] = list.keys[node as usize].edges.as_slice() else { return None };
-                let goes_on = list.keys[child as usize].terminal.is_none();
+                let goes_on = list.keys[child as usize].terminals.is_empty();
                 Some((byte, goes_on.then_some(StateId(list.root.0 + child))))
             }
             _ => None,

@@ -1,6 +1,7 @@
 //! The states of the byte-level pushdown automaton, and the tables they point into.
 
 use super::stack::REGISTER;
+use crate::grammar::Condition;
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -173,12 +174,14 @@ pub(crate) struct Members {
     pub(crate) max: Option<u32>,
     /// Start of a further member.
     pub(crate) rest: Option<StateId>,
-    /// Starts of the names of further members, if they may be few.
-    pub(crate) names: Vec<StateId>,
+    /// Start of the names of all members without a fixed key, if they may be few.
+    pub(crate) names: Option<StateId>,
     /// How many further members may come at most: there are only so many names.
     pub(crate) most_further: Option<u32>,
-    /// Start of the member without a fixed key that must come once.
-    pub(crate) one: Option<StateId>,
+    /// Starts of the members without a fixed key that come once at most.
+    pub(crate) ones: Vec<StateId>,
+    /// What must hold of the members that come, if that is not said by what is required.
+    pub(crate) conditional: Option<Box<Conditional>>,
     /// Start of the separator, which leads to the `MembersNext` state.
     pub(crate) separator: StateId,
     /// Where to go on afterwards.
@@ -191,13 +194,21 @@ pub(crate) struct Members {
     pub(crate) root: StateId,
 }
 
+/// The conditions of a list of members. Its entries are the members and then the ones.
+#[derive(Clone, Debug)]
+pub(crate) struct Conditional {
+    pub(crate) conditions: Vec<Condition>,
+    /// Per member: the first one with its key.
+    pub(crate) groups: Vec<u32>,
+}
+
 /// A node of a key trie.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyNode {
     /// Children by byte, sorted.
     pub(crate) edges: SmallVec<[(u8, u32); 1]>,
-    /// The member whose key ends here.
-    pub(crate) terminal: Option<u32>,
+    /// The members whose key ends here.
+    pub(crate) terminals: SmallVec<[u32; 2]>,
     /// The members whose keys go on from here, sorted.
     pub(crate) members: SmallVec<[u32; 4]>,
 }

@@ -4,7 +4,9 @@
 //! its users (the counting algorithm for Horn clauses, Dowling and Gallier 1984).
 
 use super::Grammar;
+use super::conditions;
 use super::expression::{ExprId, Expression};
+use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 
 /// What is asked of each expression.
@@ -30,6 +32,8 @@ pub struct Analysis {
     first: Vec<u32>,
     users: Vec<(ExprId, u64)>,
     queue: Vec<ExprId>,
+    /// Lists of members that are looked at anew when more of their members have words.
+    searched: Vec<ExprId>,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -39,8 +43,8 @@ impl Analysis {
     pub fn new(grammar: &Grammar, property: Property) -> Analysis {
         match in_few_passes(grammar, property) {
             Some(holds) => {
-                let (missing, first, users, queue) = Default::default();
-                Analysis { property, holds, missing, first, users, queue }
+                let (missing, first, users, queue, searched) = Default::default();
+                Analysis { property, holds, missing, first, users, queue, searched }
             }
             None => Analysis::with_leaves(grammar, property, |_| true, |_| false),
         }
@@ -68,6 +72,7 @@ impl Analysis {
         let count = grammar.expressions().len();
         let mut missing = Vec::with_capacity(count);
         let mut depends: Vec<(ExprId, ExprId, u64)> = Vec::new();
+        let mut searched = Vec::new();
         for (index, expression) in grammar.expressions().iter().enumerate() {
             let Some(user) = ExprId::new(index) else { break };
             let before = depends.len();
@@ -77,6 +82,10 @@ impl Analysis {
                 _ if excluded(user) => NEVER,
                 Needs::All => depends[before..].iter().map(|(.., weight)| weight).sum(),
                 Needs::Weight(weight) => weight,
+                Needs::Search => {
+                    searched.push(user);
+                    NEVER
+                }
                 Needs::Never => NEVER,
             });
         }
@@ -95,14 +104,14 @@ impl Analysis {
             *place += 1;
         }
         let (holds, queue) = (vec![false; count], Vec::new());
-        let mut analysis = Analysis { property, holds, missing, first, users, queue };
+        let mut analysis = Analysis { property, holds, missing, first, users, queue, searched };
         for index in 0..count {
             if analysis.missing[index] == 0 {
                 analysis.holds[index] = true;
                 analysis.queue.extend(ExprId::new(index));
             }
         }
-        analysis.propagate();
+        analysis.propagate(grammar);
         analysis
     }
 
@@ -120,7 +129,7 @@ impl Analysis {
             }
             self.holds[id.index()] = true;
             self.queue.push(id);
-            self.propagate();
+            self.propagate(grammar);
         }
     }
 
@@ -134,7 +143,21 @@ impl Analysis {
         }
     }
 
-    fn propagate(&mut self) {
+    fn propagate(&mut self, grammar: &Grammar) {
+        loop {
+            self.propagate_weights();
+            let holds = |id: ExprId| self.holds[id.index()];
+            let new = |&id: &ExprId| !holds(id) && has_lists(grammar.expression(id), holds);
+            let new: Vec<ExprId> = self.searched.iter().copied().filter(new).collect();
+            if new.is_empty() {
+                return;
+            }
+            new.iter().for_each(|id| self.holds[id.index()] = true);
+            self.queue.extend(new);
+        }
+    }
+
+    fn propagate_weights(&mut self) {
         while let Some(id) = self.queue.pop() {
             for place in self.first[id.index()]..self.first[id.index() + 1] {
                 let (user, weight) = self.users[place as usize];
@@ -149,6 +172,18 @@ impl Analysis {
             }
         }
     }
+}
+
+/// Whether a list of members has lists, given what has words; true if that takes too long to find out, as lowering then
+/// refuses it.
+fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
+    let Expression::Members(members) = expression else { return false };
+    let further = (members.rest.is_some_and(&holds), holds(members.separator));
+    let has_words = |entry: usize| match members.members.get(entry) {
+        Some(member) => holds(member.value),
+        None => members.ones.get(entry - members.members.len()).is_some_and(|&one| holds(one)),
+    };
+    members.has_lists(further, has_words).unwrap_or(true)
 }
 
 /// The fixpoint by going through the expressions in their order, in which operands come first, so that only references
@@ -170,6 +205,7 @@ fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
             holds[index] = match needs(grammar, expression, property, |_| true, on) {
                 Needs::All => held == all,
                 Needs::Weight(weight) => held >= weight,
+                Needs::Search => has_lists(expression, |id| holds[id.index()]),
                 Needs::Never => false,
             };
             if let (Expression::Rule(rule), false) = (expression, holds[index]) {
@@ -187,6 +223,8 @@ enum Needs {
     All,
     /// Operands of this weight together.
     Weight(u64),
+    /// That there is a list of members.
+    Search,
     Never,
 }
 
@@ -241,18 +279,16 @@ fn needs(
             Needs::All
         }
         Expression::Distinct(_) => Needs::Never,
+        Expression::Members(members) if productive && members.is_conditional() => Needs::Search,
         Expression::Members(members) if productive => {
             let required = members.members.iter().filter(|m| m.required).count();
             let optional = (members.members.len() - required) as u64;
-            let required = required as u64 + u64::from(members.one.is_some());
+            let required = required as u64;
             let further = u64::from(members.min).saturating_sub(required);
             // no number of optional members weighs as much as one that must be there
             let whole = optional + 1 + further;
             for member in &members.members {
                 on(member.value, if member.required { whole } else { 1 });
-            }
-            if let Some(one) = members.one {
-                on(one, whole);
             }
             let mut needed = whole * required + further;
             if required + further > 1 {
@@ -265,8 +301,9 @@ fn needs(
             Needs::Weight(needed)
         }
         Expression::Members(members) => {
-            let required = members.members.iter().any(|m| m.required) || members.one.is_some();
-            if required || members.min > 0 { Needs::Never } else { Needs::All }
+            let required = members.members.iter().any(|m| m.required) || members.min > 0;
+            let holds = !required && conditions::hold(&members.conditions, &FixedBitSet::new());
+            if holds { Needs::All } else { Needs::Never }
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The builder: the only way to make a [`Grammar`].
 
 use super::class::{ByteSet, CharClass};
+use super::conditions;
 use super::errors;
 use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId};
 use super::word_graph::WordGraph;
 use super::{Grammar, Rule, verify};
 use crate::error::Result;
 use crate::limits::Limits;
+use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
@@ -255,12 +257,13 @@ impl GrammarBuilder {
         separator: ExprId,
     ) -> ExprId {
         let members = members.into_iter().collect();
-        self.member_list(Members { order, members, rest, one: None, separator, min: 0, max: None })
+        let (ones, conditions) = Default::default();
+        self.member_list(Members { order, members, rest, ones, conditions, separator, min: 0, max: None })
     }
 
     /// Keyed members with everything that [`Members`] can say.
     pub fn member_list(&mut self, list: Members) -> ExprId {
-        let Members { order, members, rest, one, separator, min, max } = list;
+        let Members { order, members, rest, ones, conditions, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
             self.fail(Limits::exceeded("grammar_nodes", limit, format!("{} members", members.len())));
@@ -268,21 +271,24 @@ impl GrammarBuilder {
         }
         let never = self.never();
         let rest = rest.filter(|&rest| rest != never);
-        let required = members.iter().filter(|member| member.required).count() + usize::from(one.is_some());
-        let listed = members.len() + usize::from(one.is_some());
+        let keys = || members.iter().enumerate().filter(|&(at, m)| at == 0 || members[at - 1].key != m.key);
+        let required = keys().filter(|(_, member)| member.required).count();
+        let listed = keys().count() + ones.len();
         let most = if rest.is_some() { usize::MAX } else { listed };
         let too_few =
             most < min as usize || max.is_some_and(|max| (max as usize) < required.max(min as usize));
-        if too_few || one == Some(never) {
+        if too_few {
             return never;
         }
+        let none = FixedBitSet::new();
         if max == Some(0) || most == 0 {
-            return self.empty();
+            return if conditions::hold(&conditions, &none) { self.empty() } else { never };
         }
         // bounds that say nothing beside what is required and what there is
         let min = if min as usize <= required { 0 } else { min };
         let max = max.filter(|&max| (max as usize) < most);
-        self.intern(Expression::Members(Box::new(Members { order, members, rest, one, separator, min, max })))
+        let list = Members { order, members, rest, ones, conditions, separator, min, max };
+        self.intern(Expression::Members(Box::new(list)))
     }
 
     /// Items that are pairwise different; see [`Distinct`].
@@ -441,7 +447,8 @@ impl GrammarBuilder {
                     self.member_list(Members {
                         members: list.members.iter().map(of).collect(),
                         rest: list.rest.as_ref().map(copy),
-                        one: list.one.as_ref().map(copy),
+                        ones: all(&list.ones),
+                        conditions: list.conditions.clone(),
                         separator: copy(&list.separator),
                         ..**list
                     })

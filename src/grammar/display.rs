@@ -5,7 +5,7 @@
 //! repeats, `a & b` intersection, `!a` complement, `members(...)`,
 //! `graph(...)`.
 
-use super::expression::{ExprId, Expression, Order};
+use super::expression::{Alternative, Condition, ExprId, Expression, Order};
 use super::{ByteSet, CharClass, Grammar, WordGraph, WordTarget};
 use std::fmt::{self, Write};
 
@@ -125,7 +125,8 @@ impl Grammar {
                 stack.push(Step::Owned(bounds));
                 stack.push(Step::Show(members.separator, Level::Choice));
                 stack.push(Step::Text("; separator "));
-                if let Some(one) = members.one {
+                stack.push(Step::Owned(members.conditions.iter().map(condition_text).collect()));
+                for &one in members.ones.iter().rev() {
                     stack.push(Step::Show(one, Level::Choice));
                     stack.push(Step::Text("; one "));
                 }
@@ -147,6 +148,18 @@ impl Grammar {
             }
         }
     }
+}
+
+/// A condition, with the places of entries: `; #1 or not #2 #3, #4|#5`.
+fn condition_text(condition: &Condition) -> String {
+    let places =
+        |set: &[u32], mark: &str| set.iter().map(|at| format!("#{at}")).collect::<Vec<_>>().join(mark);
+    let alternative = |alternative: &Alternative| {
+        let some = alternative.some.iter().map(|set| places(set, "|"));
+        let none = (!alternative.none.is_empty()).then(|| format!("not {}", places(&alternative.none, " ")));
+        some.chain(none).collect::<Vec<_>>().join(", ")
+    };
+    format!("; {}", condition.0.iter().map(alternative).collect::<Vec<_>>().join(" or "))
 }
 
 fn show_graph<'g>(

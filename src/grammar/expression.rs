@@ -97,15 +97,15 @@ impl Expression {
             }
             Expression::WordGraph(graph) => graph.exits().iter().copied().for_each(each),
             Expression::Members(members) => {
-                let further = [Some(members.separator), members.rest, members.one];
-                further.into_iter().flatten().for_each(&mut each);
+                let further = [Some(members.separator), members.rest];
+                further.into_iter().flatten().chain(members.ones.iter().copied()).for_each(&mut each);
                 members.members.iter().for_each(|member| each(member.value));
             }
             _ => {}
         }
     }
 
-    /// The operands, in order; for [`Members`]: the separator, the rest and the one if any, then the
+    /// The operands, in order; for [`Members`]: the separator, the rest if any, the ones, then the
     /// values; for [`Distinct`]: the items, then the separator.
     pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
         let (list, one, members): (&[ExprId], Option<ExprId>, Option<&Members>) = match self {
@@ -127,7 +127,8 @@ impl Expression {
             | Expression::Rule(_) => (&[], None, None),
         };
         let members = members.into_iter().flat_map(|m| {
-            [Some(m.separator), m.rest, m.one].into_iter().flatten().chain(m.members.iter().map(|k| k.value))
+            let further = [Some(m.separator), m.rest].into_iter().flatten().chain(m.ones.iter().copied());
+            further.chain(m.members.iter().map(|k| k.value))
         });
         list.iter().copied().chain(one).chain(members)
     }
@@ -158,9 +159,12 @@ pub enum Order {
 }
 
 /// A list of members `key value`, separated by `separator`: each member at most once, the required ones
-/// exactly once; `one`, if there is one, exactly once; and, if there is a `rest`, any number of further members
-/// that it describes. All together are at least `min` and at most `max`. With no member required, no `one` and no
-/// minimum, the empty string is in the language.
+/// exactly once; each of the `ones` at most once; and, if there is a `rest`, any number of further members
+/// that it describes. All together are at least `min` and at most `max`, and the conditions hold. Where nothing must come,
+/// the empty string is in the language.
+///
+/// Members that stand side by side may have the same key, if they are all required or all optional. One of them comes at
+/// most, and exactly one if they are required.
 ///
 /// This is what JSON objects, use-once tools and sets are made of. It is a register in the automaton (which
 /// members were seen), never an expansion into orders or subsets.
@@ -168,19 +172,34 @@ pub enum Order {
 pub struct Members {
     /// The order.
     pub order: Order,
-    /// The members; their keys are distinct and not empty.
+    /// The members; their keys are not empty.
     pub members: Box<[Member]>,
     /// Describes one further member, never the empty string; any number of such may come.
     pub rest: Option<ExprId>,
-    /// Describes a member without a fixed key, never the empty string, that must come once. In declared order it
-    /// comes among the rest.
-    pub one: Option<ExprId>,
+    /// Each describes a member without a fixed key, never the empty string, that may come once. In declared order they
+    /// come among the rest.
+    pub ones: Box<[ExprId]>,
+    /// What must hold of the entries that come: the members by their places, then the ones.
+    pub conditions: Box<[Condition]>,
     /// What stands between two members.
     pub separator: ExprId,
     /// At least so many members come, further ones included.
     pub min: u32,
     /// At most so many members come, further ones included.
     pub max: Option<u32>,
+}
+
+/// A condition on the entries of [`Members`] that come: one of these holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Condition(pub Box<[Alternative]>);
+
+/// One way in which a [`Condition`] holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Alternative {
+    /// Of each of these sets of entries, one comes.
+    pub some: Box<[Box<[u32]>]>,
+    /// None of these entries comes.
+    pub none: Box<[u32]>,
 }
 
 /// One member of [`Members`]: the key's bytes, then the value.

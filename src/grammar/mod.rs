@@ -24,6 +24,7 @@
 pub mod analysis;
 mod builder;
 mod class;
+pub(crate) mod conditions;
 mod display;
 mod errors;
 mod expression;
@@ -32,7 +33,9 @@ mod word_graph;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
-pub use expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId};
+pub use expression::{
+    Alternative, Condition, Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId,
+};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
 use std::sync::Arc;

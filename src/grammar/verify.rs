@@ -7,7 +7,8 @@
 //! - **G5** sequences, choices and intersections have at least two operands;
 //! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not
 //!   adjacent;
-//! - **G7** member keys are not empty and distinct within their list;
+//! - **G7** member keys are not empty; those that are the same within their list stand side by side, all required or all
+//!   optional; conditions name entries that there are;
 //! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or out, and every node and exit is reached;
 //! - **G9** equal expressions have equal ids;
 //! - **G10** lists of different items have an item for the first place; if they have items for several places that
@@ -15,7 +16,7 @@
 
 use super::Grammar;
 use super::errors::invariant;
-use super::expression::Expression;
+use super::expression::{Expression, Member};
 use super::word_graph::WordGraph;
 use crate::diagnostic::Place;
 use crate::error::Result;
@@ -101,13 +102,24 @@ fn check(
             if members.max.is_some_and(|max| max < members.min) {
                 return Err(("G4", "members with crossed bounds"));
             }
+            let entries = members.members.len() + members.ones.len();
+            let named = members.conditions.iter().flat_map(|condition| &condition.0);
+            let mut named = named.flat_map(|way| way.some.iter().flatten().chain(&way.none));
+            if named.any(|&entry| entry as usize >= entries) {
+                return Err(("G7", "a condition on an entry that is not there"));
+            }
             let mut keys = FxHashSet::default();
+            let mut last: Option<&Member> = None;
             for member in &members.members {
                 if member.key.is_empty() {
                     return Err(("G7", "an empty member key"));
                 }
-                if !keys.insert(&member.key) {
-                    return Err(("G7", "a member key that stands twice"));
+                let same = last.replace(member).filter(|last| last.key == member.key);
+                if same.is_none() && !keys.insert(&member.key) {
+                    return Err(("G7", "a member key that stands twice, apart"));
+                }
+                if same.is_some_and(|same| same.required != member.required) {
+                    return Err(("G7", "a member key that is required and optional"));
                 }
             }
             Ok(())

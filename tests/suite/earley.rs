@@ -135,7 +135,7 @@ impl Enumeration<'_> {
                     members,
                     values,
                     rest: members.rest.map(sub).unwrap_or_default(),
-                    one: members.one.map(sub),
+                    ones: members.ones.iter().copied().map(sub).collect(),
                     separator: sub(members.separator),
                 };
                 let mut words = Words::new();
@@ -162,7 +162,7 @@ struct MemberWords<'m> {
     members: &'m Members,
     values: Vec<Words>,
     rest: Words,
-    one: Option<Words>,
+    ones: Vec<Words>,
     separator: Words,
 }
 
@@ -171,37 +171,55 @@ struct MemberWords<'m> {
 enum Place {
     Key(usize),
     Rest,
-    One,
+    One(usize),
 }
 
 impl MemberWords<'_> {
     /// Adds the words of all lists that begin with `list`, whose words are `so_far`. Checks a list only when it
     /// is there as a whole.
     fn lists(&self, all: &Enumeration<'_>, list: &mut Vec<Place>, so_far: &Words, out: &mut Words) {
+        let list_of = self.members;
         let named: Vec<usize> =
             list.iter().filter_map(|place| if let Place::Key(i) = place { Some(*i) } else { None }).collect();
-        let ones = list.iter().filter(|place| **place == Place::One).count();
-        let once = (0..named.len()).all(|i| !named[..i].contains(&named[i])) && ones <= 1;
-        if !once || so_far.is_empty() {
+        let key = |i: usize| &list_of.members[i].key;
+        let once = (0..named.len()).all(|i| named[..i].iter().all(|&j| key(j) != key(named[i])));
+        let ones =
+            (0..self.ones.len()).all(|i| list.iter().filter(|&&place| place == Place::One(i)).count() <= 1);
+        if !once || !ones || so_far.is_empty() {
             return;
         }
+        let came = |entry: u32| {
+            let entry = entry as usize;
+            let place = if entry < self.values.len() {
+                Place::Key(entry)
+            } else {
+                Place::One(entry - self.values.len())
+            };
+            list.contains(&place)
+        };
         let complete = (0..self.values.len())
-            .all(|i| !self.members.members[i].required || named.contains(&i))
-            && ones == usize::from(self.one.is_some())
-            && list.len() >= self.members.min as usize
-            && self.members.max.is_none_or(|max| list.len() <= max as usize);
+            .all(|i| !list_of.members[i].required || named.iter().any(|&other| key(other) == key(i)))
+            && list_of.conditions.iter().all(|condition| {
+                condition.0.iter().any(|alternative| {
+                    let some = |set: &[u32]| set.iter().any(|&entry| came(entry));
+                    alternative.some.iter().all(|set| some(set)) && !some(&alternative.none)
+                })
+            })
+            && list.len() >= list_of.min as usize
+            && list_of.max.is_none_or(|max| list.len() <= max as usize);
         let ordered = self.members.order == Order::Any
             || (named.is_sorted() && list.is_sorted_by_key(|place| !matches!(place, Place::Key(_))));
         if complete && ordered {
             out.extend(so_far.iter().cloned());
         }
-        for next in (0..self.values.len()).map(Place::Key).chain([Place::Rest, Place::One]) {
+        let ones = (0..self.ones.len()).map(Place::One);
+        for next in (0..self.values.len()).map(Place::Key).chain([Place::Rest]).chain(ones) {
             let member = match next {
                 Place::Key(i) => {
                     all.cat(&Words::from([self.members.members[i].key.to_vec()]), &self.values[i])
                 }
                 Place::Rest => self.rest.clone(),
-                Place::One => self.one.clone().unwrap_or_default(),
+                Place::One(i) => self.ones[i].clone(),
             };
             let before = if list.is_empty() { so_far.clone() } else { all.cat(so_far, &self.separator) };
             list.push(next);

@@ -210,14 +210,42 @@ fn deep_schemas_end_in_a_limit() {
 }
 
 #[test]
-fn too_many_combinations_are_narrowed_with_a_warning() {
+fn too_many_combinations_are_refused() {
     let any_of: Vec<Value> = (0..10).map(|i| json!({"required": [format!("a{i}")]})).collect();
     let all_of: Vec<Value> = (0..10)
         .map(|k| json!({"anyOf": any_of.iter().map(|one| json!({"allOf": [one, {"minProperties": k}]})).collect::<Vec<_>>()}))
         .collect();
-    let compiled =
-        compile_value(&json!({"type": "object", "allOf": all_of}), &Default::default()).expect("a part");
-    assert!(compiled.warnings.iter().any(|warning| warning.code() == "json-schema/narrowed"));
+    let error = compile_value(&json!({"type": "object", "allOf": all_of}), &Default::default())
+        .expect_err("too many");
+    assert_eq!(error.code(), "json-schema/unsupported-combination");
+}
+
+/// Dependencies that have too many combinations to be taken apart hold all the same, in either order.
+#[test]
+fn thousands_of_combinations_are_conditions() {
+    let names: Vec<String> = (0..24).map(|i| format!("n{i}")).collect();
+    let required: serde_json::Map<String, Value> =
+        (0..12).map(|i| (names[i].clone(), json!([names[i + 12].clone()]))).collect();
+    let properties: serde_json::Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({"type": "integer"}))).collect();
+    let schema = json!({"type": "object", "properties": properties, "dependentRequired": required});
+    for property_order in [PropertyOrder::Declared, PropertyOrder::Any] {
+        let options = JsonSchemaOptions { property_order, ..Default::default() };
+        let language = Language::new(&compile_value(&schema, &options).expect("conditions").grammar);
+        for (members, valid) in [
+            (vec![], true),
+            (vec![3], false),
+            (vec![3, 15], true),
+            (vec![15], true),
+            (vec![0, 1, 2, 12, 13], false),
+            (vec![0, 1, 2, 12, 13, 14], true),
+            (vec![0, 1, 2, 12, 13, 14, 23], true),
+        ] {
+            let members: Vec<String> = members.iter().map(|&i: &usize| format!("\"n{i}\":1")).collect();
+            let text = format!("{{{}}}", members.join(","));
+            assert_eq!(language.accepts(text.as_bytes()), valid, "{text}");
+        }
+    }
 }
 
 #[test]

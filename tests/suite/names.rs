@@ -72,6 +72,7 @@ fn where_names_are_few_a_byte_is_allowed_if_some_word_goes_on_with_it() {
         schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         schema
     };
+    let lacking = |letter: &str| json!({"not": {"propertyNames": {"pattern": letter}}});
     let cases = [
         few("^(a|b|ab)$", json!({})),
         few("^(ab|ba|b)$", json!({"minProperties": 2})),
@@ -83,6 +84,15 @@ fn where_names_are_few_a_byte_is_allowed_if_some_word_goes_on_with_it() {
             "additionalProperties": {"enum": [1, 2]}, "maxProperties": 2}),
         json!({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 2, "maxProperties": 3,
             "patternProperties": {"^a": {"const": 1}}, "additionalProperties": {"const": 2}}),
+        // members that there must be, of names that others may use up
+        json!({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "additionalProperties": {"const": 1},
+            "maxProperties": 3, "allOf": [lacking("a"), lacking("b")]}),
+        json!({"type": "object", "propertyNames": {"pattern": "^[ab]+$", "maxLength": 2}, "minProperties": 3,
+            "additionalProperties": {"const": 1}, "maxProperties": 3, "allOf": [lacking("a"), lacking("b")]}),
+        json!({"type": "object", "propertyNames": {"pattern": "^[ab]$"}, "additionalProperties": {"enum": [1, 2]},
+            "not": {"additionalProperties": {"const": 1}}}),
+        json!({"type": "object", "propertyNames": {"enum": ["a", "ab", "c"]}, "maxProperties": 2,
+            "additionalProperties": {"enum": [1, 2]}, "not": {"additionalProperties": {"const": 1}}}),
     ];
     let (all, bytes) = (objects(), vocabulary(&[]));
     for schema in &cases {
@@ -137,6 +147,18 @@ fn where_names_are_few_a_byte_is_allowed_if_some_word_goes_on_with_it() {
         let listed: BTreeSet<Vec<u8>> = enumerate(automaton).unwrap().map(Result::unwrap).collect();
         assert!(listed.iter().map(Vec::as_slice).eq(words.iter().map(|w| w.as_bytes())), "{schema}");
     }
+}
+
+/// What an item that must differ may still become is searched for without a look at the names that came.
+#[test]
+fn different_objects_of_few_names_are_refused() {
+    let few = json!({"type": "object", "patternProperties": {"^[ab]$": {"const": 1}}, "additionalProperties": false});
+    let items = json!({"anyOf": [{"type": "string"}, few]});
+    let schema = json!({"type": "array", "uniqueItems": true, "items": items});
+    let error = compile(&schema, PropertyOrder::Any, &vocabulary(&[])).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Grammar, "automaton/few-names-in-items"));
+    let schema = json!({"type": "array", "items": items});
+    assert!(compile(&schema, PropertyOrder::Any, &vocabulary(&[])).is_ok());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A set of JSON types; `true` and `false` count as types of their own, so that excluding a value of a boolean
 /// or `null` is a set of types again. Whether a number must be an integer is part of [`NumberRange`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeSet(u8);
 
 impl Default for TypeSet {
@@ -34,7 +34,7 @@ impl TypeSet {
         self.0 & other.0 == other.0
     }
 
-    pub(super) fn union(self, other: TypeSet) -> TypeSet {
+    pub(super) const fn union(self, other: TypeSet) -> TypeSet {
         TypeSet(self.0 | other.0)
     }
 
@@ -158,7 +158,7 @@ pub(super) struct ObjectPart<'a> {
 
 /// There is a member with a name of a class, and a value of a schema. Written nowhere: this is how an object
 /// fails to satisfy `patternProperties`, `additionalProperties` and `propertyNames`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SomeMember<'a> {
     pub(super) names: NameClass<'a>,
     pub(super) value: SchemaId,
@@ -167,7 +167,7 @@ pub(super) struct SomeMember<'a> {
 }
 
 /// A class of names of members.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameClass<'a> {
     /// In which the pattern finds a match.
     Matching(&'a str),

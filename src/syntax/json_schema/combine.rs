@@ -14,17 +14,19 @@ const MAX_COMBINATIONS: usize = 256;
 /// Conjunctions that may be looked at to find them: in a whole document, at one place, and at every place
 /// however many there were before.
 pub(super) const BUDGET: u32 = 150_000;
-const MOST: u32 = 50_000;
+const MOST: u32 = 30_000;
 const LEAST: u32 = 1_000;
+/// So many of them without following in all choices what is chosen.
+const FIRST: u32 = 8_000;
 
-/// The combinations of one alternative of each choice that the bases leave, and whether they are all. `None` if
-/// there is nothing to choose.
+/// The combinations of one alternative of each choice that the bases leave (`None` within: there is nothing to choose).
+/// `None` if they are too many, or take too long to find.
 pub(super) fn combinations(
     schemas: &Schemas<'_>,
     bases: &[Part],
     mut choices: Vec<Vec<SchemaId>>,
     budget: &mut u32,
-) -> (Option<Vec<Vec<SchemaId>>>, bool) {
+) -> Option<Option<Vec<Vec<SchemaId>>>> {
     let share = (*budget).clamp(LEAST, MOST);
     let mut search = Search { schemas, bases, budget: share, found: Vec::new() };
     choices.retain(|alternatives| !alternatives.iter().any(|&one| search.implies(&[], one)));
@@ -32,16 +34,17 @@ pub(super) fn combinations(
         alternatives.retain(|&one| !search.excludes(&[one]));
     }
     if choices.is_empty() {
-        return (None, true);
+        return Some(None);
     }
     let usual = Usual::of(schemas, bases);
     for alternatives in &mut choices {
         alternatives.sort_by_key(|&one| usual.rank(schemas.get(one)));
     }
     choices.sort_by_key(Vec::len);
-    let is_complete = search.run(&choices);
+    let after_first = search.budget.saturating_sub(FIRST);
+    let is_complete = search.run(choices.clone(), false, after_first) || search.run(choices, true, 0);
     *budget = budget.saturating_sub(share - search.budget);
-    (Some(search.found), is_complete)
+    is_complete.then_some(Some(search.found))
 }
 
 struct Search<'s, 'a> {
@@ -77,29 +80,72 @@ impl Search<'_, '_> {
         known
     }
 
-    /// Depth first, with a stack: how many choices there are is up to the schema.
-    fn run(&mut self, choices: &[Vec<SchemaId>]) -> bool {
-        let mut stack: Vec<(Vec<SchemaId>, usize)> = vec![(Vec::new(), 0)];
-        while let Some((chosen, mut at)) = stack.pop() {
-            if self.budget == 0 || self.found.len() >= MAX_COMBINATIONS {
+    /// Follows what the chosen alternatives mean for the choices that are left: those made already are dropped, and where
+    /// one alternative is left it is chosen. Whether all choices keep one.
+    fn propagate(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> bool {
+        loop {
+            open.retain(|alternatives| !alternatives.iter().any(|&one| self.implies(chosen, one)));
+            for alternatives in open.iter_mut() {
+                alternatives.retain(|&one| {
+                    chosen.push(one);
+                    let excluded = self.excludes(chosen);
+                    chosen.pop();
+                    !excluded
+                });
+            }
+            match open.iter().position(|alternatives| alternatives.len() < 2) {
+                None => return true,
+                Some(at) => match open.remove(at)[..] {
+                    [only] => chosen.push(only),
+                    _ => return false,
+                },
+            }
+        }
+    }
+
+    /// Drops the choices that are made already from the first ones on, and the alternatives of the next one that are
+    /// excluded. Whether that one keeps one.
+    fn look_at_next(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> bool {
+        let made =
+            open.iter().take_while(|choice| choice.iter().any(|&one| self.implies(chosen, one))).count();
+        open.drain(..made);
+        let Some(next) = open.first_mut() else { return true };
+        if !chosen.is_empty() {
+            next.retain(|&one| {
+                chosen.push(one);
+                let excluded = self.excludes(chosen);
+                chosen.pop();
+                !excluded
+            });
+        }
+        !next.is_empty()
+    }
+
+    /// Depth first, with a stack: how many choices there are is up to the schema. Following what is chosen in all choices
+    /// costs more for each combination, and there are fewer to look at. Stops where so much is left of the budget.
+    fn run(&mut self, choices: Vec<Vec<SchemaId>>, propagates: bool, budget_left: u32) -> bool {
+        self.found.clear();
+        let mut stack = vec![(Vec::new(), choices)];
+        while let Some((mut chosen, mut open)) = stack.pop() {
+            if self.budget <= budget_left || self.found.len() >= MAX_COMBINATIONS {
                 return false;
             }
-            while choices.get(at).is_some_and(|list| list.iter().any(|&one| self.implies(&chosen, one))) {
-                at += 1;
-            }
-            if self.is_found(&chosen) {
+            let goes_on = match propagates {
+                true => self.propagate(&mut chosen, &mut open),
+                false => self.look_at_next(&mut chosen, &mut open),
+            };
+            if !goes_on || self.is_found(&chosen) {
                 continue;
             }
-            let Some(alternatives) = choices.get(at) else {
+            if open.is_empty() {
                 self.found.push(chosen);
                 continue;
-            };
+            }
+            let alternatives = open.remove(0);
             for &alternative in alternatives.iter().rev() {
                 let mut longer = chosen.clone();
                 longer.push(alternative);
-                if longer.len() == 1 || !self.excludes(&longer) {
-                    stack.push((longer, at + 1));
-                }
+                stack.push((longer, open.clone()));
             }
         }
         true

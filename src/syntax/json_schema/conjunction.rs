@@ -7,12 +7,12 @@
 
 use super::assertion::TypeSet;
 use super::combine;
-use super::errors;
+use super::documents::Shelf;
 use super::pointer::shown;
 use super::schema::{Schema, SchemaId, Schemas};
 use super::shape::Shape;
+use super::string_test::StringTest;
 use super::validate::Validator;
-use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,10 +53,13 @@ pub(super) struct Conjunctions<'a> {
     pub(super) required_members: FxHashMap<(&'a str, SchemaId), SchemaId>,
     /// Made schemas that require some member, by what they were made from and the names that it does not have.
     pub(super) undeclared: FxHashMap<(SchemaId, Vec<&'a str>), SchemaId>,
+    /// Made schemas that say nothing but that one of some alternatives holds.
+    pub(super) choices: FxHashMap<Vec<SchemaId>, SchemaId>,
+    /// What tests list, kept as long as the document.
+    pub(super) strings: FxHashMap<StringTest<'a>, Option<Vec<&'a str>>>,
+    pub(super) shelf: &'a Shelf,
     /// What is left for finding combinations of alternatives.
-    budget: u32,
-    /// Where values were left out.
-    pub(super) narrowed: Vec<Diagnostic>,
+    pub(super) budget: u32,
 }
 
 impl<'a> Conjunctions<'a> {
@@ -64,7 +67,7 @@ impl<'a> Conjunctions<'a> {
     ///
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions.
-    pub(super) fn of(schemas: Schemas<'a>, limits: &Limits) -> Result<Self> {
+    pub(super) fn of(schemas: Schemas<'a>, shelf: &'a Shelf, limits: &Limits) -> Result<Self> {
         let root = schemas.root();
         let mut all = Conjunctions {
             schemas,
@@ -74,8 +77,10 @@ impl<'a> Conjunctions<'a> {
             shapes: Vec::new(),
             required_members: FxHashMap::default(),
             undeclared: FxHashMap::default(),
+            choices: FxHashMap::default(),
+            strings: FxHashMap::default(),
+            shelf,
             budget: combine::BUDGET,
-            narrowed: Vec::new(),
         };
         let mut size = 0;
         all.intern([Part::whole(root)]);
@@ -210,30 +215,28 @@ impl<'a> Conjunctions<'a> {
             0 => None,
             // what is excluded here is found when its own shape is made
             1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
-            _ => {
-                let (combinations, is_complete) =
-                    combine::combinations(&self.schemas, &own, choices, &mut self.budget);
-                if !is_complete {
-                    let pointer = schemas.first().map_or("", |schema| schema.pointer.as_str());
-                    self.narrowed.push(errors::too_many_alternatives(pointer));
-                }
-                combinations
-            }
+            _ => match combine::combinations(&self.schemas, &own, choices.clone(), &mut self.budget) {
+                Some(combinations) => combinations,
+                None => return self.apart(&own, choices),
+            },
         };
         match combinations {
             None => Ok(Shape::Typed(Box::new(self.typed(&bases, &schemas)?))),
-            Some(combinations) => {
-                let mut seen = FxHashSet::default();
-                let mut list = Vec::new();
-                for chosen in combinations {
-                    let id = self.intern(own.iter().copied().chain(chosen.into_iter().map(Part::whole)));
-                    if seen.insert(id) {
-                        list.push(id);
-                    }
-                }
-                Ok(Shape::Union(list))
+            Some(combinations) => Ok(self.union(&own, combinations)),
+        }
+    }
+
+    /// One of several sets of schemas, beside some parts.
+    pub(super) fn union(&mut self, own: &[Part], combinations: Vec<Vec<SchemaId>>) -> Shape<'a> {
+        let mut seen = FxHashSet::default();
+        let mut list = Vec::new();
+        for chosen in combinations {
+            let id = self.intern(own.iter().copied().chain(chosen.into_iter().map(Part::whole)));
+            if seen.insert(id) {
+                list.push(id);
             }
         }
+        Shape::Union(list)
     }
 }
 

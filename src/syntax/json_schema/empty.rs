@@ -68,7 +68,11 @@ impl<'a> Question<'_, 'a> {
         let mut lists = bases.iter().flat_map(|base| &base.values);
         if let Some(first) = lists.next() {
             let rest: Vec<_> = lists.collect();
-            let possible = first.values.iter().filter(|value| rest.iter().all(|list| list.contains(value)));
+            let possible = first.values.iter().filter(|value| {
+                rest.iter().all(|list| list.contains(value))
+                    && !bases.iter().any(|base| base.excluded.contains(value))
+                    && value.as_str().is_none_or(|text| self.is_listed(bases, text))
+            });
             let listed = possible.fold(TypeSet::NONE, |listed, value| listed.union(TypeSet::of(value)));
             types = types.intersection(listed);
         }
@@ -82,7 +86,11 @@ impl<'a> Question<'_, 'a> {
         let counts = |of: fn(&Schema<'a>) -> Counts| {
             bases.iter().fold(Counts::default(), |all, base| all.intersection(&of(base)))
         };
-        if counts(|base| base.string.length).is_crossed() || contradictory_tests(bases) {
+        if types.contains(TypeSet::STRING)
+            && (counts(|base| base.string.length).is_crossed()
+                || contradictory_tests(bases)
+                || self.no_strings(bases))
+        {
             types = types.without(TypeSet::STRING);
         }
         let items = counts(|base| base.array.count);
@@ -94,6 +102,25 @@ impl<'a> Question<'_, 'a> {
             types = types.without(TypeSet::OBJECT);
         }
         types
+    }
+
+    /// Whether the patterns that list strings leave a string.
+    fn is_listed(&self, bases: &[&Schema<'a>], text: &str) -> bool {
+        bases.iter().flat_map(|base| &base.string.tests).all(|&(test, holds)| {
+            let listed = self.schemas.listed.by(test);
+            listed.is_none_or(|listed| listed.iter().any(|other| **other == *text) == holds)
+        })
+    }
+
+    /// Whether there are patterns that list strings and leave none.
+    fn no_strings(&self, bases: &[&Schema<'a>]) -> bool {
+        let is_excluded = |text: &str| {
+            let mut excluded = bases.iter().flat_map(|base| &base.excluded);
+            excluded.any(|value| value.as_str() == Some(text))
+        };
+        let positive = bases.iter().flat_map(|base| &base.string.tests).filter(|(_, holds)| *holds);
+        let listed = positive.filter_map(|&(test, _)| self.schemas.listed.by(test)).next();
+        listed.is_some_and(|all| all.iter().all(|text| is_excluded(text) || !self.is_listed(bases, text)))
     }
 
     /// Whether one of the first items, which must be there, cannot be, or none can satisfy `contains`.

@@ -91,13 +91,16 @@ pub(super) fn unsupported_combination(pointer: &str, first: &str, second: &str) 
     )
 }
 
-pub(super) fn too_many_alternatives(pointer: &str) -> Diagnostic {
-    Diagnostic::new(
-        "json-schema/narrowed",
-        "alternatives that hold together have too many combinations; the least usual ones are left out",
+pub(super) fn too_many_alternatives(pointer: &str, reason: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "alternatives that hold together have too many combinations",
+        )
+        .at(at(pointer))
+        .found(reason)
+        .help("require a member whose value tells the alternatives apart, or merge them into one `anyOf`"),
     )
-    .at(at(pointer))
-    .help("require a member whose value tells the alternatives apart, or merge them into one `anyOf`")
 }
 
 pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {
@@ -318,19 +321,16 @@ pub(super) fn too_many_patterns(pointer: &str, limit: usize) -> Error {
     )
 }
 
-pub(super) fn narrowed(pointer: &str) -> Diagnostic {
-    Diagnostic::new(
-        "json-schema/narrowed",
-        "objects that need several members of undeclared names to satisfy this schema are left out",
+pub(super) fn too_many_members(pointer: &str, limit: usize) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/unsupported-combination",
+            "too many members of undeclared names must be there in one object",
+        )
+        .at(at(pointer))
+        .allowed(format!("at most {limit}"))
+        .help("declare the names in `properties`"),
     )
-    .at(at(pointer))
-    .help("declare the names in `properties` where such objects are wanted")
-}
-
-/// Nothing is left of a schema after values were left out.
-pub(super) fn too_narrow(narrowed: &Diagnostic) -> Error {
-    let diagnostic = Diagnostic::new("json-schema/unsupported-combination", narrowed.message());
-    error(diagnostic.at(narrowed.place().clone()).help(narrowed.help_text().unwrap_or_default()))
 }
 
 pub(super) fn too_many_counts(limit: usize) -> Error {

@@ -14,8 +14,15 @@ use std::rc::Rc;
 
 /// Different `contains` that one array may have.
 const MAX_CONTAINS: usize = 4;
+/// Patterns whose strings are listed as names.
+const MAX_LISTED: usize = 256;
+/// Members of undeclared names that one object may have to have.
+const MAX_SOME: usize = 5;
 /// Different `patternProperties` that one object may have with different schemas.
 const MAX_PATTERNS: usize = 8;
+
+/// Members of undeclared names that may come once each, by class of names.
+type Ones<'a> = Vec<Vec<RestShape<'a>>>;
 
 impl<'a> Conjunctions<'a> {
     /// The shape of schemas that leave no choice.
@@ -38,7 +45,10 @@ impl<'a> Conjunctions<'a> {
             typed.array = Some(self.array(ids, bases)?);
         }
         if typed.types.contains(TypeSet::OBJECT) {
-            typed.object = Some(self.object(ids, bases)?);
+            typed.object = Some(match bases.iter().all(|base| base.object.some.is_empty()) {
+                true => self.object(ids, bases)?,
+                false => self.conditional_object(ids, bases, Vec::new())?,
+            });
         }
         Ok(typed)
     }
@@ -114,13 +124,17 @@ impl<'a> Conjunctions<'a> {
         }
         let rest =
             if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
-        let one = self.one_undeclared(ids, bases, &rest)?;
         let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
-        Ok(ObjectShape { members, rest, one, count })
+        let (ones, conditions) = Default::default();
+        Ok(ObjectShape { members, rest, ones, conditions, count })
     }
 
     /// What the member of a name must satisfy.
-    fn schemas_of_member(&mut self, bases: &[Rc<Schema<'a>>], name: &str) -> Result<Vec<SchemaId>> {
+    pub(super) fn schemas_of_member(
+        &mut self,
+        bases: &[Rc<Schema<'a>>],
+        name: &str,
+    ) -> Result<Vec<SchemaId>> {
         let mut schemas = Vec::new();
         for base in bases {
             let before = schemas.len();
@@ -137,13 +151,13 @@ impl<'a> Conjunctions<'a> {
         Ok(schemas)
     }
 
-    fn name_satisfies(&mut self, names: &[SchemaId], name: &str) -> Result<bool> {
+    pub(super) fn name_satisfies(&mut self, names: &[SchemaId], name: &str) -> Result<bool> {
         let parts: Vec<Part> = names.iter().copied().map(Part::whole).collect();
         self.validator.satisfies(&self.schemas, &parts, &Value::from(name))
     }
 
     /// If the schemas of names list them, the names that are possible.
-    fn listed_names(&mut self, names: &[SchemaId]) -> Result<Option<Vec<&'a str>>> {
+    pub(super) fn listed_names(&mut self, names: &[SchemaId]) -> Result<Option<Vec<&'a str>>> {
         let parts: Vec<Part> = names.iter().copied().map(Part::whole).collect();
         let (bases, _) = super::conjunction::unfold(&self.schemas, &parts);
         let lists: Vec<&'a Value<'a>> = match bases.iter().find_map(|&id| self.schemas.get(id).values.first())
@@ -162,7 +176,7 @@ impl<'a> Conjunctions<'a> {
 
     /// Classes of names that are not declared: by the patterns that match them, as few tests as tell apart
     /// what their values must be.
-    fn rest(
+    pub(super) fn rest(
         &mut self,
         ids: &[SchemaId],
         bases: &[Rc<Schema<'a>>],
@@ -224,7 +238,7 @@ impl<'a> Conjunctions<'a> {
                 }
             }
             let strings = (!names_schemas.is_empty()).then(|| {
-                let string = self.schemas.strings();
+                let string = self.schemas.of_types(TypeSet::STRING);
                 self.whole(names_schemas.iter().copied().chain([string]))
             });
             rest.push(RestShape { tests: passing, others, strings, value });
@@ -232,54 +246,67 @@ impl<'a> Conjunctions<'a> {
         Ok(rest)
     }
 
-    /// The member of an undeclared name that there must be, if there must be one. Where there must be several, they
-    /// are one that is all of them.
-    fn one_undeclared(
+    /// For each set of the members of undeclared names that are asked for, what one that is all of them may be, as entries
+    /// from a place on; and for each of those asked for, the entries that are it.
+    pub(super) fn ones(
         &mut self,
-        ids: &[SchemaId],
-        bases: &[Rc<Schema<'a>>],
+        some: &[(SchemaId, SomeMember<'a>)],
         rest: &[RestShape<'a>],
-    ) -> Result<Option<Vec<RestShape<'a>>>> {
-        let some: Vec<(SchemaId, SomeMember<'a>)> = ids
-            .iter()
-            .zip(bases)
-            .flat_map(|(&id, base)| base.object.some.iter().map(move |some| (id, some.clone())))
-            .collect();
-        let Some((first, _)) = some.first() else { return Ok(None) };
-        if some.len() > 1 {
-            self.narrowed.push(errors::narrowed(&self.schemas.get(*first).pointer));
+        place: usize,
+    ) -> Result<(Ones<'a>, Vec<Vec<u32>>)> {
+        if some.len() > MAX_SOME {
+            let pointer = &self.schemas.get(some[0].0).pointer;
+            return Err(errors::too_many_members(pointer, MAX_SOME));
         }
-        let mut classes = rest.to_vec();
+        let mut ones = vec![rest.to_vec()];
         for (id, some) in some {
-            for class in &mut classes {
-                class.value = self.with(class.value, [some.value]);
-                class.others.extend(&some.other_than);
-                match some.names {
-                    NameClass::Matching(pattern) => {
-                        let test = Test { schema: id, test: StringTest::Pattern(pattern), holds: true };
-                        class.tests.push(test);
-                    }
-                    NameClass::Satisfying(names) => {
-                        let string = self.schemas.strings();
-                        let all = class.strings.unwrap_or_else(|| self.whole([string]));
-                        class.strings = Some(self.with(all, [names]));
-                    }
-                    NameClass::AdditionalTo(schema) => {
-                        let object = self.schemas.get(schema).object.clone();
-                        class.others.extend(object.properties.iter().map(|(name, _)| *name));
-                        class.tests.extend(object.patterns.iter().map(|&(pattern, _)| Test {
-                            schema,
-                            test: StringTest::Pattern(pattern),
-                            holds: false,
-                        }));
-                    }
-                }
-                class.tests.dedup();
-                class.others.sort_unstable();
-                class.others.dedup();
+            for before in 0..ones.len() {
+                let classes = ones[before].clone();
+                let classes = classes.into_iter().map(|class| self.with_some(class, (*id, some))).collect();
+                ones.push(classes);
             }
         }
-        Ok(Some(classes))
+        let entries = |at: usize| (1..ones.len()).filter(move |set| set >> at & 1 == 1);
+        let entries = |at: usize| entries(at).map(|set| (place + set - 1) as u32).collect();
+        let entries = (0..some.len()).map(entries).collect();
+        ones.remove(0);
+        for classes in &mut ones {
+            classes.retain(|class| !self.is_never(class.value));
+        }
+        Ok((ones, entries))
+    }
+
+    /// Those members of a class that a schema asks one to be of.
+    fn with_some(
+        &mut self,
+        mut class: RestShape<'a>,
+        (id, some): (SchemaId, &SomeMember<'a>),
+    ) -> RestShape<'a> {
+        class.value = self.with(class.value, [some.value]);
+        class.others.extend(&some.other_than);
+        match some.names {
+            NameClass::Matching(pattern) => {
+                class.tests.push(Test { schema: id, test: StringTest::Pattern(pattern), holds: true });
+            }
+            NameClass::Satisfying(names) => {
+                let string = self.schemas.of_types(TypeSet::STRING);
+                let all = class.strings.unwrap_or_else(|| self.whole([string]));
+                class.strings = Some(self.with(all, [names]));
+            }
+            NameClass::AdditionalTo(schema) => {
+                let object = self.schemas.get(schema).object.clone();
+                class.others.extend(object.properties.iter().map(|(name, _)| *name));
+                class.tests.extend(object.patterns.iter().map(|&(pattern, _)| Test {
+                    schema,
+                    test: StringTest::Pattern(pattern),
+                    holds: false,
+                }));
+            }
+        }
+        class.tests.dedup();
+        class.others.sort_unstable();
+        class.others.dedup();
+        class
     }
 
     /// For every "there is a member" among the schemas, the declared members that it may be, as alternatives beside
@@ -293,16 +320,25 @@ impl<'a> Conjunctions<'a> {
         if bases.iter().all(|base| base.object.some.is_empty()) {
             return Ok((choices, resolved));
         }
-        let declared = declared_names(bases);
+        let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
+        let listed = self.listed_names(&names_schemas)?;
+        // names that `propertyNames` admits, if a pattern lists them
+        let admitted = names_schemas.iter().find_map(|&id| self.names_of_class(NameClass::Satisfying(id)));
+        let mut declared = declared_names(bases);
+        declared.extend(listed.iter().flatten());
         let is_never = |id| self.schemas.get(id).types == TypeSet::NONE;
         let is_closed = |base: &Rc<Schema<'a>>| {
             base.object.patterns.is_empty() && base.object.additional.is_some_and(is_never)
         };
-        let is_closed = bases.iter().any(is_closed);
+        let is_closed = listed.is_some() || bases.iter().any(is_closed);
         for (&id, base) in ids.iter().zip(bases) {
             for some in &base.object.some {
                 let mut alternatives = Vec::new();
-                for &name in declared.iter().filter(|name| !some.other_than.contains(name)) {
+                let names = self.names_of_class(some.names).or_else(|| admitted.clone());
+                let is_closed = is_closed || names.is_some();
+                let mut seen = FxHashSet::default();
+                let names = declared.iter().copied().chain(names.into_iter().flatten());
+                for name in names.filter(|name| seen.insert(*name) && !some.other_than.contains(name)) {
                     if self.validator.is_of_class(&self.schemas, base, some, name)? {
                         alternatives.push(self.required_member(&base.pointer, name, some.value));
                     }
@@ -317,6 +353,46 @@ impl<'a> Conjunctions<'a> {
             }
         }
         Ok((choices, resolved))
+    }
+
+    /// All names of a class, if its schema or pattern lists them.
+    fn names_of_class(&mut self, class: NameClass<'a>) -> Option<Vec<&'a str>> {
+        match class {
+            NameClass::AdditionalTo(_) => None,
+            NameClass::Matching(pattern) => self.strings_of(StringTest::Pattern(pattern)),
+            NameClass::Satisfying(names) => {
+                let (bases, _) = super::conjunction::unfold(&self.schemas, &[Part::whole(names)]);
+                for id in bases {
+                    let schema = Rc::clone(self.schemas.get(id));
+                    if let Some(list) = schema.values.first() {
+                        return Some(list.values.iter().filter_map(|value| value.as_str()).collect());
+                    }
+                    for &(test, _) in schema.string.tests.iter().filter(|(_, holds)| *holds) {
+                        if let Some(strings) = self.strings_of(test) {
+                            return Some(strings);
+                        }
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// All strings that pass a test, if it lists them.
+    fn strings_of(&mut self, test: StringTest<'a>) -> Option<Vec<&'a str>> {
+        if let Some(known) = self.strings.get(&test) {
+            return known.clone();
+        }
+        let listed = self.schemas.listed.by(test).filter(|_| self.strings.len() < MAX_LISTED);
+        let strings = listed.map(|listed| {
+            let values = listed.iter().map(|text| Value::String(text.clone().into_string().into())).collect();
+            match self.shelf.put(Value::Array(values)) {
+                Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+                _ => Vec::new(),
+            }
+        });
+        self.strings.insert(test, strings.clone());
+        strings
     }
 
     /// A schema that asks for some member, made to ask for one of yet another name.
@@ -350,8 +426,16 @@ impl<'a> Conjunctions<'a> {
     }
 }
 
+/// The members of undeclared names that schemas ask for.
+pub(super) fn some_of<'a>(ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Vec<(SchemaId, SomeMember<'a>)> {
+    let of = |(&id, base): (&SchemaId, &Rc<Schema<'a>>)| {
+        base.object.some.clone().into_iter().map(move |some| (id, some))
+    };
+    ids.iter().zip(bases).flat_map(of).collect()
+}
+
 /// The names that the schemas speak of, each once: first properties, then names that are only required.
-fn declared_names<'a>(bases: &[Rc<Schema<'a>>]) -> Vec<&'a str> {
+pub(super) fn declared_names<'a>(bases: &[Rc<Schema<'a>>]) -> Vec<&'a str> {
     let declared = bases.iter().flat_map(|base| base.object.properties.iter().map(|(name, _)| *name));
     let undeclared = bases.iter().flat_map(|base| base.object.required.iter().copied());
     let mut seen = FxHashSet::default();

@@ -42,6 +42,7 @@
 
 mod assertion;
 mod combine;
+mod conditional;
 mod conjunction;
 mod cubes;
 mod decimal;
@@ -53,6 +54,7 @@ mod errors;
 mod formats;
 mod json;
 mod keywords;
+mod listed;
 mod merge;
 mod numbers;
 mod options;
@@ -129,17 +131,12 @@ fn compile_checked(
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();
-    let mut all = Conjunctions::of(schemas, &options.limits)?;
+    let all = Conjunctions::of(schemas, &shelf, &options.limits)?;
     let satisfiable = Satisfiable::of(&all);
-    let narrowed = std::mem::take(&mut all.narrowed);
     if !satisfiable.contains(all.root()) {
-        if let Some(narrowed) = narrowed.first() {
-            return Err(errors::too_narrow(narrowed));
-        }
         let (blamed, reason) = satisfiable.explain(&all, all.root());
         return Err(errors::unsatisfiable(all.pointer(blamed), &reason));
     }
-    warnings.extend(narrowed);
     warnings.extend(satisfiable.contradictions(&all));
     summary.made_schemas = all.schemas.len() - summary.schemas;
     summary.conjunctions = all.len();

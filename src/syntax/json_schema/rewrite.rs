@@ -13,6 +13,7 @@ use super::empty::surely_empty;
 use super::numbers;
 use super::schema::{Applied, Schema, SchemaId, Schemas};
 use crate::syntax::json_schema::json::{Map, Value};
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// Rewrites all schemas of the table.
@@ -111,6 +112,11 @@ impl<'a> Maker<'_, 'a> {
         if let Some(&known) = self.schemas.negations.get(&id) {
             return known;
         }
+        if self.schemas.get(id).types == TypeSet::NONE {
+            let always = self.schemas.always();
+            self.schemas.negations.insert(id, always);
+            return always;
+        }
         let pointer = self.schemas.get(id).pointer.clone();
         let made = self.schemas.push(Schema::made(&pointer));
         self.schemas.negations.insert(id, made);
@@ -177,10 +183,17 @@ impl<'a> Maker<'_, 'a> {
         }
         let mut ways: Vec<SchemaId> = ways.into_iter().map(|way| self.schemas.push(way)).collect();
         if schema.types.contains(TypeSet::OBJECT) {
-            let required = schema.object.required.iter();
-            ways.extend(required.map(|&name| self.required_failing(pointer, name)));
-            let properties = schema.object.properties.iter();
-            ways.extend(properties.map(|&(name, value)| self.member_failing(pointer, name, value)));
+            // a member that must be there and satisfy a schema fails in one way, as one that does not satisfy it
+            let object = &schema.object;
+            let required: FxHashSet<&str> = object.required.iter().copied().collect();
+            let alone = object.required.iter().filter(|name| !object.by_name.contains_key(*name));
+            ways.extend(alone.map(|&name| self.required_failing(pointer, name)));
+            for &(name, value) in &object.properties {
+                ways.push(match required.contains(name) {
+                    true => self.required_member_failing(pointer, name, value),
+                    false => self.member_failing(pointer, name, value),
+                });
+            }
         }
         for list in &schema.values {
             ways.push(self.exclusion(pointer, &list.values));
@@ -245,6 +258,16 @@ impl<'a> Maker<'_, 'a> {
         failing.object.declare(name, self.schemas.never());
         let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
         holding.object.required.push(name);
+        self.opposites(failing, holding)
+    }
+
+    /// An object without a member, or one that fails its schema.
+    fn required_member_failing(&mut self, pointer: &str, name: &'a str, value: SchemaId) -> SchemaId {
+        let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
+        failing.object.declare(name, self.negation(value));
+        let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
+        holding.object.required.push(name);
+        holding.object.declare(name, value);
         self.opposites(failing, holding)
     }
 

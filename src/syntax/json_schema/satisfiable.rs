@@ -8,6 +8,8 @@ use super::numbers;
 use super::pointer::shown;
 use super::shape::{ArrayShape, ObjectShape, RestShape, Shape};
 use crate::diagnostic::Diagnostic;
+use crate::grammar::conditions::Outlook;
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -72,16 +74,40 @@ impl Satisfiable {
     }
 
     fn object(&self, object: &ObjectShape<'_>) -> bool {
+        if object.is_conditional() {
+            return self.conditional_object(object);
+        }
         let possible = object.members.iter().filter(|member| self.contains(member.value)).count();
         let required = object.members.iter().filter(|member| member.required).count();
-        let one = object.one.as_ref().map(|classes| self.any(classes));
-        let (possible, required) =
-            (possible + usize::from(one.is_some()), required + usize::from(one.is_some()));
         let most = if self.any(&object.rest) { usize::MAX } else { possible };
-        one != Some(false)
-            && object.members.iter().all(|member| !member.required || self.contains(member.value))
+        object.members.iter().all(|member| !member.required || self.contains(member.value))
             && object.count.max.is_none_or(|max| required.max(object.count.min as usize) <= max as usize)
             && object.count.min as usize <= most
+    }
+
+    /// Whether there is an object of which the conditions hold; true if that takes too long to find out, as lowering then
+    /// refuses it.
+    fn conditional_object(&self, object: &ObjectShape<'_>) -> bool {
+        let entries = object.members.len() + object.ones.len();
+        let (came, mut open) = (FixedBitSet::new(), FixedBitSet::with_capacity(entries));
+        for (place, member) in object.members.iter().enumerate() {
+            open.set(place, self.contains(member.value));
+        }
+        for (place, classes) in object.ones.iter().enumerate() {
+            open.set(object.members.len() + place, self.any(classes));
+        }
+        let required: Vec<bool> = object.members.iter().map(|member| member.required).collect();
+        let outlook = Outlook {
+            conditions: &object.conditions,
+            came: &came,
+            open: &open,
+            groups: &object.groups(),
+            required: &required,
+            count: (object.count.min, object.count.max),
+            keyless: None,
+            rest: self.any(&object.rest),
+        };
+        outlook.can_be_finished().unwrap_or(true)
     }
 
     /// Whether there may be a member of one of the classes.

@@ -5,6 +5,7 @@
 //! after knows conjunctions, `anyOf` and assertions of values alone.
 
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
+use super::listed::Listed;
 use super::numbers::NumberRange;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashMap;
@@ -118,9 +119,11 @@ pub(super) struct Schemas<'a> {
     meanings: Vec<SchemaId>,
     /// Both ways.
     pub(super) negations: FxHashMap<SchemaId, SchemaId>,
+    /// What patterns list.
+    pub(super) listed: Listed<'a>,
     always: Option<SchemaId>,
     never: Option<SchemaId>,
-    strings: Option<SchemaId>,
+    typed: FxHashMap<TypeSet, SchemaId>,
 }
 
 impl<'a> Schemas<'a> {
@@ -171,13 +174,14 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The schema of all strings.
-    pub(super) fn strings(&mut self) -> SchemaId {
-        match self.strings {
-            Some(id) => id,
+    /// The schema of the values of some types.
+    pub(super) fn of_types(&mut self, types: TypeSet) -> SchemaId {
+        match self.typed.get(&types) {
+            Some(&id) => id,
             None => {
-                let id = self.push(Schema::of_types("", TypeSet::STRING));
-                *self.strings.insert(id)
+                let id = self.push(Schema::of_types("", types));
+                self.typed.insert(types, id);
+                id
             }
         }
     }
@@ -212,6 +216,12 @@ impl<'a> Schemas<'a> {
                 done[link.0 as usize] = true;
                 self.meanings[link.0 as usize] = end;
             }
+        }
+        // what negates a reference negates what it means
+        let negations: Vec<(SchemaId, SchemaId)> =
+            self.negations.iter().map(|(&id, &not)| (id, not)).collect();
+        for (id, not) in negations {
+            self.negations.entry(self.meanings[id.0 as usize]).or_insert(not);
         }
     }
 }

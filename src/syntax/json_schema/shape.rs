@@ -5,6 +5,7 @@ use super::conjunction::ConjunctionId;
 use super::numbers::NumberRange;
 use super::schema::SchemaId;
 use super::string_test::StringTest;
+use crate::grammar::{Condition, conditions};
 use crate::syntax::json_schema::json::Value;
 
 /// What a conjunction comes to.
@@ -61,12 +62,27 @@ pub(super) struct ItemClass {
 
 #[derive(Debug)]
 pub(super) struct ObjectShape<'a> {
+    /// Those of the same name stand side by side; one of them comes at most.
     pub(super) members: Vec<MemberShape<'a>>,
     /// Members of other names, by class of names.
     pub(super) rest: Vec<RestShape<'a>>,
-    /// If there must be one more member of another name, what it may be.
-    pub(super) one: Option<Vec<RestShape<'a>>>,
+    /// Members of other names that may come once each, by class of names.
+    pub(super) ones: Vec<Vec<RestShape<'a>>>,
+    /// What must hold of the entries that come: the members by their places, then the ones.
+    pub(super) conditions: Vec<Condition>,
     pub(super) count: Counts,
+}
+
+impl ObjectShape<'_> {
+    /// Whether it takes the conditions to know which members must come, or members share names.
+    pub(super) fn is_conditional(&self) -> bool {
+        !self.conditions.is_empty() || self.members.windows(2).any(|pair| pair[0].name == pair[1].name)
+    }
+
+    /// Per member, the first one with its name.
+    pub(super) fn groups(&self) -> Vec<u32> {
+        conditions::groups(&self.members, |one, other| one.name == other.name)
+    }
 }
 
 #[derive(Debug)]
@@ -99,7 +115,7 @@ impl Shape<'_> {
         let arrays = arrays.flat_map(|a| a.items.iter().flatten().map(|item| item.value));
         let objects = typed.and_then(|typed| typed.object.as_ref()).into_iter().flat_map(|o| {
             let members = o.members.iter().map(|member| member.value);
-            let further = o.rest.iter().chain(o.one.iter().flatten());
+            let further = o.rest.iter().chain(o.ones.iter().flatten());
             members.chain(further.flat_map(|class| [class.value].into_iter().chain(class.strings)))
         });
         list.iter().copied().chain(arrays).chain(objects)

@@ -69,7 +69,10 @@ pub(super) fn whitespace(g: &mut GrammarBuilder, pattern: &str, limits: &Limits)
 }
 
 /// The language of the test, its characters made by `spell`.
-fn lower(
+///
+/// # Errors
+/// The same as those of [`content`].
+pub(super) fn lower(
     g: &mut GrammarBuilder,
     test: StringTest<'_>,
     side: Side,

@@ -1,7 +1,7 @@
 //! Charts: columns of items, their closure, and reading a byte.
 
 use super::{Recogniser, text};
-use crate::grammar::{ExprId, Expression, Order, RuleId, WordTarget};
+use crate::grammar::{ExprId, Expression, Members, Order, RuleId, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -33,10 +33,56 @@ pub(super) enum Piece {
     Node { of: ExprId, node: usize },
     /// A repeat with what is left of its bounds.
     Repeat { body: ExprId, min: u32, max: Option<u32> },
-    /// Members in their order, from `next` on, after `count` of them; whether the one must still come.
-    Declared { of: ExprId, next: usize, count: u32, one: bool },
-    /// Members in any order, those of `left` left, after `count` of them; whether the one must still come.
-    AnyOrder { of: ExprId, left: Vec<usize>, count: u32, one: bool },
+    /// What is left of a list of members.
+    Members { of: ExprId, so_far: SoFar },
+}
+
+/// How far a list of members has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct SoFar {
+    /// The entries that came, sorted: members, and after those the ones.
+    pub(super) came: Vec<usize>,
+    /// How many members came in all.
+    pub(super) count: u32,
+    /// Whether one without a key came.
+    pub(super) keyless: bool,
+}
+
+impl SoFar {
+    /// The entries that may come next, as far as their order and their keys go.
+    pub(super) fn open(&self, list: &Members) -> Vec<usize> {
+        let declared = list.order == Order::Declared;
+        let may_come = |&entry: &usize| match list.members.get(entry) {
+            None => !self.came.contains(&entry),
+            Some(member) => self.came.iter().all(|&other| match list.members.get(other) {
+                Some(before) => before.key != member.key && (!declared || other < entry),
+                None => true,
+            }),
+        };
+        let first = if declared && self.keyless { list.members.len() } else { 0 };
+        (first..list.members.len() + list.ones.len()).filter(may_come).collect()
+    }
+
+    /// Whether the list may end here.
+    pub(super) fn is_complete(&self, list: &Members) -> bool {
+        let came =
+            |key: &[u8]| self.came.iter().any(|&e| list.members.get(e).is_some_and(|m| *m.key == *key));
+        let any = |set: &[u32]| set.iter().any(|&entry| self.came.contains(&(entry as usize)));
+        self.count >= list.min
+            && list.max.is_none_or(|max| self.count <= max)
+            && list.members.iter().all(|member| !member.required || came(&member.key))
+            && list.conditions.iter().all(|condition| {
+                condition.0.iter().any(|way| way.some.iter().all(|set| any(set)) && !any(&way.none))
+            })
+    }
+
+    /// After one more: an entry, or one of the rest.
+    pub(super) fn with(&self, list: &Members, entry: Option<usize>) -> SoFar {
+        let mut came: Vec<usize> = self.came.iter().copied().chain(entry).collect();
+        came.sort_unstable();
+        let keyless = entry.is_none_or(|entry| entry >= list.members.len());
+        SoFar { came, count: self.count + 1, keyless: self.keyless || keyless }
+    }
 }
 
 /// `head` was begun at column `origin` and has `rest` left to read, its last piece first.
@@ -322,48 +368,27 @@ impl Recogniser<'_> {
                 }
                 alternatives
             }
-            Some(&Piece::Declared { of, next, count, one }) => {
-                let Expression::Members(members) = self.grammar.expression(of) else { return Vec::new() };
-                let mut alternatives = Vec::new();
-                let full = members.max.is_some_and(|max| count >= max);
-                let required = members.members.iter().skip(next).position(|member| member.required);
-                let last = required.map_or(members.members.len(), |ahead| next + ahead + 1);
-                for i in (next..last).filter(|_| !full) {
-                    let left = Piece::Declared { of, next: i + 1, count: count + 1, one };
-                    alternatives.push(self.with_member(item, of, count > 0, i, left));
+            Some(Piece::Members { of, so_far }) => {
+                let members = self.members(*of);
+                let after = |entry| Piece::Members { of: *of, so_far: so_far.with(members, entry) };
+                let separator = (so_far.count > 0).then_some(Piece::Expr(members.separator));
+                let mut alternatives: Vec<Item> = Vec::new();
+                for entry in so_far.open(members) {
+                    let parts = match members.members.get(entry) {
+                        Some(member) => {
+                            let key = Piece::Bytes { of: *of, member: Some(entry), at: 0 };
+                            vec![key, Piece::Expr(member.value)]
+                        }
+                        None => vec![Piece::Expr(members.ones[entry - members.members.len()])],
+                    };
+                    let parts = separator.clone().into_iter().chain(parts).chain([after(Some(entry))]);
+                    alternatives.push(item.with(parts));
                 }
-                if required.is_none() {
-                    let end = members.members.len();
-                    let left = |one| Piece::Declared { of, next: end, count: count + 1, one };
-                    if let Some(rest) = members.rest.filter(|_| !full) {
-                        alternatives.push(self.with_further(item, of, count > 0, rest, left(one)));
-                    }
-                    if let Some(found) = members.one.filter(|_| one && !full) {
-                        alternatives.push(self.with_further(item, of, count > 0, found, left(false)));
-                    }
-                    alternatives.extend((count >= members.min && !one).then(|| item.with([])));
+                if let Some(rest) = members.rest {
+                    let parts = separator.into_iter().chain([Piece::Expr(rest), after(None)]);
+                    alternatives.push(item.with(parts));
                 }
-                alternatives
-            }
-            Some(Piece::AnyOrder { of, left, count, one }) => {
-                let Expression::Members(members) = self.grammar.expression(*of) else { return Vec::new() };
-                let mut alternatives = Vec::new();
-                let full = members.max.is_some_and(|max| *count >= max);
-                for &i in left.iter().filter(|_| !full) {
-                    let others = left.iter().copied().filter(|&other| other != i).collect();
-                    let after = Piece::AnyOrder { of: *of, left: others, count: count + 1, one: *one };
-                    alternatives.push(self.with_member(item, *of, *count > 0, i, after));
-                }
-                let after = |one| Piece::AnyOrder { of: *of, left: left.clone(), count: count + 1, one };
-                if let Some(rest) = members.rest.filter(|_| !full) {
-                    alternatives.push(self.with_further(item, *of, *count > 0, rest, after(*one)));
-                }
-                if let Some(found) = members.one.filter(|_| *one && !full) {
-                    alternatives.push(self.with_further(item, *of, *count > 0, found, after(false)));
-                }
-                if *count >= members.min && !one && left.iter().all(|&i| !members.members[i].required) {
-                    alternatives.push(item.with([]));
-                }
+                alternatives.extend(so_far.is_complete(members).then(|| item.with([])));
                 alternatives
             }
             _ => Vec::new(),
@@ -387,33 +412,11 @@ impl Recogniser<'_> {
             }
             Expression::Label(_, body) | Expression::Name(body, _) => vec![item.with([Piece::Expr(*body)])],
             Expression::Distinct(_) => unreachable!("different items are tested against JSON Schema"),
-            Expression::Members(members) => vec![item.with([match members.order {
-                Order::Declared => Piece::Declared { of: id, next: 0, count: 0, one: members.one.is_some() },
-                Order::Any => {
-                    let left = (0..members.members.len()).collect();
-                    Piece::AnyOrder { of: id, left, count: 0, one: members.one.is_some() }
-                }
-            }])],
+            Expression::Members(_) => vec![item.with([Piece::Members { of: id, so_far: SoFar::default() }])],
         }
     }
 
-    /// One member, after a separator if it is not the first, then `left`.
-    fn with_member(&self, item: &Item, of: ExprId, started: bool, member: usize, left: Piece) -> Item {
-        let value = Piece::Expr(self.members(of).members[member].value);
-        let key = Piece::Bytes { of, member: Some(member), at: 0 };
-        item.with(self.separator(of, started).into_iter().chain([key, value, left]))
-    }
-
-    /// One further member, after a separator if it is not the first, then `left`.
-    fn with_further(&self, item: &Item, of: ExprId, started: bool, further: ExprId, left: Piece) -> Item {
-        item.with(self.separator(of, started).into_iter().chain([Piece::Expr(further), left]))
-    }
-
-    fn separator(&self, of: ExprId, started: bool) -> Option<Piece> {
-        started.then(|| Piece::Expr(self.members(of).separator))
-    }
-
-    fn members(&self, of: ExprId) -> &crate::grammar::Members {
+    fn members(&self, of: ExprId) -> &Members {
         match self.grammar.expression(of) {
             Expression::Members(members) => members,
             other => unreachable!("no members in {other:?}"),

@@ -1,7 +1,7 @@
 //! The least length of a word of each expression, rule and piece, if it has a word at all.
 
-use super::chart::{Head, Piece};
-use crate::grammar::{ExprId, Expression, Grammar, Member, Members, WordEdge, WordGraph, WordTarget};
+use super::chart::{Head, Piece, SoFar};
+use crate::grammar::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Least lengths in bytes; `None` where there is no word. Of an intersection or complement only whether it
@@ -49,9 +49,7 @@ impl Least {
             Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
             Expression::Distinct(_) => unreachable!("different items are tested against JSON Schema"),
             Expression::WordGraph(graph) => self.graph(graph, 0),
-            Expression::Members(members) => {
-                self.members(members, 0..members.members.len(), 0, members.one.is_some())
-            }
+            Expression::Members(members) => self.members(members, &SoFar::default()),
         }
     }
 
@@ -84,39 +82,63 @@ impl Least {
         least[from]
     }
 
-    /// To finish members with those of `left` left, after `count` of them, `one` if that must still come.
-    fn members(
-        &self,
-        members: &Members,
-        left: impl Iterator<Item = usize>,
-        count: u32,
-        one: bool,
-    ) -> Option<u64> {
-        let (required, optional): (Vec<_>, Vec<_>) =
-            left.map(|i| &members.members[i]).partition(|member| member.required);
-        let length =
-            |member: &Member| Some(self.expression(member.value)?.saturating_add(member.key.len() as u64));
-        let mut lengths = required.into_iter().map(length).collect::<Option<Vec<u64>>>()?;
-        if let Some(one) = members.one.filter(|_| one) {
-            lengths.push(self.expression(one)?);
+    /// To finish a list of members.
+    fn members(&self, list: &Members, so_far: &SoFar) -> Option<u64> {
+        let open = so_far.open(list);
+        if !list.is_conditional() {
+            let came = |place: usize| so_far.came.contains(&place) || open.contains(&place);
+            let missing = |place: usize| list.members[place].required && !came(place);
+            if (0..list.members.len()).any(missing) {
+                return None;
+            }
+            let (required, optional): (Vec<_>, Vec<_>) =
+                open.into_iter().partition(|&place| list.members[place].required);
+            let optional = optional.into_iter().filter_map(|place| self.entry(list, place)).collect();
+            return self.with_more(list, so_far, &required, optional);
         }
-        if members.max.is_some_and(|max| u64::from(max) < u64::from(count) + lengths.len() as u64) {
+        // every set of entries
+        let mut least: Option<u64> = None;
+        let mut sets = vec![(so_far.clone(), Vec::new())];
+        while let Some((at, chosen)) = sets.pop() {
+            let whole = SoFar { count: list.min.max(at.count), ..at.clone() };
+            if whole.is_complete(list) {
+                let length = self.with_more(list, so_far, &chosen, Vec::new());
+                least = [least, length].into_iter().flatten().min();
+            }
+            let last = chosen.last().copied();
+            for entry in at.open(list).into_iter().filter(|&entry| last.is_none_or(|last| entry > last)) {
+                let chosen = chosen.iter().copied().chain([entry]).collect();
+                sets.push((at.with(list, Some(entry)), chosen));
+            }
+        }
+        least
+    }
+
+    fn entry(&self, list: &Members, entry: usize) -> Option<u64> {
+        match list.members.get(entry) {
+            Some(member) => Some(self.expression(member.value)?.saturating_add(member.key.len() as u64)),
+            None => self.expression(list.ones[entry - list.members.len()]),
+        }
+    }
+
+    /// The least length of entries that come and, up to the least count, the shortest of others and of the rest.
+    fn with_more(&self, list: &Members, so_far: &SoFar, come: &[usize], mut others: Vec<u64>) -> Option<u64> {
+        let mut lengths = come.iter().map(|&entry| self.entry(list, entry)).collect::<Option<Vec<u64>>>()?;
+        if list.max.is_some_and(|max| u64::from(max) < u64::from(so_far.count) + lengths.len() as u64) {
             return None;
         }
-        // the shortest of the optional members, or further ones, up to the least count
-        let wanted = (members.min as usize).saturating_sub(count as usize + lengths.len());
-        let mut further: Vec<u64> = optional.into_iter().filter_map(length).collect();
-        if let Some(rest) = members.rest.and_then(|rest| self.expression(rest)) {
-            further.extend(std::iter::repeat_n(rest, wanted));
+        let wanted = (list.min as usize).saturating_sub(so_far.count as usize + lengths.len());
+        if let Some(rest) = list.rest.and_then(|rest| self.expression(rest)) {
+            others.extend(std::iter::repeat_n(rest, wanted));
         }
-        further.sort_unstable();
-        if further.len() < wanted {
+        others.sort_unstable();
+        if others.len() < wanted {
             return None;
         }
-        lengths.extend(&further[..wanted]);
-        let separators = (lengths.len() + usize::from(count > 0)).saturating_sub(1) as u64;
+        lengths.extend(&others[..wanted]);
+        let separators = (lengths.len() + usize::from(so_far.count > 0)).saturating_sub(1) as u64;
         let sum = lengths.iter().fold(0u64, |sum, length| sum.saturating_add(*length));
-        Some(sum.saturating_add(self.times(members.separator, separators)?))
+        Some(sum.saturating_add(self.times(list.separator, separators)?))
     }
 
     pub(super) fn piece(&self, grammar: &Grammar, piece: &Piece) -> Option<u64> {
@@ -136,13 +158,7 @@ impl Least {
                 other => unreachable!("no graph in {other:?}"),
             },
             Piece::Repeat { body, min, .. } => self.times(*body, u64::from(*min)),
-            Piece::Declared { of, next, count, one } => {
-                let members = members(*of);
-                self.members(members, *next..members.members.len(), *count, *one)
-            }
-            Piece::AnyOrder { of, left, count, one } => {
-                self.members(members(*of), left.iter().copied(), *count, *one)
-            }
+            Piece::Members { of, so_far } => self.members(members(*of), so_far),
         }
     }
 }

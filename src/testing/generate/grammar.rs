@@ -2,8 +2,8 @@
 
 use super::Choices;
 use crate::grammar::{
-    ByteSet, CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordEdge, WordGraph,
-    WordTarget,
+    Alternative, ByteSet, CharClass, Condition, ExprId, Grammar, GrammarBuilder, Member, Members, Order,
+    RuleId, WordEdge, WordGraph, WordTarget,
 };
 
 /// What random grammars may contain.
@@ -219,14 +219,20 @@ impl Generator<'_, '_, '_> {
 
     fn members(&mut self, depth: usize) -> ExprId {
         let order = *self.choices.pick(&[Order::Declared, Order::Any]);
+        let conditional = self.choices.chance(25);
         let mut members: Vec<Member> = Vec::new();
         for _ in 0..self.choices.below(5) {
             // short keys over few letters: often one is a prefix of another
             let key: Box<[u8]> = self.literal().as_bytes().into();
-            if members.iter().all(|member| member.key != key) {
+            if members.iter().any(|member| member.key == key) {
+                continue;
+            }
+            let required = self.choices.chance(40);
+            let values = if conditional && self.choices.chance(40) { 2 } else { 1 };
+            for _ in 0..values {
                 let value =
                     if self.choices.chance(60) { self.expression(depth - 1) } else { self.builder.empty() };
-                members.push(Member { key, value, required: self.choices.chance(40) });
+                members.push(Member { key: key.clone(), value, required });
             }
         }
         let mut further = |chance| {
@@ -237,19 +243,40 @@ impl Generator<'_, '_, '_> {
                 self.builder.sequence([first, more])
             })
         };
-        let (rest, one) = (further(40), further(15));
+        let rest = further(40);
+        let ones: Box<[ExprId]> = (0..2).filter_map(|_| further(if conditional { 40 } else { 5 })).collect();
         let separator = match self.choices.below(4) {
             0 | 1 => self.builder.text(self.shape.letters[0]),
             2 => self.leaf(),
             _ => self.builder.empty(),
         };
-        if self.choices.chance(60) {
-            return self.builder.members(order, members, rest, separator);
+        let entries = members.len() + ones.len();
+        let mut conditions = Vec::new();
+        if conditional && entries > 0 {
+            for _ in 0..1 + self.choices.below(3) {
+                conditions.push(self.condition(entries));
+            }
         }
-        let min = self.choices.below(4) as u32;
-        let max = self.choices.chance(50).then(|| min + self.choices.below(3) as u32);
-        let members = members.into();
-        self.builder.member_list(Members { order, members, rest, one, separator, min, max })
+        let bounded = self.choices.chance(40);
+        let min = if bounded { self.choices.below(4) as u32 } else { 0 };
+        let max = (bounded && self.choices.chance(50)).then(|| min + self.choices.below(3) as u32);
+        let (members, conditions) = (members.into(), conditions.into());
+        self.builder.member_list(Members { order, members, rest, ones, conditions, separator, min, max })
+    }
+
+    /// A condition on some of so many entries.
+    fn condition(&mut self, entries: usize) -> Condition {
+        let mut set = |most: usize| -> Box<[u32]> {
+            let count = self.choices.below(most + 1);
+            (0..count).map(|_| self.choices.below(entries) as u32).collect()
+        };
+        let mut alternative = || {
+            let some: Box<[Box<[u32]>]> =
+                [set(2), set(2)].into_iter().filter(|set| !set.is_empty()).collect();
+            Alternative { some, none: set(2) }
+        };
+        let (first, second) = (alternative(), alternative());
+        Condition(if self.choices.chance(70) { [first, second].into() } else { [first].into() })
     }
 
     fn lock(&mut self, depth: usize) -> ExprId {

@@ -9,7 +9,7 @@ use crate::grammar::{ExprId, Expression, Names};
 use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::numbers::NumberRange;
-use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, Shape, Typed};
+use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, RestShape, Shape, Typed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many different items are more than a text could hold.
@@ -71,16 +71,18 @@ impl<'e, 'a> Emitter<'e, 'a> {
     /// Whether objects may have members of any name; adds what may stand in them.
     fn object_grows(&self, object: &ObjectShape<'a>, open: &mut Vec<ConjunctionId>) -> bool {
         let required = object.members.iter().filter(|member| member.required).count();
-        let required = required + usize::from(object.one.is_some());
+        let has_names = |class: &RestShape<'_>| {
+            self.satisfiable.is_possible(class) && class.tests.is_empty() && class.strings.is_none()
+        };
+        if object.is_conditional() {
+            // which members may come is not looked at; to what there is, further ones may be added
+            return object.count.max.is_none() && object.rest.iter().any(has_names);
+        }
         let room = object.count.max.is_none_or(|max| required < max as usize);
         open.extend(object.members.iter().filter(|m| room || m.required).map(|member| member.value));
-        let further = object.rest.iter().filter(|_| room).chain(object.one.iter().flatten());
-        let mut grows = false;
-        for class in further.filter(|class| self.satisfiable.is_possible(class)) {
-            open.push(class.value);
-            grows |= class.tests.is_empty() && class.strings.is_none();
-        }
-        grows
+        let further = || object.rest.iter().filter(|class| room && self.satisfiable.is_possible(class));
+        open.extend(further().map(|class| class.value));
+        further().any(has_names)
     }
 
     /// How many names an expression has, as far as its form tells; `all` of them, or all but a few.

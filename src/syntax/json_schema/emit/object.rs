@@ -9,23 +9,42 @@ use crate::syntax::json_schema::strings;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
-        let mut members = Vec::new();
+        let (mut members, mut places) = (Vec::new(), Vec::new());
         for member in &object.members {
-            if self.satisfiable.contains(member.value) {
+            let is_possible = self.satisfiable.contains(member.value);
+            places.push(is_possible.then_some(members.len() as u32));
+            if is_possible {
                 let value = self.inner(member.value);
                 let value = self.member_value(value);
                 let key = strings::quoted(member.name).into_bytes().into();
                 members.push(Member { key, value, required: member.required });
-            } else if member.required {
+            } else if member.required && !object.is_conditional() {
                 return Ok(self.g.never());
             }
         }
+        // a name that must be there, of which no value is possible
+        let required = object.members.iter().filter(|member| member.required);
+        let mut lacking = required.filter(|required| {
+            let with_name =
+                object.members.iter().zip(&places).filter(|(member, _)| member.name == required.name);
+            object.is_conditional() && !with_name.into_iter().any(|(_, place)| place.is_some())
+        });
+        if lacking.next().is_some() {
+            return Ok(self.g.never());
+        }
         let rest = self.further(&object.rest)?;
-        let one = match &object.one {
-            Some(classes) => Some(self.further(classes)?.unwrap_or_else(|| self.g.never())),
-            None => None,
-        };
-        Ok(self.braces(members, (rest, one), object.count))
+        let mut ones = Vec::new();
+        for classes in &object.ones {
+            let one = self.further(classes)?;
+            places.push(one.map(|_| (members.len() + ones.len()) as u32));
+            ones.extend(one);
+        }
+        let mapped = object.conditions.iter().map(|one| one.mapped(|entry| places[entry as usize]));
+        let conditions = mapped.collect();
+        let (order, separator) = (self.options.property_order.into(), self.layout.comma);
+        let Counts { min, max } = object.count;
+        let (members, ones) = (members.into(), ones.into());
+        Ok(self.braces(Members { order, members, rest, ones, conditions, separator, min, max }))
     }
 
     /// A member of one of several classes of names, if one is possible.
@@ -82,21 +101,12 @@ impl<'a> Emitter<'_, 'a> {
         self.g.sequence([self.layout.space, self.layout.colon, value, self.layout.space])
     }
 
-    pub(super) fn braces(
-        &mut self,
-        members: Vec<Member>,
-        (rest, one): (Option<ExprId>, Option<ExprId>),
-        Counts { min, max }: Counts,
-    ) -> ExprId {
-        let separator = self.layout.comma;
-        let content = match (rest, one) {
-            (Some(rest), None) if members.is_empty() && !self.are_few(rest) => {
-                self.g.separated(rest, separator, min, max)
+    pub(super) fn braces(&mut self, list: Members) -> ExprId {
+        let content = match list.rest {
+            Some(rest) if list.members.is_empty() && list.ones.is_empty() && !self.are_few(rest) => {
+                self.g.separated(rest, list.separator, list.min, list.max)
             }
-            (rest, one) => {
-                let (order, members) = (self.options.property_order.into(), members.into());
-                self.g.member_list(Members { order, members, rest, one, separator, min, max })
-            }
+            _ => self.g.member_list(list),
         };
         self.g.sequence([self.layout.open_object, content, self.layout.close_object])
     }

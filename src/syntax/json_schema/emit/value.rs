@@ -1,8 +1,7 @@
 //! Values that the schema lists.
 
 use super::Emitter;
-use crate::grammar::{ExprId, Member};
-use crate::syntax::json_schema::assertion::Counts;
+use crate::grammar::{ExprId, Member, Members};
 use crate::syntax::json_schema::decimal::Decimal;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::{numbers, strings};
@@ -50,7 +49,16 @@ impl Emitter<'_, '_> {
                         Member { key, value: self.member_value(value), required: true }
                     })
                     .collect();
-                self.braces(members, (None, None), Counts::default())
+                self.braces(Members {
+                    order: self.options.property_order.into(),
+                    members,
+                    rest: None,
+                    ones: Box::default(),
+                    conditions: Box::default(),
+                    separator: self.layout.comma,
+                    min: 0,
+                    max: None,
+                })
             }
         }
     }

@@ -1,0 +1,438 @@
+//! Objects with conditions: where the alternatives that hold together have too many combinations, but each only says which
+//! members there are and what their values satisfy.
+//!
+//! Nothing is combined then. Of each member there are as many variants as it takes to tell apart which of the schemas that
+//! the alternatives have for it hold of its value; each alternative becomes a condition on the variants that come.
+
+use super::assertion::{Counts, NameClass, SomeMember, TypeSet, ValueList};
+use super::combine;
+use super::conjunction::{Conjunctions, Part, unfold};
+use super::empty::surely_empty;
+use super::errors;
+use super::merge::{declared_names, some_of};
+use super::schema::{Schema, SchemaId};
+use super::shape::{MemberShape, ObjectShape, Shape, Typed};
+use crate::error::Result;
+use crate::grammar::{Alternative, Condition};
+use crate::syntax::json_schema::json::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Ways in which one alternative may hold.
+const MAX_WAYS: usize = 64;
+/// Variants of one member, and of all of an object.
+const MAX_VARIANTS: usize = 64;
+const MAX_ENTRIES: usize = 1024;
+
+/// Types whose values are taken apart by themselves.
+const APART: [TypeSet; 5] = [
+    TypeSet::OBJECT,
+    TypeSet::ARRAY,
+    TypeSet::STRING,
+    TypeSet::NUMBER,
+    TypeSet::NULL.union(TypeSet::BOOLEAN),
+];
+
+/// What an alternative says of one member.
+#[derive(Clone, Debug)]
+struct Literal<'a> {
+    name: &'a str,
+    /// What its value satisfies if it is there, sorted.
+    schemas: Vec<SchemaId>,
+    /// Whether it is there.
+    required: bool,
+}
+
+/// One way in which an alternative holds: all of this together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way<'a> {
+    members: Vec<Literal<'a>>,
+    some: Vec<(SchemaId, SomeMember<'a>)>,
+}
+
+impl<'a> Way<'a> {
+    fn add(&mut self, literal: Literal<'a>) {
+        match self.members.iter_mut().find(|known| known.name == literal.name) {
+            Some(known) => {
+                known.schemas.extend(literal.schemas);
+                known.schemas.sort_unstable();
+                known.schemas.dedup();
+                known.required |= literal.required;
+            }
+            None => self.members.push(literal),
+        }
+    }
+}
+
+/// What a member's value satisfies in each of its variants, and which of the schemas that are asked for hold then.
+type Cells = Vec<(Vec<bool>, Vec<SchemaId>)>;
+
+/// The variants of one member.
+#[derive(Default)]
+struct Variants {
+    /// What its value may have to satisfy.
+    asked: Vec<Vec<SchemaId>>,
+    /// The place of each among the entries, and which of these hold of it.
+    list: Vec<(u32, Vec<bool>)>,
+}
+
+impl Variants {
+    /// The entries whose values satisfy schemas that were asked for, or those that do not.
+    fn entries(&self, schemas: &[SchemaId], holds: bool) -> impl Iterator<Item = u32> {
+        let place = self.asked.iter().position(|asked| asked == schemas);
+        let is = move |all: &[bool]| place.is_none_or(|place| all[place]) == holds;
+        self.list.iter().filter(move |(_, all)| is(all)).map(|(entry, _)| *entry)
+    }
+}
+
+impl<'a> Conjunctions<'a> {
+    /// The shape of alternatives that have too many combinations.
+    ///
+    /// # Errors
+    /// They say more than which members there are.
+    pub(super) fn apart(&mut self, own: &[Part], choices: Vec<Vec<SchemaId>>) -> Result<Shape<'a>> {
+        let (ids, _) = unfold(&self.schemas, own);
+        let bases: Vec<Rc<Schema<'a>>> = ids.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
+        let types = bases.iter().fold(TypeSet::ALL, |types, base| types.intersection(base.types));
+        let parts: Vec<TypeSet> = APART.into_iter().map(|one| one.intersection(types)).collect();
+        if parts.iter().filter(|part| **part != TypeSet::NONE).count() > 1 {
+            // the values of each type have their own combinations
+            let choices: Vec<SchemaId> = choices.into_iter().map(|one| self.choice(one)).collect();
+            let types = parts.into_iter().filter(|part| *part != TypeSet::NONE);
+            let types =
+                types.map(|part| choices.iter().copied().chain([self.schemas.of_types(part)]).collect());
+            let apart = types.collect();
+            return Ok(self.union(own, apart));
+        }
+        let pointer = || bases.first().map_or("", |base| base.pointer.as_str()).to_owned();
+        if types == TypeSet::NONE {
+            return Ok(Shape::Union(Vec::new()));
+        }
+        if types != TypeSet::OBJECT {
+            return Err(errors::too_many_alternatives(&pointer(), "they are of values other than objects"));
+        }
+        let (mut easy, mut hard) = (Vec::new(), Vec::new());
+        for alternatives in choices {
+            let ways = alternatives.iter().map(|&one| self.ways(own, one)).collect::<Option<Vec<_>>>();
+            match ways {
+                Some(ways) => easy.push((alternatives, ways.into_iter().flatten().collect::<Vec<_>>())),
+                None => hard.push(alternatives),
+            }
+        }
+        if hard.is_empty() {
+            let choices = easy.into_iter().map(|(_, ways)| ways).collect();
+            let object = Some(self.conditional_object(&ids, &bases, choices)?);
+            let typed = Typed { types: TypeSet::OBJECT, object, ..Typed::default() };
+            return Ok(Shape::Typed(Box::new(typed)));
+        }
+        let found = match &hard[..] {
+            [one] => Some(one.iter().map(|&alternative| vec![alternative]).collect()),
+            _ => combine::combinations(&self.schemas, own, hard, &mut self.budget)
+                .map(Option::unwrap_or_default),
+        };
+        let Some(found) = found else {
+            let reason = "some of them say more than which members there are";
+            return Err(errors::too_many_alternatives(&pointer(), reason));
+        };
+        let easy: Vec<SchemaId> =
+            easy.into_iter().map(|(alternatives, _)| self.choice(alternatives)).collect();
+        let found = if found.is_empty() { vec![Vec::new()] } else { found };
+        let with = |chosen: Vec<SchemaId>| chosen.into_iter().chain(easy.iter().copied()).collect();
+        Ok(self.union(own, found.into_iter().map(with).collect()))
+    }
+
+    /// The schema that says nothing but that one of the alternatives holds.
+    fn choice(&mut self, alternatives: Vec<SchemaId>) -> SchemaId {
+        if let Some(&known) = self.choices.get(&alternatives) {
+            return known;
+        }
+        let made = self.schemas.push(Schema { any_of: vec![alternatives.clone()], ..Schema::made("") });
+        self.choices.insert(alternatives, made);
+        made
+    }
+
+    /// The ways in which an alternative holds of an object, if it only speaks of members.
+    fn ways(&self, own: &[Part], alternative: SchemaId) -> Option<Vec<Way<'a>>> {
+        let mut ways = Vec::new();
+        // what is read of an alternative, and the choices inside it that are left
+        let mut open =
+            vec![(Way::default(), vec![alternative], Vec::<Vec<SchemaId>>::new(), vec![alternative])];
+        while let Some((mut way, schemas, mut choices, all)) = open.pop() {
+            let parts: Vec<Part> = schemas.into_iter().map(Part::whole).collect();
+            let with: Vec<Part> = own.iter().copied().chain(all.iter().copied().map(Part::whole)).collect();
+            if surely_empty(&self.schemas, &with) {
+                continue;
+            }
+            let (ids, inner) = unfold(&self.schemas, &parts);
+            let mut is_possible = true;
+            for &id in &ids {
+                let schema = self.schemas.get(id);
+                let object = &schema.object;
+                is_possible &= schema.types.contains(TypeSet::OBJECT);
+                let more = !schema.values.is_empty()
+                    || !object.count.is_free()
+                    || object.names.is_some()
+                    || object.additional.is_some()
+                    || !object.patterns.is_empty();
+                if more && is_possible {
+                    return None;
+                }
+                let literal = |name, schemas, required| Literal { name, schemas, required };
+                object.properties.iter().for_each(|&(name, value)| {
+                    way.add(literal(name, self.said([value]), false));
+                });
+                object.required.iter().for_each(|&name| way.add(literal(name, Vec::new(), true)));
+                way.some.extend(object.some.iter().map(|some| (id, some.clone())));
+            }
+            if !is_possible {
+                continue;
+            }
+            choices.extend(inner);
+            match choices.pop() {
+                None => ways.push(way),
+                Some(alternatives) => {
+                    for one in alternatives {
+                        let all = all.iter().copied().chain([one]).collect();
+                        open.push((way.clone(), vec![one], choices.clone(), all));
+                    }
+                }
+            }
+            if ways.len() + open.len() > MAX_WAYS {
+                return None;
+            }
+        }
+        Some(ways)
+    }
+
+    /// The shape of objects of which one way of each choice holds.
+    ///
+    /// # Errors
+    /// There are too many variants, or too many members of undeclared names that must be there.
+    pub(super) fn conditional_object(
+        &mut self,
+        ids: &[SchemaId],
+        bases: &[Rc<Schema<'a>>],
+        mut choices: Vec<Vec<Way<'a>>>,
+    ) -> Result<ObjectShape<'a>> {
+        let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
+        let listed = self.listed_names(&names_schemas)?;
+        // the members that must be there whichever way holds
+        choices.extend(
+            some_of(ids, bases).into_iter().map(|one| vec![Way { members: Vec::new(), some: vec![one] }]),
+        );
+        let ways = || choices.iter().flatten();
+        let spoken_of = ways().flat_map(|way| way.members.iter().map(|literal| literal.name));
+        let excepted = ways().flat_map(|way| &way.some).flat_map(|(_, one)| self.names_beside(one));
+        let names =
+            declared_names(bases).into_iter().chain(spoken_of).chain(listed.iter().flatten().copied());
+        let names = names.chain(excepted);
+        let mut seen = FxHashSet::default();
+        let names: Vec<&'a str> = names.filter(|name| seen.insert(*name)).collect();
+        let mut some: Vec<(SchemaId, SomeMember<'a>)> = Vec::new();
+        for one in ways().flat_map(|way| &way.some) {
+            if !some.iter().any(|known| known.1 == one.1) {
+                some.push(one.clone());
+            }
+        }
+        // those that are the same but for declared names
+        let mut classes: Vec<(SchemaId, SomeMember<'a>)> = Vec::new();
+        for one in &some {
+            if !classes.iter().any(|known| self.is_same(&known.1, &one.1)) {
+                classes.push(one.clone());
+            }
+        }
+        let mut variants: FxHashMap<&'a str, Variants> = FxHashMap::default();
+        let mut ask = |name: &'a str, schemas: &[SchemaId]| {
+            let asked = &mut variants.entry(name).or_default().asked;
+            if !schemas.is_empty() && !asked.iter().any(|known| known == schemas) {
+                asked.push(schemas.to_vec());
+            }
+        };
+        names.iter().for_each(|name| ask(name, &[]));
+        ways().flat_map(|way| &way.members).for_each(|literal| ask(literal.name, &literal.schemas));
+        // of those that there must be, the declared ones
+        let mut named: Vec<Vec<&'a str>> = Vec::new();
+        for (id, one) in &some {
+            let schema = Rc::clone(self.schemas.get(*id));
+            let mut of_class = Vec::new();
+            for &name in names.iter().filter(|name| !one.other_than.contains(name)) {
+                if self.validator.is_of_class(&self.schemas, &schema, one, name)? {
+                    ask(name, &self.said([one.value]));
+                    of_class.push(name);
+                }
+            }
+            named.push(of_class);
+        }
+        let members = self.variants(bases, (&names_schemas, &names), &mut variants)?;
+        let rest =
+            if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
+        let (ones, entries) = self.ones(&classes, &rest, members.len())?;
+        let entries_of = |one: &SomeMember<'a>| -> Vec<u32> {
+            let value = self.said([one.value]);
+            let named =
+                some.iter().zip(&named).filter(|(known, _)| known.1 == *one).flat_map(|(_, names)| names);
+            let declared = named.flat_map(|name| variants[name].entries(&value, true));
+            let class = classes.iter().zip(&entries).filter(|(known, _)| self.is_same(&known.1, one)).take(1);
+            declared.chain(class.flat_map(|(_, entries)| entries.iter().copied())).collect()
+        };
+        let alternative = |way: &Way<'a>| {
+            let required = way.members.iter().filter(|literal| literal.required);
+            let required =
+                required.map(|literal| variants[literal.name].entries(&literal.schemas, true).collect());
+            let some = required.chain(way.some.iter().map(|one| entries_of(&one.1)));
+            let optional = way.members.iter().filter(|literal| !literal.required);
+            Alternative {
+                some: some.map(Vec::into_boxed_slice).collect(),
+                none: optional
+                    .flat_map(|literal| variants[literal.name].entries(&literal.schemas, false))
+                    .collect(),
+            }
+        };
+        let condition = |ways: &Vec<Way<'a>>| Condition(ways.iter().map(alternative).collect());
+        let conditions = choices.iter().map(condition).collect();
+        let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
+        Ok(ObjectShape { members, rest, ones, conditions, count })
+    }
+
+    /// The names that a member must not have to be of a class.
+    fn names_beside(&self, some: &SomeMember<'a>) -> Vec<&'a str> {
+        let beside = match some.names {
+            NameClass::AdditionalTo(id) => &self.schemas.get(id).object.properties[..],
+            _ => &[],
+        };
+        beside.iter().map(|(name, _)| *name).chain(some.other_than.iter().copied()).collect()
+    }
+
+    /// Whether the same members of undeclared names are asked for, where all names are declared that either excepts.
+    fn is_same(&self, one: &SomeMember<'a>, other: &SomeMember<'a>) -> bool {
+        let patterns = |id| self.schemas.get(id).object.patterns.iter().map(|(pattern, _)| *pattern);
+        let names = match (one.names, other.names) {
+            (NameClass::AdditionalTo(one), NameClass::AdditionalTo(other)) => {
+                patterns(one).eq(patterns(other))
+            }
+            (one, other) => one == other,
+        };
+        names && self.said([one.value]) == self.said([other.value])
+    }
+
+    /// The members of all names in all of their variants.
+    fn variants(
+        &mut self,
+        bases: &[Rc<Schema<'a>>],
+        (names_schemas, names): (&[SchemaId], &[&'a str]),
+        variants: &mut FxHashMap<&'a str, Variants>,
+    ) -> Result<Vec<MemberShape<'a>>> {
+        let is_required = |name: &str| bases.iter().any(|base| base.object.required.contains(&name));
+        let mut members = Vec::new();
+        for &name in names {
+            let mut schemas = self.schemas_of_member(bases, name)?;
+            if !self.name_satisfies(names_schemas, name)? {
+                schemas.push(self.schemas.never());
+            }
+            let of_name = variants.entry(name).or_default();
+            let cells = match self.listed_cells(&schemas, &of_name.asked)? {
+                Some(cells) => Some(cells),
+                None => self.cells(schemas, &of_name.asked),
+            };
+            let Some(mut cells) = cells.filter(|cells| members.len() + cells.len() <= MAX_ENTRIES) else {
+                let pointer = bases.first().map_or("", |base| base.pointer.as_str());
+                let reason = "a member's value may satisfy too many combinations of schemas";
+                return Err(errors::too_many_alternatives(pointer, reason));
+            };
+            if cells.is_empty() {
+                // that it cannot be there must be known
+                cells.push((vec![false; of_name.asked.len()], vec![self.schemas.never()]));
+            }
+            let required = is_required(name);
+            for (holds, schemas) in cells {
+                of_name.list.push((members.len() as u32, holds));
+                members.push(MemberShape { name, value: self.whole(schemas), required });
+            }
+        }
+        Ok(members)
+    }
+
+    /// The same where the schemas list values: those of which the same holds are together.
+    fn listed_cells(&mut self, schemas: &[SchemaId], asked: &[Vec<SchemaId>]) -> Result<Option<Cells>> {
+        let parts = |ids: &[SchemaId]| ids.iter().copied().map(Part::whole).collect::<Vec<_>>();
+        let (bases, _) = unfold(&self.schemas, &parts(schemas));
+        let list = bases.iter().flat_map(|&id| &self.schemas.get(id).values).next();
+        let Some(values) = list.filter(|_| !asked.is_empty()).map(|list| list.values.clone()) else {
+            return Ok(None);
+        };
+        let mut groups: Vec<(Vec<bool>, Vec<&'a Value<'a>>)> = Vec::new();
+        for value in values {
+            if !self.validator.satisfies(&self.schemas, &parts(schemas), value)? {
+                continue;
+            }
+            let mut holds = Vec::with_capacity(asked.len());
+            for one in asked {
+                holds.push(self.validator.satisfies(&self.schemas, &parts(one), value)?);
+            }
+            match groups.iter_mut().find(|(known, _)| *known == holds) {
+                Some((_, group)) => group.push(value),
+                None => groups.push((holds, vec![value])),
+            }
+        }
+        let mut cells = Vec::with_capacity(groups.len());
+        for (holds, group) in groups {
+            let values = vec![ValueList::new(group)];
+            let made = self.schemas.push(Schema { values, is_bare: false, ..Schema::made("") });
+            cells.push((holds, vec![made]));
+        }
+        Ok(Some(cells))
+    }
+
+    /// What schemas come to, by which of those that are asked for hold as well. `None` if that is too much.
+    fn cells(&self, schemas: Vec<SchemaId>, asked: &[Vec<SchemaId>]) -> Option<Cells> {
+        let mut cells = vec![(Vec::new(), schemas)];
+        for one in asked {
+            let mut next = Vec::new();
+            for (holds, schemas) in cells {
+                let with = |more: &[SchemaId]| schemas.iter().chain(more).copied().collect::<Vec<_>>();
+                let is_empty = |schemas: &[SchemaId]| {
+                    let parts: Vec<Part> = schemas.iter().copied().map(Part::whole).collect();
+                    surely_empty(&self.schemas, &parts)
+                };
+                let and = |last: bool| holds.iter().copied().chain([last]).collect::<Vec<_>>();
+                let holding = with(one);
+                if !is_empty(&holding) {
+                    next.push((and(true), holding));
+                }
+                let negation = match one[..] {
+                    [only] => self.schemas.negations.get(&only).copied(),
+                    _ => None,
+                };
+                let failing = negation.map(|negation| with(&[negation]));
+                if !failing.as_deref().is_some_and(is_empty) {
+                    // a negation that is a choice would have to be taken apart again
+                    let plain = negation
+                        .filter(|&negation| unfold(&self.schemas, &[Part::whole(negation)]).1.is_empty());
+                    next.push((
+                        and(false),
+                        if plain.is_some() { failing.unwrap_or(schemas) } else { schemas },
+                    ));
+                }
+            }
+            if next.len() > MAX_VARIANTS {
+                return None;
+            }
+            cells = next;
+        }
+        Some(cells)
+    }
+
+    /// Schemas by what they mean, sorted, without those that admit everything.
+    fn said(&self, schemas: impl IntoIterator<Item = SchemaId>) -> Vec<SchemaId> {
+        let meant = schemas.into_iter().map(|schema| self.schemas.meaning(schema));
+        let mut said: Vec<SchemaId> = meant
+            .filter(|&schema| {
+                let schema = self.schemas.get(schema);
+                !schema.is_bare || schema.is_compound()
+            })
+            .collect();
+        said.sort_unstable();
+        said.dedup();
+        said
+    }
+}
