@@ -11,7 +11,7 @@
 
 use super::Automaton;
 use super::closure::Item;
-use super::distinct::{TapeId, is_between};
+use super::distinct::{TapeId, is_looked_at};
 use super::near::Round;
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
@@ -169,7 +169,7 @@ impl Tables {
                 let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
                 let value = match returns {
                     Some(State::MembersReturn(_)) => frame.value,
-                    Some(State::DistinctReturn(_)) if is_between(frame.value) => frame.value,
+                    Some(State::DistinctReturn(_)) if is_looked_at(frame.value) => frame.value,
                     Some(State::Lockstep(l)) => {
                         let (tuple, here) = self.near_tuple(automaton, l, frame.value, horizon);
                         told_apart |= here;

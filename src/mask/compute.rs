@@ -102,13 +102,13 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        if self.walk.tables.has_register(configuration) {
+            return self.remembering(configuration);
+        }
         if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
             let mut allowed = Allowed::default();
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             return Ok(allowed);
-        }
-        if self.walk.tables.remembers(configuration) {
-            return self.remembering(configuration);
         }
         loop {
             let before = self.walk.tables.reaches();

@@ -107,7 +107,7 @@ fn more_items_than_there_are_is_an_error() {
     assert_eq!(error.code(), "automaton/too-few-different");
 }
 
-fn schemas() -> [Value; 8] {
+fn schemas() -> [Value; 14] {
     let text = json!({"type": "string"});
     let list = |items: Value| json!({"type": "array", "uniqueItems": true, "items": items});
     [
@@ -120,8 +120,22 @@ fn schemas() -> [Value; 8] {
             json!({"type": "object", "properties": {"a": text, "b": {"type": "boolean"}}, "additionalProperties": false}),
         ),
         list(list(json!({"type": "string", "maxLength": 1}))),
-        json!({"type": "object", "properties": {"a": list(json!({"enum": ["a", [1], {"a": 1}]})), "b": list(text)},
+        json!({"type": "object", "properties": {"a": list(json!({"enum": ["a", [1], {"a": 1}]})), "b": list(text.clone())},
             "minProperties": 1, "additionalProperties": false}),
+        // not only as a list of different items
+        json!({"anyOf": [list(text.clone()), {"type": "array", "items": {"type": "string", "pattern": "^[ab]*$"}}]}),
+        json!({"anyOf": [list(json!({"type": ["integer", "string"]})), list(json!({"type": "number"}))], "minItems": 1}),
+        json!({"type": "array", "uniqueItems": true, "items": {"type": "integer"}, "minItems": 2, "maxItems": 4}),
+        list(
+            json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": text}, "required": ["a"],
+                "additionalProperties": {"type": "number"}}),
+        ),
+        json!({"type": "array", "uniqueItems": true, "prefixItems": [{"type": "string"}, {"type": "integer"}],
+            "items": {"type": "string", "maxLength": 2}}),
+        list(
+            json!({"type": "object", "properties": {"a": list(text.clone()), "b": list(list(json!({"type": "integer"})))},
+            "additionalProperties": false}),
+        ),
     ]
 }
 
@@ -134,6 +148,9 @@ fn compiled(schema: &Value, limits: Limits) -> (CompiledGrammar, Vec<Vec<u8>>) {
         r#"{"a":["a",[1],{"a":1}],"b":["a","b"]}"#,
         r#"[["a","b"],["a"],[]]"#,
         r#"["\u0061\"","aa",",","]"]"#,
+        r#"[{"a":[["a"],[1, 2]],"b":[[1,2],[1]]},{"a":["a"]}]"#,
+        r#"[0e1,0e12,0,0.0,-0,1e2,100,1E+2,"a",2]"#,
+        r#"[{"x":1,"a":1},{"a":1,"x":1.0}]"#,
     ];
     let mut tokens: BTreeSet<Vec<u8>> =
         (0x20..0x7F).chain([b'\n', 0xC3, 0xA9]).map(|b: u8| vec![b]).collect();
