@@ -338,10 +338,15 @@ impl Tables {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             match frame.value {
-                code::BETWEEN | code::BETWEEN_FREE => {
-                    // where it is free, only its end may be that of an item that came
-                    let value = if frame.value == code::BETWEEN { code::DOUBTFUL } else { code::UNSURE };
-                    let stack = self.stacks.push(list.to_return, value, frame.below);
+                code::BETWEEN => {
+                    let stack = self.stacks.push(list.to_return, code::DOUBTFUL, frame.below);
+                    for &item in &list.items {
+                        self.call(automaton, closure, item, stack);
+                    }
+                }
+                code::BETWEEN_FREE => {
+                    // only its end may be that of an item that came
+                    let stack = self.stacks.push(list.to_return, code::UNSURE, frame.below);
                     self.call(automaton, closure, list.further_item(), stack);
                 }
                 value => {
