@@ -264,7 +264,9 @@ impl Tables {
             false => Ok(()),
         };
         let moved = traced.and_then(|()| self.advance_items(automaton, id, byte, &mut closure));
-        closure.doubt(&self.stacks);
+        if self.memory.is_used() {
+            closure.doubt(&self.stacks);
+        }
         let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
         self.spare.push(closure);
         let ((low, high), next) = result?;

@@ -204,6 +204,11 @@ impl Memory {
             + self.blind.capacity() * 9
     }
 
+    /// Whether any list was entered.
+    pub(super) fn is_used(&self) -> bool {
+        !self.registers.is_empty()
+    }
+
     fn register(&mut self, register: Register) -> u32 {
         let next = self.registers.len() as u32;
         let registers = &mut self.registers;
