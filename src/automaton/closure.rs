@@ -134,7 +134,10 @@ impl Tables {
             | State::Key { .. }
             | State::Lockstep(_) => {}
             // return addresses are never entered without their frame
-            State::LoopReturn(_) | State::MembersReturn(_) | State::DistinctReturn(_) => {}
+            State::LoopReturn(_)
+            | State::MembersReturn(_)
+            | State::MembersBetween(_)
+            | State::DistinctReturn(_) => {}
             State::Accept => {
                 for place in 0..self.stacks.frame_count(stack) {
                     let frame = self.stacks.frame(stack, place);

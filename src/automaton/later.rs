@@ -127,15 +127,19 @@ impl Automaton {
         }
     }
 
+    /// Where a part begins, if it is lowered.
+    pub(super) fn lowered(&self, part: u32) -> Option<StateId> {
+        self.later.as_ref()?.starts.get(part as usize)?.get().copied()
+    }
+
     /// Where a part begins; lowers it if nobody has.
     pub(super) fn part(&self, part: u32) -> Result<StateId> {
-        let Some(later) = &self.later else { return Err(errors::not_lowered()) };
-        let known = || later.starts.get(part as usize).and_then(OnceLock::get).copied();
-        if let Some(start) = known() {
+        if let Some(start) = self.lowered(part) {
             return Ok(start);
         }
+        let Some(later) = &self.later else { return Err(errors::not_lowered()) };
         let mut work = later.work.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(start) = known() {
+        if let Some(start) = self.lowered(part) {
             return Ok(start);
         }
         let Work { grammar, kept, failed, next } = &mut *work;

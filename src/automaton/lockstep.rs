@@ -79,6 +79,11 @@ impl Tuples {
 
     fn completed(&mut self, l: u32, tuple: u32, bytes: u32) {
         self.extendable.insert((l, tuple), Some(bytes));
+        self.raise_reach(l, bytes);
+    }
+
+    /// Notes that some tuple takes so many bytes to complete.
+    pub(super) fn raise_reach(&mut self, l: u32, bytes: u32) {
         let reach = self.reach.entry(l).or_insert(0);
         if *reach < bytes {
             *reach = bytes;

@@ -25,7 +25,8 @@ impl<'g> Lowering<'g> {
         let index = self.block.next(&self.block.members);
         let place = self.block.at(index);
         let to_return = self.add_state(State::MembersReturn(index));
-        let between = self.add_state(State::MembersNext(index));
+        let after_separator = self.add_state(State::MembersNext(index));
+        let between = self.add_state(State::MembersBetween(index));
         self.kept.sources.members.push(id);
         self.block.members.push(Members {
             any_order: source.order == Order::Any,
@@ -43,12 +44,13 @@ impl<'g> Lowering<'g> {
             separator: StateId::ACCEPT,
             exit: next,
             to_return,
+            between,
             root: StateId::ACCEPT,
         });
         self.push_task(Task::MembersEnd { expression: id, index, next, scope });
         if self.kept.productive.holds(source.separator) {
-            self.push_task(Task::OrEmpty { expression: source.separator, next: between });
-            self.push_task(Task::Build { expression: source.separator, next: between, scope });
+            self.push_task(Task::OrEmpty { expression: source.separator, next: after_separator });
+            self.push_task(Task::Build { expression: source.separator, next: after_separator, scope });
         }
         if let Some(rest) =
             source.rest.filter(|&rest| self.kept.productive.holds(rest) && !self.only_the_required(source))

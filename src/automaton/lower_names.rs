@@ -22,12 +22,11 @@ impl Lowering<'_> {
         scope: u32,
     ) {
         let next = self.add_state(State::Named { next });
-        if names == Names::Endless {
-            return self.push_task(Task::Build { expression: body, next, scope });
-        }
-        // looked at alone
+        // what follows is not part of it: names are alike in many places
         let start = self.open_callable();
-        self.kept.sources.names.insert(id, start);
+        if names != Names::Endless {
+            self.kept.sources.names.insert(id, start);
+        }
         let result = self.call(start, next);
         self.push_task(Task::CallableEnd { start, result });
         self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });

@@ -118,6 +118,15 @@ impl Tables {
         })
     }
 
+    /// A value of the list's frame that does the same as `value` in a key of one of the sorted `members`, one of which may
+    /// come: in declared order what was passed before does not matter.
+    fn value_in_key(&self, list: &Members, value: u32, members: &[u32]) -> u32 {
+        if list.any_order || list.is_counted() {
+            return value;
+        }
+        members.get(members.partition_point(|&m| m < value)).copied().unwrap_or(value)
+    }
+
     /// How many required members are still to come.
     fn missing(&self, list: &Members, at: Progress) -> u32 {
         let one = u32::from(list.one.is_some() && !at.one);
@@ -247,7 +256,7 @@ impl Tables {
         }
         let further = self.further(list, at).iter().any(Option::is_some);
         if further || self.any_may_come(list, at, &list.keys[0].members) {
-            let stack = self.stacks.push(list.to_return, frame.value, frame.below);
+            let stack = self.stacks.push(list.between, frame.value, frame.below);
             self.add(closure, list.separator, stack);
         }
     }
@@ -266,22 +275,19 @@ impl Tables {
         let Ok(found) = edges.binary_search_by_key(&byte, |edge| edge.0) else { return Ok(()) };
         let child = edges[found].1;
         let key = &list.keys[child as usize];
-        let mut open: smallvec::SmallVec<[Frame; 4]> = smallvec::SmallVec::new();
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             let at = self.progress(list, frame.value);
             if !key.edges.is_empty() && self.any_may_come(list, at, &key.members) {
-                open.push(frame);
+                let value = self.value_in_key(list, frame.value, &key.members);
+                let stack = self.stacks.push(frame.to_return, value, frame.below);
+                self.add(closure, StateId(list.root.0 + child), stack);
             }
             if let Some(member) = key.terminal.filter(|&t| self.may_come(list, at, t)) {
                 let value = self.after_member(list, at, member);
                 let stack = self.stacks.push(list.to_return, value, frame.below);
                 self.add(closure, automaton.entered(list.values[member as usize])?, stack);
             }
-        }
-        if !open.is_empty() {
-            let stack = self.stacks.intern(&open);
-            self.add(closure, StateId(list.root.0 + child), stack);
         }
         Ok(())
     }

@@ -34,6 +34,7 @@ pub(crate) mod names;
 mod near;
 mod parts;
 pub(crate) mod segmented;
+mod shape;
 mod sizes;
 mod stack;
 pub(crate) mod state;
@@ -47,6 +48,7 @@ pub mod words;
 
 pub(crate) use distinct::Likeness;
 pub(crate) use parts::Part;
+pub(crate) use shape::Shape;
 pub use state::StateId;
 pub(crate) use successors::{Dense, Successors};
 pub use table::{ConfigurationId, Tables};
@@ -181,6 +183,20 @@ impl Automaton {
             State::Key { members, node } => self.key_edges(members, node).iter().map(|edge| edge.0).collect(),
             State::Lockstep(_) => ByteSet::FULL,
             _ => ByteSet::EMPTY,
+        }
+    }
+
+    /// The byte of a state that waits for a single one, and the state after it if that is the only one.
+    pub(crate) fn literal(&self, state: StateId) -> Option<(u8, Option<StateId>)> {
+        match self.state(state) {
+            State::Byte { byte, next } => Some((byte, Some(next))),
+            State::Key { members, node } => {
+                let list = self.members(members);
+                let &[(byte, child)] = list.keys[node as usize].edges.as_slice() else { return None };
+                let goes_on = list.keys[child as usize].terminal.is_none();
+                Some((byte, goes_on.then_some(StateId(list.root.0 + child))))
+            }
+            _ => None,
         }
     }
 

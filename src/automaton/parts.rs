@@ -5,8 +5,8 @@
 //! string is then one configuration wherever the string stands. A part accepts where it returns; what follows
 //! is [`Tables::returned`] of the stacks below.
 //!
-//! Frames whose value a state may look at before it returns stay with the part: the members seen, rounds
-//! of a loop, the tuple of a lockstep. Rounds are only told apart where a bound is so near that a token could come
+//! Frames whose value a state may look at before it returns stay with the part: the members seen in a key or a
+//! separator, rounds of a loop, the tuple of a lockstep. Rounds are only told apart where a bound is so near that a token could come
 //! to it, those inside of locksteps too: see `near.rs`.
 
 use super::Automaton;
@@ -153,6 +153,7 @@ impl Tables {
         splits: &mut SmallVec<[Split; 8]>,
     ) -> Option<bool> {
         let mut told_apart = false;
+        let is_key = matches!(automaton.state(state), State::Key { .. });
         let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((whole, Kept::new()), 1);
         while let Some((stack, kept)) = open.pop() {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
@@ -168,7 +169,8 @@ impl Tables {
                 }
                 let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
                 let value = match returns {
-                    Some(State::MembersReturn(_)) => frame.value,
+                    Some(State::MembersReturn(_)) if is_key => frame.value,
+                    Some(State::MembersBetween(_)) => frame.value,
                     Some(State::DistinctReturn(_)) if is_looked_at(frame.value) => frame.value,
                     Some(State::Lockstep(l)) => {
                         let (tuple, here) = self.near_tuple(automaton, l, frame.value, horizon);

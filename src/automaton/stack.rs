@@ -21,6 +21,9 @@ pub(super) const BETWEEN: u32 = 3 << 30;
 /// Counts and ids that lists have do not come so far.
 pub(super) const DOUBTFUL: u32 = 1 << 30;
 
+/// The same inside an item after which it takes the tape to know.
+pub(super) const UNSURE: u32 = DOUBTFUL + 1;
+
 /// Whether a frame's value is a register.
 pub(super) fn is_register(value: u32) -> bool {
     value >= REGISTER
@@ -34,6 +37,8 @@ struct Registers {
     inside: bool,
     /// Not one, but the value [`DOUBTFUL`].
     doubtful: bool,
+    /// Not one, but the value [`UNSURE`].
+    unsure: bool,
 }
 
 /// The id of a set of stacks.
@@ -115,6 +120,11 @@ impl Stacks {
         self.registers[id.0 as usize].doubtful
     }
 
+    /// Whether a frame is [`UNSURE`].
+    pub(super) fn is_unsure(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].unsure
+    }
+
     /// How many frames are on top.
     pub(crate) fn frame_count(&self, id: StackId) -> usize {
         self.frames(id).len()
@@ -143,6 +153,7 @@ impl Stacks {
             registers.any |= is_register(frame.value) || below.any;
             registers.inside |= (REGISTER..BETWEEN).contains(&frame.value) || below.inside;
             registers.doubtful |= frame.value == DOUBTFUL || below.doubtful;
+            registers.unsure |= frame.value == UNSURE || below.unsure;
         }
         self.registers.push(registers);
         self.frames.extend_from_slice(frames);

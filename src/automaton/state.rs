@@ -56,6 +56,8 @@ pub(crate) enum State {
     MembersReturn(u32),
     /// Between the separator and the next member.
     MembersNext(u32),
+    /// Marks the frame of a list while its separator is read; nothing returns to it.
+    MembersBetween(u32),
     /// Inside a member's key: a node of the key trie.
     Key { members: u32, node: u32 },
     /// Begin a list of items that are pairwise different.
@@ -183,6 +185,8 @@ pub(crate) struct Members {
     pub(crate) exit: StateId,
     /// The `MembersReturn` state.
     pub(crate) to_return: StateId,
+    /// The `MembersBetween` state.
+    pub(crate) between: StateId,
     /// State id of the key trie's root; node `n` has the id `root + n`.
     pub(crate) root: StateId,
 }

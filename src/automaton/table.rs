@@ -5,6 +5,7 @@ use super::closure::{Closure, Item};
 use super::distinct::{Memory, TapeId};
 use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
+use super::shape::Draft;
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{Edge, State, StateId};
 use super::successors::{Marks, Row, Successors};
@@ -61,6 +62,7 @@ pub struct Tables {
     /// Work lists kept for their allocations; locksteps need more than one at a time.
     spare: Vec<Closure>,
     scratch: Vec<Item>,
+    pub(super) draft: Draft,
 }
 
 fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
@@ -99,6 +101,7 @@ impl Tables {
             closed: FxHashMap::default(),
             spare: Vec::new(),
             scratch: Vec::new(),
+            draft: Draft::default(),
         };
         tables.intern(&[], Marks::default(), TapeId::NONE);
         // the unsure one has a place of its own
@@ -230,8 +233,38 @@ impl Tables {
             (Row::Single(byte, _), _) => Some(byte),
             (Row::Unknown, [item]) => match automaton.state(item.state) {
                 State::Byte { byte, .. } => Some(byte),
+                State::Key { members, node } => match automaton.key_edges(members, node) {
+                    &[(byte, _)] => Some(byte),
+                    _ => None,
+                },
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The state of a configuration that is a single state that waits for a single byte.
+    pub(crate) fn only_state(&self, id: ConfigurationId) -> Option<StateId> {
+        match (self.successors.row(id), self.items(id)) {
+            (Row::Single(..), [item]) => Some(item.state),
+            _ => None,
+        }
+    }
+
+    /// The byte that a configuration tells apart, and the configuration that goes on as it does after all other bytes, if it
+    /// is a single state of that kind.
+    pub(crate) fn exception(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+    ) -> Option<(u8, ConfigurationId)> {
+        let [item] = *self.items(id) else { return None };
+        match automaton.state(item.state) {
+            State::ByteOr { byte, otherwise, .. } if !self.remembers(id) => {
+                let others =
+                    self.intern(&[Item { state: otherwise, ..item }], Marks::default(), TapeId::NONE);
+                Some((byte, others))
+            }
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! A grammar compiled for a vocabulary.
 
 use super::engine::{Engine, Published};
+use super::shared::Shared;
 use super::spelling;
 use crate::automaton::{Automaton, names};
 use crate::diagnostic::Diagnostic;
@@ -38,6 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
+    shared: Arc<Shared>,
 }
 
 impl Compiler {
@@ -45,7 +47,7 @@ impl Compiler {
     /// what its masks need (some ten milliseconds).
     pub fn new(vocabulary: Arc<Vocabulary>) -> Compiler {
         vocabulary.loops();
-        Compiler { vocabulary, limits: Limits::default() }
+        Compiler { vocabulary, limits: Limits::default(), shared: Arc::default() }
     }
 
     /// The vocabulary.
@@ -68,7 +70,7 @@ impl Compiler {
         if automaton.has_names() {
             self.vocabulary.quoted();
         }
-        let engine = Engine::new();
+        let engine = Engine::new(Arc::clone(&self.shared));
         Ok(CompiledGrammar(Arc::new(Inner {
             fixed_bytes: automaton.memory_usage() + grammar.memory_usage(),
             grammar: grammar.clone(),

@@ -9,6 +9,7 @@ use super::allowed::Allowed;
 use super::difference::{self, Difference, Removed};
 use super::distinct::Blind;
 use super::loops;
+use super::shared::Shared;
 use super::token_mask::TokenMask;
 use super::walk::{Return, Walk};
 use crate::automaton::{Automaton, ConfigurationId, Part, Tables};
@@ -18,16 +19,41 @@ use crate::vocabulary::loops::TrieId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Of what a record is: a part, and the tokens of a trie.
-type RecordOf = (ConfigurationId, TrieId);
+/// Some tokens: those below a node of a trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Spot {
+    trie: TrieId,
+    node: u32,
+}
+
+impl Spot {
+    /// All tokens.
+    const ALL: Spot = Spot { trie: TrieId::ALL, node: 0 };
+}
+
+/// Of what a record is: a part, and the tokens that it is about.
+type RecordOf = (ConfigurationId, Spot);
+
+/// Where so many bytes may come, there may be a string.
+const WIDE: usize = 32;
 
 /// What is known of a part.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Record {
+    /// The part that it is nearly the same as.
+    base: Option<ConfigurationId>,
+    facts: Arc<Facts>,
+}
+
+/// What is known of a part, in whichever grammar it is.
+#[derive(Debug)]
+pub(super) struct Facts {
     /// The tokens allowed whatever is below, or how they differ from those of another part.
     tokens: Tokens,
     /// Where it returns before a token has ended.
     returns: Vec<Return>,
+    /// It took at most so many bytes to complete what runs in lockstep.
+    reach: u32,
 }
 
 #[derive(Debug)]
@@ -40,7 +66,7 @@ enum Tokens {
 #[derive(Debug, Default)]
 pub(super) struct Records {
     /// `None` for parts that may return nearly everywhere.
-    of: FxHashMap<RecordOf, Option<Arc<Record>>>,
+    of: FxHashMap<RecordOf, Option<Record>>,
     /// Of the configurations that stand in for those that remember items.
     blind: FxHashMap<ConfigurationId, Arc<Blind>>,
     bytes: usize,
@@ -50,7 +76,7 @@ impl Records {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.bytes
-            + self.of.capacity() * (size_of::<(RecordOf, Option<Arc<Record>>)>() + 1)
+            + self.of.capacity() * (size_of::<(RecordOf, Option<Record>)>() + 1)
             + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
     }
 
@@ -64,13 +90,13 @@ impl Records {
     }
 }
 
-impl Record {
-    fn memory_usage(&self) -> usize {
+impl Facts {
+    pub(super) fn memory_usage(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Whole(allowed) => allowed.memory_usage(),
             Tokens::Near(difference) => difference.removed.memory_usage() + difference.added.memory_usage(),
         };
-        size_of::<Record>() + tokens + self.returns.len() * size_of::<Return>()
+        size_of::<Facts>() + tokens + self.returns.len() * size_of::<Return>()
     }
 }
 
@@ -79,13 +105,15 @@ impl Record {
 pub(super) fn mask(
     tables: &mut Tables,
     records: &mut Records,
+    shared: &Shared,
     automaton: &Automaton,
     vocabulary: &Vocabulary,
     configuration: ConfigurationId,
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
     let successors = Arc::clone(tables.successors());
-    let mut work = Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, scratch };
+    let mut work =
+        Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, shared, scratch };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
@@ -96,6 +124,7 @@ pub(super) fn mask(
 pub(super) struct Work<'a> {
     pub(super) walk: Walk<'a>,
     pub(super) records: &'a mut Records,
+    shared: &'a Shared,
     /// Zeros, a mask's words.
     pub(super) scratch: &'a mut [u32],
 }
@@ -108,6 +137,7 @@ impl Work<'_> {
         if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
             let mut allowed = Allowed::default();
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
+            self.settle(&mut allowed)?;
             return Ok(allowed);
         }
         loop {
@@ -129,8 +159,8 @@ impl Work<'_> {
         for lengths in vocabulary.loops().lengths.iter().filter(|_| parts.told_apart) {
             let of_short = self.walk.tables.parts(automaton, configuration, lengths.bytes);
             if !of_short.told_apart {
-                let short = self.unite(&of_short, TrieId::ALL)?;
-                let long = self.unite(&parts, lengths.long)?;
+                let short = self.unite(&of_short, Spot::ALL)?;
+                let long = self.unite(&parts, Spot { trie: lengths.long, node: 0 })?;
                 allowed = short.zip(long).map(|(mut short, long)| {
                     short.keep(&lengths.short);
                     short.unite(long);
@@ -140,7 +170,7 @@ impl Work<'_> {
             }
         }
         if allowed.is_none() {
-            allowed = self.unite(&parts, TrieId::ALL)?;
+            allowed = self.unite(&parts, Spot::ALL)?;
         }
         match allowed {
             Some(allowed) => Ok(allowed),
@@ -148,11 +178,11 @@ impl Work<'_> {
         }
     }
 
-    /// The tokens of a trie that parts allow; `None` if one has no record.
-    fn unite(&mut self, parts: &[Part], trie: TrieId) -> Result<Option<Allowed>> {
+    /// The tokens that parts allow; `None` if one has no record.
+    fn unite(&mut self, parts: &[Part], spot: Spot) -> Result<Option<Allowed>> {
         let mut allowed = Allowed::default();
         for &part in parts {
-            match self.part(part, trie)? {
+            match self.part(part, spot)? {
                 Some(more) => allowed.unite(more),
                 None => return Ok(None),
             }
@@ -160,16 +190,49 @@ impl Work<'_> {
         Ok(Some(allowed))
     }
 
-    /// The tokens of a trie that a part allows where it stands; `None` if it has no record.
-    fn part(&mut self, part: Part, trie: TrieId) -> Result<Option<Allowed>> {
-        let Some(record) = self.record((part.configuration, trie), trie == TrieId::ALL)? else {
+    /// Adds what follows where strings may begin.
+    pub(super) fn settle(&mut self, allowed: &mut Allowed) -> Result<()> {
+        while let Some((trie, node, configuration)) = self.walk.entered.pop() {
+            match self.below(Spot { trie, node }, configuration)? {
+                Some(more) => allowed.unite(more),
+                None => self.walk.run_from(trie, node, configuration, allowed)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens below a node at which a configuration is come to, from those of its parts; `None` if that is not worth
+    /// while.
+    fn below(&mut self, spot: Spot, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+        let Walk { tables, automaton, vocabulary, .. } = &mut self.walk;
+        if tables.remembers(configuration)
+            || tables.may_become_unsure(configuration)
+            || tables.is_accepting(configuration)
+            || tables.candidate_bytes(automaton, configuration).len() < WIDE
+        {
+            return Ok(None);
+        }
+        let parts = tables.parts(automaton, configuration, vocabulary.longest());
+        if parts.told_apart {
+            return Ok(None);
+        }
+        let others = std::mem::take(&mut self.walk.entered);
+        let tokens = self.unite(&parts, spot);
+        self.walk.entered = others;
+        tokens
+    }
+
+    /// The tokens that a part allows where it stands; `None` if it has no record.
+    fn part(&mut self, part: Part, spot: Spot) -> Result<Option<Allowed>> {
+        let Some(record) = self.record((part.configuration, spot), spot == Spot::ALL)? else {
             return Ok(None);
         };
-        let mut allowed = match &record.tokens {
-            Tokens::Whole(allowed) => allowed.clone(),
-            Tokens::Near(difference) => {
-                let base = Part { configuration: difference.base, ..part };
-                let Some(mut allowed) = self.part(base, trie)? else { return Ok(None) };
+        let mut allowed = match (&record.facts.tokens, record.base) {
+            (Tokens::Whole(allowed), _) => allowed.clone(),
+            (Tokens::Near(difference), base) => {
+                let base = base.map(|configuration| Part { configuration, ..part });
+                let base = base.map_or(Ok(None), |base| self.part(base, spot));
+                let Some(mut allowed) = base? else { return Ok(None) };
                 match &difference.removed {
                     Removed::Few(tokens) => allowed.remove(tokens, self.scratch),
                     Removed::AllBut(kept) => allowed.keep(kept),
@@ -181,48 +244,87 @@ impl Work<'_> {
         if let Some(below) = part.below {
             let returned = self.walk.tables.returned(self.walk.automaton, below)?;
             if returned == ConfigurationId::UNSURE {
-                for place in &record.returns {
+                for place in &record.facts.returns {
                     self.walk.leave_unsure(place.trie, place.node);
                 }
             }
             let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, returned);
-            for place in record.returns.iter().filter(|place| candidates.contains(place.byte)) {
+            for place in record.facts.returns.iter().filter(|place| candidates.contains(place.byte)) {
                 let next = self.walk.step(returned, place.byte)?;
                 self.walk.run_below(place.trie, place.node, next, &mut allowed)?;
             }
+            if self.walk.tables.is_accepting(returned) {
+                self.walk.returns_at(&record.facts.returns);
+            }
+        } else {
+            self.walk.returns_at(&record.facts.returns);
         }
+        self.settle(&mut allowed)?;
         Ok(Some(allowed))
     }
 
-    /// The record of a part for a trie, made at the first visit. Unless it may `lean` on another's it is whole.
-    fn record(&mut self, of: RecordOf, lean: bool) -> Result<Option<Arc<Record>>> {
+    /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
+    fn record(&mut self, of: RecordOf, lean: bool) -> Result<Option<Record>> {
         if let Some(known) = self.records.of.get(&of) {
             return Ok(known.clone());
         }
-        let record = self.new_record(of, lean)?.map(Arc::new);
-        self.records.bytes += record.as_ref().map_or(0, |record| record.memory_usage());
+        let (configuration, spot) = of;
+        let record = match self.walk.tables.shape(self.walk.automaton, configuration) {
+            None => self.new_record(of, lean)?.map(|(base, facts)| (base, Arc::new(facts))),
+            Some(shaped) => match self.shared.get(&(shaped.shape.clone(), spot)) {
+                Some(None) => None,
+                Some(Some(facts)) => {
+                    self.walk.tables.raise_reach(&shaped, facts.reach);
+                    Some((self.base_of(configuration, &facts)?, facts))
+                }
+                None => {
+                    let record = self.new_record(of, lean)?;
+                    let reach = self.walk.tables.reach_of(&shaped);
+                    let record = record.map(|(base, facts)| (base, Arc::new(Facts { reach, ..facts })));
+                    let facts = record.as_ref().map(|record| Arc::clone(&record.1));
+                    self.shared.insert((shaped.shape, spot), facts);
+                    record
+                }
+            },
+        };
+        let record = record.map(|(base, facts)| Record { base, facts });
+        self.records.bytes += record.as_ref().map_or(0, |record| record.facts.memory_usage());
         self.records.of.insert(of, record.clone());
         Ok(record)
     }
 
-    fn new_record(&mut self, (configuration, trie): RecordOf, lean: bool) -> Result<Option<Record>> {
+    /// The part that a part is nearly the same as, given what another grammar has found out.
+    fn base_of(&mut self, configuration: ConfigurationId, facts: &Facts) -> Result<Option<ConfigurationId>> {
+        match &facts.tokens {
+            Tokens::Whole(_) => Ok(None),
+            Tokens::Near(_) => difference::base(&mut self.walk, configuration),
+        }
+    }
+
+    fn new_record(
+        &mut self,
+        (configuration, spot): RecordOf,
+        lean: bool,
+    ) -> Result<Option<(Option<ConfigurationId>, Facts)>> {
         if self.walk.tables.is_accepting(configuration) {
             return Ok(None);
         }
         let base = if lean { self.base(configuration)? } else { None };
+        // the record may be made in the middle of another
+        let outer = (self.walk.returns.take(), std::mem::take(&mut self.walk.entered));
         let unsure = self.walk.unsure.len();
-        self.walk.returns = Some(Vec::new());
-        let tokens = match base {
-            Some(base) => difference::compute(&mut self.walk, configuration, base).map(Tokens::Near),
-            None if trie == TrieId::ALL => self.tokens(configuration).map(Tokens::Whole),
-            None => {
-                let mut allowed = Allowed::default();
-                let walked = self.walk.run(trie, configuration, |_| true, &mut allowed);
-                walked.map(|()| Tokens::Whole(allowed))
+        let tokens = loop {
+            let before = self.walk.tables.reaches();
+            self.walk.returns = Some(Vec::new());
+            let tokens = self.tokens_at(configuration, spot, base);
+            // as with the mask: strings in it may have been nearer to their bounds
+            if tokens.is_err() || self.walk.tables.reaches() == before {
+                break tokens;
             }
         };
         let everywhere = self.walk.returns_everywhere();
-        let returns = self.walk.returns.take().unwrap_or_default();
+        let returns = std::mem::replace(&mut self.walk.returns, outer.0).unwrap_or_default();
+        self.walk.entered = outer.1;
         let mut tokens = tokens?;
         if everywhere || self.walk.unsure.len() > unsure {
             return Ok(None);
@@ -230,26 +332,51 @@ impl Work<'_> {
         if let Tokens::Whole(allowed) = &mut tokens {
             allowed.settle(self.walk.vocabulary.width());
         }
-        Ok(Some(Record { tokens, returns }))
+        Ok(Some((base, Facts { tokens, returns, reach: 0 })))
+    }
+
+    /// What a record holds.
+    fn tokens_at(
+        &mut self,
+        configuration: ConfigurationId,
+        spot: Spot,
+        base: Option<ConfigurationId>,
+    ) -> Result<Tokens> {
+        if let Some(base) = base {
+            let mut difference = difference::compute(&mut self.walk, configuration, base)?;
+            self.settle(&mut difference.added)?;
+            return Ok(Tokens::Near(difference));
+        }
+        if spot == Spot::ALL {
+            return self.tokens(configuration).map(Tokens::Whole);
+        }
+        let mut allowed = Allowed::default();
+        self.walk.run_from(spot.trie, spot.node, configuration, &mut allowed)?;
+        self.settle(&mut allowed)?;
+        Ok(Tokens::Whole(allowed))
     }
 
     /// The part that a part is nearly the same as.
     fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
         let Some(base) = difference::base(&mut self.walk, configuration)? else { return Ok(None) };
-        let record = self.record((base, TrieId::ALL), false)?;
-        let wide =
-            record.is_some_and(|record| matches!(&record.tokens, Tokens::Whole(whole) if whole.is_wide()));
+        let record = self.record((base, Spot::ALL), false)?;
+        let wide = record
+            .is_some_and(|record| matches!(&record.facts.tokens, Tokens::Whole(whole) if whole.is_wide()));
         Ok(wide.then_some(base))
     }
 
     /// The tokens of a configuration as a whole.
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
-        if let Some(allowed) = loops::compute(&mut self.walk, configuration, &candidates)? {
-            return Ok(allowed);
-        }
-        let mut allowed = Allowed::default();
-        self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
+        let mut allowed = match loops::compute(&mut self.walk, configuration, &candidates)? {
+            Some(allowed) => allowed,
+            None => {
+                let mut allowed = Allowed::default();
+                self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
+                allowed
+            }
+        };
+        self.settle(&mut allowed)?;
         Ok(allowed)
     }
 }

@@ -8,6 +8,7 @@ use super::allowed::Allowed;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
+use crate::grammar::ByteSet;
 use crate::vocabulary::loops::TrieId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -21,8 +22,6 @@ const MAJORITY: usize = 32;
 /// How a part differs from a loop.
 #[derive(Debug)]
 pub(super) struct Difference {
-    /// The configuration that loops.
-    pub(super) base: ConfigurationId,
     /// The tokens to take away from the loop's, wherever its continuation may have them from.
     pub(super) removed: Removed,
     /// The tokens to add.
@@ -89,21 +88,13 @@ pub(super) fn compute(
 ) -> Result<Difference> {
     let trie = walk.vocabulary.trie();
     let (mut removed, mut added) = (Vec::new(), Allowed::default());
-    let mut same: FxHashMap<(ConfigurationId, ConfigurationId), bool> = FxHashMap::default();
+    let mut disagreements = Disagreements { base, of: FxHashMap::default() };
     // nodes whose path is in the loop
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
-        for child in trie.steps(node) {
-            let pair @ (left, right) = (walk.step(left, child.byte)?, walk.step(base, child.byte)?);
-            let agree = left == right
-                || !child.byte.is_ascii()
-                    && match same.get(&pair) {
-                        Some(&known) => known,
-                        None => *same.entry(pair).or_insert(come_together(walk, pair)?),
-                    };
-            if agree {
-                continue;
-            }
+        let bytes = disagreements.bytes(walk, left)?;
+        for child in trie.steps(node).iter().filter(|child| bytes.contains(child.byte)) {
+            let (left, right) = (walk.step(left, child.byte)?, walk.step(base, child.byte)?);
             if right == base && left > ConfigurationId::UNSURE && !walk.tables.is_accepting(left) {
                 open.push((child.node, left));
                 continue;
@@ -115,7 +106,47 @@ pub(super) fn compute(
             walk.run_below(TrieId::ALL, child.node, left, &mut added)?;
         }
     }
-    Ok(Difference { base, removed: Removed::new(removed, walk.vocabulary.width().div_ceil(32)), added })
+    Ok(Difference { removed: Removed::new(removed, walk.vocabulary.width().div_ceil(32)), added })
+}
+
+/// After which bytes configurations do otherwise than the one that loops.
+struct Disagreements {
+    base: ConfigurationId,
+    of: FxHashMap<ConfigurationId, ByteSet>,
+}
+
+impl Disagreements {
+    fn bytes(&mut self, walk: &mut Walk<'_>, left: ConfigurationId) -> Result<ByteSet> {
+        if let Some(known) = self.of.get(&left) {
+            return Ok(*known);
+        }
+        // along a name that is told apart only its next byte is
+        let exception = walk.tables.exception(walk.automaton, left);
+        let (own, others) = exception.map_or((None, left), |(own, others)| (Some(own), others));
+        if let Some(own) = own {
+            let bytes = self.bytes(walk, others)?.union(&ByteSet::range(own, own));
+            self.of.insert(left, bytes);
+            return Ok(bytes);
+        }
+        let classes = walk.automaton.class_representatives();
+        let mut bytes = ByteSet::EMPTY;
+        let mut last = None;
+        for (place, &low) in classes.iter().enumerate() {
+            let pair = (walk.step(left, low)?, walk.step(self.base, low)?);
+            let differ = match last {
+                Some((known, differ)) if known == pair => differ,
+                // characters beyond ASCII take a few bytes until they are the same
+                _ => pair.0 != pair.1 && (low.is_ascii() || !come_together(walk, pair)?),
+            };
+            last = Some((pair, differ));
+            if differ {
+                let high = classes.get(place + 1).map_or(u8::MAX, |next| next - 1);
+                bytes = bytes.union(&ByteSet::range(low, high));
+            }
+        }
+        self.of.insert(left, bytes);
+        Ok(bytes)
+    }
 }
 
 /// Whether two configurations lead to the same ones after any bytes, after few bytes.

@@ -120,6 +120,7 @@ impl Work<'_> {
             }
             at += 1;
         }
+        self.settle(&mut added)?;
         Ok((removed, added))
     }
 

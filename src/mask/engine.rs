@@ -2,6 +2,7 @@
 //! what is missing is made under one lock, once, within one memory bound ([`Engine`]).
 
 use super::compute::{self, Records};
+use super::shared::Shared;
 use super::token_mask::TokenMask;
 use crate::automaton::segmented::Segmented;
 use crate::automaton::{Automaton, ConfigurationId, Successors, Tables};
@@ -79,6 +80,8 @@ pub(crate) struct Engine {
     /// Where readers find what is published.
     current: Arc<ArcSwap<Published>>,
     records: Records,
+    /// What grammars for the vocabulary have found out for each other.
+    shared: Arc<Shared>,
     /// Zeros, a mask's words.
     scratch: Vec<u32>,
     mask_bytes: usize,
@@ -96,7 +99,7 @@ fn published(generation: u64, tables: &Tables) -> Arc<Published> {
 }
 
 impl Engine {
-    pub(super) fn new() -> Engine {
+    pub(super) fn new(shared: Arc<Shared>) -> Engine {
         let tables = Tables::new();
         let published = published(0, &tables);
         Engine {
@@ -104,6 +107,7 @@ impl Engine {
             current: Arc::new(ArcSwap::new(Arc::clone(&published))),
             published,
             records: Records::default(),
+            shared,
             scratch: Vec::new(),
             mask_bytes: 0,
             masks_computed: 0,
@@ -161,6 +165,7 @@ impl Engine {
         let mask = compute::mask(
             &mut self.tables,
             &mut self.records,
+            &self.shared,
             automaton,
             vocabulary,
             configuration,

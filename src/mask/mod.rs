@@ -22,6 +22,7 @@ mod difference;
 mod distinct;
 mod engine;
 mod loops;
+mod shared;
 mod spelling;
 mod token_mask;
 mod uniform;

@@ -6,12 +6,16 @@ use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::{ChildStep, ChildTokens, TokenTrie, Vocabulary};
+use smallvec::SmallVec;
 
 /// With so many children or fewer, a trie node's children are tried one by one.
 const FEW_CHILDREN: usize = 24;
 
 /// A part that may return at more places than this is not kept by itself.
 const MOST_RETURNS: usize = 1 << 13;
+
+/// Below a node of so many tokens it is worth while to look whether they are known.
+const MANY_TOKENS: usize = 32;
 
 /// A place where a part has returned and a token goes on: the next byte, and the node that it leads to.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,8 @@ pub(super) struct Walk<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
     open: Vec<(u32, ConfigurationId)>,
+    /// Those at which a string may begin: what follows is known from elsewhere, maybe.
+    pub(super) entered: Vec<(TrieId, u32, ConfigurationId)>,
     /// Where accepting configurations are met, if that is asked for.
     pub(super) returns: Option<Vec<Return>>,
     /// Tokens that lead through [`ConfigurationId::UNSURE`].
@@ -54,6 +60,7 @@ impl<'a> Walk<'a> {
             automaton,
             vocabulary,
             open: Vec::new(),
+            entered: Vec::new(),
             returns: None,
             unsure: Vec::new(),
             uniform: Uniform::default(),
@@ -79,6 +86,13 @@ impl<'a> Walk<'a> {
     pub(super) fn return_everywhere(&mut self) {
         if let Some(returns) = &mut self.returns {
             returns.resize(MOST_RETURNS + 1, Return { byte: 0, trie: TrieId::ALL, node: 0 });
+        }
+    }
+
+    /// Says that the part may return at these places.
+    pub(super) fn returns_at(&mut self, places: &[Return]) {
+        if let Some(returns) = &mut self.returns {
+            returns.extend_from_slice(places);
         }
     }
 
@@ -126,6 +140,19 @@ impl<'a> Walk<'a> {
         self.finish((id, trie), allowed)
     }
 
+    /// Adds the tokens that end below a node, where `configuration` is reached.
+    pub(super) fn run_from(
+        &mut self,
+        id: TrieId,
+        node: u32,
+        configuration: ConfigurationId,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        let trie = self.vocabulary.trie_of(id);
+        self.come_to(id, trie, node, configuration);
+        self.finish((id, trie), allowed)
+    }
+
     fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
             if trie.0 == TrieId::ALL && self.takes_whole(trie.1, node, configuration)? {
@@ -135,6 +162,7 @@ impl<'a> Walk<'a> {
             self.visit(trie, node, configuration, |_| true, allowed)?;
             if self.returns_everywhere() {
                 self.open.clear();
+                self.entered.clear();
             }
             if allowed.are_many() {
                 allowed.settle(self.vocabulary.width());
@@ -170,8 +198,10 @@ impl<'a> Walk<'a> {
         if row.is_none()
             && let Some(only) = self.tables.only_byte(self.automaton, configuration)
         {
-            if wanted(only) {
+            if wanted(only) && self.tables.is_doubtful(configuration) {
                 self.try_byte(trie, children, configuration, only, allowed)?;
+            } else if wanted(only) {
+                self.run_literal(trie, children, configuration, allowed)?;
             }
             return Ok(());
         }
@@ -192,6 +222,36 @@ impl<'a> Walk<'a> {
                 None => self.step(configuration, child.byte)?,
             };
             self.reach(trie, child, next, allowed);
+        }
+        Ok(())
+    }
+
+    /// Goes along single bytes, for most of which no configuration is made: whoever reads them all makes it.
+    fn run_literal<'t>(
+        &mut self,
+        trie: (TrieId, &'t TokenTrie),
+        mut children: &'t [ChildStep],
+        configuration: ConfigurationId,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        let mut read: SmallVec<[u8; 32]> = SmallVec::new();
+        let mut literal =
+            self.tables.only_state(configuration).and_then(|state| self.automaton.literal(state));
+        while let Some((byte, next)) = literal {
+            let Ok(place) = children.binary_search_by_key(&byte, |child| child.byte) else { return Ok(()) };
+            let child = &children[place];
+            read.push(byte);
+            literal = next.and_then(|next| self.automaton.literal(next));
+            if literal.is_none() {
+                let mut at = configuration;
+                for &byte in &read {
+                    at = self.step(at, byte)?;
+                }
+                self.reach(trie, child, at, allowed);
+                return Ok(());
+            }
+            add_tokens(trie.1, child, allowed);
+            children = trie.1.steps(child.node);
         }
         Ok(())
     }
@@ -226,12 +286,13 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        match child.tokens(trie) {
-            ChildTokens::None => {}
-            ChildTokens::One(token) => allowed.push(token),
-            ChildTokens::Several(tokens) => allowed.extend(tokens),
+        add_tokens(trie, child, allowed);
+        if child.is_leaf {
+            return;
         }
-        if !child.is_leaf {
+        if child.byte == b'"' && trie.subtree_tokens(child.node).len() >= MANY_TOKENS {
+            self.entered.push((id, child.node, configuration));
+        } else {
             self.come_to(id, trie, child.node, configuration);
         }
     }
@@ -247,5 +308,15 @@ impl<'a> Walk<'a> {
             }));
         }
         self.open.push((node, configuration));
+    }
+}
+
+/// Adds the tokens that end at a child.
+#[inline]
+fn add_tokens(trie: &TokenTrie, child: &ChildStep, allowed: &mut Allowed) {
+    match child.tokens(trie) {
+        ChildTokens::None => {}
+        ChildTokens::One(token) => allowed.push(token),
+        ChildTokens::Several(tokens) => allowed.extend(tokens),
     }
 }

@@ -31,6 +31,16 @@ impl Tables {
         self.items(id).iter().any(|item| self.stacks.has_register(item.stack))
     }
 
+    /// Whether an item begins, whose bytes lead to what it takes the tape to know.
+    pub(crate) fn is_doubtful(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| self.stacks.is_doubtful(item.stack))
+    }
+
+    /// Whether an item is open after which it takes the tape to know: a token may end with it and not be allowed.
+    pub(crate) fn may_become_unsure(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| self.stacks.is_unsure(item.stack))
+    }
+
     /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unsure.
     pub(crate) fn blind(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<ConfigurationId> {
         if !self.has_register(id) {

@@ -51,15 +51,13 @@ mod code {
     /// Of an item, from which the list may end (1) and go on (2).
     pub(super) const MAY_END: u32 = 1;
     pub(super) const MAY_GO_ON: u32 = 2;
-    /// Of an item after which it takes the tape to know.
-    pub(super) const UNSURE: u32 = 4;
     /// Of an item after which another may begin, whatever came.
     pub(super) const FREE: u32 = 8;
     /// Between items.
     pub(super) const BETWEEN: u32 = 16;
     /// Between items, where another may begin, whatever came.
     pub(super) const BETWEEN_FREE: u32 = BETWEEN | FREE;
-    pub(super) use super::stack::DOUBTFUL;
+    pub(super) use super::stack::{DOUBTFUL, UNSURE};
 }
 
 /// The frame value of a register between items.

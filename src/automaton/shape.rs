@@ -1,0 +1,238 @@
+//! Shapes of configurations: what may follow, written down without the ids of the grammar that it is of.
+//!
+//! A configuration is written as its states with their stacks, then each state as what it reads and where it leads, states
+//! by the order in which they are met. Two configurations of one shape do the same until they return, be they of two
+//! grammars: the inside of a string, a number, a date. (Two that do the same may have different shapes.)
+
+use super::Automaton;
+use super::stack::{Frame, StackId};
+use super::state::{State, StateId};
+use super::table::{ConfigurationId, Tables};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Longer shapes are not written: few are met again.
+const MOST_WORDS: usize = 1024;
+
+/// Those of locksteps are: finding out what they do takes long.
+const MOST_WORDS_OF_LOCKSTEP: usize = 1 << 14;
+
+/// What a configuration may do until it returns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shape(Box<[u32]>);
+
+impl Shape {
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.0.len() * 4
+    }
+}
+
+/// A shape, and the locksteps of the grammar that it is of.
+#[derive(Clone, Debug)]
+pub(crate) struct Shaped {
+    pub(crate) shape: Shape,
+    locksteps: SmallVec<[u32; 2]>,
+}
+
+/// A shape in the making.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    words: Vec<u32>,
+    /// The states met, in that order.
+    met: Vec<StateId>,
+    numbers: FxHashMap<StateId, u32>,
+    locksteps: SmallVec<[u32; 2]>,
+    most_words: usize,
+}
+
+struct Writer<'a> {
+    automaton: &'a Automaton,
+    tables: &'a Tables,
+    draft: Draft,
+}
+
+impl Tables {
+    /// The shape of a configuration; `None` if it is large, or has to do with the members or items of a list.
+    pub(crate) fn shape(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<Shaped> {
+        let of_lockstep = self.states(id).any(|state| matches!(automaton.state(state), State::Lockstep(_)));
+        let mut draft = std::mem::take(&mut self.draft);
+        draft.most_words = if of_lockstep { MOST_WORDS_OF_LOCKSTEP } else { MOST_WORDS };
+        draft.locksteps.clear();
+        draft.words.clear();
+        draft.met.clear();
+        draft.numbers.clear();
+        let mut writer = Writer { automaton, tables: self, draft };
+        let written = writer.write(id);
+        self.draft = writer.draft;
+        let (words, locksteps) = (&self.draft.words, &self.draft.locksteps);
+        written.map(|()| Shaped { shape: Shape(words.as_slice().into()), locksteps: locksteps.clone() })
+    }
+
+    /// The most bytes that it took to complete what runs in lockstep in a shape.
+    pub(crate) fn reach_of(&self, shaped: &Shaped) -> u32 {
+        shaped.locksteps.iter().map(|&l| self.tuples.reach(l)).max().unwrap_or(0)
+    }
+
+    /// Says that it may take so many bytes to complete what runs in lockstep in a shape: another grammar has found out.
+    pub(crate) fn raise_reach(&mut self, shaped: &Shaped, bytes: u32) {
+        shaped.locksteps.iter().for_each(|&l| self.tuples.raise_reach(l, bytes));
+    }
+}
+
+impl Writer<'_> {
+    fn write(&mut self, id: ConfigurationId) -> Option<()> {
+        self.configuration(id)?;
+        let mut written = 0;
+        while let Some(&state) = self.draft.met.get(written) {
+            written += 1;
+            self.write_state(state)?;
+        }
+        Some(())
+    }
+
+    fn put(&mut self, word: u32) {
+        self.draft.words.push(word);
+    }
+
+    /// Whether there is room for more.
+    fn has_room(&self) -> Option<()> {
+        (self.draft.words.len() < self.draft.most_words).then_some(())
+    }
+
+    /// Writes the kind of what follows, with how many parts it has or a byte.
+    fn put_kind(&mut self, kind: u32, more: u32) {
+        self.put(kind << 24 | more);
+    }
+
+    /// Writes which state comes next: 0 for the accepting one.
+    fn refer(&mut self, state: StateId) -> Option<()> {
+        let state = self.automaton.single(state);
+        let state = match self.automaton.state(state) {
+            State::Later(part) => self.automaton.lowered(part)?,
+            _ => state,
+        };
+        if state == StateId::ACCEPT {
+            self.put(0);
+            return Some(());
+        }
+        let next = self.draft.met.len() as u32 + 1;
+        let number = *self.draft.numbers.entry(state).or_insert(next);
+        if number == next {
+            self.draft.met.push(state);
+        }
+        self.put(number);
+        Some(())
+    }
+
+    fn configuration(&mut self, id: ConfigurationId) -> Option<()> {
+        let tables = self.tables;
+        if id == ConfigurationId::UNSURE || tables.remembers(id) {
+            return None;
+        }
+        let items = tables.items(id);
+        self.put_kind(1 + u32::from(tables.is_accepting(id)), items.len() as u32);
+        items.iter().try_for_each(|item| {
+            self.refer(item.state)?;
+            self.stacks(item.stack)
+        })
+    }
+
+    /// Writes the frames of rounds and locksteps that a part keeps.
+    fn stacks(&mut self, stack: StackId) -> Option<()> {
+        self.has_room()?;
+        let frames = self.tables.stacks.frames(stack);
+        self.put(frames.len() as u32);
+        frames.iter().try_for_each(|frame| {
+            if frame.to_return == Frame::BOTTOM {
+                self.put(u32::MAX);
+                return Some(());
+            }
+            self.refer(frame.to_return)?;
+            match self.automaton.state(frame.to_return) {
+                State::MembersReturn(_) | State::MembersBetween(_) | State::DistinctReturn(_) => return None,
+                State::Lockstep(_) => {
+                    let tuple = self.tables.tuples.get(frame.value);
+                    tuple.iter().try_for_each(|&operand| self.configuration(operand))?;
+                }
+                _ => self.put(frame.value),
+            }
+            self.stacks(frame.below)
+        })
+    }
+
+    fn write_state(&mut self, state: StateId) -> Option<()> {
+        self.has_room()?;
+        let automaton = self.automaton;
+        match automaton.state(state) {
+            // these are not met
+            State::Accept | State::Later(_) => None,
+            State::Byte { byte, next } => {
+                self.put_kind(3, u32::from(byte));
+                self.refer(next)
+            }
+            State::ByteOr { byte, next, otherwise } => {
+                self.put_kind(4, u32::from(byte));
+                self.refer(next)?;
+                self.refer(otherwise)
+            }
+            State::Bytes { first, len } => {
+                self.put_kind(5, len);
+                automaton.edges(first, len).iter().try_for_each(|edge| {
+                    self.put(u32::from(edge.low) << 8 | u32::from(edge.high));
+                    self.refer(edge.next)
+                })
+            }
+            State::Split { first, len } => {
+                self.put_kind(6, len);
+                automaton.splits(first, len).iter().try_for_each(|&next| self.refer(next))
+            }
+            State::Named { next } => {
+                self.put_kind(7, 0);
+                self.refer(next)
+            }
+            State::Call { start, to_return } => {
+                self.put_kind(8, 0);
+                self.refer(start)?;
+                self.refer(to_return)
+            }
+            State::LoopAgain(l) => self.write_loop(9, l),
+            State::LoopReturn(l) => self.write_loop(10, l),
+            State::MembersEnter(_)
+            | State::MembersReturn(_)
+            | State::MembersNext(_)
+            | State::MembersBetween(_)
+            | State::Key { .. }
+            | State::DistinctEnter(_)
+            | State::DistinctReturn(_)
+            | State::DistinctNext(_) => None,
+            State::Lockstep(l) => self.write_lockstep(11, l),
+            State::LockstepEnter(l) => self.write_lockstep(12, l),
+        }
+    }
+
+    fn write_lockstep(&mut self, kind: u32, l: u32) -> Option<()> {
+        self.draft.locksteps.push(l);
+        let lockstep = self.automaton.lockstep(l);
+        self.put_kind(kind, lockstep.operands.len() as u32);
+        self.put(u32::from(lockstep.complement));
+        for operand in &lockstep.operands {
+            self.put(u32::from(operand.nullable) << 1 | u32::from(operand.start.is_some()));
+            operand.start.map_or(Some(()), |start| self.refer(start))?;
+        }
+        self.refer(lockstep.exit)?;
+        self.refer(lockstep.state)
+    }
+
+    fn write_loop(&mut self, kind: u32, l: u32) -> Option<()> {
+        let counted = self.automaton.counted_loop(l);
+        self.put_kind(kind, u32::from(counted.max.is_some()));
+        self.put(counted.bytes);
+        self.put(counted.min);
+        self.put(counted.max.unwrap_or(0));
+        self.refer(counted.body)?;
+        self.refer(counted.exit)?;
+        self.refer(counted.to_return)?;
+        self.refer(counted.after_first)
+    }
+}
