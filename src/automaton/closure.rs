@@ -6,7 +6,7 @@
 
 use super::Automaton;
 use super::distinct::Trace;
-use super::stack::{Frame, StackId};
+use super::stack::{Frame, StackId, Stacks};
 use super::state::{Loop, State, StateId};
 use super::table::Tables;
 use crate::error::Result;
@@ -46,6 +46,11 @@ impl Closure {
         self.accepting = false;
         self.named = false;
         self.trace.clear();
+    }
+
+    /// Before it is closed: it takes the tape to know what follows if that is so of what has moved.
+    pub(super) fn doubt(&mut self, stacks: &Stacks) {
+        self.trace.unsure |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
     }
 
     /// The states reached.
@@ -160,7 +165,7 @@ impl Tables {
             State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack)?,
             State::DistinctEnter(d) => self.enter_distinct(automaton, closure, d, stack),
-            State::DistinctNext(_) => self.next_item(automaton, closure, stack),
+            State::DistinctNext(d) => self.next_item(automaton, closure, d, stack),
             State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
         }
         Ok(())

@@ -11,7 +11,7 @@
 
 use super::Automaton;
 use super::closure::Item;
-use super::distinct::{TapeId, is_between};
+use super::distinct::{TapeId, is_looked_at};
 use super::near::Round;
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
@@ -171,7 +171,7 @@ impl Tables {
                 let value = match returns {
                     Some(State::MembersReturn(_)) if is_key => frame.value,
                     Some(State::MembersBetween(_)) => frame.value,
-                    Some(State::DistinctReturn(_)) if is_between(frame.value) => frame.value,
+                    Some(State::DistinctReturn(_)) if is_looked_at(frame.value) => frame.value,
                     Some(State::Lockstep(l)) => {
                         let (tuple, here) = self.near_tuple(automaton, l, frame.value, horizon);
                         told_apart |= here;

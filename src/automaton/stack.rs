@@ -10,13 +10,35 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// Values from here on are registers of items that must differ from others; counts and ids never come so far, as texts
-/// do not.
+/// Values from here on are registers of lists whose items must differ; counts and ids never come so far, as texts do
+/// not.
 pub(super) const REGISTER: u32 = 1 << 31;
 
-/// Whether a frame's value is one of those.
+/// Those from here on are registers of lists between two items, the others of lists inside an item.
+pub(super) const BETWEEN: u32 = 3 << 30;
+
+/// The value of a list's frame inside an item of which nothing is known: it takes the tape to know what its bytes lead to.
+/// Counts and ids that lists have do not come so far.
+pub(super) const DOUBTFUL: u32 = 1 << 30;
+
+/// The same inside an item after which it takes the tape to know.
+pub(super) const UNSURE: u32 = DOUBTFUL + 1;
+
+/// Whether a frame's value is a register.
 pub(super) fn is_register(value: u32) -> bool {
     value >= REGISTER
+}
+
+/// Registers in a stack.
+#[derive(Clone, Copy, Debug, Default)]
+struct Registers {
+    any: bool,
+    /// Of lists inside an item.
+    inside: bool,
+    /// Not one, but the value [`DOUBTFUL`].
+    doubtful: bool,
+    /// Not one, but the value [`UNSURE`].
+    unsure: bool,
 }
 
 /// The id of a set of stacks.
@@ -51,8 +73,8 @@ pub(crate) struct Stacks {
     ends: Vec<u32>,
     ids: HashTable<u32>,
     unions: FxHashMap<(StackId, StackId), StackId>,
-    /// Per id: whether a frame in it, or below, has a register of that kind.
-    registers: Vec<bool>,
+    /// Per id: the registers of its frames and those below.
+    registers: Vec<Registers>,
 }
 
 fn hash(frames: &[Frame]) -> u64 {
@@ -83,9 +105,24 @@ impl Stacks {
         &self.frames[start..self.ends[id.0 as usize] as usize]
     }
 
-    /// Whether a frame has a register of an item that must differ from others.
+    /// Whether a frame has a register.
     pub(super) fn has_register(&self, id: StackId) -> bool {
-        self.registers[id.0 as usize]
+        self.registers[id.0 as usize].any
+    }
+
+    /// Whether a frame has the register of a list inside an item.
+    pub(super) fn is_inside(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].inside
+    }
+
+    /// Whether a frame is [`DOUBTFUL`].
+    pub(super) fn is_doubtful(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].doubtful
+    }
+
+    /// Whether a frame is [`UNSURE`].
+    pub(super) fn is_unsure(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].unsure
     }
 
     /// How many frames are on top.
@@ -110,9 +147,15 @@ impl Stacks {
             return StackId(id);
         }
         let id = self.ends.len() as u32;
-        let below = |frame: &Frame| frame.to_return != Frame::BOTTOM && self.has_register(frame.below);
-        let has_register = frames.iter().any(|frame| is_register(frame.value) || below(frame));
-        self.registers.push(has_register);
+        let mut registers = Registers::default();
+        for frame in frames.iter().filter(|frame| frame.to_return != Frame::BOTTOM) {
+            let below = self.registers[frame.below.0 as usize];
+            registers.any |= is_register(frame.value) || below.any;
+            registers.inside |= (REGISTER..BETWEEN).contains(&frame.value) || below.inside;
+            registers.doubtful |= frame.value == DOUBTFUL || below.doubtful;
+            registers.unsure |= frame.value == UNSURE || below.unsure;
+        }
+        self.registers.push(registers);
         self.frames.extend_from_slice(frames);
         self.ends.push(self.frames.len() as u32);
         let (all, ends) = (&self.frames, &self.ends);
@@ -207,7 +250,7 @@ impl Stacks {
     pub(crate) fn memory_usage(&self) -> usize {
         self.frames.capacity() * size_of::<Frame>()
             + self.ends.capacity() * 4
-            + self.registers.capacity()
+            + self.registers.capacity() * size_of::<Registers>()
             + self.ids.capacity() * 5
             + self.unions.capacity() * 13
     }

@@ -309,6 +309,9 @@ impl Tables {
             false => Ok(()),
         };
         let moved = traced.and_then(|()| self.advance_items(automaton, id, byte, &mut closure));
+        if self.memory.is_used() {
+            closure.doubt(&self.stacks);
+        }
         let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
         self.spare.push(closure);
         let ((low, high), next) = result?;
@@ -375,6 +378,9 @@ impl Tables {
 
     /// The configuration of the states in a closure that is not closed yet.
     fn closed(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
+        if closure.trace.unsure {
+            return Ok(ConfigurationId::UNSURE);
+        }
         let single = match closure.states() {
             [] if !closure.accepting => return Ok(ConfigurationId::DEAD),
             &[item] if !closure.accepting => Some(item),

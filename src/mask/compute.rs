@@ -131,14 +131,14 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        if self.walk.tables.has_register(configuration) {
+            return self.remembering(configuration);
+        }
         if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
             let mut allowed = Allowed::default();
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             self.settle(&mut allowed)?;
             return Ok(allowed);
-        }
-        if self.walk.tables.remembers(configuration) {
-            return self.remembering(configuration);
         }
         loop {
             let before = self.walk.tables.reaches();
@@ -206,6 +206,7 @@ impl Work<'_> {
     fn below(&mut self, spot: Spot, configuration: ConfigurationId) -> Result<Option<Allowed>> {
         let Walk { tables, automaton, vocabulary, .. } = &mut self.walk;
         if tables.remembers(configuration)
+            || tables.may_become_unsure(configuration)
             || tables.is_accepting(configuration)
             || tables.candidate_bytes(automaton, configuration).len() < WIDE
         {

@@ -1,11 +1,11 @@
 //! Masks inside the items of lists whose items differ.
 //!
-//! Such a configuration remembers what was read, so no other is like it. But its mask is nearly that of the *blind*
-//! configuration, which does not remember and is met again and again. They differ in three ways. Tokens that follow an item
-//! seen before may be cut off where it ends: these are found by walking the trie along the items seen. Tokens with which
-//! the item ends continue a list that now has one more item: below the quote or bracket that ends it, the trie is walked
-//! without blindness. And the blind configuration is *unsure* about tokens that begin another item: what is left of
-//! those is tried one by one.
+//! Such a configuration knows which items came, so no other is like it. But its mask is nearly that of the *blind*
+//! configuration, which does not know and is met again and again. They differ in two ways. Tokens that follow an item that
+//! came may be cut off where it ends: these are found by walking the trie along what came, with the blind configuration,
+//! and where an item is one that came, or can become nothing else, below that without blindness. And the blind
+//! configuration is *unsure* about tokens with which another item begins and ends: what is left of those is tried one by
+//! one.
 
 use super::allowed::Allowed;
 use super::compute::Work;
@@ -15,9 +15,6 @@ use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
-
-/// Bytes with which an item may end, if it does not end with the byte before the separator.
-const ENDS: [u8; 3] = *b"\"]}";
 
 /// The tokens of a configuration that does not remember.
 #[derive(Debug)]
@@ -36,14 +33,16 @@ impl Blind {
     }
 }
 
-/// A node of the trie that is reached by a text which an item seen begins with, or ends with.
+/// A node of the trie that is reached by a text with which an item begins that came.
 struct Place {
     node: u32,
-    configuration: ConfigurationId,
+    /// The place before the last byte.
+    before: usize,
+    byte: u8,
+    /// The configuration there, if it was needed.
+    exact: Option<ConfigurationId>,
     blind: ConfigurationId,
-    like: Option<Likeness>,
-    /// Whether nothing but ends led here.
-    ends: bool,
+    like: Likeness,
 }
 
 /// A node of the trie of unsure tokens.
@@ -62,47 +61,85 @@ fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut Allowed) {
 }
 
 impl Work<'_> {
-    /// The tokens of a configuration that remembers.
+    /// The tokens of a configuration that knows which items came.
     pub(super) fn remembering(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
         let automaton = self.walk.automaton;
-        let trie = self.walk.vocabulary.trie();
-        let blind = self.walk.tables.blind(automaton, configuration);
+        let blind = self.walk.tables.blind(automaton, configuration)?;
         let base = self.blind(blind)?;
-        let like = self.walk.tables.likeness(configuration);
-        let like = (!like.is_empty()).then_some(like);
-        let (mut removed, mut added) = (Vec::new(), Allowed::default());
-        let mut open = vec![Place { node: trie.root(), configuration, blind, like, ends: true }];
-        while let Some(place) = open.pop() {
-            for child in trie.steps(place.node) {
-                let like = place.like.as_ref().and_then(|like| self.walk.tables.alike(like, child.byte));
-                let ends = place.ends && ENDS.contains(&child.byte);
-                if like.is_none() && !ends {
-                    continue;
-                }
-                let blind = self.walk.step(place.blind, child.byte)?;
-                if blind == ConfigurationId::DEAD {
-                    continue;
-                }
-                let next = self.walk.step(place.configuration, child.byte)?;
-                if blind != ConfigurationId::UNSURE
-                    && self.walk.tables.blind(automaton, next) == self.walk.tables.blind(automaton, blind)
-                {
-                    open.push(Place { node: child.node, configuration: next, blind, like, ends });
-                } else {
-                    removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
-                    self.walk.run_below(TrieId::ALL, child.node, next, &mut added)?;
-                }
-            }
-        }
-        self.settle(&mut added)?;
-        let done: FxHashSet<u32> = removed.iter().copied().collect();
+        let (removed, added) = self.differences(configuration, blind)?;
         let mut allowed = base.allowed.clone();
         allowed.remove(&removed, self.scratch);
         allowed.unite(added);
         if let Some(trie) = &base.unsure {
+            let done: FxHashSet<u32> = removed.iter().copied().collect();
             self.unsure((trie, &done), configuration, blind, &mut allowed)?;
         }
         Ok(allowed)
+    }
+
+    /// The tokens to take from those of the blind configuration as an open item is one that came, and those to add.
+    fn differences(
+        &mut self,
+        configuration: ConfigurationId,
+        blind: ConfigurationId,
+    ) -> Result<(Vec<u32>, Allowed)> {
+        let automaton = self.walk.automaton;
+        let trie = self.walk.vocabulary.trie();
+        let (mut removed, mut added) = (Vec::new(), Allowed::default());
+        let like = self.walk.tables.likeness(configuration);
+        if like.is_empty() {
+            return Ok((removed, added));
+        }
+        let exact = Some(configuration);
+        let mut places = vec![Place { node: trie.root(), before: 0, byte: 0, exact, blind, like }];
+        let mut at = 0;
+        while at < places.len() {
+            for child in trie.steps(places[at].node) {
+                let blind = self.walk.step(places[at].blind, child.byte)?;
+                if blind == ConfigurationId::DEAD {
+                    continue;
+                }
+                let Some(like) = self.walk.tables.alike(automaton, &places[at].like, child.byte)? else {
+                    continue;
+                };
+                let mut exact = None;
+                if blind == ConfigurationId::UNSURE || self.walk.tables.matters(automaton, &like)? {
+                    let before = self.exact(&mut places, at)?;
+                    let next = self.walk.step(before, child.byte)?;
+                    if blind == ConfigurationId::UNSURE || self.walk.tables.blind(automaton, next)? != blind {
+                        removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
+                        self.walk.run_below(TrieId::ALL, child.node, next, &mut added)?;
+                        continue;
+                    }
+                    exact = Some(next);
+                }
+                if !child.is_leaf {
+                    let (node, byte) = (child.node, child.byte);
+                    places.push(Place { node, before: at, byte, exact, blind, like });
+                }
+            }
+            at += 1;
+        }
+        self.settle(&mut added)?;
+        Ok((removed, added))
+    }
+
+    /// The configuration at a place.
+    fn exact(&mut self, places: &mut [Place], at: usize) -> Result<ConfigurationId> {
+        let mut path = Vec::new();
+        let mut place = at;
+        let mut exact = loop {
+            match places[place].exact {
+                Some(known) => break known,
+                None => path.push(place),
+            }
+            place = places[place].before;
+        };
+        while let Some(place) = path.pop() {
+            exact = self.walk.step(exact, places[place].byte)?;
+            places[place].exact = Some(exact);
+        }
+        Ok(exact)
     }
 
     /// Adds the tokens of a trie that are allowed and not `done`, where the blind configuration is unsure: as far as the
@@ -123,7 +160,10 @@ impl Work<'_> {
                 if after == ConfigurationId::DEAD {
                     continue;
                 }
-                let alike = beyond.as_ref().map(|like| self.walk.tables.alike(like, child.byte));
+                let alike = match &beyond {
+                    Some(like) => Some(self.walk.tables.alike(automaton, like, child.byte)?),
+                    None => None,
+                };
                 let is_alike = alike.as_ref().is_none_or(Option::is_some);
                 let is_unsure = after == ConfigurationId::UNSURE;
                 let Some(exact) = exact.filter(|_| is_unsure || is_alike) else {
@@ -145,7 +185,7 @@ impl Work<'_> {
                 }
                 push(trie.tokens(child.node), done, allowed);
                 let node = child.node;
-                let blind = self.walk.tables.blind(automaton, next);
+                let blind = self.walk.tables.blind(automaton, next)?;
                 let beyond = match (is_unsure, alike) {
                     (true, _) if self.walk.tables.remembers(next) => Some(self.walk.tables.likeness(next)),
                     (_, alike) => alike.flatten(),

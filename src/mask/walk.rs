@@ -198,7 +198,9 @@ impl<'a> Walk<'a> {
         if row.is_none()
             && let Some(only) = self.tables.only_byte(self.automaton, configuration)
         {
-            if wanted(only) {
+            if wanted(only) && self.tables.is_doubtful(configuration) {
+                self.try_byte(trie, children, configuration, only, allowed)?;
+            } else if wanted(only) {
                 self.run_literal(trie, children, configuration, allowed)?;
             }
             return Ok(());

@@ -99,6 +99,59 @@ fn a_byte_is_allowed_if_some_word_goes_on_with_it() {
     }
 }
 
+/// Prefixes of lists: what was read of the last item can become another value than those before it, or not.
+#[test]
+fn an_item_goes_on_as_long_as_it_can_differ() {
+    let list = |items: Value| json!({"type": "array", "items": items, "uniqueItems": true});
+    let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
+        "additionalProperties": {"type": "integer"}});
+    let closed = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+        "required": ["a"], "additionalProperties": false});
+    let cases = [
+        (json!({"type": "number"}), "[0, 0", true),
+        (json!({"type": "number"}), "[0, 0e", false),
+        (json!({"type": "number"}), "[0, 0.00e", false),
+        (json!({"type": "number"}), "[0, 0.0", true),
+        (json!({"type": "number"}), "[1, 0e", true),
+        (json!({"type": "number"}), "[1e2, 100,", false),
+        (json!({"type": "number"}), "[1e2, 10", true),
+        (json!({"type": "number"}), "[1e2, 1E+2]", false),
+        (json!({"type": "number"}), "[1e2, 1E+20]", true),
+        (json!({"type": "number"}), "[1.50, 1.5]", false),
+        (
+            json!({"type": "integer", "minimum": 0, "maximum": 19}),
+            "[1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 1",
+            true,
+        ),
+        (json!({"type": "integer", "minimum": 10, "maximum": 14}), "[10, 11, 12, 13, 1", true),
+        (json!({"type": "integer", "minimum": 10, "maximum": 14}), "[10, 11, 12, 13, 14,", false),
+        (json!({"type": "integer", "minimum": 10, "maximum": 24}), "[20, 21, 22, 23, 24, 2", false),
+        (object.clone(), r#"[{"a": 1, "x": 2}, {"a": 1, "x": 2"#, true),
+        (object.clone(), r#"[{"a": 1, "x": 2}, {"x": 2, "a": 1}"#, false),
+        (object.clone(), r#"[{"x": 2, "a": 1}, {"a": 1, "x": 2}"#, false),
+        (object, r#"[{"x": 2, "a": 1}, {"a": 1, "x": 2, "y": 0}]"#, true),
+        (closed.clone(), r#"[{"a": 1, "b": "x"}, {"a": 1, "b": "x"#, true),
+        (closed.clone(), r#"[{"a": 1, "b": "x"}, {"a": 1, "b": "x""#, false),
+        (closed.clone(), r#"[{"a": 1, "b": "x"}, {"a": 1}, {"a": 1"#, true),
+        (closed, r#"[{"a": 1, "b": "x"}, {"a": 1}, {"a": 1}"#, false),
+        (json!({"type": "string"}), r#"["a\"b", "a\u0022b""#, false),
+        (json!({"type": "string"}), r#"["é", "\u00e9""#, false),
+        (json!({"type": "string"}), r#"["é", "\u00e8""#, true),
+        (json!({"type": "string", "maxLength": 1, "pattern": "^[a-c]?$"}), r#"["a", "", "c", "b"]"#, true),
+        (json!({"type": "string", "maxLength": 1, "pattern": "^[a-c]?$"}), r#"["a", "", "c", "a"#, false),
+    ];
+    for (items, prefix, allowed) in cases {
+        let automaton = Automaton::new(&grammar(&list(items.clone()), Whitespace::Free), &Limits::default());
+        let automaton = automaton.unwrap_or_else(|e| panic!("{items}: {e}"));
+        let mut tables = Tables::new();
+        let mut at = tables.start(&automaton).unwrap();
+        for &byte in prefix.as_bytes() {
+            at = tables.step(&automaton, at, byte).unwrap();
+        }
+        assert_eq!(at != ConfigurationId::DEAD, allowed, "{prefix} of {items}");
+    }
+}
+
 #[test]
 fn more_items_than_there_are_is_an_error() {
     let schema = json!({"type": "array", "uniqueItems": true, "minItems": 5,
@@ -107,7 +160,7 @@ fn more_items_than_there_are_is_an_error() {
     assert_eq!(error.code(), "automaton/too-few-different");
 }
 
-fn schemas() -> [Value; 8] {
+fn schemas() -> [Value; 14] {
     let text = json!({"type": "string"});
     let list = |items: Value| json!({"type": "array", "uniqueItems": true, "items": items});
     [
@@ -120,13 +173,27 @@ fn schemas() -> [Value; 8] {
             json!({"type": "object", "properties": {"a": text, "b": {"type": "boolean"}}, "additionalProperties": false}),
         ),
         list(list(json!({"type": "string", "maxLength": 1}))),
-        json!({"type": "object", "properties": {"a": list(json!({"enum": ["a", [1], {"a": 1}]})), "b": list(text)},
+        json!({"type": "object", "properties": {"a": list(json!({"enum": ["a", [1], {"a": 1}]})), "b": list(text.clone())},
             "minProperties": 1, "additionalProperties": false}),
+        // not only as a list of different items
+        json!({"anyOf": [list(text.clone()), {"type": "array", "items": {"type": "string", "pattern": "^[ab]*$"}}]}),
+        json!({"anyOf": [list(json!({"type": ["integer", "string"]})), list(json!({"type": "number"}))], "minItems": 1}),
+        json!({"type": "array", "uniqueItems": true, "items": {"type": "integer"}, "minItems": 2, "maxItems": 4}),
+        list(
+            json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": text}, "required": ["a"],
+                "additionalProperties": {"type": "number"}}),
+        ),
+        json!({"type": "array", "uniqueItems": true, "prefixItems": [{"type": "string"}, {"type": "integer"}],
+            "items": {"type": "string", "maxLength": 2}}),
+        list(
+            json!({"type": "object", "properties": {"a": list(text.clone()), "b": list(list(json!({"type": "integer"})))},
+            "additionalProperties": false}),
+        ),
     ]
 }
 
 /// Tokens made of pieces of such documents, and all bytes.
-fn compiled(schema: &Value, limits: Limits) -> (CompiledGrammar, Vec<Vec<u8>>) {
+fn compiled(schema: &Value, whitespace: Whitespace, limits: Limits) -> (CompiledGrammar, Vec<Vec<u8>>) {
     let texts = [
         r#"["a","a","b","","ab"]"#,
         r#"[1,1,12,1.0,0.5,1e1 , 11]"#,
@@ -134,6 +201,9 @@ fn compiled(schema: &Value, limits: Limits) -> (CompiledGrammar, Vec<Vec<u8>>) {
         r#"{"a":["a",[1],{"a":1}],"b":["a","b"]}"#,
         r#"[["a","b"],["a"],[]]"#,
         r#"["\u0061\"","aa",",","]"]"#,
+        r#"[{"a":[["a"],[1, 2]],"b":[[1,2],[1]]},{"a":["a"]}]"#,
+        r#"[0e1,0e12,0,0.0,-0,1e2,100,1E+2,"a",2]"#,
+        r#"[{"x":1,"a":1},{"a":1,"x":1.0}]"#,
     ];
     let mut tokens: BTreeSet<Vec<u8>> =
         (0x20..0x7F).chain([b'\n', 0xC3, 0xA9]).map(|b: u8| vec![b]).collect();
@@ -149,7 +219,7 @@ fn compiled(schema: &Value, limits: Limits) -> (CompiledGrammar, Vec<Vec<u8>>) {
         .build()
         .unwrap();
     let compiler = Compiler::new(Arc::new(vocabulary)).limits(limits);
-    (compiler.compile(&grammar(schema, Whitespace::AtMost(1))).unwrap(), tokens)
+    (compiler.compile(&grammar(schema, whitespace)).unwrap(), tokens)
 }
 
 /// Each token tried alone, byte by byte.
@@ -178,8 +248,31 @@ fn token_by_token(
     allowed
 }
 
+/// Whether two values are the same, whatever their spelling.
+fn are_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        // far from the bounds of floats
+        (Value::Number(a), Value::Number(b)) => {
+            a.as_f64().is_some_and(f64::is_normal) && a.as_f64() == b.as_f64()
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| are_same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| are_same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+/// Whether a text is a whole list with an item twice.
+fn has_repeated_item(text: &[u8]) -> bool {
+    let Ok(Value::Array(items)) = serde_json::from_slice(text) else { return false };
+    (0..items.len()).any(|at| items[..at].iter().any(|before| are_same(before, &items[at])))
+}
+
 /// Walks under the mask, as the choices say, checking every mask.
-fn walk(compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices: &[u16]) -> Matcher {
+fn walk(schema: &Value, compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices: &[u16]) -> Matcher {
     let mut matcher = compiled.matcher();
     let mut tables = Tables::new();
     assert_eq!(
@@ -210,18 +303,27 @@ fn walk(compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices: &[u16]) -> Matc
             break;
         }
         matcher.accept_token(TokenId::new(token)).unwrap();
+        let text = matcher.bytes();
+        let repeats = schema["uniqueItems"] == json!(true) && has_repeated_item(text);
+        assert!(!repeats, "{}", String::from_utf8_lossy(text));
     }
     matcher
 }
 
+fn config() -> ProptestConfig {
+    let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse::<u32>().ok()).unwrap_or(500) / 80;
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn masks_are_those_of_each_token_alone(choices in prop::collection::vec(any::<u16>(), 24)) {
         for schema in schemas() {
-            let (compiled, tokens) = compiled(&schema, Limits::default());
-            walk(&compiled, &tokens, &choices);
+            let whitespace = if choices[0] % 3 == 0 { Whitespace::Compact } else { Whitespace::AtMost(1) };
+            let (compiled, tokens) = compiled(&schema, whitespace.clone(), Limits::default());
+            walk(&schema, &compiled, &tokens, &choices);
         }
     }
 
@@ -229,9 +331,10 @@ proptest! {
     #[test]
     fn masks_do_not_depend_on_what_is_kept(choices in prop::collection::vec(any::<u16>(), 16)) {
         for schema in schemas() {
-            let (free, tokens) = compiled(&schema, Limits::default());
-            let (tight, _) = compiled(&schema, Limits { cache_bytes: 1 << 19, ..Limits::default() });
-            let mut reference = walk(&free, &tokens, &choices);
+            let whitespace = Whitespace::AtMost(1);
+            let (free, tokens) = compiled(&schema, whitespace.clone(), Limits::default());
+            let (tight, _) = compiled(&schema, whitespace, Limits { cache_bytes: 1 << 19, ..Limits::default() });
+            let mut reference = walk(&schema, &free, &tokens, &choices);
             let mut matcher = tight.matcher();
             matcher.accept_bytes(reference.bytes()).unwrap();
             prop_assert_eq!(&*matcher.mask().unwrap(), &*reference.mask().unwrap());

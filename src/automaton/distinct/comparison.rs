@@ -83,6 +83,16 @@ impl Comparison {
         }
     }
 
+    /// Whether the exponent of a number is being read.
+    pub(super) fn is_in_exponent(&self) -> bool {
+        matches!(&self.at, At::Number(_, digits) if !matches!(digits.part, Part::Whole | Part::Fraction))
+    }
+
+    /// Whether its [coarse](Comparison::coarse) form is another.
+    pub(super) fn is_fine(&self) -> bool {
+        matches!(&self.at, At::Number(_, digits) if !(-ZEROS..=ZEROS).contains(&digits.power))
+    }
+
     /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
     pub(super) fn coarse(&self) -> Comparison {
         let mut coarse = self.clone();
@@ -90,6 +100,20 @@ impl Comparison {
             digits.power = digits.power.clamp(-ZEROS, ZEROS);
         }
         coarse
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let open = if self.open.spilled() { self.open.capacity() * size_of::<(u32, Came)>() } else { 0 };
+        let name = match &self.at {
+            At::InName(name, _) if name.spilled() => name.capacity(),
+            _ => 0,
+        };
+        let came = self.open.iter().map(|(_, came)| match came {
+            Came::Members(bits) if bits.spilled() => bits.capacity() * 8,
+            _ => 0,
+        });
+        open + name + came.sum::<usize>()
     }
 
     /// Adds a byte; returns whether the text may still become a spelling of the value.

@@ -2,16 +2,16 @@
 //!
 //! Strings are followed all at once, as a set that narrows with every character. Other values are followed one by one.
 
-use super::comparison::Comparison;
-use super::value::Values;
+use super::Memory;
+use super::followed::ListId;
 use crate::automaton::string_text::Decoder;
-use crate::automaton::text_sets::{SetId, TextSets};
+use crate::automaton::text_sets::SetId;
 
 /// Values that came, and a text in the making that may become one of them. It is told the text byte by byte.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Likes {
     strings: Strings,
-    others: Vec<Comparison>,
+    others: ListId,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,34 +27,37 @@ enum Strings {
 
 impl Likes {
     /// Before the first byte.
-    pub(super) fn new(strings: SetId, others: Vec<Comparison>) -> Likes {
+    pub(super) fn new(strings: SetId, others: ListId) -> Likes {
         let strings = if strings == SetId::EMPTY { Strings::None } else { Strings::All(strings) };
         Likes { strings, others }
     }
 
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.strings == Strings::None && self.others.is_empty()
+        self.strings == Strings::None && self.others == ListId::EMPTY
     }
+}
 
-    /// How many are followed one by one.
-    pub(super) fn others(&self) -> usize {
-        self.others.len()
-    }
-
+impl Memory {
     /// Whether the text is a whole spelling of one of the values.
-    pub(super) fn is_equal(&self, values: &Values) -> bool {
-        self.strings == Strings::Whole || self.others.iter().any(|like| like.is_equal(values))
+    pub(super) fn is_equal(&self, likes: &Likes) -> bool {
+        likes.strings == Strings::Whole || self.followed.is_equal(likes.others)
+    }
+
+    /// Whether the text stands in the exponent of a number that is one of the values.
+    pub(super) fn is_in_exponent(&self, likes: &Likes) -> bool {
+        self.followed.is_in_exponent(likes.others)
     }
 
     /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
-    pub(super) fn coarse(&self) -> Likes {
-        Likes { strings: self.strings, others: self.others.iter().map(Comparison::coarse).collect() }
+    pub(super) fn coarse(&mut self, likes: Likes) -> Likes {
+        Likes { others: self.followed.coarse(&self.values, likes.others), ..likes }
     }
 
     /// The values that the text may still become after one more byte.
-    pub(super) fn advanced(&self, sets: &TextSets, values: &Values, byte: u8) -> Likes {
-        let strings = match self.strings {
+    pub(super) fn advanced(&mut self, likes: &Likes, byte: u8) -> Likes {
+        let sets = &self.sets;
+        let strings = match likes.strings {
             Strings::All(set) if byte == b'"' => Strings::Within(Decoder::Plain, set),
             Strings::Within(Decoder::Plain, left) if byte == b'"' && sets.has_empty(left) => Strings::Whole,
             Strings::Within(mut decoder, left) if decoder != Decoder::Plain || byte != b'"' => {
@@ -65,10 +68,6 @@ impl Likes {
             }
             _ => Strings::None,
         };
-        let one = |like: &Comparison| {
-            let mut like = like.clone();
-            like.add(values, byte).then_some(like)
-        };
-        Likes { strings, others: self.others.iter().filter_map(one).collect() }
+        Likes { strings, others: self.followed.after(&self.values, likes.others, byte) }
     }
 }

@@ -6,28 +6,31 @@
 //! nothing is on the tape, if no outer item is open.
 //!
 //! What was read of an item matters only as long as it may become a value that was seen. Those values are followed beside
-//! the configuration ([`Alert`]), and once none is left, any way on will do. Before that, a byte is allowed only if a
-//! search finds that it leads to another value (`search.rs`): no dead end is offered.
+//! the configuration ([`Alert`], `likes.rs`, `followed.rs`), and once none is left, any way on will do. Before that, a byte
+//! is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
 //!
 //! Masks are made of configurations that do not remember (`blind.rs`).
 
 mod blind;
 mod comparison;
+mod followed;
 mod likes;
 mod search;
 mod value;
 
 use super::Automaton;
 use super::closure::{Closure, Item};
-use super::stack::{Frame, StackId, is_register};
+use super::stack::{self, Frame, REGISTER, StackId, is_register};
 use super::state::{Distinct, State, StateId};
 use super::table::{ConfigurationId, Tables};
 use super::text_sets::{SetId, TextSets};
 use crate::error::Result;
 pub(crate) use blind::Likeness;
 use comparison::Comparison;
+use followed::{Followed, ListId};
 use likes::Likes;
 use rustc_hash::FxHashMap;
+use search::Freedom;
 use std::sync::Arc;
 use value::{Value, Values};
 
@@ -42,38 +45,39 @@ impl TapeId {
     const EMPTY: TapeId = TapeId(1);
 }
 
-/// Frame values of lists: what a list has come to. Blind ones do not know which items came.
+/// Frame values of lists: registers, and what stands in their place in blind configurations, which do not know which items
+/// came.
 mod code {
-    use super::super::stack::REGISTER;
-
-    /// Of a blind item, from which the list may end (1) and go on (2).
+    /// Of an item, from which the list may end (1) and go on (2).
     pub(super) const MAY_END: u32 = 1;
     pub(super) const MAY_GO_ON: u32 = 2;
-    /// Of a blind item after which it takes the tape to know.
-    pub(super) const UNSURE: u32 = 4;
-    /// Between blind items.
-    pub(super) const BETWEEN: u32 = 5;
-    const FIRST: u32 = 8;
-
-    /// Of a register between items.
-    pub(super) fn between(register: u32) -> u32 {
-        FIRST + register
-    }
-
-    /// Of a register inside an item.
-    pub(super) fn inside(register: u32) -> u32 {
-        REGISTER | register
-    }
-
-    /// The register of a value that has one.
-    pub(super) fn register(value: u32) -> u32 {
-        if value >= REGISTER { value - REGISTER } else { value - FIRST }
-    }
+    /// Of an item after which another may begin, whatever came.
+    pub(super) const FREE: u32 = 8;
+    /// Between items.
+    pub(super) const BETWEEN: u32 = 16;
+    /// Between items, where another may begin, whatever came.
+    pub(super) const BETWEEN_FREE: u32 = BETWEEN | FREE;
+    pub(super) use super::stack::{DOUBTFUL, UNSURE};
 }
 
-/// Whether a list's frame stays with the parts of a mask: between items, where the list itself looks at it.
-pub(super) fn is_between(value: u32) -> bool {
-    value >= code::BETWEEN && !is_register(value)
+/// The frame value of a register between items.
+fn between(register: u32) -> u32 {
+    stack::BETWEEN | register
+}
+
+/// The frame value of a register inside an item.
+fn inside(register: u32) -> u32 {
+    REGISTER | register
+}
+
+/// The register of a value that has one.
+fn register_of(value: u32) -> usize {
+    (value & !stack::BETWEEN) as usize
+}
+
+/// Whether a list's frame stays with the parts of a mask: where it is looked at before the item ends.
+pub(super) fn is_looked_at(value: u32) -> bool {
+    value >= stack::BETWEEN || matches!(value, code::BETWEEN | code::BETWEEN_FREE | code::DOUBTFUL)
 }
 
 /// How far a list has come.
@@ -82,26 +86,24 @@ struct Register {
     list: u32,
     /// The strings that came, by their characters.
     strings: SetId,
-    /// The other values that came, by their ids.
+    /// The other values that came, by their ids, and as a list.
     others: SetId,
+    followed: ListId,
     count: u32,
     /// Where on the tape the item began.
     start: u32,
 }
 
 /// An item that may still become one that was seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Alert {
     /// The value of its frame.
     value: u32,
     /// The item alone, without the list.
     item: ConfigurationId,
-    /// The values that it may become, if that had to be known; else they are found by way of the tape.
-    like: Option<Likes>,
+    /// The values that it may become.
+    like: Likes,
 }
-
-/// More values than this are not kept beside a configuration.
-const MANY: usize = 64;
 
 /// What the lists of a grammar remember.
 #[derive(Debug)]
@@ -109,8 +111,14 @@ pub(super) struct Memory {
     values: Values,
     /// Of what came.
     sets: TextSets,
+    followed: Followed,
     /// Items alone, from which endlessly many values can come or not.
-    free: FxHashMap<ConfigurationId, bool>,
+    free: FxHashMap<ConfigurationId, Freedom>,
+    /// Items alone and the values that they may become, from which another can come or not.
+    elsewhere: FxHashMap<(ConfigurationId, Likes), bool>,
+    /// Lists whose items are free as long as they are not done, or not; `None` where that is to be found out.
+    free_lists: FxHashMap<u32, Option<bool>>,
+    new_lists: Vec<u32>,
     registers: Vec<Register>,
     register_ids: FxHashMap<Register, u32>,
     /// Per tape: the one before its last byte, that byte, and its length.
@@ -130,7 +138,9 @@ pub(super) struct Trace {
     /// What was read, if it will be remembered.
     tape: TapeId,
     alerts: Vec<Alert>,
-    /// The registers of the items that begin.
+    /// Whether an item begins.
+    begins: bool,
+    /// The registers of the items that begin where others came.
     begun: Vec<u32>,
     /// Whether the outcome depends on the tape.
     pub(super) depends: bool,
@@ -142,6 +152,7 @@ impl Trace {
     pub(super) fn clear(&mut self) {
         self.tape = TapeId::EMPTY;
         self.alerts.clear();
+        self.begins = false;
         self.begun.clear();
         self.depends = false;
         self.unsure = false;
@@ -158,7 +169,11 @@ impl Memory {
         Memory {
             values: Values::default(),
             sets: TextSets::default(),
+            followed: Followed::default(),
             free: FxHashMap::default(),
+            elsewhere: FxHashMap::default(),
+            free_lists: FxHashMap::default(),
+            new_lists: Vec::new(),
             registers: Vec::new(),
             register_ids: FxHashMap::default(),
             tapes: vec![(TapeId::NONE, 0, 0); 2],
@@ -173,7 +188,10 @@ impl Memory {
     pub(super) fn memory_usage(&self) -> usize {
         self.values.memory_usage()
             + self.sets.memory_usage()
+            + self.followed.memory_usage()
             + self.free.capacity() * 6
+            + self.elsewhere.capacity() * (size_of::<(ConfigurationId, Likes)>() + 2)
+            + self.free_lists.capacity() * 8
             + self.registers.capacity() * size_of::<Register>()
             + self.register_ids.capacity() * (size_of::<Register>() + 5)
             + self.tapes.capacity() * 12
@@ -182,6 +200,11 @@ impl Memory {
             + self.alert_bytes
             + self.next.capacity() * 13
             + self.blind.capacity() * 9
+    }
+
+    /// Whether any list was entered.
+    pub(super) fn is_used(&self) -> bool {
+        !self.registers.is_empty()
     }
 
     fn register(&mut self, register: Register) -> u32 {
@@ -222,16 +245,7 @@ impl Memory {
 
     /// The values of items that came, before the first byte of another.
     fn values_seen(&self, register: &Register) -> Likes {
-        let mut others = Vec::new();
-        // ids are texts of four bytes
-        let mut open = vec![(register.others, 0u32)];
-        while let Some((set, id)) = open.pop() {
-            if self.sets.has_empty(set) {
-                others.push(Comparison::new(id));
-            }
-            open.extend(self.sets.children(set).iter().map(|&(byte, set)| (set, id << 8 | u32::from(byte))));
-        }
-        Likes::new(register.strings, others)
+        Likes::new(register.strings, register.followed)
     }
 
     /// What came, with one more item; nothing if it came before.
@@ -248,12 +262,11 @@ impl Memory {
         let with = self.sets.with(set, text);
         Some(match self.values.get(id) {
             Value::String(_) => Register { strings: with, ..before },
-            _ => Register { others: with, ..before },
+            _ => {
+                let followed = self.followed.with(&self.values, before.followed, Comparison::new(id));
+                Register { others: with, followed, ..before }
+            }
         })
-    }
-
-    fn advanced(&self, likes: &Likes, byte: u8) -> Likes {
-        likes.advanced(&self.sets, &self.values, byte)
     }
 }
 
@@ -269,18 +282,18 @@ impl Tables {
         trace.tape = self.memory.append(self.tape(id), byte);
         let Some(alerts) = self.memory.alerts.get(&id).cloned() else { return Ok(()) };
         for alert in alerts.iter() {
-            let like = alert.like.as_ref().map(|like| self.memory.advanced(like, byte));
-            if like.as_ref().is_none_or(|like| !like.is_empty()) {
+            let like = self.memory.advanced(&alert.like, byte);
+            if !like.is_empty() {
                 let item = self.step(automaton, alert.item, byte)?;
                 if item != ConfigurationId::DEAD {
-                    trace.alerts.push(Alert { value: alert.value, item, like });
+                    trace.alerts.push(Alert { item, like, ..*alert });
                 }
             }
         }
         Ok(())
     }
 
-    /// Begins an item; `between` is the value of the list's frame.
+    /// Begins an item.
     fn begin_item(
         &mut self,
         automaton: &Automaton,
@@ -290,11 +303,17 @@ impl Tables {
     ) {
         let list = automaton.distinct(register.list);
         let start = self.memory.length(closure.trace.tape);
-        let value = code::inside(self.memory.register(Register { start, ..register }));
+        let value = inside(self.memory.register(Register { start, ..register }));
+        let memory = &mut self.memory;
+        memory.free_lists.entry(register.list).or_insert_with(|| {
+            memory.new_lists.push(register.list);
+            None
+        });
         if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value)
         {
             closure.trace.begun.push(value);
         }
+        closure.trace.begins = true;
         closure.trace.depends = true;
         let stack = self.stacks.push(list.to_return, value, below);
         self.call(automaton, closure, list.item(register.count), stack);
@@ -311,14 +330,32 @@ impl Tables {
     }
 
     /// After a separator.
-    pub(super) fn next_item(&mut self, automaton: &Automaton, closure: &mut Closure, stack: StackId) {
+    pub(super) fn next_item(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        list: u32,
+        stack: StackId,
+    ) {
+        let list = automaton.distinct(list);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
-            if frame.value == code::BETWEEN {
-                closure.trace.unsure = true;
-            } else {
-                let register = self.memory.registers[code::register(frame.value) as usize];
-                self.begin_item(automaton, closure, register, frame.below);
+            match frame.value {
+                code::BETWEEN => {
+                    let stack = self.stacks.push(list.to_return, code::DOUBTFUL, frame.below);
+                    for &item in &list.items {
+                        self.call(automaton, closure, item, stack);
+                    }
+                }
+                code::BETWEEN_FREE => {
+                    // only its end may be that of an item that came
+                    let stack = self.stacks.push(list.to_return, code::UNSURE, frame.below);
+                    self.call(automaton, closure, list.further_item(), stack);
+                }
+                value => {
+                    let register = self.memory.registers[register_of(value)];
+                    self.begin_item(automaton, closure, register, frame.below);
+                }
             }
         }
     }
@@ -337,7 +374,7 @@ impl Tables {
         let list;
         let (may_end, go_on) = if is_register(frame.value) {
             closure.trace.depends = true;
-            let before = self.memory.registers[code::register(frame.value) as usize];
+            let before = self.memory.registers[register_of(frame.value)];
             list = automaton.distinct(before.list);
             let text = self.memory.text(closure.trace.tape, before.start);
             let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
@@ -345,11 +382,12 @@ impl Tables {
             let may_end = after.count >= list.min;
             let may_go_on =
                 list.may_go_on(after.count) && (list.endless || self.is_another(automaton, after)?);
-            (may_end, may_go_on.then(|| code::between(self.memory.register(after))))
+            (may_end, may_go_on.then(|| between(self.memory.register(after))))
         } else {
             let State::DistinctReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
             list = automaton.distinct(d);
-            (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(code::BETWEEN))
+            let after = code::BETWEEN | frame.value & code::FREE;
+            (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(after))
         };
         if may_end {
             self.add(closure, list.exit, frame.below);
@@ -370,27 +408,23 @@ impl Tables {
         items: &mut Vec<Item>,
     ) -> Result<TapeId> {
         let mut alerts = std::mem::take(&mut trace.alerts);
-        for &value in &trace.begun {
-            let register = self.memory.registers[code::register(value) as usize];
-            let item = self.item_alone(automaton, register.list, register.count)?;
-            alerts.push(Alert { value, item, like: None });
-        }
-        for alert in &mut alerts {
-            if self.is_free(automaton, alert.item)? {
-                continue;
-            }
-            let like = match alert.like.take() {
-                Some(like) => like,
-                None => self.like_after(alert.value, trace.tape),
-            };
-            if !self.leads_elsewhere(automaton, alert.item, &like)? {
+        for alert in &alerts {
+            if !self.may_differ(automaton, alert.item, &alert.like)? {
                 self.remove_register(items, alert.value);
             }
-            alert.like = Some(like);
         }
-        alerts.retain(|alert| alert.like.as_ref().is_none_or(|like| !like.is_empty()));
+        alerts.retain(|alert| !alert.like.is_empty());
+        // where these begin, it is known that there is another
+        for &value in &trace.begun {
+            let register = self.memory.registers[register_of(value)];
+            let item = self.item_alone(automaton, register.list, register.count)?;
+            alerts.push(Alert { value, item, like: self.memory.values_seen(&register) });
+        }
+        if trace.begins && self.memory.length(trace.tape) > 0 {
+            trace.tape = self.begin_anew(trace.tape, items, &mut alerts);
+        }
         trace.alerts = alerts;
-        let remembers = items.iter().any(|item| self.stacks.has_register(item.stack));
+        let remembers = items.iter().any(|item| self.stacks.is_inside(item.stack));
         Ok(if remembers { trace.tape } else { TapeId::NONE })
     }
 
@@ -399,26 +433,34 @@ impl Tables {
         if self.tape(id) == TapeId::NONE || trace.alerts.is_empty() || self.memory.alerts.contains_key(&id) {
             return;
         }
-        let mut alerts = trace.alerts.clone();
-        for alert in &mut alerts {
-            alert.like = alert.like.take().filter(|like| like.others() <= MANY);
-            let others = alert.like.as_ref().map_or(0, Likes::others);
-            self.memory.alert_bytes += size_of::<Alert>() + others * size_of::<Comparison>();
+        self.memory.alert_bytes += size_of_val(&*trace.alerts);
+        self.memory.alerts.insert(id, trace.alerts.as_slice().into());
+    }
+
+    /// Where all open items begin at the end of a tape, what is on it does not matter: an empty one takes its place.
+    fn begin_anew(&mut self, tape: TapeId, items: &mut [Item], alerts: &mut Vec<Alert>) -> TapeId {
+        let length = self.memory.length(tape);
+        let open = self.registers_inside(items);
+        if open.iter().any(|&register| self.memory.registers[register].start != length) {
+            return tape;
         }
-        self.memory.alerts.insert(id, alerts.into());
-    }
-
-    /// The values that the item of an alert may become.
-    fn like(&self, alert: &Alert, id: ConfigurationId) -> Likes {
-        alert.like.clone().unwrap_or_else(|| self.like_after(alert.value, self.tape(id)))
-    }
-
-    /// The values that the item of a register may become after what is on a tape.
-    fn like_after(&self, value: u32, tape: TapeId) -> Likes {
-        let register = self.memory.registers[code::register(value) as usize];
-        let like = self.memory.values_seen(&register);
-        let text = self.memory.text(tape, register.start);
-        text.iter().fold(like, |like, &byte| self.memory.advanced(&like, byte))
+        alerts.retain(|alert| open.contains(&register_of(alert.value)));
+        let anew = |tables: &mut Tables, value| match value {
+            stack::BETWEEN.. => value,
+            _ => {
+                let register = tables.memory.registers[register_of(value)];
+                inside(tables.memory.register(Register { start: 0, ..register }))
+            }
+        };
+        let mut known = FxHashMap::default();
+        for item in items {
+            let rewritten = self.rewrite(item.stack, &mut known, |tables, value| Some(anew(tables, value)));
+            item.stack = rewritten.unwrap_or(item.stack);
+        }
+        for alert in alerts {
+            alert.value = anew(self, alert.value);
+        }
+        TapeId::EMPTY
     }
 
     /// The configuration before an item that comes after so many, without its list.
@@ -430,8 +472,17 @@ impl Tables {
 impl Distinct {
     /// Start of the item after so many.
     fn item(&self, count: u32) -> StateId {
-        let last = self.items.last().copied().unwrap_or(StateId::ACCEPT);
-        self.items.get(count as usize).copied().unwrap_or(last)
+        self.items.get(count as usize).copied().unwrap_or(self.further_item())
+    }
+
+    /// Start of the items at places that are not listed.
+    fn further_item(&self) -> StateId {
+        self.items.last().copied().unwrap_or(StateId::ACCEPT)
+    }
+
+    /// Whether the item after so many, and all after it, are such.
+    fn is_further(&self, count: u32) -> bool {
+        count as usize + 1 >= self.items.len()
     }
 
     /// Whether another item may come after so many, as far as the upper bound goes.

@@ -18,6 +18,9 @@ const FIRST: u8 = b' ';
 /// Configurations looked at to see whether what comes is free.
 const LOOKED_AT: usize = 64;
 
+/// So many, to see whether it is so throughout an item.
+const FEW: usize = 40;
+
 /// A place takes so much longer to look at than a configuration of a lockstep.
 const COST: usize = 16;
 
@@ -38,31 +41,52 @@ enum Wanted {
     Whole,
 }
 
+/// How many values begin with what was read of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freedom {
+    /// Not endlessly many, as far as is known.
+    No,
+    /// Endlessly many numbers, if not the exponent of a number is being read.
+    Digits,
+    /// Endlessly many.
+    Letters,
+}
+
 impl Tables {
-    /// Whether, from `item` on, there are words of it that are none of the values `like`.
-    pub(super) fn leads_elsewhere(
+    /// Whether an item that may still become the values `like` can become another.
+    pub(super) fn may_differ(
         &mut self,
         automaton: &Automaton,
         item: ConfigurationId,
         like: &Likes,
     ) -> Result<bool> {
-        Ok(self.search(automaton, item, like.clone(), Wanted::Any)?.is_some())
+        if like.is_empty() {
+            return Ok(true);
+        }
+        match self.freedom(automaton, item)? {
+            Freedom::Letters => return Ok(true),
+            Freedom::Digits if !self.memory.is_in_exponent(like) => return Ok(true),
+            _ => {}
+        }
+        if let Some(&known) = self.memory.elsewhere.get(&(item, *like)) {
+            return Ok(known);
+        }
+        let found = self.search(automaton, item, *like, Wanted::Any)?.is_some();
+        self.memory.elsewhere.insert((item, *like), found);
+        Ok(found)
     }
 
     /// Whether there is an item that is none of those that came.
     pub(super) fn is_another(&mut self, automaton: &Automaton, after: Register) -> Result<bool> {
         let item = self.item_alone(automaton, after.list, after.count)?;
-        if self.is_free(automaton, item)? {
-            return Ok(true);
-        }
         let like = self.memory.values_seen(&after);
-        Ok(self.search(automaton, item, like, Wanted::Any)?.is_some())
+        Ok(item != ConfigurationId::DEAD && self.may_differ(automaton, item, &like)?)
     }
 
     /// How many different items a list has, counted up to `most`.
     pub(crate) fn different_items(&mut self, automaton: &Automaton, list: u32, most: u32) -> Result<u32> {
         let item = self.item_alone(automaton, list, 0)?;
-        if self.is_free(automaton, item)? {
+        if self.freedom(automaton, item)? != Freedom::No {
             return Ok(most);
         }
         let mut came = Register::default();
@@ -90,7 +114,7 @@ impl Tables {
         if like.is_empty() && wanted == Wanted::Any || self.is_new(item, &like) {
             return Ok(Some(Vec::new()));
         }
-        let mut known = FxHashSet::from_iter([(item, like.clone())]);
+        let mut known = FxHashSet::from_iter([(item, like)]);
         let mut places = vec![Place { item, like, from: 0, byte: 0 }];
         let mut open = VecDeque::from([0]);
         let mut straight_on = false;
@@ -111,7 +135,7 @@ impl Tables {
                     return Ok(Some(Vec::new()));
                 }
                 let found = self.is_new(item, &like);
-                if found || known.insert((item, like.coarse())) {
+                if found || known.insert((item, self.memory.coarse(like))) {
                     open.push_back(places.len());
                     places.push(Place { item, like, from: at, byte });
                 }
@@ -130,43 +154,105 @@ impl Tables {
 
     /// Whether an item may end as none of the values.
     fn is_new(&self, item: ConfigurationId, like: &Likes) -> bool {
-        self.is_accepting(item) && !like.is_equal(&self.memory.values)
+        self.is_accepting(item) && !self.memory.is_equal(like)
     }
 
-    /// Whether endlessly many values begin with what was read of an item: where a letter may come again and again, it does
-    /// so in a string, or in what is no JSON. False if that is not found out soon.
-    pub(super) fn is_free(&mut self, automaton: &Automaton, item: ConfigurationId) -> Result<bool> {
+    /// Whether endlessly many values begin with what was read of an item. Where a letter may come again and again, it does
+    /// so in a string, or in what is no JSON; where a digit may, there are endlessly many numbers, if it is not in the
+    /// exponent of zero. `No` if that is not found out soon.
+    fn freedom(&mut self, automaton: &Automaton, item: ConfigurationId) -> Result<Freedom> {
         if let Some(&known) = self.memory.free.get(&item) {
             return Ok(known);
         }
-        let mut places = vec![(item, 0)];
+        // each with the place before it, and whether the exponent of a number was begun on the way
+        let mut places = vec![(item, 0, false)];
         let mut seen = FxHashSet::from_iter([item]);
+        let mut digits = None;
         let mut at = 0;
-        while let Some(&(from, _)) = places.get(at) {
+        while let Some(&(from, _, in_exponent)) = places.get(at) {
             let known = self.memory.free.get(&from).copied();
-            let comes_back = |tables: &mut Tables, byte| Ok(tables.step(automaton, from, byte)? == from);
-            if known == Some(true) || comes_back(self, b'a')? && comes_back(self, b'b')? {
-                let mut on_path = at;
-                loop {
-                    self.memory.free.insert(places[on_path].0, true);
-                    if on_path == 0 {
-                        return Ok(true);
-                    }
-                    on_path = places[on_path].1;
-                }
+            let mut comes_back = |byte| Ok(self.step(automaton, from, byte)? == from);
+            if known == Some(Freedom::Letters) || comes_back(b'a')? && comes_back(b'b')? {
+                self.free_from(&places, at, Freedom::Letters);
+                return Ok(Freedom::Letters);
+            }
+            if digits.is_none()
+                && !in_exponent
+                && (known == Some(Freedom::Digits) || comes_back(b'1')? && comes_back(b'2')?)
+            {
+                digits = Some(at);
             }
             if known.is_none() && !self.remembers(from) {
                 for &byte in automaton.class_representatives() {
                     let next = self.step(automaton, from, byte)?;
                     if next != ConfigurationId::DEAD && places.len() < LOOKED_AT && seen.insert(next) {
-                        places.push((next, at));
+                        let in_number = byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.');
+                        let in_exponent = matches!(byte, b'e' | b'E') || in_exponent && in_number;
+                        places.push((next, at, in_exponent));
                     }
                 }
             }
             at += 1;
         }
-        self.memory.free.insert(item, false);
-        Ok(false)
+        match digits {
+            Some(at) => {
+                self.free_from(&places, at, Freedom::Digits);
+                Ok(Freedom::Digits)
+            }
+            None => {
+                self.memory.free.insert(item, Freedom::No);
+                Ok(Freedom::No)
+            }
+        }
+    }
+
+    /// Keeps that the places on the way to one are as free as it is.
+    fn free_from(&mut self, places: &[(ConfigurationId, usize, bool)], mut on_path: usize, freedom: Freedom) {
+        loop {
+            self.memory.free.insert(places[on_path].0, freedom);
+            if on_path == 0 {
+                return;
+            }
+            on_path = places[on_path].1;
+        }
+    }
+
+    /// Whether endlessly many values begin with whatever was read of an item, as long as it is not done, at the places of
+    /// the list that are not listed. False if that is not found out soon.
+    pub(super) fn is_free_throughout(&mut self, automaton: &Automaton, list: u32) -> Result<bool> {
+        let start = automaton.distinct(list).further_item();
+        let mut places = vec![self.start_of(automaton, Some(start), false)?];
+        let mut done = Vec::new();
+        while let Some(&from) = places.get(done.len()) {
+            let mut is_done = true;
+            for &byte in automaton.class_representatives() {
+                let next = self.step(automaton, from, byte)?;
+                is_done &= next == ConfigurationId::DEAD;
+                if next != ConfigurationId::DEAD && !places.contains(&next) {
+                    places.push(next);
+                }
+            }
+            if places.len() > FEW || self.remembers(from) {
+                return Ok(false);
+            }
+            done.push(is_done);
+        }
+        for (from, is_done) in places.into_iter().zip(done) {
+            let free = match self.freedom(automaton, from)? {
+                Freedom::Letters => true,
+                // no number with an exponent
+                Freedom::Digits => {
+                    let (lower, upper) =
+                        (self.step(automaton, from, b'e')?, self.step(automaton, from, b'E')?);
+                    lower == ConfigurationId::DEAD && upper == ConfigurationId::DEAD
+                }
+                Freedom::No => is_done,
+            };
+            if !free {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
