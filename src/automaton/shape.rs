@@ -8,14 +8,14 @@ use super::Automaton;
 use super::stack::{Frame, StackId};
 use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Longer shapes are not written: few are met again.
 const MOST_WORDS: usize = 1024;
 
-/// Those of locksteps are: finding out what they do takes long.
-const MOST_WORDS_OF_LOCKSTEP: usize = 1 << 14;
+/// Where writing so much was in vain, it is not tried again.
+const IN_VAIN: usize = 128;
 
 /// What a configuration may do until it returns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +43,8 @@ pub(super) struct Draft {
     met: Vec<StateId>,
     numbers: FxHashMap<StateId, u32>,
     locksteps: SmallVec<[u32; 2]>,
-    most_words: usize,
+    /// First states of configurations whose shapes were begun in vain.
+    in_vain: FxHashSet<StateId>,
 }
 
 struct Writer<'a> {
@@ -55,9 +56,11 @@ struct Writer<'a> {
 impl Tables {
     /// The shape of a configuration; `None` if it is large, or has to do with the members or items of a list.
     pub(crate) fn shape(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<Shaped> {
-        let of_lockstep = self.states(id).any(|state| matches!(automaton.state(state), State::Lockstep(_)));
+        let first = self.states(id).next()?;
+        if self.draft.in_vain.contains(&first) {
+            return None;
+        }
         let mut draft = std::mem::take(&mut self.draft);
-        draft.most_words = if of_lockstep { MOST_WORDS_OF_LOCKSTEP } else { MOST_WORDS };
         draft.locksteps.clear();
         draft.words.clear();
         draft.met.clear();
@@ -65,6 +68,9 @@ impl Tables {
         let mut writer = Writer { automaton, tables: self, draft };
         let written = writer.write(id);
         self.draft = writer.draft;
+        if written.is_none() && self.draft.words.len() > IN_VAIN {
+            self.draft.in_vain.insert(first);
+        }
         let (words, locksteps) = (&self.draft.words, &self.draft.locksteps);
         written.map(|()| Shaped { shape: Shape(words.as_slice().into()), locksteps: locksteps.clone() })
     }
@@ -97,7 +103,7 @@ impl Writer<'_> {
 
     /// Whether there is room for more.
     fn has_room(&self) -> Option<()> {
-        (self.draft.words.len() < self.draft.most_words).then_some(())
+        (self.draft.words.len() < MOST_WORDS).then_some(())
     }
 
     /// Writes the kind of what follows, with how many parts it has or a byte.

@@ -12,7 +12,8 @@ use crate::vocabulary::Vocabulary;
 use arc_swap::{ArcSwap, Guard};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-/// Compiles grammars for one vocabulary.
+/// Compiles grammars for one vocabulary. Those that a compiler and its clones have compiled share what is found out about
+/// the strings, numbers and patterns that they have in common, 32 MiB at most.
 ///
 /// ```
 /// use grammata::{Compiler, grammar::GrammarBuilder, vocabulary::{TokenId, VocabularyBuilder}};
