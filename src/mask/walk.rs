@@ -130,14 +130,17 @@ impl<'a> Walk<'a> {
         configuration: ConfigurationId,
         allowed: &mut Allowed,
     ) -> Result<()> {
-        let trie = self.vocabulary.trie_of(id);
-        if configuration == ConfigurationId::UNSURE {
-            self.leave_unsure(id, node);
-        } else if configuration != ConfigurationId::DEAD {
-            allowed.extend(trie.tokens(node));
-            self.come_to(id, trie, node, configuration);
+        match configuration {
+            ConfigurationId::DEAD => Ok(()),
+            ConfigurationId::UNSURE => {
+                self.leave_unsure(id, node);
+                Ok(())
+            }
+            _ => {
+                allowed.extend(self.vocabulary.trie_of(id).tokens(node));
+                self.run_from(id, node, configuration, allowed)
+            }
         }
-        self.finish((id, trie), allowed)
     }
 
     /// Adds the tokens that end below a node, where `configuration` is reached.
