@@ -23,7 +23,10 @@ const SHORT: u32 = 4;
 /// So many words are tried on the next tuple before others are searched for.
 const COMPLETIONS: usize = 8;
 
-/// A short word that completes a tuple.
+/// Longer words are not tried on other tuples.
+const LONGEST_TRIED: usize = 64;
+
+/// A word that completes a tuple.
 type Word = smallvec::SmallVec<[u8; 8]>;
 
 type Tuple = smallvec::SmallVec<[ConfigurationId; 4]>;
@@ -96,7 +99,7 @@ impl Tuples {
             + self.ids.capacity() * 5
             + self.extendable.capacity() * 17
             + self.reach.capacity() * 9
-            + self.completions.len() * COMPLETIONS * size_of::<Word>()
+            + self.completions.len() * COMPLETIONS * (size_of::<Word>() + LONGEST_TRIED)
     }
 }
 
@@ -200,22 +203,28 @@ impl Tables {
         Ok((low, high))
     }
 
-    /// Whether a word leads from `tuple` to acceptance.
-    fn is_completed_by(
-        &mut self,
-        automaton: &Automaton,
-        lockstep: &Lockstep,
-        tuple: u32,
-        word: &[u8],
-    ) -> Result<bool> {
+    /// Whether a word leads from `tuple` to acceptance; if so, that is noted of all that it leads through.
+    fn is_completed_by(&mut self, automaton: &Automaton, l: u32, tuple: u32, word: &[u8]) -> Result<bool> {
+        let lockstep = automaton.lockstep(l);
+        let mut path: smallvec::SmallVec<[u32; 16]> = smallvec::smallvec![tuple];
         let mut at = tuple;
         for &byte in word {
             match self.step_tuple(automaton, lockstep, at, byte)? {
                 Some(next) => at = next,
                 None => return Ok(false),
             }
+            path.push(at);
         }
-        Ok(self.accepts(lockstep, at))
+        if !self.accepts(lockstep, at) {
+            return Ok(false);
+        }
+        path.pop();
+        for (&at, bytes) in path.iter().rev().zip(1..) {
+            if !self.tuples.extendable.contains_key(&(l, at)) {
+                self.tuples.completed(l, at, bytes);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether at least one more byte can lead from `tuple` to acceptance.
@@ -226,8 +235,7 @@ impl Tables {
         let lockstep = automaton.lockstep(l);
         for place in 0..self.tuples.completions.get(&l).map_or(0, VecDeque::len) {
             let word = self.tuples.completions[&l][place].clone();
-            if self.is_completed_by(automaton, lockstep, tuple, &word)? {
-                self.tuples.completed(l, tuple, word.len() as u32);
+            if self.is_completed_by(automaton, l, tuple, &word)? {
                 return Ok(true);
             }
         }
@@ -279,7 +287,7 @@ impl Tables {
                     bytes = bytes.saturating_add(1);
                 }
                 word.reverse();
-                if last.is_some() && !word.spilled() {
+                if last.is_some() && word.len() <= LONGEST_TRIED {
                     self.tuples.keep(l, word);
                 }
                 return Ok(true);

@@ -103,12 +103,12 @@ const MOST_LOOKED_AT: usize = 1 << 12;
 
 /// Whether every beginning of a name can become endlessly many; false if that is not found out.
 pub(crate) fn are_endless(automaton: &Automaton) -> bool {
-    automaton.name_starts.iter().all(|&start| goes_on(automaton, start).unwrap_or(false))
+    let mut tables = Tables::new();
+    automaton.name_starts.iter().all(|&start| goes_on(automaton, &mut tables, start).unwrap_or(false))
 }
 
 /// Whether from every configuration within the words of a start one can be come to again and again.
-fn goes_on(automaton: &Automaton, start: StateId) -> Result<bool> {
-    let mut tables = Tables::new();
+fn goes_on(automaton: &Automaton, tables: &mut Tables, start: StateId) -> Result<bool> {
     let start = tables.start_of(automaton, Some(start), false)?;
     let mut places = FxHashMap::from_iter([(start, 0usize)]);
     let mut order = vec![start];
@@ -118,8 +118,10 @@ fn goes_on(automaton: &Automaton, start: StateId) -> Result<bool> {
     while let Some(&at) = order.get(ways.len()) {
         let from = ways.len();
         let mut next: Vec<usize> = Vec::new();
-        for &byte in automaton.class_representatives() {
-            let to = tables.step(automaton, at, byte)?;
+        let mut first = Some(0);
+        while let Some(low) = first {
+            let (to, high) = tables.step_run(automaton, at, low)?;
+            first = high.checked_add(1);
             if to == ConfigurationId::DEAD {
                 continue;
             }

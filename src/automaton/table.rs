@@ -184,6 +184,17 @@ impl Tables {
         }
     }
 
+    /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
+    pub(super) fn step_run(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+    ) -> Result<(ConfigurationId, u8)> {
+        let next = self.step(automaton, id, byte)?;
+        Ok((next, self.known_run(automaton, id, byte).1))
+    }
+
     /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
     pub(crate) fn step_both(
         &mut self,
@@ -191,9 +202,8 @@ impl Tables {
         (left, right): (ConfigurationId, ConfigurationId),
         byte: u8,
     ) -> Result<((ConfigurationId, ConfigurationId), u8)> {
-        let next = (self.step(automaton, left, byte)?, self.step(automaton, right, byte)?);
-        let runs = (self.known_run(automaton, left, byte), self.known_run(automaton, right, byte));
-        Ok((next, runs.0.1.min(runs.1.1)))
+        let (left, right) = (self.step_run(automaton, left, byte)?, self.step_run(automaton, right, byte)?);
+        Ok(((left.0, right.0), left.1.min(right.1)))
     }
 
     /// The run of bytes around one that are known to have the same successor.

@@ -1,4 +1,4 @@
-//! The ratchet on instructions: what the benches in `benches/instructions.rs` execute, counted by callgrind, may not
+//! The ratchet on instructions: what the work in `benches/instructions` executes, counted by callgrind, may not
 //! become more than a few percent more than what is on record. Counts do not depend on how busy a machine is.
 
 use crate::command::{self, Result, cargo, root, succeeds};
@@ -8,7 +8,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The record: lines `name = instructions`.
-const RECORD: &str = "benches/instructions.txt";
+const RECORD: &str = "benches/instructions/record.txt";
+
+/// Builds the program that does the work.
+const BUILD: [&str; 4] = ["build", "--release", "--package", "instructions"];
 
 /// Percent that a count may rise before it is an error, or fall before the record is worth making anew.
 const TOLERANCE: f64 = 5.0;
@@ -16,8 +19,7 @@ const TOLERANCE: f64 = 5.0;
 /// Counts, and compares with the record, or makes it anew.
 pub fn run(bless: bool) -> Result {
     valgrind()?;
-    let bench = ["bench", "--no-default-features", "--bench", "instructions", "--no-run"];
-    command::run(&mut cargo(&bench))?;
+    command::run(&mut cargo(&BUILD))?;
     let program = program()?;
     let listed = output(&mut Command::new(&program))?;
     let mut counts = BTreeMap::new();
@@ -89,19 +91,14 @@ fn count(program: &PathBuf, name: &str) -> Result<u64> {
     }
 }
 
-/// The bench that was built last.
+/// The program that was built last.
 fn program() -> Result<PathBuf> {
-    let arguments =
-        ["bench", "--no-default-features", "--bench", "instructions", "--no-run", "--message-format=json"];
-    let messages = output(&mut cargo(&arguments))?;
+    let messages = output(cargo(&BUILD).arg("--message-format=json"))?;
     let executable = |line: &str| {
         let path = line.split("\"executable\":\"").nth(1)?.split('"').next()?;
         line.contains("\"name\":\"instructions\"").then(|| PathBuf::from(path))
     };
-    messages
-        .lines()
-        .find_map(executable)
-        .ok_or("cargo names no program for the bench `instructions`".to_owned())
+    messages.lines().find_map(executable).ok_or("cargo names no program for `instructions`".to_owned())
 }
 
 fn output(command: &mut Command) -> Result<String> {

@@ -8,6 +8,7 @@
 use super::assertion::TypeSet;
 use super::combine;
 use super::documents::Shelf;
+use super::exclusive::Beginnings;
 use super::pointer::shown;
 use super::schema::{Schema, SchemaId, Schemas};
 use super::shape::Shape;
@@ -57,6 +58,8 @@ pub(super) struct Conjunctions<'a> {
     pub(super) choices: FxHashMap<Vec<SchemaId>, SchemaId>,
     /// What tests list, kept as long as the document.
     pub(super) strings: FxHashMap<StringTest<'a>, Option<Vec<&'a str>>>,
+    /// How the words of patterns begin.
+    pub(super) beginnings: Beginnings<'a>,
     pub(super) shelf: &'a Shelf,
     /// What is left for finding combinations of alternatives.
     pub(super) budget: u32,
@@ -79,6 +82,7 @@ impl<'a> Conjunctions<'a> {
             undeclared: FxHashMap::default(),
             choices: FxHashMap::default(),
             strings: FxHashMap::default(),
+            beginnings: Beginnings::default(),
             shelf,
             budget: combine::BUDGET,
         };

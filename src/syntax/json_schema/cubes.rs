@@ -1,44 +1,44 @@
-//! Tests that tell values apart, as few as possible: the prime implicants of each value (W. V. Quine, *The
-//! Problem of Simplifying Truth Functions*, 1952), over a handful of tests.
+//! Tests that tell values apart, as few as possible: prime implicants (W. V. Quine, *The Problem of Simplifying Truth
+//! Functions*, 1952), over a handful of tests, some outcomes of which never come about.
 
 use super::conjunction::ConjunctionId;
-use rustc_hash::FxHashSet;
+
+/// Outcomes of tests, a bit each.
+pub(super) type Outcomes = u64;
 
 /// The outcomes of tests: those in `care` are as in `holds`, the others do not matter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cube {
-    pub(super) care: usize,
-    pub(super) holds: usize,
+    pub(super) care: Outcomes,
+    pub(super) holds: Outcomes,
 }
 
-/// Given a value for every outcome of `tests` tests, the largest cubes on which the value is the same. They may
-/// overlap where the value is the same.
-pub(super) fn cover(values: &[ConjunctionId], tests: usize) -> Vec<(Cube, ConjunctionId)> {
-    let all = (1usize << tests) - 1;
-    let mut cover = Vec::new();
-    let mut seen = FxHashSet::default();
-    for &value in values.iter().filter(|value| seen.insert(**value)) {
-        let outcomes = values.iter().enumerate().filter(|(_, v)| **v == value);
-        let mut level: FxHashSet<Cube> = outcomes.map(|(holds, _)| Cube { care: all, holds }).collect();
-        while !level.is_empty() {
-            let mut larger = FxHashSet::default();
-            let mut primes = Vec::new();
-            for cube in &level {
-                let mut joined = false;
-                for test in (0..tests).map(|test| 1usize << test).filter(|test| cube.care & test != 0) {
-                    if level.contains(&Cube { holds: cube.holds ^ test, ..*cube }) {
-                        larger.insert(Cube { care: cube.care & !test, holds: cube.holds & !test });
-                        joined = true;
-                    }
-                }
-                if !joined {
-                    primes.push(*cube);
-                }
-            }
-            primes.sort_unstable();
-            cover.extend(primes.into_iter().map(|cube| (cube, value)));
-            level = larger;
+impl Cube {
+    fn contains(self, outcomes: Outcomes) -> bool {
+        outcomes & self.care == self.holds
+    }
+}
+
+/// Given a value for all outcomes of `tests` tests that may come about, cubes on which the value is the same, none of
+/// which can be larger. They may overlap where the value is the same.
+pub(super) fn cover(values: &[(Outcomes, ConjunctionId)], tests: usize) -> Vec<(Cube, ConjunctionId)> {
+    let mut cover: Vec<(Cube, ConjunctionId)> = Vec::new();
+    for &(outcomes, value) in values {
+        if cover.iter().any(|(cube, _)| cube.contains(outcomes)) {
+            continue;
         }
+        let mut cube =
+            Cube { care: Outcomes::MAX >> (Outcomes::BITS as usize - tests.max(1)), holds: outcomes };
+        // what fails says less than what holds
+        let fails = (0..tests).filter(|test| outcomes >> test & 1 == 0);
+        let holds = (0..tests).filter(|test| outcomes >> test & 1 == 1);
+        for test in fails.chain(holds).map(|test| 1 << test) {
+            let larger = Cube { care: cube.care & !test, holds: cube.holds & !test };
+            if values.iter().all(|&(other, its)| its == value || !larger.contains(other)) {
+                cube = larger;
+            }
+        }
+        cover.push((cube, value));
     }
     cover
 }

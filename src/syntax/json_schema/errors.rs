@@ -316,8 +316,8 @@ pub(super) fn too_many_patterns(pointer: &str, limit: usize) -> Error {
             "too many different patterns of `patternProperties` hold of one object",
         )
         .at(at(pointer))
-        .allowed(format!("at most {limit}"))
-        .help("join patterns whose schemas are the same with `|`"),
+        .allowed(format!("at most {limit} combinations of patterns that match one name"))
+        .help("join patterns whose schemas are the same with `|`, or let them begin with different text: `^a`, `^b`"),
     )
 }
 

@@ -2,11 +2,11 @@
 
 use super::assertion::{Counts, NameClass, SomeMember, TypeSet};
 use super::conjunction::{Conjunctions, Part};
-use super::errors;
 use super::numbers::{self, NumberRange};
 use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
+use super::{errors, exclusive};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashSet;
@@ -18,8 +18,6 @@ const MAX_CONTAINS: usize = 4;
 const MAX_LISTED: usize = 256;
 /// Members of undeclared names that one object may have to have.
 const MAX_SOME: usize = 5;
-/// Different `patternProperties` that one object may have with different schemas.
-const MAX_PATTERNS: usize = 8;
 
 /// Members of undeclared names that may come once each, by class of names.
 type Ones<'a> = Vec<Vec<RestShape<'a>>>;
@@ -192,22 +190,20 @@ impl<'a> Conjunctions<'a> {
                 }
             }
         }
-        if tests.len() > MAX_PATTERNS {
+        let patterns: Vec<&'a str> = tests.iter().map(|test| test.test.value()).collect();
+        let Some(combinations) = self.beginnings.combinations(&patterns) else {
             let pointer = bases.first().map_or("", |base| base.pointer.as_str());
-            return Err(errors::too_many_patterns(pointer, MAX_PATTERNS));
-        }
+            return Err(errors::too_many_patterns(pointer, exclusive::MOST));
+        };
         // for every set of matching patterns, what holds of the value
-        let mut values = Vec::with_capacity(1 << tests.len());
-        for matching in 0..1usize << tests.len() {
+        let mut values = Vec::with_capacity(combinations.len());
+        for matching in combinations {
             let mut schemas = Vec::new();
             for base in bases {
                 let before = schemas.len();
                 let holds = |pattern: &str| {
-                    let test = StringTest::Pattern(pattern);
-                    tests
-                        .iter()
-                        .position(|known| known.test == test)
-                        .is_some_and(|at| matching >> at & 1 == 1)
+                    let at = patterns.iter().position(|&known| known == pattern);
+                    at.is_some_and(|at| matching >> at & 1 == 1)
                 };
                 schemas
                     .extend(base.object.patterns.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
@@ -215,7 +211,7 @@ impl<'a> Conjunctions<'a> {
                     schemas.extend(base.object.additional);
                 }
             }
-            values.push(self.whole(schemas));
+            values.push((matching, self.whole(schemas)));
         }
         let cubes = super::cubes::cover(&values, tests.len());
         let mut rest = Vec::new();

@@ -51,6 +51,7 @@ mod draft;
 mod emit;
 mod empty;
 mod errors;
+mod exclusive;
 mod formats;
 mod json;
 mod keywords;

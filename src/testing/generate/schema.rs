@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 const DEPTH: usize = 4;
 
 const KEYS: [&str; 5] = ["a", "b", "ab", "é", "x\"y"];
-const PATTERNS: [&str; 6] = ["^a*$", "b", "^[a-c]{1,3}$", "^(ab|é)+", "\\d$", "^.b?.$"];
+const PATTERNS: [&str; 8] = ["^a*$", "b", "^[a-c]{1,3}$", "^(ab|é)+", "\\d$", "^.b?.$", "^ab", "^b[ac]"];
 const TEXTS: [&str; 8] = ["", "a", "ab", "abc", "é", "b1", "\"\\\n", "😀a"];
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "null", "array", "object"];
 

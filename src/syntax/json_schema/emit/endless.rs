@@ -5,11 +5,11 @@
 
 use super::Emitter;
 use crate::error::Result;
-use crate::grammar::{ExprId, Expression, Names};
+use crate::grammar::{ByteSet, ExprId, Expression, Names};
 use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::numbers::NumberRange;
-use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, RestShape, Shape, Typed};
+use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, RestShape, Shape, Test, Typed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many different items are more than a text could hold.
@@ -114,10 +114,48 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 Expression::Choice(parts) => open.extend(parts),
                 &Expression::Label(_, body) => open.push(body),
                 Expression::Repeat { max: None, .. } => {}
+                // what of each round goes on, so does the last one
+                &Expression::Repeat { body, .. } => open.push(body),
                 _ => return false,
             }
         }
         true
+    }
+
+    /// Whether there is a character that strings cannot have that pass one of the tests. A string with it fails all of them,
+    /// however it begins.
+    pub(super) fn have_common_gap(&self, tests: &[Test<'a>]) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut open: Vec<ExprId> = Vec::new();
+        for test in tests {
+            let fails = self.tests.get(&(test.test, false)).map(|&fails| self.g.expression(fails));
+            let Some(&Expression::Complement(passes)) = fails else { return false };
+            open.push(passes);
+        }
+        let mut bytes = ByteSet::range(b'"', b'"').union(&ByteSet::range(b'\\', b'\\'));
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let expression = self.g.expression(id);
+            match expression {
+                Expression::Bytes(text) => text.iter().for_each(|&byte| bytes.insert(byte)),
+                Expression::ByteSet(set) => bytes = bytes.union(set),
+                Expression::Class(class) => {
+                    for &(low, high) in class.ranges().iter().filter(|range| range.0.is_ascii()) {
+                        bytes = bytes.union(&ByteSet::range(low as u8, high.min('\x7F') as u8));
+                    }
+                }
+                Expression::Empty
+                | Expression::Sequence(_)
+                | Expression::Choice(_)
+                | Expression::Intersection(_)
+                | Expression::Repeat { .. }
+                | Expression::Label(..) => open.extend(expression.children()),
+                _ => return false,
+            }
+        }
+        (b' '..=b'~').any(|byte| !bytes.contains(byte))
     }
 
     fn is_quote(&self, id: ExprId) -> bool {

@@ -71,6 +71,12 @@ impl<'a> Emitter<'_, 'a> {
         // to leave out a few names leaves endlessly many where there were
         let names = match all[..] {
             [] => Names::Endless,
+            [_] if class.strings.is_none()
+                && !class.tests.iter().any(|test| test.holds)
+                && self.have_common_gap(&class.tests) =>
+            {
+                Names::Endless
+            }
             [one] => self.variety_of_names(one, class.others.is_empty()),
             _ => Names::Few,
         };

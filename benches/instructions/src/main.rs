@@ -1,8 +1,9 @@
-//! Work whose instructions `cargo xtask instructions` counts. `cargo bench --bench instructions` lists the names,
-//! `-- NAME` does that work once; what counts is what runs in [`measured`].
+//! Work whose instructions `cargo xtask instructions` counts. Without arguments the program lists the names, with a name
+//! it does that work once; what counts is what runs in [`measured`].
 
 #![allow(clippy::print_stdout)]
 
+#[path = "../../support/mod.rs"]
 mod support;
 
 use grammata::serve::Source;
@@ -22,12 +23,11 @@ fn measured<R>(work: impl FnOnce() -> R) -> R {
 }
 
 fn main() {
-    let mut names = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    let Some(name) = names.next() else {
+    let Some(name) = std::env::args().nth(1) else {
         NAMES.iter().for_each(|name| println!("{name}"));
         return;
     };
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let tokenizer = here.join("tests/data/smollm2/tokenizer.json");
     let load = || Vocabulary::from_file(&tokenizer, &Default::default()).expect("the vocabulary loads");
     if name == "vocabulary" {

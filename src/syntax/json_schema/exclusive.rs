@@ -1,0 +1,79 @@
+//! Patterns that no string matches both of, as plainly as the beginnings of their words tell: `^table ` and `^view `.
+
+use super::cubes::Outcomes;
+use super::formats::Side;
+use super::string_test::{self, StringTest};
+use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
+use rustc_hash::FxHashMap;
+
+/// More combinations than these are not looked at.
+pub(super) const MOST: usize = 256;
+
+/// How the words of patterns begin, once it has been asked.
+#[derive(Debug, Default)]
+pub(super) struct Beginnings<'a>(FxHashMap<&'a str, Box<[u8]>>);
+
+impl<'a> Beginnings<'a> {
+    /// Which patterns may match a string, and no others: a bit for each pattern. Nothing if there are more than [`MOST`]
+    /// combinations.
+    pub(super) fn combinations(&mut self, patterns: &[&'a str]) -> Option<Vec<Outcomes>> {
+        if patterns.len() > Outcomes::BITS as usize {
+            return None;
+        }
+        let mut all: Vec<Outcomes> = vec![0];
+        for (at, pattern) in patterns.iter().enumerate() {
+            let compatible = |(before, other): (usize, &&'a str)| {
+                let agrees = self.agree(pattern, other);
+                Outcomes::from(agrees) << before
+            };
+            let allowed = patterns[..at].iter().enumerate().map(compatible).fold(0, |all, bit| all | bit);
+            let more: Vec<Outcomes> =
+                all.iter().filter(|&&set| set & !allowed == 0).map(|set| set | 1 << at).collect();
+            all.extend(more);
+            if all.len() > MOST {
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    /// Whether a string may match both.
+    fn agree(&mut self, one: &'a str, other: &'a str) -> bool {
+        let one = self.of(one).to_vec();
+        let other = self.of(other);
+        one.iter().zip(other).all(|(one, other)| one == other)
+    }
+
+    /// What all strings begin with that match a pattern.
+    fn of(&mut self, pattern: &'a str) -> &[u8] {
+        self.0.entry(pattern).or_insert_with(|| match pattern.starts_with('^') {
+            true => beginning(pattern).unwrap_or_default(),
+            false => Box::default(),
+        })
+    }
+}
+
+fn beginning(pattern: &str) -> Option<Box<[u8]>> {
+    let mut g = GrammarBuilder::default();
+    let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
+    let root = string_test::lower(&mut g, StringTest::Pattern(pattern), Side::Around, "", spell).ok()??;
+    let mut beginning = Vec::new();
+    let mut next: Option<ExprId> = Some(root);
+    while let Some(id) = next.take() {
+        match g.expression(id) {
+            Expression::Bytes(bytes) => beginning.extend_from_slice(bytes),
+            Expression::Sequence(parts) => {
+                for &part in parts {
+                    let Expression::Bytes(bytes) = g.expression(part) else {
+                        next = Some(part);
+                        break;
+                    };
+                    beginning.extend_from_slice(bytes);
+                }
+            }
+            &Expression::Label(_, body) => next = Some(body),
+            _ => {}
+        }
+    }
+    Some(beginning.into())
+}
