@@ -134,6 +134,27 @@ impl Tables {
         Ok(Some(self.tuples.intern(next)))
     }
 
+    /// The run of bytes around one that are known to lead from a tuple to the same as it does: to that `after`.
+    fn known_run_of_tuple(
+        &mut self,
+        automaton: &Automaton,
+        lockstep: &Lockstep,
+        (tuple, after): (u32, Option<u32>),
+        byte: u8,
+    ) -> Result<(u8, u8)> {
+        let mut run = (0, u8::MAX);
+        for place in 0..lockstep.operands.len() {
+            let operand = self.tuples.tuples[tuple as usize][place];
+            let of_operand = self.known_run(automaton, operand, byte);
+            if after.is_none() && self.step(automaton, operand, byte)? == ConfigurationId::DEAD {
+                // one that is dead decides alone
+                return Ok(of_operand);
+            }
+            run = (run.0.max(of_operand.0), run.1.min(of_operand.1));
+        }
+        Ok(run)
+    }
+
     /// The tuple before the first byte.
     fn first_tuple(&mut self, automaton: &Automaton, lockstep: &Lockstep) -> Result<u32> {
         let mut tuple = Tuple::new();
@@ -179,17 +200,7 @@ impl Tables {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             let after = self.step_tuple(automaton, lockstep, frame.value, byte)?;
-            let mut run = (0, u8::MAX);
-            for place in 0..lockstep.operands.len() {
-                let operand = self.tuples.tuples[frame.value as usize][place];
-                let of_operand = self.known_run(automaton, operand, byte);
-                if after.is_none() && self.step(automaton, operand, byte)? == ConfigurationId::DEAD {
-                    // one that is dead decides alone
-                    run = of_operand;
-                    break;
-                }
-                run = (run.0.max(of_operand.0), run.1.min(of_operand.1));
-            }
+            let run = self.known_run_of_tuple(automaton, lockstep, (frame.value, after), byte)?;
             (low, high) = (low.max(run.0), high.min(run.1));
             let Some(tuple) = after else { continue };
             if self.accepts(lockstep, tuple) {
@@ -247,8 +258,14 @@ impl Tables {
         while let Some(current) = queue.pop_front() {
             // how many bytes lead to acceptance, and the last one if it does at once
             let (mut bytes, mut last) = (None, None);
+            let mut same_up_to = None;
             for &byte in automaton.class_representatives() {
-                let Some(next) = self.step_tuple(automaton, lockstep, current, byte)? else { continue };
+                if same_up_to.is_some_and(|high| byte <= high) {
+                    continue;
+                }
+                let next = self.step_tuple(automaton, lockstep, current, byte)?;
+                same_up_to = Some(self.known_run_of_tuple(automaton, lockstep, (current, next), byte)?.1);
+                let Some(next) = next else { continue };
                 if self.accepts(lockstep, next) {
                     (bytes, last) = (Some(1), Some(byte));
                     break;

@@ -185,7 +185,7 @@ impl Tables {
     }
 
     /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
-    pub(super) fn step_run(
+    pub(crate) fn step_run(
         &mut self,
         automaton: &Automaton,
         id: ConfigurationId,

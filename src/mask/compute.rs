@@ -16,7 +16,7 @@ use crate::automaton::{Automaton, ConfigurationId, Part, Tables};
 use crate::error::Result;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::loops::TrieId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Some tokens: those below a node of a trie.
@@ -33,6 +33,9 @@ impl Spot {
 
 /// Of what a record is: a part, and the tokens that it is about.
 type RecordOf = (ConfigurationId, Spot);
+
+/// So many configurations are looked at to see how long completions are.
+const MOST_EXPLORED: usize = 64;
 
 /// Where so many bytes may come, there may be a string.
 const WIDE: usize = 32;
@@ -312,16 +315,21 @@ impl Work<'_> {
         let base = if lean { self.base(configuration)? } else { None };
         // the record may be made in the middle of another
         let outer = (self.walk.returns.take(), std::mem::take(&mut self.walk.entered));
-        let unsure = self.walk.unsure.len();
+        let (unsure, reaches) = (self.walk.unsure.len(), self.walk.reaches);
         let tokens = loop {
             let before = self.walk.tables.reaches();
             self.walk.returns = Some(Vec::new());
+            self.walk.reaches = Some(before);
             let tokens = self.tokens_at(configuration, spot, base);
             // as with the mask: strings in it may have been nearer to their bounds
             if tokens.is_err() || self.walk.tables.reaches() == before {
                 break tokens;
             }
+            if let Err(error) = self.explore(configuration) {
+                break Err(error);
+            }
         };
+        self.walk.reaches = reaches;
         let everywhere = self.walk.returns_everywhere();
         let returns = std::mem::replace(&mut self.walk.returns, outer.0).unwrap_or_default();
         self.walk.entered = outer.1;
@@ -333,6 +341,29 @@ impl Work<'_> {
             allowed.settle(self.walk.vocabulary.width());
         }
         Ok(Some((base, Facts { tokens, returns, reach: 0 })))
+    }
+
+    /// Steps through what is near: the next walk is then less likely to be cut short by longer completions.
+    fn explore(&mut self, configuration: ConfigurationId) -> Result<()> {
+        let Walk { tables, automaton, .. } = &mut self.walk;
+        if tables.remembers(configuration) {
+            return Ok(());
+        }
+        let mut seen = FxHashSet::from_iter([configuration]);
+        let mut order = vec![configuration];
+        let mut done = 0;
+        while let Some(&at) = order.get(done).filter(|_| order.len() < MOST_EXPLORED) {
+            done += 1;
+            let mut byte = Some(0);
+            while let Some(low) = byte {
+                let (next, high) = tables.step_run(automaton, at, low)?;
+                byte = high.checked_add(1);
+                if next > ConfigurationId::UNSURE && seen.insert(next) {
+                    order.push(next);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What a record holds.

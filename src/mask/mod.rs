@@ -6,6 +6,7 @@
 //! - `walk.rs` computes one by walking the vocabulary's token trie and the automaton in lockstep. Where few
 //!   bytes may come it goes from those bytes to the trie's children, else from the children to the
 //!   automaton.
+//! - `sweep.rs` goes straight through the trie's memory where many bytes may come.
 //! - `uniform.rs` takes subtrees of the trie whole where all their characters lead on alike.
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
@@ -24,6 +25,7 @@ mod engine;
 mod loops;
 mod shared;
 mod spelling;
+mod sweep;
 mod token_mask;
 mod uniform;
 mod walk;

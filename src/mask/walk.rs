@@ -5,7 +5,8 @@ use super::uniform::Uniform;
 use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
-use crate::vocabulary::{ChildStep, ChildTokens, TokenTrie, Vocabulary};
+use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// With so many children or fewer, a trie node's children are tried one by one.
@@ -15,7 +16,7 @@ const FEW_CHILDREN: usize = 24;
 const MOST_RETURNS: usize = 1 << 13;
 
 /// Below a node of so many tokens it is worth while to look whether they are known.
-const MANY_TOKENS: usize = 32;
+pub(super) const MANY_TOKENS: usize = 32;
 
 /// A place where a part has returned and a token goes on: the next byte, and the node that it leads to.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub(super) struct Walk<'a> {
     successors: &'a Successors,
     /// The last row asked for: next to each other stand mostly nodes of one configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,
+    /// The rows of configurations after which many bytes may come, and none for others.
+    pub(super) wide: FxHashMap<ConfigurationId, Option<Dense<'a>>>,
     pub(super) automaton: &'a Automaton,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
@@ -44,6 +47,8 @@ pub(super) struct Walk<'a> {
     pub(super) unsure: Vec<u32>,
     /// Where most characters lead.
     pub(super) uniform: Uniform,
+    /// How often completions had become longer when the walk began, if it is of no use once they do so again.
+    pub(super) reaches: Option<usize>,
 }
 
 impl<'a> Walk<'a> {
@@ -57,6 +62,7 @@ impl<'a> Walk<'a> {
             tables,
             successors,
             last_row: None,
+            wide: FxHashMap::default(),
             automaton,
             vocabulary,
             open: Vec::new(),
@@ -64,6 +70,7 @@ impl<'a> Walk<'a> {
             returns: None,
             unsure: Vec::new(),
             uniform: Uniform::default(),
+            reaches: None,
         }
     }
 
@@ -162,8 +169,11 @@ impl<'a> Walk<'a> {
                 allowed.extend(trie.1.tokens_below(node));
                 continue;
             }
-            self.visit(trie, node, configuration, |_| true, allowed)?;
-            if self.returns_everywhere() {
+            match self.level(trie.1, node, configuration) {
+                Some(level) => self.sweep(trie, node, level, allowed)?,
+                None => self.visit(trie, node, configuration, |_| true, allowed)?,
+            }
+            if self.is_over() {
                 self.open.clear();
                 self.entered.clear();
             }
@@ -172,6 +182,12 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether what is found is of no use.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.returns_everywhere() || self.reaches.is_some_and(|before| before != self.tables.reaches())
     }
 
     /// The row of a configuration; none if it waits for one byte.
@@ -253,7 +269,7 @@ impl<'a> Walk<'a> {
                 self.reach(trie, child, at, allowed);
                 return Ok(());
             }
-            add_tokens(trie.1, child, allowed);
+            add_tokens(child.tokens(trie.1), allowed);
             children = trie.1.steps(child.node);
         }
         Ok(())
@@ -289,7 +305,7 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        add_tokens(trie, child, allowed);
+        add_tokens(child.tokens(trie), allowed);
         if child.is_leaf {
             return;
         }
@@ -301,6 +317,23 @@ impl<'a> Walk<'a> {
     }
 
     fn come_to(&mut self, id: TrieId, trie: &TokenTrie, node: u32, configuration: ConfigurationId) {
+        self.return_below(id, trie, node, configuration);
+        self.leave_for_later(node, configuration);
+    }
+
+    pub(super) fn leave_for_later(&mut self, node: u32, configuration: ConfigurationId) {
+        self.open.push((node, configuration));
+    }
+
+    /// Notes that the part returns at a node if it does.
+    #[inline]
+    pub(super) fn return_below(
+        &mut self,
+        id: TrieId,
+        trie: &TokenTrie,
+        node: u32,
+        configuration: ConfigurationId,
+    ) {
         if let Some(returns) = &mut self.returns
             && self.tables.is_accepting(configuration)
         {
@@ -310,16 +343,15 @@ impl<'a> Walk<'a> {
                 node: child.node,
             }));
         }
-        self.open.push((node, configuration));
     }
 }
 
-/// Adds the tokens that end at a child.
+/// Adds the tokens that end at a node.
 #[inline]
-fn add_tokens(trie: &TokenTrie, child: &ChildStep, allowed: &mut Allowed) {
-    match child.tokens(trie) {
-        ChildTokens::None => {}
-        ChildTokens::One(token) => allowed.push(token),
-        ChildTokens::Several(tokens) => allowed.extend(tokens),
+pub(super) fn add_tokens(tokens: EndingTokens<'_>, allowed: &mut Allowed) {
+    match tokens {
+        EndingTokens::None => {}
+        EndingTokens::One(token) => allowed.push(token),
+        EndingTokens::Several(tokens) => allowed.extend(tokens),
     }
 }

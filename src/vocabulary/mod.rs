@@ -49,7 +49,7 @@ pub use builder::VocabularyBuilder;
 pub use load::LoadOptions;
 pub use token_id::TokenId;
 pub use trie::TokenTrie;
-pub(crate) use trie::{ChildStep, ChildTokens};
+pub(crate) use trie::{ChildStep, EndingTokens, Node};
 
 use loops::{Loops, TrieId};
 use quoted::Quoted;

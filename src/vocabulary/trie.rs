@@ -15,8 +15,7 @@ const NONE: u32 = u32::MAX;
 /// [`node_count`](TokenTrie::node_count); other ids make the methods panic.
 #[derive(Clone)]
 pub struct TokenTrie {
-    bytes: Box<[u8]>,
-    subtree_ends: Box<[u32]>,
+    nodes: Box<[Node]>,
     /// `token_starts[n]..token_starts[n + 1]` are the tokens that end at node `n`.
     token_starts: Box<[u32]>,
     tokens: Box<[TokenId]>,
@@ -29,6 +28,22 @@ pub struct TokenTrie {
     steps: Box<[ChildStep]>,
     /// The root's child by byte, or [`NONE`].
     first: Box<[u32; 256]>,
+}
+
+/// A node, in preorder: all that a walk straight through memory asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Node {
+    token: u32,
+    /// The first node after its subtree.
+    pub(crate) end: u32,
+    /// How many bytes lead to it; [`Node::DEEP`] stands for more as well.
+    pub(crate) depth: u16,
+    pub(crate) byte: u8,
+}
+
+impl Node {
+    /// Deeper nodes are not told apart by their depth.
+    pub(crate) const DEEP: u16 = u16::MAX;
 }
 
 /// A child as a walk meets it.
@@ -46,17 +61,13 @@ const SEVERAL: u32 = u32::MAX - 1;
 impl ChildStep {
     /// The tokens that end at the child.
     #[inline]
-    pub(crate) fn tokens<'t>(&self, trie: &'t TokenTrie) -> ChildTokens<'t> {
-        match self.token {
-            NONE => ChildTokens::None,
-            SEVERAL => ChildTokens::Several(trie.tokens(self.node)),
-            token => ChildTokens::One(token),
-        }
+    pub(crate) fn tokens<'t>(&self, trie: &'t TokenTrie) -> EndingTokens<'t> {
+        trie.ending(self.node, self.token)
     }
 }
 
 /// The tokens that end at a node.
-pub(crate) enum ChildTokens<'t> {
+pub(crate) enum EndingTokens<'t> {
     None,
     One(u32),
     Several(&'t [TokenId]),
@@ -102,17 +113,37 @@ impl TokenTrie {
 
     /// The number of nodes, the root among them.
     pub fn node_count(&self) -> usize {
-        self.bytes.len()
+        self.nodes.len()
+    }
+
+    /// All nodes, in preorder.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The tokens that end at a node, which is among all nodes.
+    #[inline]
+    pub(crate) fn tokens_at(&self, node: u32, known: &Node) -> EndingTokens<'_> {
+        self.ending(node, known.token)
+    }
+
+    #[inline]
+    fn ending(&self, node: u32, token: u32) -> EndingTokens<'_> {
+        match token {
+            NONE => EndingTokens::None,
+            SEVERAL => EndingTokens::Several(self.tokens(node)),
+            token => EndingTokens::One(token),
+        }
     }
 
     /// The byte that leads to `node` from its parent; 0 for the root.
     pub fn byte(&self, node: u32) -> u8 {
-        self.bytes[node as usize]
+        self.nodes[node as usize].byte
     }
 
     /// The first node after the subtree of `node` in preorder; the number of nodes if there is none.
     pub fn subtree_end(&self, node: u32) -> u32 {
-        self.subtree_ends[node as usize]
+        self.nodes[node as usize].end
     }
 
     /// The children of `node`, sorted by byte.
@@ -176,11 +207,10 @@ impl TokenTrie {
         longest
     }
 
-    /// Memory held, in bytes: some 30 a node and 4 a token.
+    /// Memory held, in bytes: some 40 a node and 4 a token.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
-            + self.bytes.len()
-            + size_of_val(&*self.subtree_ends)
+            + size_of_val(&*self.nodes)
             + size_of_val(&*self.token_starts)
             + size_of_val(&*self.tokens)
             + size_of_val(&*self.child_starts)
@@ -213,6 +243,7 @@ fn sort_key(bytes: &[u8]) -> u64 {
 struct Building {
     bytes: Vec<u8>,
     parents: Vec<u32>,
+    depths: Vec<u16>,
     subtree_ends: Vec<u32>,
     token_starts: Vec<u32>,
     tokens: Vec<TokenId>,
@@ -228,6 +259,7 @@ impl Building {
         let mut building = Building {
             bytes: Vec::with_capacity(nodes),
             parents: Vec::with_capacity(nodes),
+            depths: Vec::with_capacity(nodes),
             subtree_ends: Vec::with_capacity(nodes),
             token_starts: Vec::with_capacity(nodes + 1),
             tokens: Vec::with_capacity(tokens),
@@ -242,6 +274,7 @@ impl Building {
         let node = self.bytes.len() as u32;
         self.bytes.push(byte);
         self.parents.push(parent);
+        self.depths.push(u16::try_from(self.path.len()).unwrap_or(Node::DEEP));
         self.subtree_ends.push(NONE);
         self.token_starts.push(self.tokens.len() as u32);
         self.path.push(node);
@@ -294,20 +327,25 @@ impl Building {
             }
         }
         let child_bytes = children.iter().map(|&child| self.bytes[child as usize]).collect();
+        let token_of = |place: usize| match self.token_starts[place + 1] - self.token_starts[place] {
+            0 => NONE,
+            1 => self.tokens[self.token_starts[place] as usize].get(),
+            _ => SEVERAL,
+        };
         let step = |&node: &u32| {
             let place = node as usize;
-            let token = match self.token_starts[place + 1] - self.token_starts[place] {
-                0 => NONE,
-                1 => self.tokens[self.token_starts[place] as usize].get(),
-                _ => SEVERAL,
-            };
             let is_leaf = self.subtree_ends[place] == node + 1;
-            ChildStep { node, token, byte: self.bytes[place], is_leaf }
+            ChildStep { node, token: token_of(place), byte: self.bytes[place], is_leaf }
         };
         let steps = children.iter().map(step).collect();
+        let node = |place: usize| Node {
+            token: token_of(place),
+            end: self.subtree_ends[place],
+            depth: self.depths[place],
+            byte: self.bytes[place],
+        };
         TokenTrie {
-            bytes: self.bytes.into(),
-            subtree_ends: self.subtree_ends.into(),
+            nodes: (0..nodes).map(node).collect(),
             token_starts: self.token_starts.into(),
             tokens: self.tokens.into(),
             child_starts: child_starts.into(),

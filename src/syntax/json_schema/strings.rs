@@ -7,7 +7,9 @@
 //! members) are canonical, so that each has one spelling.
 
 use super::assertion::Counts;
-use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder, WordEdge, WordGraph, WordTarget};
+use crate::grammar::{
+    ByteSet, CharClass, ExprId, Expression, GrammarBuilder, WordEdge, WordGraph, WordTarget,
+};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -226,16 +228,29 @@ pub(super) fn constrained(
     bounded: bool,
 ) -> ExprId {
     let mut all = contents.to_vec();
-    if !length.is_free() || !bounded {
+    let characters = |g: &mut GrammarBuilder, min: u32, max: Option<u32>| {
         let whole = g.empty();
         let mut graph = WordGraph::new([whole]);
         push_states(&mut graph, &CANONICAL, 0);
         let character = g.sound_word_graph(graph);
-        all.push(g.repeat(character, length.min, length.max));
+        g.repeat(character, min, max)
+    };
+    if !length.is_free() || !bounded {
+        all.push(characters(g, length.min, length.max));
     }
     let quote = g.text("\"");
     // each with the quote after it: whether a token may end the string is then seen within the intersection
-    let all: Vec<ExprId> = all.into_iter().map(|content| g.sequence([content, quote])).collect();
+    let mut all: Vec<ExprId> = all.into_iter().map(|content| g.sequence([content, quote])).collect();
+    if all.len() > 2 {
+        // what must not be, by itself among texts: that nothing is left of it is then seen without a look at the others
+        let text = characters(g, 0, None);
+        let text = g.sequence([text, quote]);
+        for (operand, &content) in all.iter_mut().zip(contents) {
+            if matches!(g.expression(content), Expression::Complement(_)) {
+                *operand = g.intersection([*operand, text]);
+            }
+        }
+    }
     let content = g.intersection(all);
     g.sequence([quote, content])
 }
