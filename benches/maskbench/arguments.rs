@@ -28,9 +28,7 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --time-limit S     seconds a schema (default 60)
 
 The data is not part of this repository. MaskBench is in the JSONSchemaBench project on GitHub,
-guidance-ai/jsonschemabench, in the folder maskbench/data; it is described in arXiv:2501.10868.
-For figures to compare with, build as one would ship: CARGO_PROFILE_BENCH_LTO=fat
-CARGO_PROFILE_BENCH_CODEGEN_UNITS=1 in the environment.";
+guidance-ai/jsonschemabench, in the folder maskbench/data; it is described in arXiv:2501.10868.";
 
 /// The command line.
 #[derive(Debug)]

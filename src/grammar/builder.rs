@@ -194,10 +194,19 @@ impl GrammarBuilder {
 
     /// Any one of them; none of none.
     pub fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
-        let mut seen = rustc_hash::FxHashSet::default();
         let never = self.never();
-        let list: SmallVec<[ExprId; 16]> =
-            alternatives.into_iter().filter(|&id| id != never && seen.insert(id)).collect();
+        let mut list: SmallVec<[ExprId; 16]> = SmallVec::new();
+        // of those that are many, all that came
+        let mut seen = rustc_hash::FxHashSet::default();
+        for id in alternatives.into_iter().filter(|&id| id != never) {
+            if list.spilled() && seen.is_empty() {
+                seen.extend(list.iter().copied());
+            }
+            let is_new = if list.spilled() { seen.insert(id) } else { !list.contains(&id) };
+            if is_new {
+                list.push(id);
+            }
+        }
         match list[..] {
             [] => never,
             [one] => one,

@@ -103,8 +103,9 @@ impl Allowed {
         let (fewer, rest) = (more(own, others), more(others, own));
         if fewer.min(rest) as usize > NEAR || !other.removed.is_empty() || !self.removed.is_empty() {
             let (mut own, others) = (self.bits(own.len()), other.bits(others.len()));
-            own.iter_mut().zip(others).for_each(|(own, other)| *own |= other);
-            *self = Allowed::of_words(own.into());
+            let own_words = Arc::make_mut(&mut own);
+            own_words.iter_mut().zip(others.iter()).for_each(|(own, other)| *own |= other);
+            *self = Allowed::of_words(own);
             return;
         }
         if fewer < rest {
@@ -118,15 +119,16 @@ impl Allowed {
         }
     }
 
-    /// The bits, in as many words.
-    fn bits(&mut self, width_words: usize) -> Vec<u32> {
-        let mut bits = match &self.words {
-            Some(words) => words.to_vec(),
-            None => vec![0; width_words],
+    /// The bits, in as many words, which nobody shares.
+    fn bits(&self, width_words: usize) -> Arc<[u32]> {
+        let mut all: Arc<[u32]> = match &self.words {
+            Some(words) => Arc::from(&**words),
+            None => std::iter::repeat_n(0, width_words).collect(),
         };
+        let bits = Arc::make_mut(&mut all);
         self.removed.iter().for_each(|&id| bits[id as usize / 32] &= !(1 << (id % 32)));
         self.added.iter().for_each(|&id| bits[id as usize / 32] |= 1 << (id % 32));
-        bits
+        all
     }
 
     /// Makes what follows cheap to share: words of its own if it is near no others.
@@ -144,7 +146,7 @@ impl Allowed {
                 self.removed.drain(..).for_each(|id| own[id as usize / 32] &= !(1 << (id % 32)));
                 self.added.drain(..).for_each(|id| own[id as usize / 32] |= 1 << (id % 32));
             }
-            None => *self = Allowed::of_words(self.bits(width_words).into()),
+            None => *self = Allowed::of_words(self.bits(width_words)),
         }
     }
 
