@@ -56,7 +56,7 @@ fn operations_agree_with_the_oracle_on_few_letters() {
 
 #[test]
 fn operations_agree_with_the_oracle_with_locksteps() {
-    hold(operations_agree, &with_locks(), 10);
+    hold(operations_agree, &with_locks(), 15);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn words_are_accepted_in_any_tokenisation() {
 
 #[test]
 fn words_are_accepted_in_any_tokenisation_with_locksteps() {
-    hold(words_are_accepted, &with_locks(), 10);
+    hold(words_are_accepted, &with_locks(), 15);
 }
 
 #[test]
