@@ -160,7 +160,15 @@ fn more_items_than_there_are_is_an_error() {
     assert_eq!(error.code(), "automaton/too-few-different");
 }
 
-fn schemas() -> [Value; 14] {
+#[test]
+fn lists_in_lists_that_end_nowhere_are_an_error() {
+    let schema = json!({"type": "array", "uniqueItems": true, "minItems": 2,
+        "items": {"type": "array", "maxItems": 1, "items": {"$ref": "#"}}});
+    let error = Automaton::new(&grammar(&schema, Whitespace::Free), &Limits::default()).unwrap_err();
+    assert_eq!(error.code(), "limit/exceeded");
+}
+
+fn schemas() -> [Value; 15] {
     let text = json!({"type": "string"});
     let list = |items: Value| json!({"type": "array", "uniqueItems": true, "items": items});
     [
@@ -173,6 +181,7 @@ fn schemas() -> [Value; 14] {
             json!({"type": "object", "properties": {"a": text, "b": {"type": "boolean"}}, "additionalProperties": false}),
         ),
         list(list(json!({"type": "string", "maxLength": 1}))),
+        json!({"type": "array", "uniqueItems": true, "minItems": 1, "items": {"anyOf": [{"const": 1}, {"$ref": "#"}]}}),
         json!({"type": "object", "properties": {"a": list(json!({"enum": ["a", [1], {"a": 1}]})), "b": list(text.clone())},
             "minProperties": 1, "additionalProperties": false}),
         // not only as a list of different items

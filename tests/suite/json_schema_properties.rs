@@ -26,7 +26,9 @@ fn random_documents_are_judged_as_a_validator_does() {
         let compiled = match compiled {
             Ok(compiled) => compiled,
             Err(error) => {
-                prop_assert_eq!(error.kind(), ErrorKind::Grammar);
+                // whether lists in lists of different items can end may not be found out
+                let searched = error.to_string().contains("lockstep_search");
+                prop_assert!(error.kind() == ErrorKind::Grammar || searched, "{} under {}", error, schema);
                 // a schema may be refused for what is not supported, or because nothing satisfies it
                 if ["json-schema/unsatisfiable", "automaton/empty-language"].contains(&error.code()) {
                     for document in &documents {

@@ -118,6 +118,8 @@ pub(super) struct Memory {
     elsewhere: FxHashMap<(ConfigurationId, Likes), bool>,
     /// Lists whose items are free as long as they are not done, or not; `None` where that is to be found out.
     free_lists: FxHashMap<u32, Option<bool>>,
+    /// How many searches for another item run, each within the one before.
+    searches: usize,
     new_lists: Vec<u32>,
     registers: Vec<Register>,
     register_ids: FxHashMap<Register, u32>,
@@ -173,6 +175,7 @@ impl Memory {
             free: FxHashMap::default(),
             elsewhere: FxHashMap::default(),
             free_lists: FxHashMap::default(),
+            searches: 0,
             new_lists: Vec::new(),
             registers: Vec::new(),
             register_ids: FxHashMap::default(),

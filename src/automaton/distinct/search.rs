@@ -24,6 +24,9 @@ const FEW: usize = 40;
 /// A place takes so much longer to look at than a configuration of a lockstep.
 const COST: usize = 16;
 
+/// So deep searches may be in each other: where an item is such a list, its items may take a search of their own.
+const DEEPEST: usize = 48;
+
 /// A place of the search: an item, what it may become, and the place and byte that it was reached by.
 struct Place {
     item: ConfigurationId,
@@ -63,6 +66,23 @@ impl Tables {
         if like.is_empty() {
             return Ok(true);
         }
+        if self.memory.searches >= DEEPEST {
+            let limit = automaton.limits().lockstep_search;
+            let found = "lists of different items whose items are such lists again and again";
+            return Err(Limits::exceeded("lockstep_search", limit, found));
+        }
+        self.memory.searches += 1;
+        let found = self.may_differ_here(automaton, item, like);
+        self.memory.searches -= 1;
+        found
+    }
+
+    fn may_differ_here(
+        &mut self,
+        automaton: &Automaton,
+        item: ConfigurationId,
+        like: &Likes,
+    ) -> Result<bool> {
         match self.freedom(automaton, item)? {
             Freedom::Letters => return Ok(true),
             Freedom::Digits if !self.memory.is_in_exponent(like) => return Ok(true),
@@ -164,13 +184,15 @@ impl Tables {
         if let Some(&known) = self.memory.free.get(&item) {
             return Ok(known);
         }
+        // whoever asks again on the way does not know yet
+        self.memory.free.insert(item, Freedom::No);
         // each with the place before it, and whether the exponent of a number was begun on the way
         let mut places = vec![(item, 0, false)];
         let mut seen = FxHashSet::from_iter([item]);
         let mut digits = None;
         let mut at = 0;
         while let Some(&(from, _, in_exponent)) = places.get(at) {
-            let known = self.memory.free.get(&from).copied();
+            let known = self.memory.free.get(&from).copied().filter(|_| at > 0);
             let mut comes_back = |byte| Ok(self.step(automaton, from, byte)? == from);
             if known == Some(Freedom::Letters) || comes_back(b'a')? && comes_back(b'b')? {
                 self.free_from(&places, at, Freedom::Letters);
