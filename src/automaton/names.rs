@@ -118,13 +118,7 @@ fn goes_on(automaton: &Automaton, tables: &mut Tables, start: StateId) -> Result
     while let Some(&at) = order.get(ways.len()) {
         let from = ways.len();
         let mut next: Vec<usize> = Vec::new();
-        let mut first = Some(0);
-        while let Some(low) = first {
-            let (to, high) = tables.step_run(automaton, at, low)?;
-            first = high.checked_add(1);
-            if to == ConfigurationId::DEAD {
-                continue;
-            }
+        for to in tables.after_any(automaton, at)? {
             let place = *places.entry(to).or_insert(order.len());
             if place == order.len() {
                 order.push(to);

@@ -14,6 +14,7 @@ use crate::grammar::ByteSet;
 use crate::limits::Limits;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -184,8 +185,24 @@ impl Tables {
         }
     }
 
+    /// The configurations after any byte, in the order of bytes, without the dead one; the same one may come again.
+    pub(crate) fn after_any(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+    ) -> Result<SmallVec<[ConfigurationId; 16]>> {
+        let mut all = SmallVec::new();
+        let mut byte = Some(0);
+        while let Some(low) = byte {
+            let (next, high) = self.step_run(automaton, id, low)?;
+            all.extend(Some(next).filter(|&next| next != ConfigurationId::DEAD));
+            byte = high.checked_add(1);
+        }
+        Ok(all)
+    }
+
     /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
-    pub(crate) fn step_run(
+    fn step_run(
         &mut self,
         automaton: &Automaton,
         id: ConfigurationId,

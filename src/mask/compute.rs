@@ -354,10 +354,7 @@ impl Work<'_> {
         let mut done = 0;
         while let Some(&at) = order.get(done).filter(|_| order.len() < MOST_EXPLORED) {
             done += 1;
-            let mut byte = Some(0);
-            while let Some(low) = byte {
-                let (next, high) = tables.step_run(automaton, at, low)?;
-                byte = high.checked_add(1);
+            for next in tables.after_any(automaton, at)? {
                 if next > ConfigurationId::UNSURE && seen.insert(next) {
                     order.push(next);
                 }
