@@ -27,8 +27,8 @@ pub(super) fn cover(values: &[(Outcomes, ConjunctionId)], tests: usize) -> Vec<(
         if cover.iter().any(|(cube, _)| cube.contains(outcomes)) {
             continue;
         }
-        let mut cube =
-            Cube { care: Outcomes::MAX >> (Outcomes::BITS as usize - tests.max(1)), holds: outcomes };
+        let care = Outcomes::MAX.checked_shr(Outcomes::BITS - tests as u32).unwrap_or(0);
+        let mut cube = Cube { care, holds: outcomes };
         // what fails says less than what holds
         let fails = (0..tests).filter(|test| outcomes >> test & 1 == 0);
         let holds = (0..tests).filter(|test| outcomes >> test & 1 == 1);
