@@ -8,7 +8,7 @@ use super::Automaton;
 use super::stack::{Frame, StackId};
 use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Longer shapes are not written: few are met again.
@@ -39,12 +39,49 @@ pub(crate) struct Shaped {
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     words: Vec<u32>,
-    /// The states met, in that order.
-    met: Vec<StateId>,
-    numbers: FxHashMap<StateId, u32>,
+    met: Met,
     locksteps: SmallVec<[u32; 2]>,
     /// First states of configurations whose shapes were begun in vain.
     in_vain: FxHashSet<StateId>,
+}
+
+/// The states met, in that order, and a table of where they are.
+#[derive(Debug, Default)]
+struct Met {
+    states: Vec<StateId>,
+    /// Per slot: 0, or one more than the place of a state. There are twice as many as states are met at most.
+    slots: Vec<u16>,
+    /// The slots in use.
+    used: Vec<u16>,
+}
+
+impl Met {
+    const SLOTS: usize = 2 * MOST_WORDS.next_power_of_two();
+
+    fn clear(&mut self) {
+        self.states.clear();
+        self.slots.resize(Met::SLOTS, 0);
+        self.used.drain(..).for_each(|slot| self.slots[usize::from(slot)] = 0);
+    }
+
+    /// One more than the place of a state, which is added if it is new and there is room.
+    fn number(&mut self, state: StateId) -> Option<u32> {
+        // Fibonacci hashing: Knuth, The Art of Computer Programming 3, section 6.4
+        let mut slot = (state.0.wrapping_mul(0x9E37_79B9) >> 16) as usize % Met::SLOTS;
+        loop {
+            match self.slots[slot] {
+                0 if self.states.len() >= MOST_WORDS => return None,
+                0 => {
+                    self.states.push(state);
+                    self.slots[slot] = self.states.len() as u16;
+                    self.used.push(slot as u16);
+                    return Some(self.states.len() as u32);
+                }
+                number if self.states[usize::from(number) - 1] == state => return Some(u32::from(number)),
+                _ => slot = (slot + 1) % Met::SLOTS,
+            }
+        }
+    }
 }
 
 struct Writer<'a> {
@@ -64,7 +101,6 @@ impl Tables {
         draft.locksteps.clear();
         draft.words.clear();
         draft.met.clear();
-        draft.numbers.clear();
         let mut writer = Writer { automaton, tables: self, draft };
         let written = writer.write(id);
         self.draft = writer.draft;
@@ -90,7 +126,7 @@ impl Writer<'_> {
     fn write(&mut self, id: ConfigurationId) -> Option<()> {
         self.configuration(id)?;
         let mut written = 0;
-        while let Some(&state) = self.draft.met.get(written) {
+        while let Some(&state) = self.draft.met.states.get(written) {
             written += 1;
             self.write_state(state)?;
         }
@@ -111,24 +147,21 @@ impl Writer<'_> {
         self.put(kind << 24 | more);
     }
 
-    /// Writes which state comes next: 0 for the accepting one.
+    /// Writes which state comes next.
     fn refer(&mut self, state: StateId) -> Option<()> {
+        let number = self.number(state)?;
+        self.put(number);
+        Some(())
+    }
+
+    /// The number of a state: 0 for the accepting one.
+    fn number(&mut self, state: StateId) -> Option<u32> {
         let state = self.automaton.single(state);
         let state = match self.automaton.state(state) {
             State::Later(part) => self.automaton.lowered(part)?,
             _ => state,
         };
-        if state == StateId::ACCEPT {
-            self.put(0);
-            return Some(());
-        }
-        let next = self.draft.met.len() as u32 + 1;
-        let number = *self.draft.numbers.entry(state).or_insert(next);
-        if number == next {
-            self.draft.met.push(state);
-        }
-        self.put(number);
-        Some(())
+        if state == StateId::ACCEPT { Some(0) } else { self.draft.met.number(state) }
     }
 
     fn configuration(&mut self, id: ConfigurationId) -> Option<()> {
@@ -184,9 +217,15 @@ impl Writer<'_> {
             }
             State::Bytes { first, len } => {
                 self.put_kind(5, len);
+                // next to each other many lead to the same state
+                let mut last = None;
                 automaton.edges(first, len).iter().try_for_each(|edge| {
                     self.put(u32::from(edge.low) << 8 | u32::from(edge.high));
-                    self.refer(edge.next)
+                    match last {
+                        Some((next, _)) if next == edge.next => {}
+                        _ => last = Some((edge.next, self.number(edge.next)?)),
+                    }
+                    last.map(|(_, number)| self.put(number))
                 })
             }
             State::Split { first, len } => {

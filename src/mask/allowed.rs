@@ -45,6 +45,14 @@ impl Allowed {
         self.added.push(token);
     }
 
+    /// Adds a token or does not, without a branch.
+    #[inline]
+    pub(super) fn push_if(&mut self, wanted: bool, token: u32) {
+        let len = self.added.len();
+        self.added.push(token);
+        self.added.truncate(len + usize::from(wanted));
+    }
+
     /// Adds tokens.
     pub(super) fn extend(&mut self, tokens: &[TokenId]) {
         match tokens {

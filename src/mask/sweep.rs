@@ -4,12 +4,12 @@
 //! preorder, so going through them one after the other is the walk; of the path to each only the configurations are kept.
 
 use super::allowed::Allowed;
-use super::walk::{MANY_TOKENS, Walk, add_tokens};
+use super::walk::{MANY_TOKENS, Walk};
 use crate::automaton::{ConfigurationId, Dense};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
-use crate::vocabulary::{Node, TokenTrie};
-use smallvec::{SmallVec, smallvec};
+use crate::vocabulary::{EndingTokens, Node, TokenTrie};
+use rustc_hash::FxHashMap;
 
 /// With so many bytes that may come, a configuration is worth it.
 const WIDE: usize = 32;
@@ -17,11 +17,30 @@ const WIDE: usize = 32;
 /// Smaller subtrees are not.
 const SMALLEST: u32 = 16;
 
-/// A configuration on the way to a node, and its successors.
-#[derive(Clone, Copy)]
+/// Paths longer than this are gone in more than one go.
+const DEEPEST: usize = 64;
+
+/// So many configurations are at hand, by the last bits of their ids.
+const AT_HAND: usize = 64;
+
+/// A configuration on the way to a node.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Level<'a> {
-    configuration: ConfigurationId,
+    /// Its successors.
     row: Dense<'a>,
+    configuration: ConfigurationId,
+    is_accepting: bool,
+}
+
+/// The configurations that have been asked for.
+#[derive(Debug, Default)]
+pub(super) struct Levels<'a> {
+    /// Those after which many bytes may come, and nothing for others.
+    known: FxHashMap<ConfigurationId, Option<Level<'a>>>,
+    /// The last one with each ending of ids.
+    at_hand: Vec<Option<Level<'a>>>,
+    /// Room for a path.
+    path: Vec<Level<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -41,38 +60,78 @@ impl<'a> Walk<'a> {
 
     /// The successors of a configuration, if many bytes may come.
     fn wide(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
-        if let Some(known) = self.wide.get(&configuration) {
-            return known.map(|row| Level { configuration, row });
+        let place = configuration.index() % AT_HAND;
+        if let Some(&Some(at_hand)) = self.levels.at_hand.get(place)
+            && at_hand.configuration == configuration
+        {
+            return Some(at_hand);
         }
+        let level = match self.levels.known.get(&configuration) {
+            Some(known) => *known,
+            None => self.new_level(configuration),
+        };
+        if level.is_some() {
+            self.levels.at_hand.resize(AT_HAND, None);
+            self.levels.at_hand[place] = level;
+        }
+        level
+    }
+
+    fn new_level(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
         let is_wide = self.tables.candidate_bytes(self.automaton, configuration).len() >= WIDE;
         let row = if is_wide { self.row(configuration) } else { None };
-        self.wide.insert(configuration, row);
-        row.map(|row| Level { configuration, row })
+        let is_accepting = self.tables.is_accepting(configuration);
+        let level = row.map(|row| Level { row, configuration, is_accepting });
+        self.levels.known.insert(configuration, level);
+        level
+    }
+
+    /// The configuration after a byte.
+    #[inline]
+    fn step_on(&mut self, at: &Level<'a>, byte: u8) -> Result<ConfigurationId> {
+        match at.row.step(self.automaton, byte) {
+            Some(known) => Ok(known),
+            None => self.step(at.configuration, byte),
+        }
     }
 
     /// Adds the tokens that end below a node and are allowed, where a configuration is reached at the node. Where few bytes
     /// may come, nodes are left for later.
     pub(super) fn sweep(
         &mut self,
-        (id, trie): (TrieId, &TokenTrie),
+        trie: (TrieId, &TokenTrie),
         node: u32,
         level: Level<'a>,
         allowed: &mut Allowed,
     ) -> Result<()> {
+        let mut path = std::mem::take(&mut self.levels.path);
+        path.resize(DEEPEST, level);
+        path[0] = level;
+        let done = self.sweep_along(&mut path, trie, node, allowed);
+        self.levels.path = path;
+        done
+    }
+
+    /// The same. `path` has room for the configurations on a path, by depth, and that at the node; from the depth of a node
+    /// on, those of nodes before it: siblings often lead to the same configuration.
+    fn sweep_along(
+        &mut self,
+        path: &mut [Level<'a>],
+        (id, trie): (TrieId, &TokenTrie),
+        node: u32,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
         let nodes = trie.nodes();
-        let top = nodes[node as usize].depth;
-        let end = nodes[node as usize].end;
-        // by depth; below that of a node, those of the nodes before it: siblings often lead to the same configuration
-        let mut levels: SmallVec<[Level<'a>; 24]> = smallvec![level];
-        let mut at = node + 1;
+        let Node { depth: top, end, .. } = nodes[node as usize];
+        let deepest = usize::from(Node::DEEP - 1 - top).min(path.len());
+        let vocabulary = self.vocabulary;
+        let subtrees = (id == TrieId::ALL).then(|| &vocabulary.loops().subtrees);
+        let mut at = self.take_leaves((id, trie), node, &path[0], allowed)?;
         while at < end {
             let known = &nodes[at as usize];
             let depth = usize::from(known.depth - top);
-            let above = levels[depth - 1];
-            let next = match above.row.step(self.automaton, known.byte) {
-                Some(next) => next,
-                None => self.step(above.configuration, known.byte)?,
-            };
+            let above = &path[depth - 1];
+            let next = self.step_on(above, known.byte)?;
             if next <= ConfigurationId::UNSURE {
                 if next == ConfigurationId::UNSURE {
                     self.leave_unsure(id, at);
@@ -80,45 +139,73 @@ impl<'a> Walk<'a> {
                 at = known.end;
                 continue;
             }
-            add_tokens(trie.tokens_at(at, known), allowed);
-            at += 1;
-            if known.end == at {
-                continue;
+            let tokens = trie.tokens_at(at, known);
+            if let EndingTokens::Several(tokens) = tokens {
+                allowed.extend(tokens);
+            } else {
+                allowed.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
             }
-            let node = at - 1;
-            if known.byte == b'"' && trie.subtree_tokens(node).len() >= MANY_TOKENS {
-                self.entered.push((id, node, next));
+            if known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
+                self.entered.push((id, at, next));
                 at = known.end;
                 continue;
             }
-            self.return_below(id, trie, node, next);
-            if self.is_over() {
-                return Ok(());
-            }
-            let level = match levels.get(depth) {
-                _ if next == above.configuration => Some(above),
-                Some(&before) if next == before.configuration => Some(before),
-                _ => self.wide(next),
-            };
-            match level.filter(|_| known.depth < Node::DEEP - 1) {
-                Some(level) => {
-                    if id == TrieId::ALL && self.takes_whole(trie, node, next)? {
-                        allowed.extend(trie.tokens_below(node));
+            let is_near = depth < deepest;
+            let is_as_before = is_near && path[depth].configuration == next;
+            if !is_as_before {
+                let level = match next == above.configuration {
+                    true => Some(*above),
+                    false => self.wide(next),
+                };
+                match level.filter(|_| is_near) {
+                    Some(level) => path[depth] = level,
+                    None => {
+                        self.come_to(id, trie, at, next);
                         at = known.end;
-                    } else {
-                        levels.truncate(depth);
-                        levels.push(level);
+                        continue;
                     }
                 }
-                None => {
-                    self.leave_for_later(node, next);
-                    at = known.end;
-                }
+            }
+            let level = &path[depth];
+            if level.is_accepting {
+                self.return_below(id, trie, at, next);
+            }
+            if subtrees.is_some_and(|subtrees| subtrees.has(at))
+                && self.takes_all(trie, at, (next, level.row))?
+            {
+                allowed.extend(trie.tokens_below(at));
+                at = known.end;
+            } else if known.has_leaves() {
+                at = self.take_leaves((id, trie), at, level, allowed)?;
+            } else {
+                at += 1;
+            }
+            if self.is_over() {
+                return Ok(());
             }
             if allowed.are_many() {
                 allowed.settle(self.vocabulary.width());
             }
         }
         Ok(())
+    }
+
+    /// Adds the tokens of the leaves right after a node; returns the node after them.
+    fn take_leaves(
+        &mut self,
+        (id, trie): (TrieId, &TokenTrie),
+        node: u32,
+        level: &Level<'a>,
+        allowed: &mut Allowed,
+    ) -> Result<u32> {
+        let (leaves, end) = trie.leaves(node);
+        for (leaf, at) in leaves.iter().zip(node + 1..) {
+            let next = self.step_on(level, leaf.byte)?;
+            if next == ConfigurationId::UNSURE {
+                self.leave_unsure(id, at);
+            }
+            allowed.push_if(next > ConfigurationId::UNSURE, leaf.token);
+        }
+        Ok(end)
     }
 }

@@ -5,7 +5,7 @@
 //! none of whose paths has more of them than lead on so, needs no walk: every token in it is allowed.
 
 use super::walk::Walk;
-use crate::automaton::ConfigurationId;
+use crate::automaton::{ConfigurationId, Dense};
 use crate::error::Result;
 use crate::vocabulary::TokenTrie;
 use crate::vocabulary::loops::BEYOND_ASCII;
@@ -44,12 +44,25 @@ impl Walk<'_> {
         node: u32,
         configuration: ConfigurationId,
     ) -> Result<bool> {
+        match self.row(configuration) {
+            Some(row) => self.takes_all(trie, node, (configuration, row)),
+            None => Ok(false),
+        }
+    }
+
+    /// The same, given the successors.
+    #[inline]
+    pub(super) fn takes_all(
+        &mut self,
+        trie: &TokenTrie,
+        node: u32,
+        (configuration, row): (ConfigurationId, Dense<'_>),
+    ) -> Result<bool> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         // two samples, which a walk would need as well
-        let Some(row) = self.row(configuration) else { return Ok(false) };
-        let [first, .., last] = trie.steps(node) else { return Ok(false) };
+        let Some([first, second]) = trie.two_children(node) else { return Ok(false) };
         let mut samples = [ConfigurationId::DEAD; 2];
-        for (sample, byte) in samples.iter_mut().zip([first.byte, last.byte]) {
+        for (sample, byte) in samples.iter_mut().zip([first, second]) {
             *sample = match row.step(self.automaton, byte) {
                 Some(known) => known,
                 None => self.step(configuration, byte)?,
@@ -58,7 +71,7 @@ impl Walk<'_> {
                 return Ok(false);
             }
         }
-        if last.byte.is_ascii() && samples[0] != samples[1] {
+        if first.is_ascii() && second.is_ascii() && samples[0] != samples[1] {
             return Ok(false);
         }
         self.leads_on(configuration, subtree)

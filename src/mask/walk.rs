@@ -1,12 +1,12 @@
 //! Walking a token trie and the automaton in lockstep.
 
 use super::allowed::Allowed;
+use super::sweep::Levels;
 use super::uniform::Uniform;
 use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// With so many children or fewer, a trie node's children are tried one by one.
@@ -33,8 +33,8 @@ pub(super) struct Walk<'a> {
     successors: &'a Successors,
     /// The last row asked for: next to each other stand mostly nodes of one configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,
-    /// The rows of configurations after which many bytes may come, and none for others.
-    pub(super) wide: FxHashMap<ConfigurationId, Option<Dense<'a>>>,
+    /// Configurations after which many bytes may come.
+    pub(super) levels: Levels<'a>,
     pub(super) automaton: &'a Automaton,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
@@ -62,7 +62,7 @@ impl<'a> Walk<'a> {
             tables,
             successors,
             last_row: None,
-            wide: FxHashMap::default(),
+            levels: Levels::default(),
             automaton,
             vocabulary,
             open: Vec::new(),
@@ -316,7 +316,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn come_to(&mut self, id: TrieId, trie: &TokenTrie, node: u32, configuration: ConfigurationId) {
+    pub(super) fn come_to(
+        &mut self,
+        id: TrieId,
+        trie: &TokenTrie,
+        node: u32,
+        configuration: ConfigurationId,
+    ) {
         self.return_below(id, trie, node, configuration);
         self.leave_for_later(node, configuration);
     }

@@ -9,6 +9,7 @@
 use super::{At, Matcher, Path};
 use crate::automaton::ConfigurationId;
 use crate::automaton::names::{NameTables, Place};
+use crate::automaton::string_text::Decoder;
 use crate::error::Result;
 use crate::mask::{CompiledGrammar, NameEnds, TokenMask};
 use crate::vocabulary::quoted::Quoted;
@@ -46,10 +47,20 @@ impl At<'_> {
     /// The cursor after one more byte, which comes after the path and the bytes `since`, if a word goes on so.
     pub(super) fn step(&mut self, at: Cursor, since: &[u8], byte: u8) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
-        let configuration = self.engine.tables.step(automaton, at.configuration, byte)?;
-        if configuration == ConfigurationId::DEAD {
-            return Ok(None);
+        match self.engine.tables.step(automaton, at.configuration, byte)? {
+            ConfigurationId::DEAD => Ok(None),
+            next => self.come_to(next, at, since, byte),
         }
+    }
+
+    /// The cursor after a byte that leads to a configuration, unless that gives an object a name twice, or will have to.
+    fn come_to(
+        &mut self,
+        configuration: ConfigurationId,
+        at: Cursor,
+        since: &[u8],
+        byte: u8,
+    ) -> Result<Option<Cursor>> {
         let named = self.engine.tables.successors().is_named(configuration);
         if at.place.is_outside() && !named {
             return Ok(Some(Cursor { configuration, ..at }));
@@ -97,49 +108,74 @@ impl At<'_> {
         Ok(())
     }
 
-    /// The tokens of a mask that end a name which came, or after which none is left that did not.
-    fn repeated(&mut self, at: Cursor, mask: &TokenMask) -> Result<FxHashSet<u32>> {
-        let mut repeated = FxHashSet::default();
-        let allowed = mask.to_bits();
+    /// Tokens that end a name which came, or after which none is left that did not. Some may not be allowed anyway.
+    fn repeated(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
+        let mut repeated = self.without_another(at)?;
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        if !self.compiled.names_are_endless() {
-            // tokens that only go on with a name
-            let trie = vocabulary.trie();
-            let mut open: Vec<_> =
-                at.place.in_name().map(|name| (trie.root(), at, name)).into_iter().collect();
-            while let Some((node, at, name)) = open.pop() {
-                for child in trie.steps(node).iter().filter(|child| child.byte != b'"') {
-                    let Some(name) = self.path.names.left_after(name, child.byte) else { continue };
-                    let configuration =
-                        self.engine.tables.step(self.compiled.automaton(), at.configuration, child.byte)?;
-                    if configuration == ConfigurationId::DEAD || !self.path.names.is_left(name) {
-                        continue;
+        let quoted = vocabulary.quoted();
+        let trie = &quoted.trie;
+        let mut add = |node| repeated.extend(trie.subtree_tokens(node).iter().map(|token| token.get()));
+        let mut read = Vec::new();
+        let mut open = vec![(trie.root(), at, 0)];
+        while let Some((node, at, depth)) = open.pop() {
+            read.truncate(depth);
+            if let Some(last) = read.last_mut() {
+                *last = trie.byte(node);
+            }
+            for child in trie.steps(node) {
+                let may_begin = quoted.may_begin_name(child.node);
+                let name = at.place.in_name().filter(|name| child.byte == b'"' && name.0 == Decoder::Plain);
+                if let Some(name) = name.filter(|_| !may_begin) {
+                    // what follows the name does not matter
+                    if self.path.names.left_after(name, child.byte).is_none() {
+                        add(child.node);
                     }
-                    let next = Cursor { configuration, ..at };
-                    let names = &self.path.names;
-                    let tables = &mut self.engine.tables;
-                    if !names.has_another(self.compiled.automaton(), tables, configuration, name)? {
-                        repeated.extend(trie.tokens(child.node).iter().map(|token| token.get()));
+                    continue;
+                }
+                let automaton = self.compiled.automaton();
+                let next = self.engine.tables.step(automaton, at.configuration, child.byte)?;
+                if next == ConfigurationId::DEAD {
+                    continue;
+                }
+                match self.come_to(next, at, &read, child.byte)? {
+                    None => add(child.node),
+                    Some(next) => {
+                        let name = next.place.in_name();
+                        if may_begin || name.is_some_and(|name| self.path.names.is_left(name)) {
+                            open.push((child.node, next, depth + 1));
+                        }
                     }
-                    open.push((child.node, next, name));
                 }
             }
-        }
-        for token in vocabulary.quoted().tokens.iter().map(|quoted| quoted.token) {
-            if !allowed.get(token.index()).is_some_and(|bit| *bit) {
-                continue;
-            }
-            let bytes = vocabulary.bytes(token).unwrap_or_default();
-            let mut at = Some(at);
-            for (place, &byte) in bytes.iter().enumerate() {
-                let Some(before) = at else { break };
-                at = self.step(before, &bytes[..place], byte)?;
-            }
-            if at.is_none() {
-                repeated.insert(token.get());
-            }
+            read.push(0);
         }
         Ok(repeated)
+    }
+
+    /// The tokens that go on with a name so that it can only become one that came.
+    fn without_another(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
+        let mut without = FxHashSet::default();
+        if self.compiled.names_are_endless() {
+            return Ok(without);
+        }
+        let automaton = self.compiled.automaton();
+        let trie = self.compiled.vocabulary().trie();
+        let mut open: Vec<_> =
+            at.place.in_name().map(|name| (trie.root(), at.configuration, name)).into_iter().collect();
+        while let Some((node, at, name)) = open.pop() {
+            for child in trie.steps(node).iter().filter(|child| child.byte != b'"') {
+                let Some(name) = self.path.names.left_after(name, child.byte) else { continue };
+                let next = self.engine.tables.step(automaton, at, child.byte)?;
+                if next == ConfigurationId::DEAD || !self.path.names.is_left(name) {
+                    continue;
+                }
+                if !self.path.names.has_another(automaton, &mut self.engine.tables, next, name)? {
+                    without.extend(trie.tokens(child.node).iter().map(|token| token.get()));
+                }
+                open.push((child.node, next, name));
+            }
+        }
+        Ok(without)
     }
 }
 
@@ -197,9 +233,7 @@ impl Matcher {
         }
         let place = self.path.place();
         let repeated = match is_thorough(&self.compiled) {
-            true => {
-                self.with_engine(|with, configuration| with.repeated(with.cursor(configuration), &mask))?
-            }
+            true => self.with_engine(|with, configuration| with.repeated(with.cursor(configuration)))?,
             false => self.repeated(place),
         };
         Ok(if repeated.is_empty() { mask } else { Arc::new(mask.without(repeated)) })

@@ -9,6 +9,8 @@ use rustc_hash::FxHashSet;
 pub(crate) struct Quoted {
     /// Them alone.
     pub(crate) trie: TokenTrie,
+    /// Per node: whether a name may begin below it.
+    may_begin: Box<[bool]>,
     pub(crate) tokens: Vec<QuotedToken>,
     /// The names that a single token may hold.
     names: FxHashSet<Box<[u8]>>,
@@ -43,7 +45,13 @@ impl Quoted {
             have_two_names |= has_two_names(bytes);
             tokens.push(QuotedToken { token, is_whole });
         }
-        Quoted { trie: TokenTrie::from_sorted(&quoted), tokens, names, have_two_names }
+        let trie = TokenTrie::from_sorted(&quoted);
+        Quoted { may_begin: may_begin(&trie), trie, tokens, names, have_two_names }
+    }
+
+    /// Whether a token that goes through a node of the trie may begin a name after it.
+    pub(crate) fn may_begin_name(&self, node: u32) -> bool {
+        self.may_begin[node as usize]
     }
 
     /// Whether a single token may hold the name.
@@ -54,17 +62,34 @@ impl Quoted {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.trie.memory_usage()
+            + self.may_begin.len()
             + self.tokens.capacity() * size_of::<QuotedToken>()
             + self.names.iter().map(|name| name.len() + 17).sum::<usize>()
     }
+}
+
+/// Whether a byte may stand before a name.
+fn is_before_name(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'{')
+}
+
+/// Per node: whether a name may begin below it, with a quote.
+fn may_begin(trie: &TokenTrie) -> Box<[bool]> {
+    let mut may_begin = vec![false; trie.node_count()];
+    // children have higher numbers
+    for node in (0..trie.node_count() as u32).rev() {
+        let is_before = node == trie.root() || is_before_name(trie.byte(node));
+        let begins = |&child: &u32| may_begin[child as usize] || is_before && trie.byte(child) == b'"';
+        may_begin[node as usize] = trie.children(node).iter().any(begins);
+    }
+    may_begin.into()
 }
 
 /// Where a name may begin and end: the places of its quotes.
 fn whole_names(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let begins = |&open: &usize| {
         let before = open.checked_sub(1).map(|place| bytes[place]);
-        bytes[open] == b'"'
-            && before.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'{'))
+        bytes[open] == b'"' && before.is_none_or(is_before_name)
     };
     (0..bytes.len()).filter(begins).filter_map(|open| {
         let mut escaped = false;

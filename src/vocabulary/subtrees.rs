@@ -113,6 +113,12 @@ impl Subtrees {
         }
     }
 
+    /// Whether there is a subtree of a node.
+    #[inline]
+    pub(crate) fn has(&self, node: u32) -> bool {
+        self.place.get(node as usize).is_some_and(|&place| place != NONE)
+    }
+
     /// The subtree of a node, if it is large enough to be taken whole.
     #[inline]
     pub(crate) fn get(&self, node: u32) -> Option<&Subtree> {

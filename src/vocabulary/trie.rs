@@ -1,10 +1,11 @@
 //! The token trie: the prefix tree of all tokens' bytes, flat in memory.
 //!
-//! Nodes are numbered in depth-first preorder, children in the order of their bytes; the root is node 0.
-//! So a subtree is the range `node..subtree_end(node)`: a walk needs no recursion, and to skip a subtree
-//! is to jump to its end. Tokens are stored in the same order, so that the tokens in a subtree are one
-//! slice as well. For each node its children are also listed by id, for look-ups by byte: a walk may go
-//! from an automaton's few allowed bytes to the children, not from all children to the automaton.
+//! Nodes are numbered in depth-first preorder; the root is node 0. So a subtree is the range
+//! `node..subtree_end(node)`: a walk needs no recursion, and to skip a subtree is to jump to its end. Tokens
+//! are stored in the same order, so that the tokens in a subtree are one slice as well. Of a node's children
+//! the leaves come first, which are a third of all nodes: they lie side by side, and a walk takes them in one
+//! go. For each node its children are also listed by byte, for look-ups: a walk may go from an automaton's few
+//! allowed bytes to the children, not from all children to the automaton.
 
 use super::{TokenId, Vocabulary};
 
@@ -33,17 +34,25 @@ pub struct TokenTrie {
 /// A node, in preorder: all that a walk straight through memory asks for.
 #[derive(Clone, Copy)]
 pub(crate) struct Node {
-    token: u32,
+    pub(crate) token: u32,
     /// The first node after its subtree.
     pub(crate) end: u32,
     /// How many bytes lead to it; [`Node::DEEP`] stands for more as well.
     pub(crate) depth: u16,
     pub(crate) byte: u8,
+    /// The next so many nodes are its children and leaves, each with one token.
+    leaves: u8,
 }
 
 impl Node {
     /// Deeper nodes are not told apart by their depth.
     pub(crate) const DEEP: u16 = u16::MAX;
+
+    /// Whether there are [leaves](TokenTrie::leaves) right after it.
+    #[inline]
+    pub(crate) fn has_leaves(&self) -> bool {
+        self.leaves > 0
+    }
 }
 
 /// A child as a walk meets it.
@@ -119,6 +128,22 @@ impl TokenTrie {
     /// All nodes, in preorder.
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The leaves right after a node, which are its children and have one token each; and the node after them.
+    #[inline]
+    pub(crate) fn leaves(&self, node: u32) -> (&[Node], u32) {
+        let first = node + 1;
+        let end = first + u32::from(self.nodes[node as usize].leaves);
+        (&self.nodes[first as usize..end as usize], end)
+    }
+
+    /// The bytes of the first two children of a node, in the order of their numbers; none if it has fewer.
+    #[inline]
+    pub(crate) fn two_children(&self, node: u32) -> Option<[u8; 2]> {
+        let end = self.nodes[node as usize].end;
+        let first = self.nodes.get(node as usize + 1).filter(|first| first.end < end)?;
+        Some([first.byte, self.nodes[first.end as usize].byte])
     }
 
     /// The tokens that end at a node, which is among all nodes.
@@ -307,50 +332,135 @@ impl Building {
         let nodes = self.bytes.len();
         self.subtree_ends[0] = nodes as u32;
         self.token_starts.push(self.tokens.len() as u32);
-        // counting sort of the nodes by parent; equal parents keep preorder, which is the order of bytes
-        let mut child_starts = vec![0u32; nodes + 1];
+        let (starts, sorted) = self.children();
+        let Numbers { new, leaves } = self.numbers(&starts, &sorted);
+        let mut old = vec![0u32; nodes];
+        (0..).zip(&new).for_each(|(node, &number)| old[number as usize] = node);
+        let mut trie = Arrays::with_capacity(nodes, self.tokens.len());
+        for (&node, number) in old.iter().zip(0..) {
+            let place = node as usize;
+            let tokens =
+                &self.tokens[self.token_starts[place] as usize..self.token_starts[place + 1] as usize];
+            trie.nodes.push(Node {
+                token: ending(tokens),
+                end: number + self.subtree_ends[place] - node,
+                depth: self.depths[place],
+                byte: self.bytes[place],
+                leaves: leaves[place],
+            });
+            trie.token_starts.push(trie.tokens.len() as u32);
+            trie.tokens.extend_from_slice(tokens);
+            trie.child_starts.push(trie.children.len() as u32);
+            let children = &sorted[starts[place] as usize..starts[place + 1] as usize];
+            trie.children.extend(children.iter().map(|&child| new[child as usize]));
+        }
+        trie.token_starts.push(trie.tokens.len() as u32);
+        trie.child_starts.push(trie.children.len() as u32);
+        trie.finish()
+    }
+
+    /// The children of each node, as `child_starts` and `children` of the trie, in the order of their bytes.
+    fn children(&self) -> (Vec<u32>, Vec<u32>) {
+        // counting sort of the nodes by parent; equal parents keep the order of insertion, which is that of bytes
+        let nodes = self.bytes.len();
+        let mut starts = vec![0u32; nodes + 1];
         for &parent in &self.parents[1..] {
-            child_starts[parent as usize + 1] += 1;
+            starts[parent as usize + 1] += 1;
         }
         for node in 0..nodes {
-            child_starts[node + 1] += child_starts[node];
+            starts[node + 1] += starts[node];
         }
-        let mut next = child_starts.clone();
+        let mut next = starts.clone();
         let mut children = vec![0u32; nodes - 1];
-        let mut first = Box::new([NONE; 256]);
         for node in 1..nodes {
-            let parent = self.parents[node] as usize;
-            children[next[parent] as usize] = node as u32;
-            next[parent] += 1;
-            if parent == 0 {
-                first[self.bytes[node] as usize] = node as u32;
+            let next = &mut next[self.parents[node] as usize];
+            children[*next as usize] = node as u32;
+            *next += 1;
+        }
+        (starts, children)
+    }
+
+    /// Numbers the nodes anew, so that leaves come before their siblings.
+    fn numbers(&self, starts: &[u32], children: &[u32]) -> Numbers {
+        let nodes = self.bytes.len();
+        let (mut new, mut leaves) = (vec![0u32; nodes], vec![0u8; nodes]);
+        let size = |node: u32| self.subtree_ends[node as usize] - node;
+        let tokens = |node: usize| self.token_starts[node + 1] - self.token_starts[node];
+        // parents come before their children
+        for node in 0..nodes {
+            let children = &children[starts[node] as usize..starts[node + 1] as usize];
+            let is_leaf = |&&child: &&u32| size(child) == 1 && tokens(child as usize) == 1;
+            let mut next = new[node] + 1;
+            for &leaf in children.iter().filter(is_leaf).take(usize::from(u8::MAX)) {
+                new[leaf as usize] = next;
+                leaves[node] += 1;
+                next += 1;
+            }
+            for &child in children {
+                if new[child as usize] == 0 {
+                    new[child as usize] = next;
+                    next += size(child);
+                }
             }
         }
-        let child_bytes = children.iter().map(|&child| self.bytes[child as usize]).collect();
-        let token_of = |place: usize| match self.token_starts[place + 1] - self.token_starts[place] {
-            0 => NONE,
-            1 => self.tokens[self.token_starts[place] as usize].get(),
-            _ => SEVERAL,
-        };
+        Numbers { new, leaves }
+    }
+}
+
+/// What [`Building`] numbers nodes anew with.
+struct Numbers {
+    /// Per node.
+    new: Vec<u32>,
+    /// Per node: how many of its children are among [`TokenTrie::leaves`].
+    leaves: Vec<u8>,
+}
+
+/// What stands for the tokens of a node.
+fn ending(tokens: &[TokenId]) -> u32 {
+    match tokens {
+        [] => NONE,
+        [token] => token.get(),
+        _ => SEVERAL,
+    }
+}
+
+/// The arrays of a trie.
+struct Arrays {
+    nodes: Vec<Node>,
+    token_starts: Vec<u32>,
+    tokens: Vec<TokenId>,
+    child_starts: Vec<u32>,
+    children: Vec<u32>,
+}
+
+impl Arrays {
+    fn with_capacity(nodes: usize, tokens: usize) -> Arrays {
+        Arrays {
+            nodes: Vec::with_capacity(nodes),
+            token_starts: Vec::with_capacity(nodes + 1),
+            tokens: Vec::with_capacity(tokens),
+            child_starts: Vec::with_capacity(nodes + 1),
+            children: Vec::with_capacity(nodes),
+        }
+    }
+
+    fn finish(self) -> TokenTrie {
+        let nodes = &self.nodes;
         let step = |&node: &u32| {
-            let place = node as usize;
-            let is_leaf = self.subtree_ends[place] == node + 1;
-            ChildStep { node, token: token_of(place), byte: self.bytes[place], is_leaf }
+            let Node { token, end, byte, .. } = nodes[node as usize];
+            ChildStep { node, token, byte, is_leaf: end == node + 1 }
         };
-        let steps = children.iter().map(step).collect();
-        let node = |place: usize| Node {
-            token: token_of(place),
-            end: self.subtree_ends[place],
-            depth: self.depths[place],
-            byte: self.bytes[place],
-        };
+        let steps: Box<[ChildStep]> = self.children.iter().map(step).collect();
+        let mut first = Box::new([NONE; 256]);
+        let of_root = &steps[..self.child_starts[1] as usize];
+        of_root.iter().for_each(|step| first[usize::from(step.byte)] = step.node);
         TokenTrie {
-            nodes: (0..nodes).map(node).collect(),
+            child_bytes: steps.iter().map(|step| step.byte).collect(),
+            nodes: self.nodes.into(),
             token_starts: self.token_starts.into(),
             tokens: self.tokens.into(),
-            child_starts: child_starts.into(),
-            children: children.into(),
-            child_bytes,
+            child_starts: self.child_starts.into(),
+            children: self.children.into(),
             steps,
             first,
         }

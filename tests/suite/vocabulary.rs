@@ -214,22 +214,26 @@ fn assert_trie(vocabulary: &Vocabulary) {
     let trie = vocabulary.trie();
     let naive = naive_trie(vocabulary);
     assert_eq!(trie.node_count(), naive.len());
-    let prefixes: Vec<&[u8]> = naive.keys().copied().collect();
-    let number = |prefix: &[u8]| prefixes.binary_search(&prefix).ok().map(|at| at as u32);
-    // preorder with sorted children is the order of the prefixes
-    for (node, (&prefix, tokens)) in (0u32..).zip(&naive) {
-        assert_eq!(trie.tokens(node), tokens, "tokens at {prefix:?}");
-        assert_eq!(trie.byte(node), prefix.last().copied().unwrap_or(0));
-        let below = prefixes[node as usize..].iter().take_while(|other| other.starts_with(prefix));
-        let end = node + below.count() as u32;
-        assert_eq!(trie.subtree_end(node), end, "subtree of {prefix:?}");
-        let in_subtree: Vec<_> = (node..end).flat_map(|n| trie.tokens(n)).copied().collect();
-        assert_eq!(trie.subtree_tokens(node), in_subtree);
-        let children: Vec<u32> = (0..=255u8).filter_map(|b| number(&[prefix, &[b]].concat())).collect();
-        assert_eq!(trie.children(node), children, "children of {prefix:?}");
+    let node = |prefix: &[u8]| prefix.iter().try_fold(trie.root(), |node, &byte| trie.child(node, byte));
+    let mut seen = vec![false; trie.node_count()];
+    for (&prefix, tokens) in &naive {
+        let at = node(prefix).unwrap_or_else(|| panic!("no node for {prefix:?}"));
+        assert!(!std::mem::replace(&mut seen[at as usize], true), "two prefixes have one node");
+        assert_eq!(trie.tokens(at), tokens, "tokens at {prefix:?}");
+        assert_eq!(trie.byte(at), prefix.last().copied().unwrap_or(0));
+        // a subtree is a range that begins with its root
+        let below = naive.range(prefix..).take_while(|other| other.0.starts_with(prefix)).count() as u32;
+        let end = at + below;
+        assert_eq!(trie.subtree_end(at), end, "subtree of {prefix:?}");
+        let in_subtree: Vec<_> = (at..end).flat_map(|n| trie.tokens(n)).copied().collect();
+        assert_eq!(trie.subtree_tokens(at), in_subtree);
+        let longer = |byte: u8| [prefix, &[byte]].concat();
+        let bytes: Vec<u8> = (0..=255).filter(|&b| naive.contains_key(longer(b).as_slice())).collect();
+        let children: Vec<u32> = bytes.iter().filter_map(|&byte| node(&longer(byte))).collect();
+        assert_eq!(trie.children(at), children, "children of {prefix:?}");
+        assert!(children.iter().all(|&child| at < child && trie.subtree_end(child) <= end));
         for byte in 0..=255 {
-            let child = children.iter().copied().find(|&child| trie.byte(child) == byte);
-            assert_eq!(trie.child(node, byte), child, "child {byte} of {prefix:?}");
+            assert_eq!(trie.child(at, byte).is_some(), bytes.contains(&byte), "child {byte} of {prefix:?}");
         }
     }
 }

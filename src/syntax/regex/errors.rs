@@ -184,6 +184,11 @@ pub(super) fn from_ast(source: &Source<'_>, cause: &ast::Error, limits: &Limits)
         | Kind::GroupNameUnexpectedEof => {
             ("regex/bad-group-name", "give every group a name of its own, of letters, digits and `_`")
         }
+        Kind::SpecialWordBoundaryUnclosed
+        | Kind::SpecialWordBoundaryUnrecognized
+        | Kind::SpecialWordOrRepetitionUnexpectedEof => {
+            ("regex/bad-boundary", "write `\\b` for either end of a word, with no brace after it")
+        }
         _ => ("regex/syntax", "see the syntax of Rust's regex crate"),
     };
     error(at_span(source, cause.span(), code, cause.kind().to_string()).help(help))
