@@ -170,9 +170,7 @@ impl<'a> Walk<'a> {
             if level.is_accepting {
                 self.return_below(id, trie, at, next);
             }
-            if subtrees.is_some_and(|subtrees| subtrees.has(at))
-                && self.takes_all(trie, at, (next, level.row))?
-            {
+            if subtrees.is_some_and(|subtrees| subtrees.has(at)) && self.takes_whole(trie, at, next)? {
                 allowed.extend(trie.tokens_below(at));
                 at = known.end;
             } else if known.has_leaves() {

@@ -1,38 +1,49 @@
 //! Subtrees of the trie of all tokens that a configuration takes whole.
 //!
-//! Inside a string that must match a pattern, or whose words and characters are counted, most characters lead from a
-//! configuration to one and the same, from there again to one, and so on. A subtree that holds no other characters, and
-//! none of whose paths has more of them than lead on so, needs no walk: every token in it is allowed.
+//! Inside a string that must match a pattern, or whose words and characters are counted, letters lead on whatever they are,
+//! for some characters at least. A subtree that holds letters only, and no more of them in a row than lead on so, needs no
+//! walk: every token in it is allowed. How far the characters of a class lead on from a configuration is found by going
+//! through the configurations that they lead to, breadth first.
 
 use super::walk::Walk;
-use crate::automaton::{ConfigurationId, Dense};
+use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::vocabulary::TokenTrie;
 use crate::vocabulary::loops::BEYOND_ASCII;
-use crate::vocabulary::subtrees::{Leads, Subtree};
-use rustc_hash::FxHashMap;
+use crate::vocabulary::subtrees::Class;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::ops::RangeInclusive;
 
 /// Configurations within the characters that begin with one byte.
 const MOST_REACHED: usize = 32;
 
-/// What most characters do, by configuration.
+/// For so many nodes of a subtree one more configuration may be looked at.
+const NODES_PER_LOOK: u32 = 128;
+
+/// But no more than this.
+const MOST_LOOKS: u32 = 64;
+
+/// A configuration, the characters that are read there, and whether the part must not return on the way.
+type Place = (ConfigurationId, Class, bool);
+
+/// What is known of the characters of classes.
 #[derive(Debug, Default)]
 pub(super) struct Uniform {
-    known: FxHashMap<ConfigurationId, Majority>,
+    after: FxHashMap<Place, After>,
+    reaches: FxHashMap<Place, Reach>,
 }
 
-/// The characters that lead from a configuration to the one that most ASCII characters lead to.
+/// The configurations after any character of a class; `None` if some are not allowed, or the part may return there.
+type After = Option<SmallVec<[ConfigurationId; 4]>>;
+
+/// How far the characters of a class lead on.
 #[derive(Clone, Copy, Debug)]
-struct Majority {
-    /// The configuration after each of them; it is not dead.
-    next: ConfigurationId,
-    /// First bytes, each of which has no characters that lead elsewhere.
-    leads: Leads,
-    /// Whether those beyond ASCII have been looked at.
-    complete: bool,
-    /// Whether no configuration on the way to `next` and not `next` accepts.
-    quiet: bool,
+struct Reach {
+    /// At least so many.
+    characters: u32,
+    /// No more are found, unless more configurations than this may be looked at.
+    looks: u32,
 }
 
 impl Walk<'_> {
@@ -44,152 +55,138 @@ impl Walk<'_> {
         node: u32,
         configuration: ConfigurationId,
     ) -> Result<bool> {
-        match self.row(configuration) {
-            Some(row) => self.takes_all(trie, node, (configuration, row)),
-            None => Ok(false),
-        }
-    }
-
-    /// The same, given the successors.
-    #[inline]
-    pub(super) fn takes_all(
-        &mut self,
-        trie: &TokenTrie,
-        node: u32,
-        (configuration, row): (ConfigurationId, Dense<'_>),
-    ) -> Result<bool> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
-        // two samples, which a walk would need as well
-        let Some([first, second]) = trie.two_children(node) else { return Ok(false) };
-        let mut samples = [ConfigurationId::DEAD; 2];
-        for (sample, byte) in samples.iter_mut().zip([first, second]) {
-            *sample = match row.step(self.automaton, byte) {
-                Some(known) => known,
-                None => self.step(configuration, byte)?,
-            };
-            if *sample <= ConfigurationId::UNSURE {
-                return Ok(false);
-            }
+        let place = (configuration, subtree.class, self.returns.is_some());
+        let looks = ((trie.subtree_end(node) - node) / NODES_PER_LOOK).min(MOST_LOOKS);
+        match self.uniform.reaches.get(&place) {
+            Some(reach) if reach.characters >= subtree.characters => Ok(true),
+            Some(reach) if reach.looks >= looks => Ok(false),
+            _ => self.lead_on(place, subtree.characters, looks),
         }
-        if first.is_ascii() && second.is_ascii() && samples[0] != samples[1] {
-            return Ok(false);
-        }
-        self.leads_on(configuration, subtree)
     }
 
-    /// Whether all characters of a subtree lead on alike, as often as they have to.
-    fn leads_on(&mut self, configuration: ConfigurationId, subtree: &Subtree) -> Result<bool> {
-        let mut at = configuration;
-        for _ in 0..subtree.characters {
-            let Some(majority) = self.majority(at, !subtree.leads.are_ascii())? else { return Ok(false) };
-            if !subtree.leads.are_in(&majority.leads) || self.returns.is_some() && !majority.quiet {
-                return Ok(false);
+    /// Whether so many characters of a class lead on, whatever they are; false if it takes too many looks to know.
+    fn lead_on(&mut self, start: Place, characters: u32, most_looks: u32) -> Result<bool> {
+        let (_, class, quiet) = start;
+        let mut looks = 0;
+        let mut seen = FxHashSet::from_iter([start.0]);
+        // with how many characters each was come to
+        let mut order = vec![(start.0, 0)];
+        let mut done = 0;
+        while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
+            done += 1;
+            let place = (at, class, quiet);
+            if !self.uniform.after.contains_key(&place) {
+                if looks == most_looks {
+                    self.note(start, &order, Reach { characters: read, looks });
+                    return Ok(false);
+                }
+                looks += 1;
+                let after = self.after(at, class)?;
+                self.uniform.after.insert(place, after);
             }
-            if majority.next == at {
-                break;
+            match self.uniform.after.get(&place) {
+                Some(Some(after)) => {
+                    let new = after.iter().filter(|&&next| seen.insert(next));
+                    order.extend(new.map(|&next| (next, read + 1)));
+                }
+                // that is all, however much one looks
+                _ => {
+                    self.note(start, &order, Reach { characters: read, looks: u32::MAX });
+                    return Ok(false);
+                }
             }
-            at = majority.next;
         }
+        let characters = if done == order.len() { u32::MAX } else { characters };
+        self.note(start, &order, Reach { characters, looks: 0 });
         Ok(true)
     }
 
-    fn majority(&mut self, at: ConfigurationId, complete: bool) -> Result<Option<Majority>> {
+    /// Notes how far characters lead on from a start, and from the configurations that were come to on the way.
+    fn note(&mut self, start: Place, order: &[(ConfigurationId, u32)], reach: Reach) {
+        let (_, class, quiet) = start;
+        for &(at, read) in order {
+            // else the start would not lead on so far
+            let characters = reach.characters.saturating_sub(read);
+            let known =
+                self.uniform.reaches.entry((at, class, quiet)).or_insert(Reach { characters, looks: 0 });
+            known.characters = known.characters.max(characters);
+        }
+        self.uniform.reaches.insert(start, reach);
+    }
+
+    /// The configurations after any character of a class.
+    fn after(&mut self, at: ConfigurationId, class: Class) -> Result<After> {
         // where something is remembered, characters do not lead on alike
-        if at == ConfigurationId::UNSURE || self.tables.remembers(at) {
+        if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
             return Ok(None);
         }
-        let known = self.uniform.known.get(&at).copied();
-        if let Some(known) = known.filter(|known| known.complete || !complete) {
-            return Ok((known.next != ConfigurationId::DEAD).then_some(known));
-        }
-        let mut majority = match known {
-            Some(known) => known,
-            None => self.ascii_majority(at)?,
-        };
-        if complete {
-            self.look_beyond_ascii(at, &mut majority)?;
-        }
-        self.uniform.known.insert(at, majority);
-        Ok((majority.next != ConfigurationId::DEAD).then_some(majority))
-    }
-
-    fn ascii_majority(&mut self, at: ConfigurationId) -> Result<Majority> {
-        // where the bytes lead, and how many lead there
-        let mut after = [ConfigurationId::DEAD; 0x80];
-        let mut counts: SmallVec<[(ConfigurationId, usize); 8]> = SmallVec::new();
-        let mut class = None;
-        let mut next = ConfigurationId::DEAD;
-        for (byte, after) in (0..).zip(&mut after) {
-            if class.replace(self.automaton.class_of(byte)) != class {
-                next = self.step(at, byte)?;
-            }
-            *after = next;
-            match counts.iter_mut().rev().find(|(known, _)| *known == next) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((next, 1)),
-            }
-        }
-        let alive = counts.into_iter().filter(|&(next, _)| next > ConfigurationId::UNSURE);
-        let next = alive.max_by_key(|&(_, count)| count).map_or(ConfigurationId::DEAD, |most| most.0);
-        let mut leads = Leads::default();
-        (0..).zip(after).filter(|&(_, after)| after == next).for_each(|(byte, _)| leads.insert(byte));
-        let complete = next == ConfigurationId::DEAD;
-        Ok(Majority { next, leads, complete, quiet: !self.tables.is_accepting(next) })
-    }
-
-    /// Adds the first bytes beyond ASCII whose characters all lead where the majority does.
-    fn look_beyond_ascii(&mut self, at: ConfigurationId, majority: &mut Majority) -> Result<()> {
-        majority.complete = true;
-        let mut known: SmallVec<[((usize, ConfigurationId), bool); 16]> = SmallVec::new();
-        for lead in BEYOND_ASCII.iter().filter(|transition| transition.from == 0) {
-            for byte in lead.low..=lead.high {
-                let begun = (lead.to, self.step(at, byte)?);
-                let all = match known.iter().find(|(place, _)| *place == begun) {
-                    Some(&(_, all)) => all,
-                    None => {
-                        let all = self.all_lead_to(begun, majority)?;
-                        known.push((begun, all));
-                        all
-                    }
-                };
-                if all {
-                    majority.leads.insert(byte);
+        let mut after = SmallVec::new();
+        for &(low, high) in class.ascii() {
+            for byte_class in self.automaton.class_of(low)..=self.automaton.class_of(high) {
+                let next = self.step(at, self.automaton.class_representatives()[byte_class])?;
+                if !self.goes_on(next) {
+                    return Ok(None);
+                }
+                if !after.contains(&next) {
+                    after.push(next);
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Whether a character that is begun leads where the majority does, however it goes on.
-    fn all_lead_to(&mut self, begun: (usize, ConfigurationId), majority: &mut Majority) -> Result<bool> {
-        let mut reached: SmallVec<[(usize, ConfigurationId); 8]> = SmallVec::from_elem(begun, 1);
-        let mut quiet = true;
+        // within characters beyond ASCII: with the state there
+        let mut reached: SmallVec<[(usize, ConfigurationId); 8]> = SmallVec::new();
+        for &(low, high) in class.beyond_ascii() {
+            for transition in BEYOND_ASCII.iter().filter(|transition| transition.from == 0) {
+                let bytes = transition.low.max(low)..=transition.high.min(high);
+                if !bytes.is_empty() && !self.read((at, bytes), transition.to, &mut reached)? {
+                    return Ok(None);
+                }
+            }
+        }
         let mut done = 0;
         while let Some(&(state, at)) = reached.get(done) {
             done += 1;
-            if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
-                return Ok(false);
+            if state == 0 {
+                if !after.contains(&at) {
+                    after.push(at);
+                }
+                continue;
             }
-            quiet &= !self.tables.is_accepting(at);
             for transition in BEYOND_ASCII.iter().filter(|transition| transition.from == state) {
-                let classes =
-                    self.automaton.class_of(transition.low)..=self.automaton.class_of(transition.high);
-                for class in classes {
-                    let next = self.step(at, self.automaton.class_representatives()[class])?;
-                    let place = (transition.to, next);
-                    if transition.to == 0 && next != majority.next {
-                        return Ok(false);
-                    }
-                    if transition.to != 0 && !reached.contains(&place) {
-                        if reached.len() >= MOST_REACHED {
-                            return Ok(false);
-                        }
-                        reached.push(place);
-                    }
+                let bytes = transition.low..=transition.high;
+                if !self.read((at, bytes), transition.to, &mut reached)? {
+                    return Ok(None);
                 }
             }
         }
-        majority.quiet &= quiet;
+        Ok(Some(after))
+    }
+
+    /// Whether a configuration allows something and the part does not return there.
+    fn goes_on(&self, at: ConfigurationId) -> bool {
+        at > ConfigurationId::UNSURE && !(self.returns.is_some() && self.tables.is_accepting(at))
+    }
+
+    /// Adds the configurations after some bytes, with the state that they lead to; false if some are not allowed, or there are
+    /// too many.
+    fn read(
+        &mut self,
+        (at, bytes): (ConfigurationId, RangeInclusive<u8>),
+        state: usize,
+        reached: &mut SmallVec<[(usize, ConfigurationId); 8]>,
+    ) -> Result<bool> {
+        if self.tables.remembers(at) {
+            return Ok(false);
+        }
+        for class in self.automaton.class_of(*bytes.start())..=self.automaton.class_of(*bytes.end()) {
+            let next = self.step(at, self.automaton.class_representatives()[class])?;
+            if !self.goes_on(next) || reached.len() >= MOST_REACHED {
+                return Ok(false);
+            }
+            if !reached.contains(&(state, next)) {
+                reached.push((state, next));
+            }
+        }
         Ok(true)
     }
 }

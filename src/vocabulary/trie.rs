@@ -138,14 +138,6 @@ impl TokenTrie {
         (&self.nodes[first as usize..end as usize], end)
     }
 
-    /// The bytes of the first two children of a node, in the order of their numbers; none if it has fewer.
-    #[inline]
-    pub(crate) fn two_children(&self, node: u32) -> Option<[u8; 2]> {
-        let end = self.nodes[node as usize].end;
-        let first = self.nodes.get(node as usize + 1).filter(|first| first.end < end)?;
-        Some([first.byte, self.nodes[first.end as usize].byte])
-    }
-
     /// The tokens that end at a node, which is among all nodes.
     #[inline]
     pub(crate) fn tokens_at(&self, node: u32, known: &Node) -> EndingTokens<'_> {
