@@ -34,6 +34,7 @@ mod members;
 pub(crate) mod names;
 mod near;
 mod parts;
+mod runs;
 pub(crate) mod segmented;
 mod shape;
 mod sizes;

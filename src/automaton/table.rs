@@ -14,7 +14,6 @@ use crate::grammar::ByteSet;
 use crate::limits::Limits;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -182,63 +181,6 @@ impl Tables {
         match row {
             Row::Dense(row) => Some(row),
             _ => None,
-        }
-    }
-
-    /// The configurations after any byte, in the order of bytes, without the dead one; the same one may come again.
-    pub(crate) fn after_any(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-    ) -> Result<SmallVec<[ConfigurationId; 16]>> {
-        let mut all = SmallVec::new();
-        let mut byte = Some(0);
-        while let Some(low) = byte {
-            let (next, high) = self.step_run(automaton, id, low)?;
-            all.extend(Some(next).filter(|&next| next != ConfigurationId::DEAD));
-            byte = high.checked_add(1);
-        }
-        Ok(all)
-    }
-
-    /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
-    fn step_run(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        byte: u8,
-    ) -> Result<(ConfigurationId, u8)> {
-        let next = self.step(automaton, id, byte)?;
-        Ok((next, self.known_run(automaton, id, byte).1))
-    }
-
-    /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
-    pub(crate) fn step_both(
-        &mut self,
-        automaton: &Automaton,
-        (left, right): (ConfigurationId, ConfigurationId),
-        byte: u8,
-    ) -> Result<((ConfigurationId, ConfigurationId), u8)> {
-        let (left, right) = (self.step_run(automaton, left, byte)?, self.step_run(automaton, right, byte)?);
-        Ok(((left.0, right.0), left.1.min(right.1)))
-    }
-
-    /// The run of bytes around one that are known to have the same successor.
-    pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
-        let row = match self.successors.row(id) {
-            Row::Dense(row) => row,
-            Row::Single(only, _) if only == byte => return (byte, byte),
-            // dead on all others
-            Row::Single(only, _) if byte < only => return (0, only - 1),
-            Row::Single(only, _) => return (only + 1, u8::MAX),
-            Row::Unknown | Row::Remembering => return (byte, byte),
-        };
-        match self.successors.run(row, automaton.class_of(byte), automaton.class_count()) {
-            Some((first, end)) => {
-                let starts = automaton.class_representatives();
-                (starts[first], starts.get(end).map_or(u8::MAX, |next| next - 1))
-            }
-            None => (byte, byte),
         }
     }
 

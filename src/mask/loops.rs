@@ -143,13 +143,7 @@ fn closed(
         let mut stays = ByteSet::EMPTY;
         for transition in language.transitions.iter().filter(|t| t.from == state) {
             stays = stays.union(&ByteSet::range(transition.low, transition.high));
-            let mut last = None;
-            for class in walk.automaton.class_of(transition.low)..=walk.automaton.class_of(transition.high) {
-                let next = walk.step(at, walk.automaton.class_representatives()[class])?;
-                if last == Some(next) {
-                    continue;
-                }
-                last = Some(next);
+            for next in walk.tables.after_range(walk.automaton, at, (transition.low, transition.high))? {
                 if next <= ConfigurationId::UNSURE || walk.tables.remembers(next) {
                     return Ok(None);
                 }
@@ -168,7 +162,7 @@ fn closed(
             }
         }
         let candidates = walk.tables.candidate_bytes(walk.automaton, at);
-        for byte in candidates.iter().filter(|&byte| !stays.contains(byte)) {
+        for byte in candidates.intersection(&stays.complement()).iter() {
             let left = &mut left_by[leaving_group(byte)];
             *left = *left || walk.step(at, byte)? != ConfigurationId::DEAD;
         }

@@ -13,7 +13,6 @@ use crate::vocabulary::loops::BEYOND_ASCII;
 use crate::vocabulary::subtrees::Class;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::ops::RangeInclusive;
 
 /// Configurations within the characters that begin with one byte.
 const MOST_REACHED: usize = 32;
@@ -122,9 +121,8 @@ impl Walk<'_> {
             return Ok(None);
         }
         let mut after = SmallVec::new();
-        for &(low, high) in class.ascii() {
-            for byte_class in self.automaton.class_of(low)..=self.automaton.class_of(high) {
-                let next = self.step(at, self.automaton.class_representatives()[byte_class])?;
+        for &range in class.ascii() {
+            for next in self.tables.after_range(self.automaton, at, range)? {
                 if !self.goes_on(next) {
                     return Ok(None);
                 }
@@ -137,8 +135,8 @@ impl Walk<'_> {
         let mut reached: SmallVec<[(usize, ConfigurationId); 8]> = SmallVec::new();
         for &(low, high) in class.beyond_ascii() {
             for transition in BEYOND_ASCII.iter().filter(|transition| transition.from == 0) {
-                let bytes = transition.low.max(low)..=transition.high.min(high);
-                if !bytes.is_empty() && !self.read((at, bytes), transition.to, &mut reached)? {
+                let bytes = (transition.low.max(low), transition.high.min(high));
+                if bytes.0 <= bytes.1 && !self.read((at, bytes), transition.to, &mut reached)? {
                     return Ok(None);
                 }
             }
@@ -153,7 +151,7 @@ impl Walk<'_> {
                 continue;
             }
             for transition in BEYOND_ASCII.iter().filter(|transition| transition.from == state) {
-                let bytes = transition.low..=transition.high;
+                let bytes = (transition.low, transition.high);
                 if !self.read((at, bytes), transition.to, &mut reached)? {
                     return Ok(None);
                 }
@@ -171,15 +169,14 @@ impl Walk<'_> {
     /// too many.
     fn read(
         &mut self,
-        (at, bytes): (ConfigurationId, RangeInclusive<u8>),
+        (at, bytes): (ConfigurationId, (u8, u8)),
         state: usize,
         reached: &mut SmallVec<[(usize, ConfigurationId); 8]>,
     ) -> Result<bool> {
         if self.tables.remembers(at) {
             return Ok(false);
         }
-        for class in self.automaton.class_of(*bytes.start())..=self.automaton.class_of(*bytes.end()) {
-            let next = self.step(at, self.automaton.class_representatives()[class])?;
+        for next in self.tables.after_range(self.automaton, at, bytes)? {
             if !self.goes_on(next) || reached.len() >= MOST_REACHED {
                 return Ok(false);
             }

@@ -1,0 +1,78 @@
+//! Runs of bytes with the same successor: whoever asks for all bytes need not ask for each.
+
+use super::Automaton;
+use super::successors::Row;
+use super::table::{ConfigurationId, Tables};
+use crate::error::Result;
+use smallvec::SmallVec;
+
+/// Some configurations.
+pub(crate) type Configurations = SmallVec<[ConfigurationId; 16]>;
+
+impl Tables {
+    /// The configurations after any byte, in the order of bytes, without the dead one; the same one may come again.
+    pub(crate) fn after_any(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Configurations> {
+        let mut all = self.after_range(automaton, id, (0, u8::MAX))?;
+        all.retain(|next| *next != ConfigurationId::DEAD);
+        Ok(all)
+    }
+
+    /// The configurations after the bytes from one to another, in that order, the dead one among them; the same one may come
+    /// again.
+    pub(crate) fn after_range(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        (low, high): (u8, u8),
+    ) -> Result<Configurations> {
+        let mut all = Configurations::new();
+        let mut byte = Some(low);
+        while let Some(low) = byte.filter(|&low| low <= high) {
+            let (next, last) = self.step_run(automaton, id, low)?;
+            all.push(next);
+            byte = last.checked_add(1);
+        }
+        Ok(all)
+    }
+
+    /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
+    fn step_run(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+    ) -> Result<(ConfigurationId, u8)> {
+        let next = self.step(automaton, id, byte)?;
+        Ok((next, self.known_run(automaton, id, byte).1))
+    }
+
+    /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
+    pub(crate) fn step_both(
+        &mut self,
+        automaton: &Automaton,
+        (left, right): (ConfigurationId, ConfigurationId),
+        byte: u8,
+    ) -> Result<((ConfigurationId, ConfigurationId), u8)> {
+        let (left, right) = (self.step_run(automaton, left, byte)?, self.step_run(automaton, right, byte)?);
+        Ok(((left.0, right.0), left.1.min(right.1)))
+    }
+
+    /// The run of bytes around one that are known to have the same successor.
+    pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
+        let row = match self.successors().row(id) {
+            Row::Dense(row) => row,
+            Row::Single(only, _) if only == byte => return (byte, byte),
+            // dead on all others
+            Row::Single(only, _) if byte < only => return (0, only - 1),
+            Row::Single(only, _) => return (only + 1, u8::MAX),
+            Row::Unknown | Row::Remembering => return (byte, byte),
+        };
+        match self.successors().run(row, automaton.class_of(byte), automaton.class_count()) {
+            Some((first, end)) => {
+                let starts = automaton.class_representatives();
+                (starts[first], starts.get(end).map_or(u8::MAX, |next| next - 1))
+            }
+            None => (byte, byte),
+        }
+    }
+}
