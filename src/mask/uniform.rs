@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 /// Configurations within the characters that begin with one byte.
 const MOST_REACHED: usize = 32;
 
-/// For so many nodes of a subtree one more configuration may be looked at.
+/// One configuration may be looked at, and one more for so many nodes of a subtree.
 const NODES_PER_LOOK: u32 = 128;
 
 /// But no more than this.
@@ -56,7 +56,7 @@ impl Walk<'_> {
     ) -> Result<bool> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         let place = (configuration, subtree.class, self.returns.is_some());
-        let looks = ((trie.subtree_end(node) - node) / NODES_PER_LOOK).min(MOST_LOOKS);
+        let looks = (1 + (trie.subtree_end(node) - node) / NODES_PER_LOOK).min(MOST_LOOKS);
         match self.uniform.reaches.get(&place) {
             Some(reach) if reach.characters >= subtree.characters => Ok(true),
             Some(reach) if reach.looks >= looks => Ok(false),

@@ -28,6 +28,7 @@ struct Definition {
 
 type Ranges = &'static [(u8, u8)];
 
+const SPACE: (u8, u8) = (b' ', b' ');
 const DIGITS: (u8, u8) = (b'0', b'9');
 const CAPITALS: (u8, u8) = (b'A', b'Z');
 const SMALL: (u8, u8) = (b'a', b'z');
@@ -40,13 +41,15 @@ const IN_LINES: Ranges = &[(0xC2, 0xE1), (0xE3, 0xF4)];
 const IN_WORDS: Ranges = &[(0xC3, 0xE0), (0xE4, 0xEE), (0xF0, 0xF4)];
 
 /// The classes, each before those that it is in.
-const CLASSES: [Definition; 12] = [
+const CLASSES: [Definition; 14] = [
+    Definition { ascii: &[SPACE], beyond: &[] },
+    Definition { ascii: &[(b'\t', b'\n'), (b'\r', b'\r'), SPACE], beyond: &[] },
     Definition { ascii: &[DIGITS], beyond: &[] },
     Definition { ascii: &[SMALL], beyond: &[] },
     Definition { ascii: &[CAPITALS, SMALL], beyond: &[] },
     Definition { ascii: &[DIGITS, CAPITALS, (b'_', b'_'), SMALL], beyond: &[] },
-    Definition { ascii: &[(b' ', b' '), CAPITALS, SMALL], beyond: &[] },
-    Definition { ascii: &[(b' ', b' '), (b',', b'.'), DIGITS, CAPITALS, (b'_', b'_'), SMALL], beyond: &[] },
+    Definition { ascii: &[SPACE, CAPITALS, SMALL], beyond: &[] },
+    Definition { ascii: &[SPACE, (b',', b'.'), DIGITS, CAPITALS, (b'_', b'_'), SMALL], beyond: &[] },
     Definition { ascii: IN_STRINGS, beyond: &[] },
     Definition { ascii: &[], beyond: IN_WORDS },
     Definition { ascii: &[], beyond: IN_LINES },
@@ -161,7 +164,9 @@ impl Subtrees {
                 });
             }
             made[node as usize] = all;
-            if state == Some(0) && trie.subtree_end(node) - node >= SMALLEST {
+            // what is true of a node with one child is found out at the child
+            let branches = trie.steps(node).len() > 1;
+            if state == Some(0) && branches && trie.subtree_end(node) - node >= SMALLEST {
                 entries[node as usize] = all.map_or(NONE, |made| entry(made, &classes));
             }
         }
