@@ -26,6 +26,9 @@ const MOST_LOOKS: u32 = 64;
 /// A configuration, the characters that are read there, and whether the part must not return on the way.
 type Place = (ConfigurationId, Class, bool);
 
+/// Where more configurations are come to, characters are not followed.
+const MOST_COME_TO: usize = 512;
+
 /// What is known of the characters of classes.
 #[derive(Debug, Default)]
 pub(super) struct Uniform {
@@ -75,11 +78,12 @@ impl Walk<'_> {
         while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
             done += 1;
             let place = (at, class, quiet);
-            if !self.uniform.after.contains_key(&place) {
-                if looks == most_looks {
-                    self.note(start, &order, Reach { characters: read, looks });
-                    return Ok(false);
-                }
+            let is_known = self.uniform.after.contains_key(&place);
+            if order.len() > MOST_COME_TO || !is_known && looks == most_looks {
+                self.note(start, &order, Reach { characters: read, looks: most_looks });
+                return Ok(false);
+            }
+            if !is_known {
                 looks += 1;
                 let after = self.after(at, class)?;
                 self.uniform.after.insert(place, after);
