@@ -29,7 +29,7 @@ const LONGEST_TRIED: usize = 64;
 /// A word that completes a tuple.
 type Word = smallvec::SmallVec<[u8; 8]>;
 
-type Tuple = smallvec::SmallVec<[ConfigurationId; 4]>;
+pub(super) type Tuple = smallvec::SmallVec<[ConfigurationId; 4]>;
 
 /// Interned tuples, and which of them can be completed.
 #[derive(Debug, Default)]
@@ -202,16 +202,30 @@ impl Tables {
             let after = self.step_tuple(automaton, lockstep, frame.value, byte)?;
             let run = self.known_run_of_tuple(automaton, lockstep, (frame.value, after), byte)?;
             (low, high) = (low.max(run.0), high.min(run.1));
-            let Some(tuple) = after else { continue };
-            if self.accepts(lockstep, tuple) {
-                self.add(closure, lockstep.exit, frame.below);
-            }
-            if self.is_extendable(automaton, l, tuple)? {
-                let stack = self.stacks.push(lockstep.state, tuple, frame.below);
-                self.add(closure, lockstep.state, stack);
+            if let Some(tuple) = after {
+                self.come_to_tuple(automaton, closure, (l, tuple), frame.below)?;
             }
         }
         Ok((low, high))
+    }
+
+    /// Adds what follows where a lockstep comes to a tuple.
+    pub(super) fn come_to_tuple(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        (l, tuple): (u32, u32),
+        below: StackId,
+    ) -> Result<()> {
+        let lockstep = automaton.lockstep(l);
+        if self.accepts(lockstep, tuple) {
+            self.add(closure, lockstep.exit, below);
+        }
+        if self.is_extendable(automaton, l, tuple)? {
+            let stack = self.stacks.push(lockstep.state, tuple, below);
+            self.add(closure, lockstep.state, stack);
+        }
+        Ok(())
     }
 
     /// Whether a word leads from `tuple` to acceptance; if so, that is noted of all that it leads through.

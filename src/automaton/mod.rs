@@ -13,7 +13,9 @@
 //! Nothing here knows of tokens.
 
 mod block;
+mod characters;
 mod classes;
+mod closed_sets;
 mod closure;
 mod compress;
 mod conditions;

@@ -1,6 +1,7 @@
 //! Runs of bytes with the same successor: whoever asks for all bytes need not ask for each.
 
 use super::Automaton;
+use super::state::{Edge, State, StateId};
 use super::successors::Row;
 use super::table::{ConfigurationId, Tables};
 use crate::error::Result;
@@ -36,7 +37,7 @@ impl Tables {
     }
 
     /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
-    fn step_run(
+    pub(crate) fn step_run(
         &mut self,
         automaton: &Automaton,
         id: ConfigurationId,
@@ -74,5 +75,61 @@ impl Tables {
             }
             None => (byte, byte),
         }
+    }
+}
+
+/// Bytes around one byte that a configuration does not tell apart from it.
+pub(super) struct Run {
+    byte: u8,
+    low: u8,
+    high: u8,
+}
+
+impl Run {
+    /// All bytes, around one.
+    pub(super) fn around(byte: u8) -> Run {
+        Run { byte, low: 0, high: u8::MAX }
+    }
+
+    /// The first byte and the last one.
+    pub(super) fn bounds(&self) -> (u8, u8) {
+        (self.low, self.high)
+    }
+
+    /// Where the byte leads from a state that goes to one other or to none, and the run as far as the state does not tell
+    /// its bytes apart.
+    #[inline]
+    pub(super) fn follow(&mut self, automaton: &Automaton, state: State) -> Option<StateId> {
+        match state {
+            State::Byte { byte, next } => self.narrow(byte, byte).then_some(next),
+            State::ByteOr { byte, next, .. } if self.narrow(byte, byte) => Some(next),
+            State::ByteOr { otherwise, .. } => self.follow(automaton, automaton.state(otherwise)),
+            State::Bytes { first, len } => self.follow_edges(automaton.edges(first, len)),
+            _ => None,
+        }
+    }
+
+    /// Takes into account that `low..=high` are told apart from all others; returns whether the byte is in there.
+    pub(super) fn narrow(&mut self, low: u8, high: u8) -> bool {
+        if high < self.byte {
+            self.low = self.low.max(high + 1);
+        } else if self.byte < low {
+            self.high = self.high.min(low - 1);
+        } else {
+            self.low = self.low.max(low);
+            self.high = self.high.min(high);
+            return true;
+        }
+        false
+    }
+
+    /// Where the byte leads along edges, and the run as far as they do not tell its bytes apart.
+    fn follow_edges(&mut self, edges: &[Edge]) -> Option<StateId> {
+        let after = edges.partition_point(|edge| edge.low <= self.byte);
+        if let Some(edge) = edges.get(after) {
+            self.narrow(edge.low, edge.high);
+        }
+        let edge = edges[..after].last()?;
+        self.narrow(edge.low, edge.high).then_some(edge.next)
     }
 }

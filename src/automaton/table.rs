@@ -1,13 +1,16 @@
 //! Configurations, interned, and the lazily filled step function between them.
 
 use super::Automaton;
+use super::characters::BeyondAscii;
+use super::closed_sets::{ClosedSets, Place};
 use super::closure::{Closure, Item};
 use super::distinct::{Memory, TapeId};
 use super::lockstep::Tuples;
 use super::members::{Counted, SeenSets};
+use super::runs::Run;
 use super::shape::Draft;
 use super::stack::{Frame, StackId, Stacks};
-use super::state::{Edge, State, StateId};
+use super::state::{State, StateId};
 use super::successors::{Marks, Row, Successors};
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -59,9 +62,12 @@ pub struct Tables {
     rows_end: u32,
     /// The closures of single states: many bytes and many configurations lead to the same one.
     closed: FxHashMap<Item, ConfigurationId>,
+    /// And of several.
+    closed_sets: ClosedSets,
     /// Work lists kept for their allocations; locksteps need more than one at a time.
     spare: Vec<Closure>,
     scratch: Vec<Item>,
+    pub(super) beyond_ascii: BeyondAscii,
     pub(super) draft: Draft,
 }
 
@@ -99,8 +105,10 @@ impl Tables {
             successors: Arc::default(),
             rows_end: 0,
             closed: FxHashMap::default(),
+            closed_sets: ClosedSets::default(),
             spare: Vec::new(),
             scratch: Vec::new(),
+            beyond_ascii: BeyondAscii::default(),
             draft: Draft::default(),
         };
         tables.intern(&[], Marks::default(), TapeId::NONE);
@@ -305,27 +313,12 @@ impl Tables {
         byte: u8,
         closure: &mut Closure,
     ) -> Result<(u8, u8)> {
-        let mut run = Run { byte, low: 0, high: u8::MAX };
+        let mut run = Run::around(byte);
         for place in 0..self.items(id).len() {
             let Item { state, stack } = self.items(id)[place];
             match a.state(state) {
-                State::Byte { byte: only, next } => {
-                    let moves = run.narrow(only, only);
-                    if moves {
-                        self.add(closure, next, stack);
-                    }
-                }
-                State::ByteOr { byte: own, next, otherwise } => {
-                    if run.narrow(own, own) {
-                        self.add(closure, next, stack);
-                    } else if let State::Bytes { first, len } = a.state(otherwise)
-                        && let Some(next) = run.follow(a.edges(first, len))
-                    {
-                        self.add(closure, next, stack);
-                    }
-                }
-                State::Bytes { first, len } => {
-                    if let Some(next) = run.follow(a.edges(first, len)) {
+                plain @ (State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. }) => {
+                    if let Some(next) = run.follow(a, plain) {
                         self.add(closure, next, stack);
                     }
                 }
@@ -342,7 +335,7 @@ impl Tables {
                 _ => {}
             }
         }
-        Ok((run.low, run.high))
+        Ok(run.bounds())
     }
 
     /// The configuration of the states in a closure that is not closed yet.
@@ -365,10 +358,24 @@ impl Tables {
                 return Ok(known);
             }
         }
+        let several = match single {
+            None if !closure.accepting && !closure.trace.is_begun() => {
+                self.closed_sets.find(closure.states())
+            }
+            _ => Place::None,
+        };
+        if let Place::Known(id) = several {
+            return Ok(id);
+        }
         self.close(automaton, closure)?;
         let id = self.intern_closure(automaton, closure)?;
-        if let Some(item) = single.filter(|_| !closure.trace.depends) {
-            self.closed.insert(item, id);
+        if closure.trace.depends {
+            return Ok(id);
+        }
+        match (single, several) {
+            (Some(item), _) => drop(self.closed.insert(item, id)),
+            (None, Place::Free(set)) => self.closed_sets.insert(set, id),
+            _ => {}
         }
         Ok(id)
     }
@@ -398,13 +405,24 @@ impl Tables {
         item: Option<Item>,
         accepting: bool,
     ) -> Result<ConfigurationId> {
+        self.make(automaton, |tables, closure| {
+            if let Some(Item { state, stack }) = item {
+                tables.add(closure, state, stack);
+            }
+            closure.accepting = accepting;
+            Ok(())
+        })
+    }
+
+    /// The configuration of what `fill` puts into a closure.
+    pub(super) fn make(
+        &mut self,
+        automaton: &Automaton,
+        fill: impl FnOnce(&mut Tables, &mut Closure) -> Result<()>,
+    ) -> Result<ConfigurationId> {
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
-        if let Some(Item { state, stack }) = item {
-            self.add(&mut closure, state, stack);
-        }
-        closure.accepting = accepting;
-        let id = self.closed(automaton, &mut closure);
+        let id = fill(self, &mut closure).and_then(|()| self.closed(automaton, &mut closure));
         self.spare.push(closure);
         id
     }
@@ -492,43 +510,12 @@ impl Tables {
             + self.counted.memory_usage()
             + self.tuples.memory_usage()
             + self.memory.memory_usage()
+            + self.beyond_ascii.memory_usage()
             + self.items.capacity() * size_of::<Item>()
             + (self.ends.capacity() + self.tapes.capacity()) * 4
             + self.ids.capacity() * 5
             + self.successors.memory_usage()
             + self.closed.capacity() * (size_of::<Item>() + 5)
-    }
-}
-
-/// Bytes around one byte that a configuration does not tell apart from it.
-struct Run {
-    byte: u8,
-    low: u8,
-    high: u8,
-}
-
-impl Run {
-    /// Takes into account that `low..=high` are told apart from all others; returns whether the byte is in there.
-    fn narrow(&mut self, low: u8, high: u8) -> bool {
-        if high < self.byte {
-            self.low = self.low.max(high + 1);
-        } else if self.byte < low {
-            self.high = self.high.min(low - 1);
-        } else {
-            self.low = self.low.max(low);
-            self.high = self.high.min(high);
-            return true;
-        }
-        false
-    }
-
-    /// Where the byte leads along edges, and the run as far as they do not tell its bytes apart.
-    fn follow(&mut self, edges: &[Edge]) -> Option<StateId> {
-        let after = edges.partition_point(|edge| edge.low <= self.byte);
-        if let Some(edge) = edges.get(after) {
-            self.narrow(edge.low, edge.high);
-        }
-        let edge = edges[..after].last()?;
-        self.narrow(edge.low, edge.high).then_some(edge.next)
+            + self.closed_sets.memory_usage()
     }
 }

@@ -128,7 +128,7 @@ impl Allowed {
     }
 
     /// The bits, in as many words, which nobody shares.
-    fn bits(&self, width_words: usize) -> Arc<[u32]> {
+    pub(super) fn bits(&self, width_words: usize) -> Arc<[u32]> {
         let mut all: Arc<[u32]> = match &self.words {
             Some(words) => Arc::from(&**words),
             None => std::iter::repeat_n(0, width_words).collect(),

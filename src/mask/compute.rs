@@ -6,6 +6,7 @@
 //! which is short: after a string few bytes may come.
 
 use super::allowed::Allowed;
+use super::by_kind;
 use super::difference::{self, Difference, Removed};
 use super::distinct::Blind;
 use super::loops;
@@ -39,6 +40,9 @@ const MOST_EXPLORED: usize = 64;
 
 /// Where so many bytes may come, there may be a string.
 const WIDE: usize = 32;
+
+/// Walks through more than this part of all nodes are given up where there may be a shorter way.
+const LONG_WALK: usize = 16;
 
 /// What is known of a part.
 #[derive(Clone, Debug)]
@@ -115,8 +119,8 @@ pub(super) fn mask(
     scratch: &mut [u32],
 ) -> Result<TokenMask> {
     let successors = Arc::clone(tables.successors());
-    let mut work =
-        Work { walk: Walk::new(tables, &successors, automaton, vocabulary), records, shared, scratch };
+    let walk = Walk::new(tables, &successors, automaton, vocabulary);
+    let mut work = Work { walk, records, shared, scratch, spares_walks: false, spared: false };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
@@ -130,6 +134,9 @@ pub(super) struct Work<'a> {
     shared: &'a Shared,
     /// Zeros, a mask's words.
     pub(super) scratch: &'a mut [u32],
+    /// Whether records are not made that take a walk over all tokens, and whether one was not.
+    spares_walks: bool,
+    spared: bool,
 }
 
 impl Work<'_> {
@@ -162,8 +169,8 @@ impl Work<'_> {
         for lengths in vocabulary.loops().lengths.iter().filter(|_| parts.told_apart) {
             let of_short = self.walk.tables.parts(automaton, configuration, lengths.bytes);
             if !of_short.told_apart {
-                let short = self.unite(&of_short, Spot::ALL)?;
-                let long = self.unite(&parts, Spot { trie: lengths.long, node: 0 })?;
+                let short = self.unite(&of_short, Spot::ALL, Some(configuration))?;
+                let long = self.unite(&parts, Spot { trie: lengths.long, node: 0 }, None)?;
                 allowed = short.zip(long).map(|(mut short, long)| {
                     short.keep(&lengths.short);
                     short.unite(long);
@@ -173,7 +180,7 @@ impl Work<'_> {
             }
         }
         if allowed.is_none() {
-            allowed = self.unite(&parts, Spot::ALL)?;
+            allowed = self.unite(&parts, Spot::ALL, Some(configuration))?;
         }
         match allowed {
             Some(allowed) => Ok(allowed),
@@ -181,16 +188,37 @@ impl Work<'_> {
         }
     }
 
-    /// The tokens that parts allow; `None` if one has no record.
-    fn unite(&mut self, parts: &[Part], spot: Spot) -> Result<Option<Allowed>> {
+    /// The tokens that parts allow, those of `whole` if that is given; `None` if one has no record.
+    fn unite(
+        &mut self,
+        parts: &[Part],
+        spot: Spot,
+        whole: Option<ConfigurationId>,
+    ) -> Result<Option<Allowed>> {
         let mut allowed = Allowed::default();
         for &part in parts {
-            match self.part(part, spot)? {
-                Some(more) => allowed.unite(more),
-                None => return Ok(None),
+            // where most tokens are allowed already, the others are looked at rather than all again
+            let whole = whole.filter(|_| allowed.is_wide());
+            let outer = std::mem::replace(&mut self.spares_walks, whole.is_some());
+            let more = self.part(part, spot);
+            self.spares_walks = outer;
+            let spared = std::mem::take(&mut self.spared);
+            match (more?, whole) {
+                (Some(more), _) => allowed.unite(more),
+                (None, Some(whole)) if spared => return self.complete(whole, &allowed),
+                (None, _) => return Ok(None),
             }
         }
         Ok(Some(allowed))
+    }
+
+    /// All tokens of a configuration, of which some are known.
+    fn complete(&mut self, configuration: ConfigurationId, known: &Allowed) -> Result<Option<Allowed>> {
+        let mut allowed = by_kind::complete(&mut self.walk, configuration, known)?;
+        if let Some(allowed) = &mut allowed {
+            self.settle(allowed)?;
+        }
+        Ok(allowed)
     }
 
     /// Adds what follows where strings may begin.
@@ -220,7 +248,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let others = std::mem::take(&mut self.walk.entered);
-        let tokens = self.unite(&parts, spot);
+        let tokens = self.unite(&parts, spot, None);
         self.walk.entered = others;
         tokens
     }
@@ -273,7 +301,13 @@ impl Work<'_> {
         }
         let (configuration, spot) = of;
         let record = match self.walk.tables.shape(self.walk.automaton, configuration) {
-            None => self.new_record(of, lean)?.map(|(base, facts)| (base, Arc::new(facts))),
+            None => {
+                let record = self.new_record(of, lean)?;
+                if self.spared {
+                    return Ok(None);
+                }
+                record.map(|(base, facts)| (base, Arc::new(facts)))
+            }
             Some(shaped) => match self.shared.get(&(shaped.shape.clone(), spot)) {
                 Some(None) => None,
                 Some(Some(facts)) => {
@@ -282,6 +316,9 @@ impl Work<'_> {
                 }
                 None => {
                     let record = self.new_record(of, lean)?;
+                    if self.spared {
+                        return Ok(None);
+                    }
                     let reach = self.walk.tables.reach_of(&shaped);
                     let record = record.map(|(base, facts)| (base, Arc::new(Facts { reach, ..facts })));
                     let facts = record.as_ref().map(|record| Arc::clone(&record.1));
@@ -333,7 +370,7 @@ impl Work<'_> {
         let everywhere = self.walk.returns_everywhere();
         let returns = std::mem::replace(&mut self.walk.returns, outer.0).unwrap_or_default();
         self.walk.entered = outer.1;
-        let mut tokens = tokens?;
+        let Some(mut tokens) = tokens? else { return Ok(None) };
         if everywhere || self.walk.unsure.len() > unsure {
             return Ok(None);
         }
@@ -363,25 +400,30 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What a record holds.
+    /// What a record holds; `None` if that is not to be found out.
     fn tokens_at(
         &mut self,
         configuration: ConfigurationId,
         spot: Spot,
         base: Option<ConfigurationId>,
-    ) -> Result<Tokens> {
+    ) -> Result<Option<Tokens>> {
         if let Some(base) = base {
             let mut difference = difference::compute(&mut self.walk, configuration, base)?;
             self.settle(&mut difference.added)?;
-            return Ok(Tokens::Near(difference));
+            return Ok(Some(Tokens::Near(difference)));
+        }
+        if spot == Spot::ALL && self.spares_walks {
+            let known = self.tokens_without_walk(configuration)?;
+            self.spared |= known.is_none();
+            return Ok(known.map(Tokens::Whole));
         }
         if spot == Spot::ALL {
-            return self.tokens(configuration).map(Tokens::Whole);
+            return Ok(Some(Tokens::Whole(self.tokens(configuration)?)));
         }
         let mut allowed = Allowed::default();
         self.walk.run_from(spot.trie, spot.node, configuration, &mut allowed)?;
         self.settle(&mut allowed)?;
-        Ok(Tokens::Whole(allowed))
+        Ok(Some(Tokens::Whole(allowed)))
     }
 
     /// The part that a part is nearly the same as.
@@ -395,16 +437,52 @@ impl Work<'_> {
 
     /// The tokens of a configuration as a whole.
     fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
-        let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
-        let mut allowed = match loops::compute(&mut self.walk, configuration, &candidates)? {
-            Some(allowed) => allowed,
-            None => {
-                let mut allowed = Allowed::default();
-                self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
-                allowed
-            }
-        };
+        if let Some(allowed) = self.tokens_without_walk(configuration)? {
+            return Ok(allowed);
+        }
+        let mut allowed = Allowed::default();
+        self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
         self.settle(&mut allowed)?;
         Ok(allowed)
+    }
+
+    /// The same, unless it takes a long walk.
+    fn tokens_without_walk(&mut self, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+        let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
+        let known = self.given_up(|walk| {
+            if let Some(allowed) = loops::compute(walk, configuration, &candidates)? {
+                return Ok(allowed);
+            }
+            let mut allowed = Allowed::default();
+            walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
+            Ok(allowed)
+        })?;
+        let mut allowed = match known {
+            Some(allowed) => Some(allowed),
+            None => by_kind::compute(&mut self.walk, configuration, &candidates)?,
+        };
+        if let Some(allowed) = &mut allowed {
+            self.settle(allowed)?;
+        }
+        Ok(allowed)
+    }
+
+    /// Computes something by walks that are given up if they become long: then it is as if they had not been begun.
+    fn given_up(
+        &mut self,
+        compute: impl FnOnce(&mut Walk<'_>) -> Result<Allowed>,
+    ) -> Result<Option<Allowed>> {
+        let walk = &mut self.walk;
+        let (returns, unsure) = (walk.returns.as_ref().map_or(0, Vec::len), walk.unsure.len());
+        walk.nodes_left = 1 + (walk.vocabulary.trie().node_count() / LONG_WALK) as u32;
+        let allowed = compute(walk);
+        let is_long = std::mem::replace(&mut walk.nodes_left, u32::MAX) == 0;
+        if is_long {
+            walk.unsure.truncate(unsure);
+            if let Some(places) = &mut walk.returns {
+                places.truncate(returns);
+            }
+        }
+        Ok(Some(allowed?).filter(|_| !is_long))
     }
 }

@@ -12,10 +12,12 @@ use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
+use crate::vocabulary::kinds::GROUPS;
 use crate::vocabulary::loops::{
     COUNTED, Counted, LEAVING, LoopLanguage, Rests, STATES, TrieId, leaving_group,
 };
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Configurations, by the state of the loop, among which a configuration may stay.
@@ -124,6 +126,63 @@ fn counted(
     Ok(Some(allowed))
 }
 
+/// Configurations under a loop, each with the state of the loop and how many characters were begun.
+struct Reached {
+    all: Vec<(usize, ConfigurationId, usize)>,
+    known: FxHashSet<(usize, ConfigurationId)>,
+    /// Whether more characters than are precomputed lead to others.
+    cut_short: bool,
+}
+
+impl Reached {
+    /// Adds the configuration after a byte or a character that leads to a state of the loop; false if it is dead, or not
+    /// known, or there are too many.
+    fn add(&mut self, walk: &mut Walk<'_>, next: ConfigurationId, to: usize, begun: usize) -> bool {
+        if next <= ConfigurationId::UNSURE || walk.tables.remembers(next) {
+            return false;
+        }
+        if begun >= COUNTED && to == 0 {
+            self.cut_short |= !self.known.contains(&(0, next));
+        } else if self.known.insert((to, next)) {
+            if self.all.len() >= MOST_REACHED {
+                return false;
+            }
+            self.all.push((to, next, begun));
+        }
+        if walk.tables.is_accepting(next) {
+            walk.return_everywhere();
+        }
+        true
+    }
+}
+
+/// Notes in which groups are bytes that a configuration allows, of those that are in none of some ranges, in order.
+fn leave_between(
+    walk: &mut Walk<'_>,
+    at: ConfigurationId,
+    stay: &[(u8, u8)],
+    left_by: &mut [bool; LEAVING],
+) -> Result<()> {
+    let mut first: u16 = 0;
+    let ranges = stay.iter().map(|&(low, high)| (u16::from(low), u16::from(high)));
+    for (low, high) in ranges.chain([(256, 256)]) {
+        while first < low {
+            let group = leaving_group(first as u8);
+            let mut last = low - 1;
+            if !left_by[group] {
+                let (next, same) = walk.tables.step_run(walk.automaton, at, first as u8)?;
+                left_by[group] = next != ConfigurationId::DEAD;
+                last = last.min(u16::from(same));
+            }
+            // quotes and backslashes are groups of their own
+            let other = (first + 1..=last).find(|&byte| leaving_group(byte as u8) != group);
+            first = other.unwrap_or(last + 1);
+        }
+        first = first.max(high + 1);
+    }
+    Ok(())
+}
+
 /// The tokens that begin in a loop under which a configuration stays among few that are not dead, or does so for
 /// as many characters as are precomputed: before a word that is searched for is found, say, or where words are counted.
 fn closed(
@@ -132,41 +191,44 @@ fn closed(
     configuration: ConfigurationId,
 ) -> Result<Option<Allowed>> {
     let Some(counted) = &language.counted else { return Ok(None) };
-    // each with the state of the loop, and how many characters were begun
-    let mut reached = vec![(0, configuration, 0)];
-    let mut known: FxHashSet<(usize, ConfigurationId)> = FxHashSet::default();
+    let mut reached =
+        Reached { all: vec![(0, configuration, 0)], known: FxHashSet::default(), cut_short: false };
     let mut done = 0;
     let mut left_by = [false; LEAVING];
-    let mut cut_short = false;
-    while let Some(&(state, at, begun)) = reached.get(done) {
+    while let Some(&(state, at, begun)) = reached.all.get(done) {
         done += 1;
-        let mut stays = ByteSet::EMPTY;
-        for transition in language.transitions.iter().filter(|t| t.from == state) {
-            stays = stays.union(&ByteSet::range(transition.low, transition.high));
-            for next in walk.tables.after_range(walk.automaton, at, (transition.low, transition.high))? {
-                if next <= ConfigurationId::UNSURE || walk.tables.remembers(next) {
+        // by characters, as far as they need not be told apart byte by byte
+        let (mut ascii, mut beyond) = (None, None);
+        if state == 0 {
+            ascii = Some(walk.tables.after_ascii(walk.automaton, at, language.ascii)?);
+            if language.beyond {
+                beyond = walk.tables.after_beyond_ascii(walk.automaton, at, &GROUPS)?;
+            }
+        }
+        let next = ascii.iter().flatten().chain(beyond.iter().flat_map(|beyond| &beyond.all));
+        for &next in next {
+            if !reached.add(walk, next, 0, begun + 1) {
+                return Ok(None);
+            }
+        }
+        let transitions = || language.transitions.iter().filter(|t| t.from == state);
+        for transition in transitions() {
+            let are_known = if transition.low.is_ascii() { ascii.is_some() } else { beyond.is_some() };
+            if are_known {
+                continue;
+            }
+            let bytes = (transition.low, transition.high);
+            for next in walk.tables.after_range(walk.automaton, at, bytes)? {
+                if !reached.add(walk, next, transition.to, begun + usize::from(state == 0)) {
                     return Ok(None);
-                }
-                let begun = begun + usize::from(state == 0);
-                if begun >= COUNTED && transition.to == 0 {
-                    cut_short |= !known.contains(&(0, next));
-                } else if known.insert((transition.to, next)) {
-                    if reached.len() >= MOST_REACHED {
-                        return Ok(None);
-                    }
-                    reached.push((transition.to, next, begun));
-                }
-                if walk.tables.is_accepting(next) {
-                    walk.return_everywhere();
                 }
             }
         }
-        let candidates = walk.tables.candidate_bytes(walk.automaton, at);
-        for byte in candidates.intersection(&stays.complement()).iter() {
-            let left = &mut left_by[leaving_group(byte)];
-            *left = *left || walk.step(at, byte)? != ConfigurationId::DEAD;
-        }
+        let mut stay: SmallVec<[(u8, u8); 16]> = transitions().map(|t| (t.low, t.high)).collect();
+        stay.sort_unstable();
+        leave_between(walk, at, &stay, &mut left_by)?;
     }
+    let cut_short = reached.cut_short;
     let mut allowed =
         Allowed::of_words(Arc::clone(if cut_short { &counted.words } else { &language.inside }));
     for (leaving, left) in language.leaving.iter().zip(left_by) {

@@ -7,6 +7,7 @@
 //!   bytes may come it goes from those bytes to the trie's children, else from the children to the
 //!   automaton.
 //! - `sweep.rs` goes straight through the trie's memory where many bytes may come.
+//! - `by_kind.rs` takes the place of long walks in strings: tokens are walked by the kinds of their characters.
 //! - `uniform.rs` takes subtrees of the trie whole where all their characters lead on alike.
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
@@ -17,6 +18,7 @@
 //! Nothing here knows of front ends.
 
 mod allowed;
+mod by_kind;
 mod compiled;
 mod compute;
 mod difference;

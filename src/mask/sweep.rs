@@ -128,6 +128,7 @@ impl<'a> Walk<'a> {
         let subtrees = (id == TrieId::ALL).then(|| &vocabulary.loops().subtrees);
         let mut at = self.take_leaves((id, trie), node, &path[0], allowed)?;
         while at < end {
+            self.nodes_left = self.nodes_left.saturating_sub(1);
             let known = &nodes[at as usize];
             let depth = usize::from(known.depth - top);
             let above = &path[depth - 1];

@@ -2,20 +2,17 @@
 //!
 //! Inside a string that must match a pattern, or whose words and characters are counted, letters lead on whatever they are,
 //! for some characters at least. A subtree that holds letters only, and no more of them in a row than lead on so, needs no
-//! walk: every token in it is allowed. How far the characters of a class lead on from a configuration is found by going
+//! walk: every token in it is allowed. How far the characters of some kinds lead on from a configuration is found by going
 //! through the configurations that they lead to, breadth first.
 
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::vocabulary::TokenTrie;
-use crate::vocabulary::loops::BEYOND_ASCII;
-use crate::vocabulary::subtrees::Class;
+use crate::vocabulary::kinds::{self, GROUPS, Kinds, kind_of};
+use crate::vocabulary::subtrees::Subtree;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-
-/// Configurations within the characters that begin with one byte.
-const MOST_REACHED: usize = 32;
 
 /// One configuration may be looked at, and one more for so many nodes of a subtree.
 const NODES_PER_LOOK: u32 = 128;
@@ -23,23 +20,92 @@ const NODES_PER_LOOK: u32 = 128;
 /// But no more than this.
 const MOST_LOOKS: u32 = 64;
 
-/// A configuration, the characters that are read there, and whether the part must not return on the way.
-type Place = (ConfigurationId, Class, bool);
-
 /// Where more configurations are come to, characters are not followed.
 const MOST_COME_TO: usize = 512;
 
-/// What is known of the characters of classes.
+/// The printable ASCII characters, and the one after them.
+const ASCII: (u8, u8) = (b' ', 0x7F);
+
+/// Smaller subtrees are walked where it is not known yet where characters lead.
+const WORTH_STEPS: u32 = 128;
+
+/// A configuration, the characters that are read there, and whether the part must not return on the way.
+type Place = (ConfigurationId, Kinds, bool);
+
+/// What is known of the characters of kinds.
 #[derive(Debug, Default)]
 pub(super) struct Uniform {
-    after: FxHashMap<Place, After>,
+    /// Where `steps` of a configuration are; the part must not return there, or may.
+    places: FxHashMap<(ConfigurationId, bool), usize>,
+    steps: Vec<Steps>,
+    blocks: Blocks,
     reaches: FxHashMap<Place, Reach>,
 }
 
-/// The configurations after any character of a class; `None` if some are not allowed, or the part may return there.
-type After = Option<SmallVec<[ConfigurationId; 4]>>;
+/// Where characters lead from a configuration, by kind.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// Kinds of which every character leads on, and the configurations that they lead to.
+    groups: SmallVec<[(Kinds, ConfigurationId); 4]>,
+    /// All of those kinds.
+    pub(super) on: Kinds,
+    /// Kinds of which no character is allowed.
+    pub(super) dead: Kinds,
+}
 
-/// How far the characters of a class lead on.
+impl Steps {
+    /// The configurations after a character of some kinds, each once.
+    pub(super) fn after(&self, kinds: Kinds) -> impl Iterator<Item = ConfigurationId> {
+        self.groups.iter().filter(move |group| group.0.meets(kinds)).map(|group| group.1)
+    }
+
+    /// Notes where the characters of a kind lead, if the part does not return there.
+    fn add(&mut self, kind: Kinds, after: &[ConfigurationId], goes_on: impl Fn(ConfigurationId) -> bool) {
+        if after.iter().all(|&next| next == ConfigurationId::DEAD) {
+            self.dead.add(kind);
+        } else if after.iter().all(|&next| goes_on(next)) {
+            self.on.add(kind);
+            for &next in after {
+                match self.groups.iter_mut().find(|group| group.1 == next) {
+                    Some(group) => group.0.add(kind),
+                    None => self.groups.push((kind, next)),
+                }
+            }
+        }
+    }
+}
+
+/// Kinds that no configuration tells apart, of those looked at.
+#[derive(Debug)]
+struct Blocks(Vec<Kinds>);
+
+impl Default for Blocks {
+    fn default() -> Blocks {
+        Blocks(vec![Kinds::ALL])
+    }
+}
+
+impl Blocks {
+    /// Tells some kinds apart from all others.
+    fn refine(&mut self, kinds: Kinds) {
+        for place in 0..self.0.len() {
+            let block = self.0[place];
+            if block.meets(kinds) && !block.are_in(kinds) {
+                self.0[place] = block.common(kinds);
+                self.0.push(block.without(kinds));
+            }
+        }
+    }
+
+    /// The blocks of some kinds.
+    fn cover(&self, kinds: Kinds) -> Kinds {
+        let mut all = Kinds::default();
+        self.0.iter().filter(|block| block.meets(kinds)).for_each(|&block| all.add(block));
+        all
+    }
+}
+
+/// How far the characters of some kinds lead on.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     /// At least so many.
@@ -58,18 +124,70 @@ impl Walk<'_> {
         configuration: ConfigurationId,
     ) -> Result<bool> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
-        let place = (configuration, subtree.class, self.returns.is_some());
-        let looks = (1 + (trie.subtree_end(node) - node) / NODES_PER_LOOK).min(MOST_LOOKS);
+        let nodes = trie.subtree_end(node) - node;
+        // to find out where characters lead takes as long as to walk some nodes
+        if !self.uniform.places.contains_key(&(configuration, self.returns.is_some())) {
+            let candidates = self.tables.candidate_bytes(self.automaton, configuration);
+            if nodes < WORTH_STEPS || !subtree.kinds.are_in(Kinds::of_bytes(candidates.iter())) {
+                return Ok(false);
+            }
+        }
+        self.lead_on(configuration, subtree, nodes)
+    }
+
+    /// Whether the characters of a subtree of so many nodes lead on from a configuration, whichever they are and however
+    /// they follow each other; false if it takes too many looks to know.
+    pub(super) fn lead_on(
+        &mut self,
+        configuration: ConfigurationId,
+        Subtree { kinds, characters }: Subtree,
+        nodes: u32,
+    ) -> Result<bool> {
+        if let Some(stays) = self.stay(configuration, kinds, characters)? {
+            return Ok(stays);
+        }
+        // kinds that nothing has told apart so far are taken together: then it is known for the next ones
+        let place = (configuration, self.uniform.blocks.cover(kinds), self.returns.is_some());
+        let looks = (1 + nodes / NODES_PER_LOOK).min(MOST_LOOKS);
+        let characters = u32::from(characters);
         match self.uniform.reaches.get(&place) {
-            Some(reach) if reach.characters >= subtree.characters => Ok(true),
+            Some(reach) if reach.characters >= characters => Ok(true),
             Some(reach) if reach.looks >= looks => Ok(false),
-            _ => self.lead_on(place, subtree.characters, looks),
+            _ => self.follow(place, characters, looks, MOST_COME_TO.min(8 + nodes as usize / 4)),
         }
     }
 
-    /// Whether so many characters of a class lead on, whatever they are; false if it takes too many looks to know.
-    fn lead_on(&mut self, start: Place, characters: u32, most_looks: u32) -> Result<bool> {
-        let (_, class, quiet) = start;
+    /// Whether characters of some kinds lead on from a configuration, if they lead back to it, or to ones that lead back to
+    /// themselves, or not even the first one leads on.
+    fn stay(&mut self, at: ConfigurationId, kinds: Kinds, characters: u16) -> Result<Option<bool>> {
+        let place = self.steps_of(at)?;
+        let steps = &self.uniform.steps[place];
+        if !kinds.are_in(steps.on) || characters <= 1 {
+            return Ok(Some(kinds.are_in(steps.on)));
+        }
+        let after: SmallVec<[ConfigurationId; 4]> = steps.after(kinds).filter(|&next| next != at).collect();
+        for next in after {
+            let place = self.steps_of(next)?;
+            let steps = &self.uniform.steps[place];
+            if !kinds.are_in(steps.on) {
+                return Ok(Some(false));
+            }
+            if characters > 2 && !steps.after(kinds).all(|second| second == next || second == at) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// Whether so many characters of some kinds lead on; false if it takes too many looks to know.
+    fn follow(
+        &mut self,
+        start: Place,
+        characters: u32,
+        most_looks: u32,
+        most_come_to: usize,
+    ) -> Result<bool> {
+        let (_, kinds, quiet) = start;
         let mut looks = 0;
         let mut seen = FxHashSet::from_iter([start.0]);
         // with how many characters each was come to
@@ -77,28 +195,20 @@ impl Walk<'_> {
         let mut done = 0;
         while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
             done += 1;
-            let place = (at, class, quiet);
-            let is_known = self.uniform.after.contains_key(&place);
-            if order.len() > MOST_COME_TO || !is_known && looks == most_looks {
+            let is_known = self.uniform.places.contains_key(&(at, quiet));
+            if order.len() > most_come_to || !is_known && looks == most_looks {
                 self.note(start, &order, Reach { characters: read, looks: most_looks });
                 return Ok(false);
             }
-            if !is_known {
-                looks += 1;
-                let after = self.after(at, class)?;
-                self.uniform.after.insert(place, after);
-            }
-            match self.uniform.after.get(&place) {
-                Some(Some(after)) => {
-                    let new = after.iter().filter(|&&next| seen.insert(next));
-                    order.extend(new.map(|&next| (next, read + 1)));
-                }
+            looks += u32::from(!is_known);
+            let place = self.steps_of(at)?;
+            let steps = &self.uniform.steps[place];
+            if !kinds.are_in(steps.on) {
                 // that is all, however much one looks
-                _ => {
-                    self.note(start, &order, Reach { characters: read, looks: u32::MAX });
-                    return Ok(false);
-                }
+                self.note(start, &order, Reach { characters: read, looks: u32::MAX });
+                return Ok(false);
             }
+            order.extend(steps.after(kinds).filter(|&next| seen.insert(next)).map(|next| (next, read + 1)));
         }
         let characters = if done == order.len() { u32::MAX } else { characters };
         self.note(start, &order, Reach { characters, looks: 0 });
@@ -107,87 +217,71 @@ impl Walk<'_> {
 
     /// Notes how far characters lead on from a start, and from the configurations that were come to on the way.
     fn note(&mut self, start: Place, order: &[(ConfigurationId, u32)], reach: Reach) {
-        let (_, class, quiet) = start;
+        let (_, kinds, quiet) = start;
         for &(at, read) in order {
             // else the start would not lead on so far
             let characters = reach.characters.saturating_sub(read);
             let known =
-                self.uniform.reaches.entry((at, class, quiet)).or_insert(Reach { characters, looks: 0 });
+                self.uniform.reaches.entry((at, kinds, quiet)).or_insert(Reach { characters, looks: 0 });
             known.characters = known.characters.max(characters);
         }
         self.uniform.reaches.insert(start, reach);
     }
 
-    /// The configurations after any character of a class.
-    fn after(&mut self, at: ConfigurationId, class: Class) -> Result<After> {
+    /// Where characters lead from a configuration.
+    pub(super) fn steps(&self, place: usize) -> &Steps {
+        &self.uniform.steps[place]
+    }
+
+    /// The place of the steps of a configuration.
+    pub(super) fn steps_of(&mut self, at: ConfigurationId) -> Result<usize> {
+        let key = (at, self.returns.is_some());
+        if let Some(&known) = self.uniform.places.get(&key) {
+            return Ok(known);
+        }
+        let steps = self.new_steps(at)?;
+        self.uniform.blocks.refine(steps.dead);
+        steps.groups.iter().for_each(|group| self.uniform.blocks.refine(group.0));
+        self.uniform.steps.push(steps);
+        self.uniform.places.insert(key, self.uniform.steps.len() - 1);
+        Ok(self.uniform.steps.len() - 1)
+    }
+
+    fn new_steps(&mut self, at: ConfigurationId) -> Result<Steps> {
+        let mut steps = Steps::default();
         // where something is remembered, characters do not lead on alike
         if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
-            return Ok(None);
+            return Ok(steps);
         }
-        let mut after = SmallVec::new();
-        for &range in class.ascii() {
-            for next in self.tables.after_range(self.automaton, at, range)? {
-                if !self.goes_on(next) {
-                    return Ok(None);
-                }
-                if !after.contains(&next) {
-                    after.push(next);
+        let mut after: [SmallVec<[ConfigurationId; 4]>; kinds::LETTERS_AND_DIGITS.len()] = Default::default();
+        let (mut byte, end) = ASCII;
+        while byte <= end {
+            let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
+            for byte in byte..=last.min(end) {
+                let Some(kind) = kind_of(byte) else { continue };
+                match after.get_mut(usize::from(kind)) {
+                    Some(several) if several.contains(&next) => {}
+                    Some(several) => several.push(next),
+                    None => steps.add(Kinds::of(kind), &[next], |next| self.goes_on(next)),
                 }
             }
+            byte = last.min(end) + 1;
         }
-        // within characters beyond ASCII: with the state there
-        let mut reached: SmallVec<[(usize, ConfigurationId); 8]> = SmallVec::new();
-        for &(low, high) in class.beyond_ascii() {
-            for transition in BEYOND_ASCII.iter().filter(|transition| transition.from == 0) {
-                let bytes = (transition.low.max(low), transition.high.min(high));
-                if bytes.0 <= bytes.1 && !self.read((at, bytes), transition.to, &mut reached)? {
-                    return Ok(None);
-                }
+        for (kind, after) in (0..).zip(&after) {
+            steps.add(Kinds::of(kind), after, |next| self.goes_on(next));
+        }
+        if let Some(after) = self.tables.after_beyond_ascii(self.automaton, at, &GROUPS)? {
+            for (group, leads) in GROUPS.iter().enumerate() {
+                let Some(kind) = kind_of(leads[0].0).map(Kinds::of) else { continue };
+                let of_group: SmallVec<[ConfigurationId; 4]> = after.of_group(group).copied().collect();
+                steps.add(kind, &of_group, |next| self.goes_on(next));
             }
         }
-        let mut done = 0;
-        while let Some(&(state, at)) = reached.get(done) {
-            done += 1;
-            if state == 0 {
-                if !after.contains(&at) {
-                    after.push(at);
-                }
-                continue;
-            }
-            for transition in BEYOND_ASCII.iter().filter(|transition| transition.from == state) {
-                let bytes = (transition.low, transition.high);
-                if !self.read((at, bytes), transition.to, &mut reached)? {
-                    return Ok(None);
-                }
-            }
-        }
-        Ok(Some(after))
+        Ok(steps)
     }
 
     /// Whether a configuration allows something and the part does not return there.
     fn goes_on(&self, at: ConfigurationId) -> bool {
         at > ConfigurationId::UNSURE && !(self.returns.is_some() && self.tables.is_accepting(at))
-    }
-
-    /// Adds the configurations after some bytes, with the state that they lead to; false if some are not allowed, or there are
-    /// too many.
-    fn read(
-        &mut self,
-        (at, bytes): (ConfigurationId, (u8, u8)),
-        state: usize,
-        reached: &mut SmallVec<[(usize, ConfigurationId); 8]>,
-    ) -> Result<bool> {
-        if self.tables.remembers(at) {
-            return Ok(false);
-        }
-        for next in self.tables.after_range(self.automaton, at, bytes)? {
-            if !self.goes_on(next) || reached.len() >= MOST_REACHED {
-                return Ok(false);
-            }
-            if !reached.contains(&(state, next)) {
-                reached.push((state, next));
-            }
-        }
-        Ok(true)
     }
 }

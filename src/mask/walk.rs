@@ -47,6 +47,8 @@ pub(super) struct Walk<'a> {
     pub(super) unsure: Vec<u32>,
     /// Where most characters lead.
     pub(super) uniform: Uniform,
+    /// So many nodes may be gone through before the walk is given up; see [`is_over`](Walk::is_over).
+    pub(super) nodes_left: u32,
     /// How often completions had become longer when the walk began, if it is of no use once they do so again.
     pub(super) reaches: Option<usize>,
 }
@@ -70,6 +72,7 @@ impl<'a> Walk<'a> {
             returns: None,
             unsure: Vec::new(),
             uniform: Uniform::default(),
+            nodes_left: u32::MAX,
             reaches: None,
         }
     }
@@ -187,7 +190,9 @@ impl<'a> Walk<'a> {
     /// Whether what is found is of no use.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
-        self.returns_everywhere() || self.reaches.is_some_and(|before| before != self.tables.reaches())
+        self.nodes_left == 0
+            || self.returns_everywhere()
+            || self.reaches.is_some_and(|before| before != self.tables.reaches())
     }
 
     /// The row of a configuration; none if it waits for one byte.

@@ -12,6 +12,8 @@
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
 
+use super::by_kind::ByKind;
+use super::kinds::kind_of;
 use super::subtrees::Subtrees;
 use super::trie::TokenTrie;
 use super::{TokenId, Vocabulary};
@@ -56,9 +58,12 @@ pub(crate) const BEYOND_ASCII: [Transition; 15] = {
     ]
 };
 
+/// Ranges of bytes.
+pub(crate) type Ranges = &'static [(u8, u8)];
+
 /// A loop: its ASCII characters, and whether characters beyond ASCII are in it.
 struct Definition {
-    ascii: &'static [(u8, u8)],
+    ascii: Ranges,
     beyond: bool,
     /// A byte that tells quickly that a configuration does not loop.
     probe: u8,
@@ -84,12 +89,31 @@ const DEFINITIONS: [Definition; 7] = [
     Definition { ascii: &[(b'\t', b'\n'), (b'\r', b'\r'), (b' ', b' ')], beyond: false, probe: b' ' },
 ];
 
+/// The place of the loop of JSON strings.
+const STRING: usize = 2;
+
+/// All its ASCII characters have a kind: a token without a spelling would be taken for an allowed one.
+const _: () = {
+    let ranges = DEFINITIONS[STRING].ascii;
+    let mut place = 0;
+    while place < ranges.len() {
+        let mut byte = ranges[place].0;
+        while byte <= ranges[place].1 {
+            assert!(kind_of(byte).is_some());
+            byte += 1;
+        }
+        place += 1;
+    }
+};
+
 /// The loops of one vocabulary.
 #[derive(Debug)]
 pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
     /// The larger subtrees of the trie of all tokens.
     pub(crate) subtrees: Subtrees,
+    /// The tokens inside JSON strings.
+    pub(crate) by_kind: ByKind,
     /// Short and long tokens, the longest bounds first.
     pub(crate) lengths: Vec<Lengths>,
     tries: Vec<TokenTrie>,
@@ -121,6 +145,10 @@ impl TrieId {
 /// One loop, for one vocabulary.
 #[derive(Debug)]
 pub(crate) struct LoopLanguage {
+    /// Its ASCII characters.
+    pub(crate) ascii: Ranges,
+    /// Whether all characters beyond ASCII are in it.
+    pub(crate) beyond: bool,
     pub(crate) transitions: Vec<Transition>,
     pub(crate) probe: u8,
     /// Whether a byte begins a character of the loop.
@@ -182,15 +210,25 @@ struct Run<'v> {
 impl Loops {
     /// All loops of a vocabulary.
     pub(super) fn new(vocabulary: &Vocabulary) -> Loops {
-        let subtrees = Subtrees::new(vocabulary.trie());
-        let mut loops = Loops { languages: Vec::new(), subtrees, lengths: Vec::new(), tries: Vec::new() };
-        for definition in &DEFINITIONS {
-            let language = LoopLanguage::new(definition, vocabulary, &mut loops.tries);
-            loops.languages.push(language);
+        let mut tries = Vec::new();
+        let languages: Vec<LoopLanguage> = DEFINITIONS
+            .iter()
+            .map(|definition| LoopLanguage::new(definition, vocabulary, &mut tries))
+            .collect();
+        let inside = &languages[STRING].inside;
+        let in_strings = |token: &TokenId| inside[token.index() / 32] >> (token.index() % 32) & 1 == 1;
+        Loops {
+            subtrees: Subtrees::new(vocabulary.trie()),
+            by_kind: ByKind::new(vocabulary.tokens().map(|(token, _)| token).filter(in_strings), vocabulary),
+            lengths: SHORT.iter().filter_map(|&bytes| lengths(bytes, vocabulary, &mut tries)).collect(),
+            languages,
+            tries,
         }
-        loops.lengths =
-            SHORT.iter().filter_map(|&bytes| lengths(bytes, vocabulary, &mut loops.tries)).collect();
-        loops
+    }
+
+    /// The loop of JSON strings.
+    pub(crate) fn string(&self) -> &LoopLanguage {
+        &self.languages[STRING]
     }
 
     /// A trie, unless it is that of all tokens.
@@ -201,6 +239,7 @@ impl Loops {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()
+            + self.by_kind.memory_usage()
             + self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
             + self.lengths.iter().map(|lengths| lengths.short.len() * 4).sum::<usize>()
             + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()
@@ -234,6 +273,8 @@ impl LoopLanguage {
         let words = vocabulary.mask_words();
         let is_short = definition.probe == b' ';
         LoopLanguage {
+            ascii: definition.ascii,
+            beyond: definition.beyond,
             transitions,
             probe: definition.probe,
             begins: std::array::from_fn(|byte| next[0][byte].is_some()),

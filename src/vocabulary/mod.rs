@@ -35,9 +35,11 @@
 //! ```
 
 mod builder;
+pub(crate) mod by_kind;
 mod eos;
 mod errors;
 mod fingerprint;
+pub(crate) mod kinds;
 pub mod load;
 pub(crate) mod loops;
 pub(crate) mod quoted;

@@ -248,7 +248,7 @@ impl std::fmt::Debug for TokenTrie {
 }
 
 /// The first eight bytes as a number that sorts as they do, short ones filled up with zeros.
-fn sort_key(bytes: &[u8]) -> u64 {
+pub(super) fn sort_key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     for (to, &from) in key.iter_mut().zip(bytes) {
         *to = from;

@@ -185,6 +185,26 @@ fn classes_of_a_pattern_give_the_bits_of_the_walk() {
         r#"{"not": "abx"}"#,
     ];
     check(&grammar, &texts.map(str::as_bytes), "counted words");
+    // words that are searched for, of which one and no other must come: parts that nearly all tokens are allowed in
+    let schema = r#"{"type": "object", "properties": {
+        "scope": {"oneOf": [{"pattern": "admin"}, {"pattern": "maker"}, {"pattern": "[0-9]{3}é"}], "type": "string"},
+        "pair": {"type": "string", "pattern": "^[^:,\\s]+:[^:,&]*(,\\s*[^:,]+:\\S*)*$", "maxLength": 40}
+    }}"#;
+    let grammar = json_schema::compile(schema, &Default::default()).unwrap().grammar;
+    let texts = [
+        r#"{"scope": ""#,
+        r#"{"scope": "x"#,
+        r#"{"scope": "an adm"#,
+        r#"{"scope": "admin "#,
+        r#"{"scope": "admin ma"#,
+        r#"{"scope": "12"#,
+        r#"{"pair": ""#,
+        r#"{"pair": "key"#,
+        r#"{"pair": "key:"#,
+        r#"{"pair": "key:value,"#,
+        r#"{"pair": "0123456789012345678:0123456789,0"#,
+    ];
+    check(&grammar, &texts.map(str::as_bytes), "words that are searched for");
 }
 
 /// White space that a rule of its own reads returns in the middle of tokens.

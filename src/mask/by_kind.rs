@@ -1,0 +1,242 @@
+//! Masks in strings whose characters are not all alike: a walk over tokens by the kinds of their characters.
+//!
+//! A pattern tells apart some kinds of characters, and few characters of one kind. So the tokens inside JSON strings are
+//! gone through in the trie of their spellings in kinds, and only those with a kind of which some characters lead
+//! elsewhere than others are read byte by byte. The tokens that leave the string, and those that do not begin in one,
+//! are walked. The result is the walk's, bit for bit.
+
+use super::allowed::Allowed;
+use super::walk::Walk;
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use crate::vocabulary::by_kind::kind;
+use crate::vocabulary::kinds::Kinds;
+use crate::vocabulary::loops::TrieId;
+use crate::vocabulary::subtrees::Subtree;
+use crate::vocabulary::{ChildStep, TokenId};
+use smallvec::{SmallVec, smallvec};
+
+/// With fewer bytes that may come the trie of all tokens is walked.
+const WIDE: usize = 32;
+
+/// Tokens of one spelling lead to so many configurations at most.
+const MOST_AT_ONCE: usize = 8;
+
+/// Smaller subtrees are walked.
+const SMALLEST: u32 = 4;
+
+/// Some configurations.
+type Several = SmallVec<[ConfigurationId; 4]>;
+
+/// Where more tokens would be read byte by byte as well.
+const MOST_READ: usize = 2048;
+
+/// The tokens allowed in a configuration; `None` if it is not wide, or one cannot say so.
+pub(super) fn compute(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+    candidates: &ByteSet,
+) -> Result<Option<Allowed>> {
+    if candidates.len() < WIDE || walk.tables.remembers(configuration) {
+        return Ok(None);
+    }
+    let Some(mut allowed) = inside(walk, configuration)? else { return Ok(None) };
+    run_outside(walk, configuration, &mut allowed)?;
+    Ok(Some(allowed))
+}
+
+/// Adds to tokens that are allowed in a configuration all others that are; `None` if that are too many, or one cannot say so.
+pub(super) fn complete(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+    allowed: &Allowed,
+) -> Result<Option<Allowed>> {
+    if walk.returns.is_some() || walk.tables.remembers(configuration) {
+        return Ok(None);
+    }
+    let inside = &walk.vocabulary.loops().string().inside;
+    let words = allowed.bits(inside.len());
+    let left = || inside.iter().zip(&*words).map(|(inside, allowed)| inside & !allowed);
+    if left().map(|word| word.count_ones() as usize).sum::<usize>() > MOST_READ {
+        return Ok(None);
+    }
+    let mut more = Vec::new();
+    let mut reader = Reader::new(configuration);
+    for (place, mut word) in (0..).zip(left()) {
+        while word != 0 {
+            let token = place * 32 + word.trailing_zeros();
+            word &= word - 1;
+            match reader.reads(walk, TokenId::new(token))? {
+                Some(true) => more.push(token),
+                Some(false) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+    let mut all = Allowed::of_words(words);
+    more.into_iter().for_each(|token| all.push(token));
+    run_outside(walk, configuration, &mut all)?;
+    Ok(Some(all))
+}
+
+/// Adds the tokens that leave strings, and those that do not begin in one.
+fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, allowed: &mut Allowed) -> Result<()> {
+    let language = walk.vocabulary.loops().string();
+    for leaving in language.leaving.into_iter().flatten() {
+        walk.run(leaving, configuration, |_| true, allowed)?;
+    }
+    walk.run(TrieId::ALL, configuration, |byte| !language.begins[usize::from(byte)], allowed)
+}
+
+/// Tokens in the making: of all inside strings those are taken out that are not allowed, or those put in that are,
+/// whichever are fewer.
+enum Tokens {
+    All(Vec<u32>),
+    None(Allowed),
+}
+
+impl Tokens {
+    #[inline]
+    fn allow(&mut self, tokens: &[TokenId]) {
+        if let Tokens::None(allowed) = self {
+            allowed.extend(tokens);
+        }
+    }
+
+    #[inline]
+    fn forbid(&mut self, tokens: &[TokenId]) {
+        if let Tokens::All(words) = self {
+            tokens.iter().for_each(|token| words[token.index() / 32] &= !(1 << (token.index() % 32)));
+        }
+    }
+}
+
+/// The tokens inside strings that are allowed; `None` if the part may return inside a token, or one cannot say what is
+/// allowed, or many tokens would have to be read.
+fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+    let vocabulary = walk.vocabulary;
+    let by_kind = &vocabulary.loops().by_kind;
+    let trie = &by_kind.trie;
+    let place = walk.steps_of(configuration)?;
+    let dead = walk.steps(place).dead;
+    let is_dead = |child: &&ChildStep| Kinds::of(kind(child.byte)).are_in(dead);
+    let dead_tokens =
+        trie.steps(trie.root()).iter().filter(is_dead).map(|child| trie.subtree_tokens(child.node).len());
+    let mut result = match dead_tokens.sum::<usize>() * 2 > trie.subtree_tokens(trie.root()).len() {
+        true => Tokens::None(Allowed::default()),
+        false => Tokens::All(vocabulary.loops().string().inside.to_vec()),
+    };
+    let mut reader = Reader::new(configuration);
+    let mut unread = MOST_READ;
+    // with the configurations that spellings lead to
+    let mut open: Vec<(u32, Several)> = vec![(trie.root(), smallvec![configuration])];
+    while let Some((node, at)) = open.pop() {
+        let mut places: SmallVec<[usize; 4]> = SmallVec::new();
+        for &at in &at {
+            places.push(walk.steps_of(at)?);
+        }
+        for child in trie.steps(node) {
+            let kind = Kinds::of(kind(child.byte));
+            let steps = places.iter().map(|&place| walk.steps(place));
+            let tokens = trie.subtree_tokens(child.node);
+            if steps.clone().all(|steps| kind.are_in(steps.dead)) {
+                result.forbid(tokens);
+                continue;
+            }
+            if steps.clone().all(|steps| kind.are_in(steps.on)) {
+                if child.is_leaf {
+                    result.allow(tokens);
+                    continue;
+                }
+                let mut next = Several::new();
+                for after in steps.flat_map(|steps| steps.after(kind)) {
+                    if !next.contains(&after) {
+                        next.push(after);
+                    }
+                }
+                let below = by_kind.below(child.node);
+                let nodes = trie.subtree_end(child.node) - child.node;
+                if next.len() <= MOST_AT_ONCE {
+                    if all_lead_on(walk, &next, below, nodes)? {
+                        result.allow(tokens);
+                    } else {
+                        result.allow(trie.tokens(child.node));
+                        open.push((child.node, next));
+                    }
+                    continue;
+                }
+            }
+            let Some(left) = unread.checked_sub(tokens.len()) else { return Ok(None) };
+            unread = left;
+            for token in tokens {
+                match reader.reads(walk, *token)? {
+                    Some(true) => result.allow(&[*token]),
+                    Some(false) => result.forbid(&[*token]),
+                    None => return Ok(None),
+                }
+            }
+        }
+        if let Tokens::None(allowed) = &mut result
+            && allowed.are_many()
+        {
+            allowed.settle(vocabulary.width());
+        }
+    }
+    Ok(Some(match result {
+        Tokens::All(words) => Allowed::of_words(words.into()),
+        Tokens::None(allowed) => allowed,
+    }))
+}
+
+/// Whether the characters of a subtree lead on from all of some configurations.
+fn all_lead_on(walk: &mut Walk<'_>, all: &Several, below: Subtree, nodes: u32) -> Result<bool> {
+    if nodes < SMALLEST {
+        return Ok(false);
+    }
+    for &at in all {
+        if !walk.lead_on(at, below, nodes)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads tokens that are nearly in order, each from the start.
+struct Reader {
+    start: ConfigurationId,
+    /// The configurations after the bytes of the last token, as far as they are not dead.
+    path: Vec<ConfigurationId>,
+    last: Vec<u8>,
+}
+
+impl Reader {
+    fn new(start: ConfigurationId) -> Reader {
+        Reader { start, path: Vec::new(), last: Vec::new() }
+    }
+
+    /// Whether a token is allowed; `None` if the part may return inside it, or one cannot say.
+    fn reads(&mut self, walk: &mut Walk<'_>, token: TokenId) -> Result<Option<bool>> {
+        let bytes = walk.vocabulary.bytes(token).unwrap_or_default();
+        let common = self.last.iter().zip(bytes).take_while(|(last, byte)| last == byte).count();
+        if common > self.path.len() {
+            // the last one was not allowed for what this one has as well
+            return Ok(Some(false));
+        }
+        self.path.truncate(common);
+        self.last.truncate(common);
+        self.last.extend_from_slice(&bytes[common..]);
+        let mut at = self.path.last().copied().unwrap_or(self.start);
+        for &byte in &bytes[common..] {
+            at = walk.step(at, byte)?;
+            if at == ConfigurationId::DEAD {
+                return Ok(Some(false));
+            }
+            if at == ConfigurationId::UNSURE || walk.returns.is_some() && walk.tables.is_accepting(at) {
+                return Ok(None);
+            }
+            self.path.push(at);
+        }
+        Ok(Some(true))
+    }
+}
