@@ -99,6 +99,33 @@ fn a_byte_is_allowed_if_some_word_goes_on_with_it() {
     }
 }
 
+/// What seems to hold strings without end holds nothing that an item could be.
+#[test]
+fn items_that_cannot_be_are_no_way_on() {
+    let none = json!({"type": "array", "items": {"type": "number"}, "contains": {"type": "string"}});
+    let unmatched = json!({"type": "string", "pattern": "^(?=a)b$"});
+    let with = |value: &Value| json!({"type": "object", "properties": {"x": {"type": "string"}, "y": value}, "required": ["x", "y"]});
+    let conditional = json!({"type": "object", "properties": {"y": none}, "required": ["x"],
+        "anyOf": [{"required": ["y"], "properties": {"x": true}}, {"properties": {"x": false}}]});
+    let number = json!({"allOf": [{"type": "integer", "minimum": 1, "maximum": 2}], "not": {"enum": [1, 2]}});
+    let named = json!({"type": "object", "minProperties": 1, "additionalProperties": false,
+        "patternProperties": {"^(?=a)b$": {"type": "string"}}});
+    let cases = [
+        ("contains", none.clone()),
+        ("a member", with(&none)),
+        ("a pattern", with(&unmatched)),
+        ("conditions", conditional),
+        ("numbers", with(&number)),
+        ("names", with(&named)),
+        ("a list", with(&json!({"type": "array", "items": none, "minItems": 1}))),
+    ];
+    for (name, impossible) in cases {
+        let items = json!({"anyOf": [{"const": [true]}, impossible]});
+        let list = json!({"type": "array", "items": items, "uniqueItems": true});
+        check_language(name, &list, &words(&each(&["[true]"]), 0, 1));
+    }
+}
+
 /// Prefixes of lists: what was read of the last item can become another value than those before it, or not.
 #[test]
 fn an_item_goes_on_as_long_as_it_can_differ() {

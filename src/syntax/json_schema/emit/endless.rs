@@ -15,74 +15,131 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// So many different items are more than a text could hold.
 const ENOUGH: u64 = 1 << 20;
 
+/// Conjunctions that are still to be looked at.
+struct Reached {
+    /// Of which some value stands in some item.
+    open: Vec<ConjunctionId>,
+    /// Of which it is only known that one may.
+    aside: Vec<ConjunctionId>,
+}
+
+impl Reached {
+    fn add(&mut self, ids: impl IntoIterator<Item = ConjunctionId>, counts: bool) {
+        if counts { &mut self.open } else { &mut self.aside }.extend(ids);
+    }
+
+    /// The next one, and whether it is of those whose values count.
+    fn next(&mut self) -> Option<(ConjunctionId, bool)> {
+        self.open.pop().map(|id| (id, true)).or_else(|| self.aside.pop().map(|id| (id, false)))
+    }
+}
+
 impl<'e, 'a> Emitter<'e, 'a> {
-    /// Whether more values satisfy a conjunction than any text could hold; false if that is not known.
+    /// Whether more values satisfy a conjunction than any text could hold; false if that is not known. It is not known where
+    /// something may come to nothing that seems to be satisfiable: what needs it is not there either.
     pub(super) fn is_endless(&mut self, id: ConjunctionId) -> Result<bool> {
         let all = self.all;
         let mut seen = FxHashSet::default();
-        let mut open = vec![id];
-        let mut tested: Vec<&'e Typed<'a>> = Vec::new();
+        let mut tested: Vec<(&'e Typed<'a>, bool)> = Vec::new();
         let mut endless = false;
-        while let Some(id) = open.pop() {
+        let mut reached = Reached { open: vec![id], aside: Vec::new() };
+        while let Some((id, counts)) = reached.next() {
             if !self.satisfiable.contains(id) || !seen.insert(id) {
                 continue;
             }
             match all.shape_of(id) {
                 Shape::Values(_) => {}
-                Shape::Union(list) => open.extend(list),
+                Shape::Union(list) => reached.add(list.iter().copied(), counts),
                 Shape::Typed(typed) => {
                     let has = |one| typed.types.contains(one);
+                    let array = typed.array.as_ref().filter(|_| has(TypeSet::ARRAY));
+                    let object = typed.object.as_ref().filter(|_| has(TypeSet::OBJECT));
+                    if has(TypeSet::NUMBER) && may_be_no_number(typed)
+                        || array.is_some_and(|array| self.may_be_no_array(array))
+                        || object.is_some_and(|object| self.may_be_no_object(object))
+                    {
+                        return Ok(false);
+                    }
                     let string = has(TypeSet::STRING) && !typed.length.is_crossed();
                     // one character is enough: there are more than a million
                     let free = typed.tests.is_empty() && typed.length.max != Some(0);
-                    endless |= string && free || has(TypeSet::NUMBER) && is_unbounded(&typed.number);
+                    let mut here = string && free || has(TypeSet::NUMBER) && is_unbounded(&typed.number);
                     if string && !free {
-                        tested.push(typed);
+                        tested.push((typed, counts));
                     }
-                    let array = typed.array.as_ref().filter(|_| has(TypeSet::ARRAY));
-                    let object = typed.object.as_ref().filter(|_| has(TypeSet::OBJECT));
-                    endless |= array.is_some_and(|array| self.array_grows(array, &mut open));
-                    endless |= object.is_some_and(|object| self.object_grows(object, &mut open));
+                    here |= array.is_some_and(|array| self.array_grows(array, counts, &mut reached));
+                    here |= object.is_some_and(|object| self.object_grows(object, counts, &mut reached));
+                    endless |= here && counts;
                 }
             }
         }
-        for typed in tested {
+        for (typed, counts) in tested {
             let string = self.string(typed)?;
             match self.variety(string) {
                 // there may be no such string at all, and then no value that needs it
                 0 => return Ok(false),
-                words => endless |= words >= ENOUGH,
+                words => endless |= counts && words >= ENOUGH,
             }
         }
         Ok(endless)
     }
 
-    /// Whether arrays may be of any length; adds what may stand in them.
-    fn array_grows(&self, array: &ArrayShape, open: &mut Vec<ConjunctionId>) -> bool {
-        if !array.contains.is_empty() {
-            return false;
+    /// Whether nothing may be an array of a shape, though there are items.
+    fn may_be_no_array(&self, array: &ArrayShape) -> bool {
+        if array.unique.is_some() && array.count.min > 1 {
+            return true;
         }
+        let further = array.items.last().map_or(&[][..], |classes| &classes[..]);
+        let is_free = array.count.max.is_none() && self.satisfiable.longest(array).is_none();
+        array.contains.iter().enumerate().any(|(place, count)| {
+            let mut hits = further.iter().filter(|class| class.hits >> place & 1 == 1);
+            let needed = count.min == 0 || hits.any(|class| self.satisfiable.contains(class.value));
+            !is_free || count.max.is_some() || !needed
+        })
+    }
+
+    /// Whether nothing may be an object of a shape, as no names pass the tests of members that must come.
+    fn may_be_no_object(&self, object: &ObjectShape<'_>) -> bool {
+        let is_tested = |class: &RestShape<'_>| !class.tests.is_empty() || class.strings.is_some();
+        if object.is_conditional() && object.ones.iter().flatten().any(is_tested) {
+            return true;
+        }
+        let possible = object.members.iter().filter(|member| self.satisfiable.contains(member.value)).count();
+        let is_needed = object.is_conditional() || object.count.min as usize > possible;
+        is_needed
+            && object.rest.iter().any(is_tested)
+            && !object.rest.iter().any(|class| self.has_names(class))
+    }
+
+    /// Whether members of a class may have endlessly many names.
+    fn has_names(&self, class: &RestShape<'_>) -> bool {
+        self.satisfiable.is_possible(class) && class.tests.is_empty() && class.strings.is_none()
+    }
+
+    /// Whether arrays may be of any length; adds what may stand in them.
+    fn array_grows(&self, array: &ArrayShape, counts: bool, reached: &mut Reached) -> bool {
         let longest = self.satisfiable.longest(array);
         let most = array.count.max.map_or(usize::MAX, |max| max as usize).min(longest.unwrap_or(usize::MAX));
-        open.extend(array.items.iter().take(most).flatten().map(|class| class.value));
+        // items of some class may be too many
+        let counts = counts && array.contains.is_empty();
+        reached.add(array.items.iter().take(most).flatten().map(|class| class.value), counts);
         most == usize::MAX && array.unique.is_none()
     }
 
     /// Whether objects may have members of any name; adds what may stand in them.
-    fn object_grows(&self, object: &ObjectShape<'a>, open: &mut Vec<ConjunctionId>) -> bool {
+    fn object_grows(&self, object: &ObjectShape<'a>, counts: bool, reached: &mut Reached) -> bool {
         let required = object.members.iter().filter(|member| member.required).count();
-        let has_names = |class: &RestShape<'_>| {
-            self.satisfiable.is_possible(class) && class.tests.is_empty() && class.strings.is_none()
-        };
         if object.is_conditional() {
             // which members may come is not looked at; to what there is, further ones may be added
-            return object.count.max.is_none() && object.rest.iter().any(has_names);
+            let further = object.rest.iter().chain(object.ones.iter().flatten()).map(|class| class.value);
+            reached.add(object.members.iter().map(|member| member.value).chain(further), false);
+            return object.count.max.is_none() && object.rest.iter().any(|class| self.has_names(class));
         }
         let room = object.count.max.is_none_or(|max| required < max as usize);
-        open.extend(object.members.iter().filter(|m| room || m.required).map(|member| member.value));
+        reached.add(object.members.iter().filter(|m| room || m.required).map(|member| member.value), counts);
         let further = || object.rest.iter().filter(|class| room && self.satisfiable.is_possible(class));
-        open.extend(further().map(|class| class.value));
-        further().any(has_names)
+        reached.add(further().map(|class| class.value), counts);
+        further().any(|class| self.has_names(class))
     }
 
     /// How many names an expression has, as far as its form tells; `all` of them, or all but a few.
@@ -209,6 +266,12 @@ impl<'e, 'a> Emitter<'e, 'a> {
         }
         known.get(&root).map_or(0, |words| words.0)
     }
+}
+
+/// Whether all numbers of a range may be excluded.
+fn may_be_no_number(typed: &Typed<'_>) -> bool {
+    let excluded = typed.excluded.iter().filter(|value| value.is_number()).count() > 0;
+    excluded && typed.number.lower.is_some() && typed.number.upper.is_some()
 }
 
 /// Whether a range is not empty and has no end, or no smallest step.
