@@ -49,7 +49,8 @@ impl ClassBuilder {
 
     /// Tells apart what an expression does, and all that it leads to.
     pub(super) fn reach(&mut self, grammar: &Grammar, expression: ExprId) {
-        let mut open = vec![expression];
+        let mut open = Vec::with_capacity(64);
+        open.push(expression);
         while let Some(id) = open.pop() {
             if std::mem::replace(&mut self.seen[id.index()], true) {
                 continue;
@@ -84,7 +85,7 @@ impl ClassBuilder {
 
     pub(super) fn build(&self) -> ByteClasses {
         let mut class = [0; 256];
-        let mut representatives = Vec::new();
+        let mut representatives = Vec::with_capacity(self.starts.iter().filter(|start| **start).count());
         for byte in 0..=255u8 {
             if self.starts[usize::from(byte)] {
                 representatives.push(byte);

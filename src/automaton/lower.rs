@@ -184,6 +184,7 @@ impl<'g> Lowering<'g> {
         lowering.block.state_scopes.reserve(256);
         lowering.block.edges.reserve(256);
         lowering.block.splits.reserve(64);
+        lowering.tasks.reserve(32);
         lowering.scope_id(Scope { rule: grammar.root(), label: None });
         lowering.add_state(State::Accept);
         lowering

@@ -122,7 +122,8 @@ impl<'g> Lowering<'g> {
             next_required[place] = if required[place] { place as u32 } else { next_required[place + 1] };
             required_from[place] = required_from[place + 1] + u32::from(required[place]);
         }
-        let keys = key_trie(members.iter().map(|member| &*member.key));
+        let bytes = members.iter().map(|member| member.key.len()).sum();
+        let keys = key_trie(members.iter().map(|member| &*member.key), bytes);
         let mut root = StateId::ACCEPT;
         for node in 0..keys.len() {
             let state = self.add_state(State::Key { members: index, node: node as u32 });
@@ -150,8 +151,10 @@ impl<'g> Lowering<'g> {
     }
 }
 
-fn key_trie<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<KeyNode> {
-    let mut nodes = vec![KeyNode::default()];
+/// The trie of keys, of so many `bytes` together.
+fn key_trie<'k>(keys: impl Iterator<Item = &'k [u8]>, bytes: usize) -> Vec<KeyNode> {
+    let mut nodes = Vec::with_capacity(bytes.min(1 << 12) + 1);
+    nodes.push(KeyNode::default());
     for (member, key) in keys.enumerate() {
         let member = member as u32;
         let mut at = 0;

@@ -3,7 +3,9 @@
 use super::class::{ByteSet, CharClass};
 use super::conditions;
 use super::errors;
-use super::expression::{Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId};
+use super::expression::{
+    Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order, RuleId,
+};
 use super::word_graph::WordGraph;
 use super::{Grammar, Rule, verify};
 use crate::error::Result;
@@ -428,7 +430,7 @@ impl GrammarBuilder {
         for (index, expression) in grammar.expressions.iter().enumerate().filter(|(index, _)| reached[*index])
         {
             let copy = |id: &ExprId| copies[id.index()];
-            let all = |list: &[ExprId]| list.iter().map(copy).collect::<Box<[ExprId]>>();
+            let all = |list: &[ExprId]| list.iter().map(copy).collect::<Operands>();
             copies[index] = match expression {
                 Expression::Empty
                 | Expression::Never
@@ -445,9 +447,11 @@ impl GrammarBuilder {
                 Expression::Label(label, body) => {
                     self.label(grammar.labels[label.index()].clone(), copy(body))
                 }
-                Expression::WordGraph(graph) => self.word_graph(graph.with_exits(all(graph.exits()))),
+                Expression::WordGraph(graph) => {
+                    self.word_graph(graph.with_exits(all(graph.exits()).into_boxed_slice()))
+                }
                 Expression::Distinct(list) => self.distinct(Distinct {
-                    items: all(&list.items),
+                    items: all(&list.items).into_boxed_slice(),
                     separator: copy(&list.separator),
                     ..**list
                 }),
@@ -456,7 +460,7 @@ impl GrammarBuilder {
                     self.member_list(Members {
                         members: list.members.iter().map(of).collect(),
                         rest: list.rest.as_ref().map(copy),
-                        ones: all(&list.ones),
+                        ones: all(&list.ones).into_boxed_slice(),
                         conditions: list.conditions.clone(),
                         separator: copy(&list.separator),
                         ..**list

@@ -2,6 +2,7 @@
 
 use super::class::{ByteSet, CharClass};
 use super::word_graph::WordGraph;
+use smallvec::SmallVec;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -36,6 +37,12 @@ id! {
     LabelId
 }
 
+/// A byte string; a short one lies where it stands.
+pub type Text = SmallVec<[u8; 24]>;
+
+/// Expressions; a few of them lie where they stand.
+pub type Operands = SmallVec<[ExprId; 6]>;
+
 /// One expression: a language of byte strings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
@@ -44,15 +51,15 @@ pub enum Expression {
     /// No string at all.
     Never,
     /// One byte string, not empty.
-    Bytes(Box<[u8]>),
+    Bytes(Text),
     /// One byte of a set.
     ByteSet(ByteSet),
     /// One character of a set, in UTF-8.
     Class(CharClass),
     /// One after the other; at least two.
-    Sequence(Box<[ExprId]>),
+    Sequence(Operands),
     /// Any one of them; at least two.
-    Choice(Box<[ExprId]>),
+    Choice(Operands),
     /// `body` at least `min` and at most `max` times (`None`: without bound). Never unrolled.
     Repeat {
         /// What is repeated.
@@ -71,7 +78,7 @@ pub enum Expression {
     /// The ways through an acyclic graph of bytes; see [`WordGraph`].
     WordGraph(Box<WordGraph>),
     /// The strings in all of them; at least two.
-    Intersection(Box<[ExprId]>),
+    Intersection(Operands),
     /// All byte strings that are *not* in the operand (also those that are not UTF-8).
     Complement(ExprId),
     /// The same language as the body; errors inside it are reported with the label.

@@ -34,7 +34,8 @@ mod word_graph;
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
 pub use expression::{
-    Alternative, Condition, Distinct, ExprId, Expression, LabelId, Member, Members, Names, Order, RuleId,
+    Alternative, Condition, Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order,
+    RuleId, Text,
 };
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
@@ -92,8 +93,10 @@ impl Grammar {
     /// Bytes on the heap.
     pub fn memory_usage(&self) -> usize {
         let of_expression = |expression: &Expression| match expression {
-            Expression::Bytes(bytes) => bytes.len(),
-            Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
+            Expression::Bytes(bytes) if bytes.spilled() => bytes.len(),
+            Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list)
+                if list.spilled() =>
+            {
                 size_of_val::<[ExprId]>(list)
             }
             Expression::Class(class) => size_of_val(class.ranges()),

@@ -20,7 +20,7 @@ use super::expression::{Expression, Member};
 use super::word_graph::WordGraph;
 use crate::diagnostic::Place;
 use crate::error::Result;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 /// What is wrong where G8 does not hold.
 pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
@@ -108,7 +108,7 @@ fn check(
             if named.any(|&entry| entry as usize >= entries) {
                 return Err(("G7", "a condition on an entry that is not there"));
             }
-            let mut keys = FxHashSet::default();
+            let mut keys = FxHashSet::with_capacity_and_hasher(members.members.len(), FxBuildHasher);
             let mut last: Option<&Member> = None;
             for member in &members.members {
                 if member.key.is_empty() {

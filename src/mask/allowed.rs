@@ -10,6 +10,27 @@ const MANY: usize = 1 << 13;
 /// Masks that differ from shared words in more tokens than this get words of their own.
 const NEAR: usize = 512;
 
+/// A list of tokens up to this length is sorted to find those that are in it twice.
+const FEW: usize = 256;
+
+/// Zeros, as many words as a mask has, that are there once they are asked for.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    words: Vec<u32>,
+}
+
+impl Marks {
+    /// The words; who marks something unmarks it.
+    fn words(&mut self, width: usize) -> &mut [u32] {
+        self.words.resize(width.div_ceil(32), 0);
+        &mut self.words
+    }
+
+    pub(super) fn memory_usage(&self) -> usize {
+        self.words.capacity() * 4
+    }
+}
+
 /// Allowed tokens: those of some words without the removed ones, and those added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Allowed {
@@ -62,12 +83,13 @@ impl Allowed {
         }
     }
 
-    /// Takes tokens out. `marks` are zeros, as many words as a mask has, and are left so.
-    pub(super) fn remove(&mut self, ids: &[u32], marks: &mut [u32]) {
+    /// Takes tokens out.
+    pub(super) fn remove(&mut self, ids: &[u32], width: usize, marks: &mut Marks) {
         if ids.is_empty() {
             return;
         }
         if !self.added.is_empty() {
+            let marks = marks.words(width);
             ids.iter().for_each(|&id| marks[id as usize / 32] |= 1 << (id % 32));
             self.added.retain(|&id| !is_marked(marks, id));
             unmark(ids, marks);
@@ -158,10 +180,16 @@ impl Allowed {
         }
     }
 
-    /// The mask. `marks` are zeros, as many words as a mask has, and are left so.
-    pub(super) fn finish(mut self, width: usize, marks: &mut [u32]) -> TokenMask {
+    /// The mask.
+    pub(super) fn finish(mut self, width: usize, marks: &mut Marks) -> TokenMask {
         self.settle(width);
         let Allowed { words, mut removed, mut added } = self;
+        if words.is_none() && added.len() <= FEW {
+            added.sort_unstable();
+            added.dedup();
+            return TokenMask::sparse(added, width);
+        }
+        let marks = marks.words(width);
         let Some(words) = words else {
             keep_new(&mut added, marks, |_| true);
             unmark(&added, marks);

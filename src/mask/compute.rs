@@ -5,7 +5,7 @@
 //! once for all configurations that have the part. What a configuration adds is a walk from those places on,
 //! which is short: after a string few bytes may come.
 
-use super::allowed::Allowed;
+use super::allowed::{Allowed, Marks};
 use super::by_kind;
 use super::difference::{self, Difference, Removed};
 use super::distinct::Blind;
@@ -116,24 +116,23 @@ pub(super) fn mask(
     automaton: &Automaton,
     vocabulary: &Vocabulary,
     configuration: ConfigurationId,
-    scratch: &mut [u32],
+    marks: &mut Marks,
 ) -> Result<TokenMask> {
     let successors = Arc::clone(tables.successors());
     let walk = Walk::new(tables, &successors, automaton, vocabulary);
-    let mut work = Work { walk, records, shared, scratch, spares_walks: false, spared: false };
+    let mut work = Work { walk, records, shared, marks, spares_walks: false, spared: false };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
     }
-    Ok(allowed.finish(vocabulary.width(), scratch))
+    Ok(allowed.finish(vocabulary.width(), marks))
 }
 
 pub(super) struct Work<'a> {
     pub(super) walk: Walk<'a>,
     pub(super) records: &'a mut Records,
     shared: &'a Shared,
-    /// Zeros, a mask's words.
-    pub(super) scratch: &'a mut [u32],
+    pub(super) marks: &'a mut Marks,
     /// Whether records are not made that take a walk over all tokens, and whether one was not.
     spares_walks: bool,
     spared: bool,
@@ -265,7 +264,9 @@ impl Work<'_> {
                 let base = base.map_or(Ok(None), |base| self.part(base, spot));
                 let Some(mut allowed) = base? else { return Ok(None) };
                 match &difference.removed {
-                    Removed::Few(tokens) => allowed.remove(tokens, self.scratch),
+                    Removed::Few(tokens) => {
+                        allowed.remove(tokens, self.walk.vocabulary.width(), self.marks);
+                    }
                     Removed::AllBut(kept) => allowed.keep(kept),
                 }
                 allowed.unite(difference.added.clone());

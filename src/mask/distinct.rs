@@ -68,7 +68,7 @@ impl Work<'_> {
         let base = self.blind(blind)?;
         let (removed, added) = self.differences(configuration, blind)?;
         let mut allowed = base.allowed.clone();
-        allowed.remove(&removed, self.scratch);
+        allowed.remove(&removed, self.walk.vocabulary.width(), self.marks);
         allowed.unite(added);
         if let Some(trie) = &base.unsure {
             let done: FxHashSet<u32> = removed.iter().copied().collect();

@@ -1,6 +1,7 @@
 //! What is made lazily for one compiled grammar. What has been made, any thread reads without a lock ([`Published`]);
 //! what is missing is made under one lock, once, within one memory bound ([`Engine`]).
 
+use super::allowed::Marks;
 use super::compute::{self, Records};
 use super::shared::Shared;
 use super::token_mask::TokenMask;
@@ -82,8 +83,7 @@ pub(crate) struct Engine {
     records: Records,
     /// What grammars for the vocabulary have found out for each other.
     shared: Arc<Shared>,
-    /// Zeros, a mask's words.
-    scratch: Vec<u32>,
+    marks: Marks,
     mask_bytes: usize,
     pub(crate) masks_computed: u64,
 }
@@ -108,7 +108,7 @@ impl Engine {
             published,
             records: Records::default(),
             shared,
-            scratch: Vec::new(),
+            marks: Marks::default(),
             mask_bytes: 0,
             masks_computed: 0,
         }
@@ -147,7 +147,7 @@ impl Engine {
         self.tables.memory_usage()
             + self.mask_bytes
             + self.records.memory_usage()
-            + self.scratch.len() * 4
+            + self.marks.memory_usage()
             + self.published.masks.memory_usage()
     }
 
@@ -161,7 +161,6 @@ impl Engine {
         if let Some(mask) = self.published.mask(configuration) {
             return Ok(Arc::clone(mask));
         }
-        self.scratch.resize(vocabulary.mask_words(), 0);
         let mask = compute::mask(
             &mut self.tables,
             &mut self.records,
@@ -169,7 +168,7 @@ impl Engine {
             automaton,
             vocabulary,
             configuration,
-            &mut self.scratch,
+            &mut self.marks,
         )?;
         let mask = Arc::new(mask);
         self.masks_computed += 1;

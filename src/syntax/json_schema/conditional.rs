@@ -332,7 +332,7 @@ impl<'a> Conjunctions<'a> {
             let of_name = variants.entry(name).or_default();
             let cells = match self.listed_cells(&schemas, &of_name.asked)? {
                 Some(cells) => Some(cells),
-                None => self.cells(schemas, &of_name.asked),
+                None => self.cells(schemas.into_vec(), &of_name.asked),
             };
             let Some(mut cells) = cells.filter(|cells| members.len() + cells.len() <= MAX_ENTRIES) else {
                 let pointer = bases.first().map_or("", |base| base.pointer.as_str());

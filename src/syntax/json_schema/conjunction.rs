@@ -17,6 +17,7 @@ use super::validate::Validator;
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// A schema in a conjunction.
@@ -33,6 +34,12 @@ impl Part {
     }
 }
 
+/// The schemas of a conjunction, mostly one.
+type Parts = SmallVec<[Part; 2]>;
+
+/// The schemas whose own assertions hold, mostly one.
+pub(super) type Bases = SmallVec<[SchemaId; 4]>;
+
 /// The place of a conjunction in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ConjunctionId(u32);
@@ -47,8 +54,8 @@ impl ConjunctionId {
 pub(super) struct Conjunctions<'a> {
     pub(super) schemas: Schemas<'a>,
     pub(super) validator: Validator<'a>,
-    parts: Vec<Box<[Part]>>,
-    ids: FxHashMap<Box<[Part]>, ConjunctionId>,
+    parts: Vec<Parts>,
+    ids: FxHashMap<Parts, ConjunctionId>,
     shapes: Vec<Shape<'a>>,
     /// Made schemas that require a member and restrict it, by its name and value.
     pub(super) required_members: FxHashMap<(&'a str, SchemaId), SchemaId>,
@@ -172,10 +179,9 @@ impl<'a> Conjunctions<'a> {
             let nothing = says.is_bare && !says.is_compound();
             (!nothing).then_some(Part { schema, own: part.own && says.is_compound() })
         };
-        let mut parts: Vec<Part> = parts.into_iter().filter_map(meant).collect();
+        let mut parts: Parts = parts.into_iter().filter_map(meant).collect();
         parts.sort_unstable();
         parts.dedup();
-        let parts: Box<[Part]> = parts.into();
         let next = ConjunctionId(self.parts.len() as u32);
         *self.ids.entry(parts).or_insert_with_key(|parts| {
             self.parts.push(parts.clone());
@@ -200,7 +206,8 @@ impl<'a> Conjunctions<'a> {
 
     fn shape(&mut self, parts: &[Part]) -> Result<Shape<'a>> {
         let (bases, mut choices) = unfold(&self.schemas, parts);
-        let schemas: Vec<Rc<Schema<'a>>> = bases.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
+        let schemas: SmallVec<[Rc<Schema<'a>>; 4]> =
+            bases.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
         let lists = || schemas.iter().flat_map(|schema| &schema.values);
         if let Some(shortest) = lists().min_by_key(|list| list.values.len()) {
             let mut values = Vec::new();
@@ -214,7 +221,7 @@ impl<'a> Conjunctions<'a> {
         let (members, resolved) = self.some_members(&bases, &schemas)?;
         choices.extend(members);
         let left = bases.iter().filter(|id| !resolved.contains(id));
-        let own: Vec<Part> = left.map(|&schema| Part { schema, own: true }).collect();
+        let own: Parts = left.map(|&schema| Part { schema, own: true }).collect();
         let combinations = match choices.len() {
             0 => None,
             // what is excluded here is found when its own shape is made
@@ -245,8 +252,15 @@ impl<'a> Conjunctions<'a> {
 }
 
 /// Follows `$ref` and `allOf`: the schemas whose own assertions hold, and the lists of which one holds each.
-pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> (Vec<SchemaId>, Vec<Vec<SchemaId>>) {
-    let (mut bases, mut choices) = (Vec::new(), Vec::new());
+pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> (Bases, Vec<Vec<SchemaId>>) {
+    if let &[Part { schema: id, own }] = parts {
+        let schema = schemas.get(id);
+        if own || schema.conjuncts.is_empty() {
+            let bases = if schema.is_bare { Bases::new() } else { smallvec![id] };
+            return (bases, if own { Vec::new() } else { schema.any_of.clone() });
+        }
+    }
+    let (mut bases, mut choices) = (Bases::new(), Vec::new());
     let mut own_seen = FxHashSet::default();
     let mut seen = FxHashSet::default();
     // a stack, filled in reverse, keeps the order of the document

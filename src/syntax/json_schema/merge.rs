@@ -1,7 +1,7 @@
 //! The assertions of several schemas put together, type by type.
 
 use super::assertion::{Counts, NameClass, SomeMember, TypeSet};
-use super::conjunction::{Conjunctions, Part};
+use super::conjunction::{Bases, Conjunctions, Part};
 use super::numbers::{self, NumberRange};
 use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
@@ -9,7 +9,7 @@ use super::string_test::StringTest;
 use super::{errors, exclusive};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::rc::Rc;
 
 /// Different `contains` that one array may have.
@@ -109,10 +109,10 @@ impl<'a> Conjunctions<'a> {
             bases.iter().flat_map(|base| base.object.required.iter().copied()).collect();
         let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
         let listed = self.listed_names(&names_schemas)?;
-        let mut seen = FxHashSet::default();
         let declared = declared_names(bases);
-        let names = declared.into_iter().chain(listed.iter().flatten().copied());
-        let mut members = Vec::new();
+        let mut seen = FxHashSet::with_capacity_and_hasher(declared.len(), FxBuildHasher);
+        let names = declared.iter().chain(listed.iter().flatten()).copied();
+        let mut members = Vec::with_capacity(declared.len());
         for name in names.filter(|name| seen.insert(*name)) {
             let mut schemas = self.schemas_of_member(bases, name)?;
             if !self.name_satisfies(&names_schemas, name)? {
@@ -128,15 +128,11 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// What the member of a name must satisfy.
-    pub(super) fn schemas_of_member(
-        &mut self,
-        bases: &[Rc<Schema<'a>>],
-        name: &str,
-    ) -> Result<Vec<SchemaId>> {
-        let mut schemas = Vec::new();
+    pub(super) fn schemas_of_member(&mut self, bases: &[Rc<Schema<'a>>], name: &str) -> Result<Bases> {
+        let mut schemas = Bases::new();
         for base in bases {
             let before = schemas.len();
-            schemas.extend(base.object.by_name.get(name));
+            schemas.extend(base.object.by_name.get(name).copied());
             for &(pattern, schema) in &base.object.patterns {
                 if self.validator.passes(base, StringTest::Pattern(pattern), name)? {
                     schemas.push(schema);
@@ -150,6 +146,9 @@ impl<'a> Conjunctions<'a> {
     }
 
     pub(super) fn name_satisfies(&mut self, names: &[SchemaId], name: &str) -> Result<bool> {
+        if names.is_empty() {
+            return Ok(true);
+        }
         let parts: Vec<Part> = names.iter().copied().map(Part::whole).collect();
         self.validator.satisfies(&self.schemas, &parts, &Value::from(name))
     }
@@ -434,6 +433,9 @@ pub(super) fn some_of<'a>(ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Vec<(Sc
 pub(super) fn declared_names<'a>(bases: &[Rc<Schema<'a>>]) -> Vec<&'a str> {
     let declared = bases.iter().flat_map(|base| base.object.properties.iter().map(|(name, _)| *name));
     let undeclared = bases.iter().flat_map(|base| base.object.required.iter().copied());
-    let mut seen = FxHashSet::default();
-    declared.chain(undeclared).filter(|name| seen.insert(*name)).collect()
+    let count = bases.iter().map(|base| base.object.properties.len()).sum();
+    let mut seen = FxHashSet::with_capacity_and_hasher(count, FxBuildHasher);
+    let mut names = Vec::with_capacity(count);
+    names.extend(declared.chain(undeclared).filter(|name| seen.insert(*name)));
+    names
 }

@@ -16,7 +16,7 @@ use super::{errors, keywords, source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Documents beside the schema's own that may be asked for.
 const MAX_DOCUMENTS: usize = 1000;
@@ -120,7 +120,9 @@ pub(super) fn read<'a>(
     let resource = resources.add_document(root, "", "", warnings);
     let mut scopes = Scopes::new();
     let scope = scopes.enter(ScopeId::default(), resource, &resources.get(resource).dynamic_anchors);
-    let (locations, ids) = Default::default();
+    // most schemas have no more
+    let locations = Vec::with_capacity(8);
+    let ids = FxHashMap::with_capacity_and_hasher(14, FxBuildHasher);
     let mut reader = Reader {
         options,
         shelf,
@@ -130,11 +132,11 @@ pub(super) fn read<'a>(
         locations,
         ids,
         warnings,
-        keywords: FxHashMap::default(),
+        keywords: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
     };
     reader.intern(Location { value: root, pointer: String::new(), resource, scope });
     let mut schemas = Schemas::default();
-    let mut seen = FxHashSet::default();
+    let mut seen = FxHashSet::with_capacity_and_hasher(14, FxBuildHasher);
     while let Some(next) = reader.locations.get_mut(schemas.len()) {
         let pointer = std::mem::take(&mut next.pointer);
         let location = Location { pointer, ..*next };

@@ -87,7 +87,7 @@ pub(super) fn check_cycles(schemas: &Schemas<'_>) -> Result<()> {
     let in_place = |id: SchemaId| schemas.get(id).in_place().collect::<Vec<_>>();
     let mut marks = vec![Mark::New; schemas.ids().count()];
     for start in schemas.ids() {
-        if marks[start.0 as usize] != Mark::New {
+        if marks[start.0 as usize] != Mark::New || !schemas.get(start).is_compound() {
             continue;
         }
         marks[start.0 as usize] = Mark::Open;

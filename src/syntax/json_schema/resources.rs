@@ -106,7 +106,7 @@ impl<'a> Resources<'a> {
         let draft = Draft::of(document);
         let root = self.push(document, prefix.to_owned(), uri.to_owned(), draft);
         self.by_uri.insert(uri.to_owned(), root);
-        let mut paths = Paths { prefix, steps: Vec::new() };
+        let mut paths = Paths { prefix, steps: Vec::with_capacity(32) };
         let mut stack = vec![(document, root, None)];
         while let Some((value, mut resource, path)) = stack.pop() {
             let Value::Object(map) = value else { continue };

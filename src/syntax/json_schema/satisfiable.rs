@@ -24,12 +24,9 @@ impl Satisfiable {
     /// The least solution: a conjunction is satisfiable if its shape is, given those known to be so far. When
     /// one is found, those that refer to it are looked at again.
     pub(super) fn of(all: &Conjunctions<'_>) -> Satisfiable {
-        let mut parents: Vec<Vec<ConjunctionId>> = vec![Vec::new(); all.len()];
-        for id in all.ids() {
-            for child in all.shape_of(id).children() {
-                parents[child.index()].push(id);
-            }
-        }
+        let pairs = |id: ConjunctionId| all.shape_of(id).children().map(move |child| (child, id));
+        let mut parents: Vec<(ConjunctionId, ConjunctionId)> = all.ids().flat_map(pairs).collect();
+        parents.sort_unstable();
         let mut known = Satisfiable(vec![false; all.len()]);
         // first in, first out, and each once: a parent of many children is looked at again after all of them
         let mut work: VecDeque<ConjunctionId> = all.ids().collect();
@@ -38,7 +35,9 @@ impl Satisfiable {
             waits[id.index()] = false;
             if !known.contains(id) && known.holds(all, id) {
                 known.0[id.index()] = true;
-                let parents = parents[id.index()].iter().copied();
+                let first = parents.partition_point(|&(child, _)| child < id);
+                let parents = parents[first..].iter().take_while(|&&(child, _)| child == id);
+                let parents = parents.map(|&(_, parent)| parent);
                 work.extend(parents.filter(|parent| !std::mem::replace(&mut waits[parent.index()], true)));
             }
         }

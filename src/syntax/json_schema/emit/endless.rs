@@ -40,7 +40,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
     pub(super) fn is_endless(&mut self, id: ConjunctionId) -> Result<bool> {
         let all = self.all;
         let mut seen = FxHashSet::default();
-        let mut tested: Vec<(&'e Typed<'a>, bool)> = Vec::new();
+        let mut tested: Vec<(ConjunctionId, &'e Typed<'a>, bool)> = Vec::new();
         let mut endless = false;
         let mut reached = Reached { open: vec![id], aside: Vec::new() };
         while let Some((id, counts)) = reached.next() {
@@ -65,7 +65,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
                     let free = typed.tests.is_empty() && typed.length.max != Some(0);
                     let mut here = string && free || has(TypeSet::NUMBER) && is_unbounded(&typed.number);
                     if string && !free {
-                        tested.push((typed, counts));
+                        tested.push((id, typed, counts));
                     }
                     here |= array.is_some_and(|array| self.array_grows(array, counts, &mut reached));
                     here |= object.is_some_and(|object| self.object_grows(object, counts, &mut reached));
@@ -73,9 +73,17 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 }
             }
         }
-        for (typed, counts) in tested {
-            let string = self.string(typed)?;
-            match self.variety(string) {
+        for (id, typed, counts) in tested {
+            let words = match self.varieties.get(&id) {
+                Some(&known) => known,
+                None => {
+                    let string = self.string(typed)?;
+                    let words = self.variety(string);
+                    self.varieties.insert(id, words);
+                    words
+                }
+            };
+            match words {
                 // there may be no such string at all, and then no value that needs it
                 0 => return Ok(false),
                 words => endless |= counts && words >= ENOUGH,

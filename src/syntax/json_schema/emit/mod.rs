@@ -45,6 +45,7 @@ pub(super) fn emit(
         numbers: FxHashMap::default(),
         made: vec![None; all.len()],
         tests: FxHashMap::default(),
+        varieties: FxHashMap::default(),
         g,
     };
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
@@ -135,6 +136,8 @@ struct Emitter<'e, 'a> {
     made: Vec<Option<ExprId>>,
     /// Contents of strings that pass a test, or fail it.
     tests: FxHashMap<(StringTest<'a>, bool), ExprId>,
+    /// How many strings there are at least of a conjunction that tests them.
+    varieties: FxHashMap<ConjunctionId, u64>,
 }
 
 impl<'a> Emitter<'_, 'a> {

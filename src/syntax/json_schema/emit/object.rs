@@ -6,10 +6,12 @@ use crate::grammar::{ExprId, Expression, Member, Members, Names};
 use crate::syntax::json_schema::assertion::Counts;
 use crate::syntax::json_schema::shape::{ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
+use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
-        let (mut members, mut places) = (Vec::new(), Vec::new());
+        let mut members = Vec::with_capacity(object.members.len());
+        let mut places = Vec::with_capacity(object.members.len());
         for member in &object.members {
             let is_possible = self.satisfiable.contains(member.value);
             places.push(is_possible.then_some(members.len() as u32));
@@ -49,7 +51,7 @@ impl<'a> Emitter<'_, 'a> {
 
     /// A member of one of several classes of names, if one is possible.
     fn further(&mut self, classes: &[RestShape<'a>]) -> Result<Option<ExprId>> {
-        let mut members = Vec::new();
+        let mut members: SmallVec<[ExprId; 4]> = SmallVec::new();
         for class in classes.iter().filter(|class| self.satisfiable.is_possible(class)) {
             let name = self.rest_name(class)?;
             let value = self.inner(class.value);
