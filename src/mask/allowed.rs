@@ -11,7 +11,7 @@ const MANY: usize = 1 << 13;
 const NEAR: usize = 512;
 
 /// A list of tokens up to this length is sorted to find those that are in it twice.
-const FEW: usize = 256;
+const FEW: usize = 32;
 
 /// Zeros, as many words as a mask has, that are there once they are asked for.
 #[derive(Debug, Default)]

@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The row of a configuration; none if it waits for one byte.
-    #[inline]
+    #[inline(always)]
     pub(super) fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
         match self.last_row {
             Some((of, row)) if of == configuration => return Some(row),
@@ -321,6 +321,7 @@ impl<'a> Walk<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn come_to(
         &mut self,
         id: TrieId,
