@@ -14,8 +14,8 @@ const NONE: u8 = u8::MAX;
 pub(crate) const LETTERS_AND_DIGITS: [(u8, u8); 3] = [(b'0', b'9'), (b'A', b'Z'), (b'a', b'z')];
 
 /// First bytes of characters beyond ASCII, by kind. White space (`\s`) begins with C2, E1, E2, E3 or EF, and so do U+2028 and
-/// U+2029, which end a line (ECMA-262, sections 12.2 and 12.3).
-const BEYOND_ASCII: [Ranges; 6] = [
+/// U+2029, which end a line (ECMA-262, sections 12.2 and 12.3). What is kept by group is kept by this address.
+pub(crate) static GROUPS: [Ranges; 6] = [
     &[(0xC3, 0xE0), (0xE4, 0xEE), (0xF0, 0xF4)],
     &[(0xC2, 0xC2)],
     &[(0xE1, 0xE1)],
@@ -23,9 +23,6 @@ const BEYOND_ASCII: [Ranges; 6] = [
     &[(0xE3, 0xE3)],
     &[(0xEF, 0xEF)],
 ];
-
-/// The same, at one address.
-pub(crate) static GROUPS: [Ranges; 6] = BEYOND_ASCII;
 
 /// The kind of the character that each byte begins, and how many kinds there are.
 const OF_AND_COUNT: ([u8; 256], u8) = {
@@ -49,10 +46,10 @@ const OF_AND_COUNT: ([u8; 256], u8) = {
         byte += 1;
     }
     let mut group = 0;
-    while group < BEYOND_ASCII.len() {
+    while group < GROUPS.len() {
         let mut range = 0;
-        while range < BEYOND_ASCII[group].len() {
-            let (low, high) = BEYOND_ASCII[group][range];
+        while range < GROUPS[group].len() {
+            let (low, high) = GROUPS[group][range];
             let mut byte = low;
             while byte <= high {
                 of[byte as usize] = next;

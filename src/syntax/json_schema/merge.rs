@@ -109,11 +109,13 @@ impl<'a> Conjunctions<'a> {
             bases.iter().flat_map(|base| base.object.required.iter().copied()).collect();
         let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
         let listed = self.listed_names(&names_schemas)?;
-        let declared = declared_names(bases);
-        let mut seen = FxHashSet::with_capacity_and_hasher(declared.len(), FxBuildHasher);
-        let names = declared.iter().chain(listed.iter().flatten()).copied();
-        let mut members = Vec::with_capacity(declared.len());
-        for name in names.filter(|name| seen.insert(*name)) {
+        let mut names = declared_names(bases);
+        if let Some(listed) = &listed {
+            let mut seen: FxHashSet<&str> = names.iter().copied().collect();
+            names.extend(listed.iter().filter(|name| seen.insert(name)));
+        }
+        let mut members = Vec::with_capacity(names.len());
+        for name in names {
             let mut schemas = self.schemas_of_member(bases, name)?;
             if !self.name_satisfies(&names_schemas, name)? {
                 schemas.push(self.schemas.never());

@@ -272,7 +272,7 @@ fn trie(names: &mut [Cow<'_, str>]) -> Vec<Node> {
     let mut nodes = Vec::with_capacity(1 + names.iter().map(|name| name.len()).sum::<usize>());
     nodes.push(Node::default());
     // the nodes on the way to the name before
-    let mut path = Vec::with_capacity(nodes.capacity());
+    let mut path = Vec::with_capacity(1 + names.iter().map(|name| name.len()).max().unwrap_or(0));
     path.push(0u32);
     let mut before: &[u8] = b"";
     for name in &*names {

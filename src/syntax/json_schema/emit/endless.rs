@@ -108,7 +108,6 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
     /// Whether nothing may be an object of a shape, as no names pass the tests of members that must come.
     fn may_be_no_object(&self, object: &ObjectShape<'_>) -> bool {
-        let is_tested = |class: &RestShape<'_>| !class.tests.is_empty() || class.strings.is_some();
         if object.is_conditional() && object.ones.iter().flatten().any(is_tested) {
             return true;
         }
@@ -121,7 +120,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
     /// Whether members of a class may have endlessly many names.
     fn has_names(&self, class: &RestShape<'_>) -> bool {
-        self.satisfiable.is_possible(class) && class.tests.is_empty() && class.strings.is_none()
+        self.satisfiable.is_possible(class) && !is_tested(class)
     }
 
     /// Whether arrays may be of any length; adds what may stand in them.
@@ -276,10 +275,15 @@ impl<'e, 'a> Emitter<'e, 'a> {
     }
 }
 
+/// Whether names must pass tests to be of a class.
+fn is_tested(class: &RestShape<'_>) -> bool {
+    !class.tests.is_empty() || class.strings.is_some()
+}
+
 /// Whether all numbers of a range may be excluded.
 fn may_be_no_number(typed: &Typed<'_>) -> bool {
-    let excluded = typed.excluded.iter().filter(|value| value.is_number()).count() > 0;
-    excluded && typed.number.lower.is_some() && typed.number.upper.is_some()
+    let excludes = typed.excluded.iter().any(|value| value.is_number());
+    excludes && typed.number.lower.is_some() && typed.number.upper.is_some()
 }
 
 /// Whether a range is not empty and has no end, or no smallest step.
