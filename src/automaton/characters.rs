@@ -77,12 +77,18 @@ type Ways = Option<Arc<After<Moves>>>;
 
 /// The ways that are known. States have the same ones in all groupings that are looked for at one address.
 #[derive(Debug, Default)]
-pub(super) struct BeyondAscii(FxHashMap<(States, usize), Ways>);
+pub(super) struct BeyondAscii {
+    ways: FxHashMap<(States, usize), Ways>,
+    /// Where they lead from operands of locksteps, in a grouping.
+    of_operands: FxHashMap<(ConfigurationId, usize), Option<After<ConfigurationId>>>,
+}
 
 impl BeyondAscii {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.0.capacity() * (size_of::<(States, usize, Ways)>() + 1)
+        let operand = size_of::<(ConfigurationId, usize, Option<After<ConfigurationId>>)>();
+        self.ways.capacity() * (size_of::<(States, usize, Ways)>() + 1)
+            + self.of_operands.capacity() * (operand + 1)
     }
 }
 
@@ -158,8 +164,12 @@ impl Tables {
         groups: Groups,
     ) -> Result<Option<After<Option<u32>>>> {
         let mut tuples = After::one(Tuple::new());
-        for operand in self.tuples.get(tuple).clone() {
-            let after = self.after_beyond_ascii(automaton, operand, groups)?;
+        for operand in Tuple::from_slice(self.tuples.get(tuple)) {
+            let after = self.operand_beyond_ascii(automaton, operand, groups)?;
+            if let Some([next]) = after.as_ref().map(|after| &after.all[..]) {
+                tuples.all.iter_mut().for_each(|tuple| tuple.push(*next));
+                continue;
+            }
             let add = |tuple: &Tuple, &next: &ConfigurationId| tuple.iter().copied().chain([next]).collect();
             let Some(both) = after.and_then(|after| tuples.with(&after, add)) else { return Ok(None) };
             tuples = both;
@@ -167,9 +177,25 @@ impl Tables {
         let complement = automaton.lockstep(l).complement;
         let intern = |tuple: Tuple| {
             let goes_on = complement || !tuple.contains(&ConfigurationId::DEAD);
-            goes_on.then(|| self.tuples.intern(tuple))
+            goes_on.then(|| self.tuples.intern(&tuple))
         };
         Ok(Some(After { all: tuples.all.into_iter().map(intern).collect(), of: tuples.of }))
+    }
+
+    /// The configurations of an operand after characters beyond ASCII: many tuples have it.
+    fn operand_beyond_ascii(
+        &mut self,
+        automaton: &Automaton,
+        operand: ConfigurationId,
+        groups: Groups,
+    ) -> Result<Option<After<ConfigurationId>>> {
+        let key = (operand, groups.as_ptr().addr());
+        if let Some(known) = self.beyond_ascii.of_operands.get(&key) {
+            return Ok(known.clone());
+        }
+        let after = self.after_beyond_ascii(automaton, operand, groups)?;
+        self.beyond_ascii.of_operands.insert(key, after.clone());
+        Ok(after)
     }
 
     /// The items of a configuration, by kind; `None` if a key may go on with a character beyond ASCII.
@@ -232,11 +258,11 @@ impl Tables {
 
     fn ways_of(&mut self, automaton: &Automaton, states: States, groups: Groups) -> Ways {
         let of = (states, groups.as_ptr() as usize);
-        if let Some(known) = self.beyond_ascii.0.get(&of) {
+        if let Some(known) = self.beyond_ascii.ways.get(&of) {
             return known.clone();
         }
         let ways = ways_beyond_ascii(automaton, &of.0, groups).map(Arc::new);
-        self.beyond_ascii.0.insert(of, ways.clone());
+        self.beyond_ascii.ways.insert(of, ways.clone());
         ways
     }
 }

@@ -29,12 +29,15 @@ const LONGEST_TRIED: usize = 64;
 /// A word that completes a tuple.
 type Word = smallvec::SmallVec<[u8; 8]>;
 
-pub(super) type Tuple = smallvec::SmallVec<[ConfigurationId; 4]>;
+/// The configurations of a lockstep's operands.
+pub(super) type Tuple = smallvec::SmallVec<[ConfigurationId; 8]>;
 
 /// Interned tuples, and which of them can be completed.
 #[derive(Debug, Default)]
 pub(super) struct Tuples {
-    tuples: Vec<Tuple>,
+    operands: Vec<ConfigurationId>,
+    /// Where the operands of each end.
+    ends: Vec<u32>,
     ids: HashTable<u32>,
     /// Per lockstep and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
     extendable: FxHashMap<(u32, u32), Option<u32>>,
@@ -46,26 +49,34 @@ pub(super) struct Tuples {
     completions: FxHashMap<u32, VecDeque<Word>>,
 }
 
-fn hash(tuple: &Tuple) -> u64 {
+fn hash(tuple: &[ConfigurationId]) -> u64 {
     let mut hasher = FxHasher::default();
     tuple.hash(&mut hasher);
     hasher.finish()
 }
 
+fn tuple_of<'a>(operands: &'a [ConfigurationId], ends: &[u32], id: u32) -> &'a [ConfigurationId] {
+    let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
+    &operands[start..ends[id as usize] as usize]
+}
+
 impl Tuples {
-    pub(super) fn intern(&mut self, tuple: Tuple) -> u32 {
-        let hash = hash(&tuple);
-        if let Some(&id) = self.ids.find(hash, |&id| self.tuples[id as usize] == tuple) {
+    pub(super) fn intern(&mut self, tuple: &[ConfigurationId]) -> u32 {
+        let hash = hash(tuple);
+        let (operands, ends) = (&self.operands, &self.ends);
+        if let Some(&id) = self.ids.find(hash, |&id| tuple_of(operands, ends, id) == tuple) {
             return id;
         }
-        let id = self.tuples.len() as u32;
-        self.tuples.push(tuple);
-        self.ids.insert_unique(hash, id, |&id| self::hash(&self.tuples[id as usize]));
+        let id = self.ends.len() as u32;
+        self.operands.extend_from_slice(tuple);
+        self.ends.push(self.operands.len() as u32);
+        let (operands, ends) = (&self.operands, &self.ends);
+        self.ids.insert_unique(hash, id, |&id| self::hash(tuple_of(operands, ends, id)));
         id
     }
 
-    pub(super) fn get(&self, tuple: u32) -> &Tuple {
-        &self.tuples[tuple as usize]
+    pub(super) fn get(&self, tuple: u32) -> &[ConfigurationId] {
+        tuple_of(&self.operands, &self.ends, tuple)
     }
 
     /// The most bytes that it took to complete any tuple of a lockstep so far.
@@ -95,7 +106,7 @@ impl Tuples {
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        self.tuples.capacity() * size_of::<Tuple>()
+        (self.operands.capacity() + self.ends.capacity()) * 4
             + self.ids.capacity() * 5
             + self.extendable.capacity() * 17
             + self.reach.capacity() * 9
@@ -110,7 +121,7 @@ impl Tables {
     }
 
     fn accepts(&self, lockstep: &Lockstep, tuple: u32) -> bool {
-        let all = self.tuples.tuples[tuple as usize].iter().all(|&c| self.is_accepting(c));
+        let all = self.tuples.get(tuple).iter().all(|&c| self.is_accepting(c));
         all != lockstep.complement
     }
 
@@ -124,33 +135,34 @@ impl Tables {
     ) -> Result<Option<u32>> {
         let mut next = Tuple::new();
         for place in 0..lockstep.operands.len() {
-            let configuration = self.tuples.tuples[tuple as usize][place];
+            let configuration = self.tuples.get(tuple)[place];
             let after = self.step(a, configuration, byte)?;
             if after == ConfigurationId::DEAD && !lockstep.complement {
                 return Ok(None);
             }
             next.push(after);
         }
-        Ok(Some(self.tuples.intern(next)))
+        Ok(Some(self.tuples.intern(&next)))
     }
 
-    /// The run of bytes around one that are known to lead from a tuple to the same as it does: to that `after`.
+    /// The run of bytes around one that are known to lead from a tuple to the same as it does: to that `after`. As far as
+    /// it is `within` some bytes.
     fn known_run_of_tuple(
         &mut self,
         automaton: &Automaton,
         lockstep: &Lockstep,
         (tuple, after): (u32, Option<u32>),
         byte: u8,
+        within: (u8, u8),
     ) -> Result<(u8, u8)> {
-        let mut run = (0, u8::MAX);
+        let mut run = within;
         for place in 0..lockstep.operands.len() {
-            let operand = self.tuples.tuples[tuple as usize][place];
-            let of_operand = self.known_run(automaton, operand, byte);
+            let operand = self.tuples.get(tuple)[place];
             if after.is_none() && self.step(automaton, operand, byte)? == ConfigurationId::DEAD {
                 // one that is dead decides alone
-                return Ok(of_operand);
+                return Ok(self.known_run(automaton, operand, byte, within));
             }
-            run = (run.0.max(of_operand.0), run.1.min(of_operand.1));
+            run = self.known_run(automaton, operand, byte, run);
         }
         Ok(run)
     }
@@ -161,7 +173,7 @@ impl Tables {
         for operand in &lockstep.operands {
             tuple.push(self.start_of(automaton, operand.start, operand.nullable)?);
         }
-        Ok(self.tuples.intern(tuple))
+        Ok(self.tuples.intern(&tuple))
     }
 
     pub(super) fn enter_lockstep(
@@ -196,17 +208,16 @@ impl Tables {
         stack: StackId,
     ) -> Result<(u8, u8)> {
         let lockstep = automaton.lockstep(l);
-        let (mut low, mut high) = (0, u8::MAX);
+        let mut run = (0, u8::MAX);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             let after = self.step_tuple(automaton, lockstep, frame.value, byte)?;
-            let run = self.known_run_of_tuple(automaton, lockstep, (frame.value, after), byte)?;
-            (low, high) = (low.max(run.0), high.min(run.1));
+            run = self.known_run_of_tuple(automaton, lockstep, (frame.value, after), byte, run)?;
             if let Some(tuple) = after {
                 self.come_to_tuple(automaton, closure, (l, tuple), frame.below)?;
             }
         }
-        Ok((low, high))
+        Ok(run)
     }
 
     /// Adds what follows where a lockstep comes to a tuple.
@@ -278,7 +289,9 @@ impl Tables {
                     continue;
                 }
                 let next = self.step_tuple(automaton, lockstep, current, byte)?;
-                same_up_to = Some(self.known_run_of_tuple(automaton, lockstep, (current, next), byte)?.1);
+                let further = (byte, u8::MAX);
+                let run = self.known_run_of_tuple(automaton, lockstep, (current, next), byte, further)?;
+                same_up_to = Some(run.1);
                 let Some(next) = next else { continue };
                 if self.accepts(lockstep, next) {
                     (bytes, last) = (Some(1), Some(byte));

@@ -13,6 +13,7 @@
 
 use super::Automaton;
 use super::closure::Item;
+use super::lockstep::Tuple;
 use super::stack::{Frame, StackId};
 use super::state::{FAR, Loop, State, StateId};
 use super::table::{ConfigurationId, Tables};
@@ -80,13 +81,13 @@ impl Tables {
             return (tuple, false);
         }
         let mut told_apart = false;
-        let mut operands = self.tuples.get(tuple).clone();
+        let mut operands = Tuple::from_slice(self.tuples.get(tuple));
         for operand in &mut operands {
             let (near, here) = self.near_configuration(automaton, *operand, horizon.saturating_add(reach));
             *operand = near;
             told_apart |= here;
         }
-        (self.tuples.intern(operands), told_apart)
+        (self.tuples.intern(&operands), told_apart)
     }
 
     fn near_configuration(

@@ -44,7 +44,7 @@ impl Tables {
         byte: u8,
     ) -> Result<(ConfigurationId, u8)> {
         let next = self.step(automaton, id, byte)?;
-        Ok((next, self.known_run(automaton, id, byte).1))
+        Ok((next, self.known_run(automaton, id, byte, (byte, u8::MAX)).1))
     }
 
     /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
@@ -58,23 +58,28 @@ impl Tables {
         Ok(((left.0, right.0), left.1.min(right.1)))
     }
 
-    /// The run of bytes around one that are known to have the same successor.
-    pub(super) fn known_run(&self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> (u8, u8) {
+    /// The run of bytes around one that are known to have the same successor, as far as it is `within` some bytes.
+    pub(super) fn known_run(
+        &self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+        within: (u8, u8),
+    ) -> (u8, u8) {
         let row = match self.successors().row(id) {
-            Row::Dense(row) => row,
+            Row::Dense(_) if self.successors().are_alike(id) => return within,
+            Row::Dense(row) => self.successors().dense(row, automaton),
             Row::Single(only, _) if only == byte => return (byte, byte),
             // dead on all others
-            Row::Single(only, _) if byte < only => return (0, only - 1),
-            Row::Single(only, _) => return (only + 1, u8::MAX),
+            Row::Single(only, _) if byte < only => return (within.0, within.1.min(only - 1)),
+            Row::Single(only, _) => return (within.0.max(only + 1), within.1),
             Row::Unknown | Row::Remembering => return (byte, byte),
         };
-        match self.successors().run(row, automaton.class_of(byte), automaton.class_count()) {
-            Some((first, end)) => {
-                let starts = automaton.class_representatives();
-                (starts[first], starts.get(end).map_or(u8::MAX, |next| next - 1))
-            }
-            None => (byte, byte),
-        }
+        let classes = automaton.class_of(within.0)..automaton.class_of(within.1) + 1;
+        let run = self.successors().run(row, automaton.class_of(byte), classes);
+        let starts = automaton.class_representatives();
+        let last = starts.get(run.end).map_or(u8::MAX, |next| next - 1);
+        (within.0.max(starts[run.start]), within.1.min(last))
     }
 }
 

@@ -4,6 +4,7 @@
 use super::Automaton;
 use super::segmented::Segmented;
 use super::table::ConfigurationId;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How the successors of a configuration are kept.
@@ -28,7 +29,8 @@ pub(super) struct Marks {
 }
 
 /// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
-/// begins so (1), whether a name has just ended (1), the byte of a single row (bits 8 to 15), its successor or the dense row (32 to 63).
+/// begins so (1), whether a name has just ended (1), whether all bytes have one successor (1), the byte of a single row (bits 8
+/// to 15), its successor or the dense row (32 to 63).
 #[derive(Clone, Copy)]
 struct Packed(u64);
 
@@ -36,6 +38,7 @@ impl Packed {
     const ACCEPTING: u64 = 4;
     const LAST: u64 = 8;
     const NAMED: u64 = 16;
+    const ALIKE: u64 = 32;
 
     fn row(self) -> Row {
         let value = (self.0 >> 32) as u32;
@@ -48,7 +51,7 @@ impl Packed {
     }
 
     fn with_row(self, row: Row) -> Packed {
-        let flags = self.0 & (Packed::ACCEPTING | Packed::LAST | Packed::NAMED);
+        let flags = self.0 & (Packed::ACCEPTING | Packed::LAST | Packed::NAMED | Packed::ALIKE);
         Packed(
             flags
                 | match row {
@@ -135,15 +138,26 @@ impl Successors {
         Dense(self.rows.slice(row as usize, automaton.class_count()))
     }
 
-    /// The run of classes around one that are known to have the same successor.
-    pub(super) fn run(&self, row: u32, class: usize, classes: usize) -> Option<(usize, usize)> {
-        let row = self.rows.slice(row as usize, classes);
-        let at = |class: usize| row.get(class).map_or(0, |entry| entry.load(Ordering::Acquire));
+    /// The run of classes around one that are known to have the same successor, as far as it is `within` some classes.
+    pub(super) fn run(&self, row: Dense<'_>, class: usize, within: Range<usize>) -> Range<usize> {
+        let at = |class: usize| row.0.get(class).map_or(0, |entry| entry.load(Ordering::Acquire));
         let next = at(class);
-        known(next)?;
-        let below = (0..class).rev().take_while(|&class| at(class) == next).count();
-        let above = (class..classes).take_while(|&class| at(class) == next).count();
-        Some((class - below, class + above))
+        if known(next).is_none() {
+            return class..class + 1;
+        }
+        let below = (within.start..class).rev().take_while(|&class| at(class) == next).count();
+        let above = (class..within.end).take_while(|&class| at(class) == next).count();
+        class - below..class + above
+    }
+
+    /// Whether all bytes are known to have the same successor.
+    pub(super) fn are_alike(&self, id: ConfigurationId) -> bool {
+        self.packed(id).0 & Packed::ALIKE != 0
+    }
+
+    /// Says that all bytes have the same successor.
+    pub(super) fn set_alike(&self, id: ConfigurationId) {
+        self.configurations.entry(id.index()).fetch_or(Packed::ALIKE, Ordering::Release);
     }
 
     /// The configuration after one more byte, if it is known.

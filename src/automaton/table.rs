@@ -20,6 +20,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+/// The memory is looked at once in so many steps.
+const CHECKED: u8 = 16;
+
 /// The id of a configuration: what the automaton is in after a prefix. Within one [`Tables`], equal ids mean
 /// equal futures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,10 +68,13 @@ pub struct Tables {
     /// And of several.
     closed_sets: ClosedSets,
     /// Work lists kept for their allocations; locksteps need more than one at a time.
-    spare: Vec<Closure>,
+    #[allow(clippy::vec_box)] // they are taken out and put back for each byte
+    spare: Vec<Box<Closure>>,
     scratch: Vec<Item>,
     pub(super) beyond_ascii: BeyondAscii,
     pub(super) draft: Draft,
+    /// How many steps were made since the memory was looked at.
+    unchecked: u8,
 }
 
 fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
@@ -110,6 +116,7 @@ impl Tables {
             scratch: Vec::new(),
             beyond_ascii: BeyondAscii::default(),
             draft: Draft::default(),
+            unchecked: 0,
         };
         tables.intern(&[], Marks::default(), TapeId::NONE);
         // the unsure one has a place of its own
@@ -296,6 +303,9 @@ impl Tables {
             Row::Single(only, _) => self.successors.set_row(id, Row::Single(only, Some(next))),
             Row::Dense(row) => {
                 self.successors.fill(row, automaton.class_of(low), automaton.class_of(high), next);
+                if (low, high) == (0, u8::MAX) {
+                    self.successors.set_alike(id);
+                }
             }
             Row::Remembering => {
                 self.memory.next.insert((id, byte), next);
@@ -493,8 +503,12 @@ impl Tables {
         })
     }
 
-    /// Refuses to grow beyond the automaton's `cache_bytes`.
-    pub(super) fn check_memory(&self, automaton: &Automaton) -> Result<()> {
+    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after so many steps.
+    pub(super) fn check_memory(&mut self, automaton: &Automaton) -> Result<()> {
+        self.unchecked = (self.unchecked + 1) % CHECKED;
+        if self.unchecked != 0 {
+            return Ok(());
+        }
         let limit = automaton.limits().cache_bytes;
         let used = self.memory_usage();
         if used > limit {

@@ -19,6 +19,9 @@ const PAIRS: usize = 16;
 /// Of the printable ASCII characters, so many must lead to the loop.
 const MAJORITY: usize = 32;
 
+/// Of so few children of a node each is looked at by itself, rather than all bytes.
+const FEW_CHILDREN: usize = 8;
+
 /// How a part differs from a loop.
 #[derive(Debug)]
 pub(super) struct Difference {
@@ -92,9 +95,17 @@ pub(super) fn compute(
     // nodes whose path is in the loop
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
-        let bytes = disagreements.bytes(walk, left)?;
-        for child in trie.steps(node).iter().filter(|child| bytes.contains(child.byte)) {
+        let children = trie.steps(node);
+        let bytes = match disagreements.of.get(&left) {
+            Some(bytes) => Some(*bytes),
+            None if children.len() > FEW_CHILDREN => Some(disagreements.bytes(walk, left)?),
+            None => None,
+        };
+        for child in children.iter().filter(|child| bytes.is_none_or(|bytes| bytes.contains(child.byte))) {
             let (left, right) = (walk.step(left, child.byte)?, walk.step(base, child.byte)?);
+            if bytes.is_none() && do_the_same(walk, (left, right), child.byte)? {
+                continue;
+            }
             if right == base && left > ConfigurationId::UNSURE && !walk.tables.is_accepting(left) {
                 open.push((child.node, left));
                 continue;
@@ -135,8 +146,7 @@ impl Disagreements {
             if low.is_ascii() {
                 high = high.min(0x7F);
             }
-            // characters beyond ASCII take a few bytes until they are the same
-            if pair.0 != pair.1 && (low.is_ascii() || !come_together(walk, pair)?) {
+            if !do_the_same(walk, pair, low)? {
                 bytes = bytes.union(&ByteSet::range(low, high));
             }
             byte = high.checked_add(1);
@@ -144,6 +154,11 @@ impl Disagreements {
         self.of.insert(left, bytes);
         Ok(bytes)
     }
+}
+
+/// Whether two configurations after a byte are the same. After one beyond ASCII it may take them a few more.
+fn do_the_same(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId), byte: u8) -> Result<bool> {
+    Ok(pair.0 == pair.1 || !byte.is_ascii() && come_together(walk, pair)?)
 }
 
 /// Whether two configurations lead to the same ones after any bytes, after few bytes.
