@@ -42,7 +42,7 @@ const MOST_EXPLORED: usize = 64;
 const WIDE: usize = 32;
 
 /// Walks through more than this part of all nodes are given up where there may be a shorter way.
-const LONG_WALK: usize = 16;
+const LONG_WALK: usize = 48;
 
 /// What is known of a part.
 #[derive(Clone, Debug)]
@@ -476,8 +476,10 @@ impl Work<'_> {
         let walk = &mut self.walk;
         let (returns, unsure) = (walk.returns.as_ref().map_or(0, Vec::len), walk.unsure.len());
         walk.nodes_left = 1 + (walk.vocabulary.trie().node_count() / LONG_WALK) as u32;
+        walk.most_returns = if self.spares_walks { usize::MAX } else { returns };
         let allowed = compute(walk);
-        let is_long = std::mem::replace(&mut walk.nodes_left, u32::MAX) == 0;
+        let is_long = walk.is_long();
+        walk.nodes_left = u32::MAX;
         if is_long {
             walk.unsure.truncate(unsure);
             if let Some(places) = &mut walk.returns {

@@ -49,6 +49,8 @@ pub(super) struct Walk<'a> {
     pub(super) uniform: Uniform,
     /// So many nodes may be gone through before the walk is given up; see [`is_over`](Walk::is_over).
     pub(super) nodes_left: u32,
+    /// With more returns than this it is not given up for its length: there is no other way to find all of them.
+    pub(super) most_returns: usize,
     /// How often completions had become longer when the walk began, if it is of no use once they do so again.
     pub(super) reaches: Option<usize>,
 }
@@ -73,6 +75,7 @@ impl<'a> Walk<'a> {
             unsure: Vec::new(),
             uniform: Uniform::default(),
             nodes_left: u32::MAX,
+            most_returns: usize::MAX,
             reaches: None,
         }
     }
@@ -187,10 +190,16 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Whether it takes more nodes than it may.
+    pub(super) fn is_long(&self) -> bool {
+        self.nodes_left == 0
+            && self.returns.as_ref().is_none_or(|returns| returns.len() <= self.most_returns)
+    }
+
     /// Whether what is found is of no use.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
-        self.nodes_left == 0
+        self.is_long()
             || self.returns_everywhere()
             || self.reaches.is_some_and(|before| before != self.tables.reaches())
     }
