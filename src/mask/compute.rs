@@ -475,11 +475,10 @@ impl Work<'_> {
     ) -> Result<Option<Allowed>> {
         let walk = &mut self.walk;
         let (returns, unsure) = (walk.returns.as_ref().map_or(0, Vec::len), walk.unsure.len());
-        walk.nodes_left = 1 + (walk.vocabulary.trie().node_count() / LONG_WALK) as u32;
-        walk.most_returns = if self.spares_walks { usize::MAX } else { returns };
+        walk.limit(1 + (walk.vocabulary.trie().node_count() / LONG_WALK) as u32, !self.spares_walks);
         let allowed = compute(walk);
         let is_long = walk.is_long();
-        walk.nodes_left = u32::MAX;
+        walk.limit(u32::MAX, false);
         if is_long {
             walk.unsure.truncate(unsure);
             if let Some(places) = &mut walk.returns {

@@ -49,8 +49,11 @@ pub(super) struct Walk<'a> {
     pub(super) uniform: Uniform,
     /// So many nodes may be gone through before the walk is given up; see [`is_over`](Walk::is_over).
     pub(super) nodes_left: u32,
-    /// With more returns than this it is not given up for its length: there is no other way to find all of them.
-    pub(super) most_returns: usize,
+    /// Whether it is not given up for its length once the part returns elsewhere than after a quote: then there is no
+    /// other way to find all places.
+    goes_on: bool,
+    /// Whether it has.
+    returns_inside: bool,
     /// How often completions had become longer when the walk began, if it is of no use once they do so again.
     pub(super) reaches: Option<usize>,
 }
@@ -75,7 +78,8 @@ impl<'a> Walk<'a> {
             unsure: Vec::new(),
             uniform: Uniform::default(),
             nodes_left: u32::MAX,
-            most_returns: usize::MAX,
+            goes_on: false,
+            returns_inside: false,
             reaches: None,
         }
     }
@@ -190,10 +194,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Sets how many nodes may be gone through, and whether it [goes on](Walk::goes_on) all the same.
+    pub(super) fn limit(&mut self, nodes: u32, goes_on: bool) {
+        (self.nodes_left, self.goes_on, self.returns_inside) = (nodes, goes_on, false);
+    }
+
     /// Whether it takes more nodes than it may.
     pub(super) fn is_long(&self) -> bool {
-        self.nodes_left == 0
-            && self.returns.as_ref().is_none_or(|returns| returns.len() <= self.most_returns)
+        self.nodes_left == 0 && !(self.goes_on && self.returns_inside)
     }
 
     /// Whether what is found is of no use.
@@ -358,6 +366,7 @@ impl<'a> Walk<'a> {
         if let Some(returns) = &mut self.returns
             && self.tables.is_accepting(configuration)
         {
+            self.returns_inside |= trie.byte(node) != b'"';
             returns.extend(trie.steps(node).iter().map(|child| Return {
                 byte: child.byte,
                 trie: id,
