@@ -10,14 +10,10 @@ use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use regex_syntax::utf8::{Utf8Sequence, Utf8Sequences};
+use regex_syntax::utf8::Utf8Sequence;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use std::sync::{Arc, LazyLock};
-
-/// The bytes of characters beyond ASCII.
-static BEYOND_ASCII: LazyLock<Vec<Utf8Sequence>> =
-    LazyLock::new(|| Utf8Sequences::new('\u{80}', char::MAX).collect());
+use std::sync::Arc;
 
 /// Where characters lead in more ways than this, they are told apart byte by byte.
 const MOST_MOVES: usize = 16;
@@ -28,14 +24,11 @@ type States = SmallVec<[StateId; 8]>;
 /// Where each of some states leads, if anywhere.
 type Moves = SmallVec<[Option<StateId>; 8]>;
 
-/// First bytes of characters.
-type Leads = &'static [(u8, u8)];
-
 /// How many groups of characters beyond ASCII are told apart.
-const GROUPS: usize = 6;
+const GROUPS: usize = 4;
 
-/// Groups of characters beyond ASCII, by their first bytes.
-pub(crate) type Groups = &'static [Leads; GROUPS];
+/// Groups of characters beyond ASCII, as they are spelled in UTF-8.
+pub(crate) type Groups = &'static [Vec<Utf8Sequence>; GROUPS];
 
 /// What characters beyond ASCII lead to: each once, and per group, as bits, which ones its characters lead to.
 #[derive(Clone, Debug)]
@@ -283,8 +276,8 @@ fn ways_beyond_ascii(automaton: &Automaton, states: &States, groups: Groups) -> 
         return Some(After::one(states.iter().map(|_| None).collect()));
     }
     let mut after = After { all: SmallVec::new(), of: [0; GROUPS] };
-    for (leads, of) in groups.iter().zip(&mut after.of) {
-        for moves in ways_of_group(automaton, states, leads)? {
+    for (group, of) in groups.iter().zip(&mut after.of) {
+        for moves in ways_of_group(automaton, states, group)? {
             let place = after.all.iter().position(|known| *known == moves).unwrap_or_else(|| {
                 after.all.push(moves);
                 after.all.len() - 1
@@ -295,22 +288,30 @@ fn ways_beyond_ascii(automaton: &Automaton, states: &States, groups: Groups) -> 
     Some(after)
 }
 
-/// The ways in which characters with some first bytes move states.
-fn ways_of_group(automaton: &Automaton, states: &States, leads: Leads) -> Option<Vec<Moves>> {
+/// The bytes that may follow one in well-formed UTF-8 (Unicode Standard, table 3-7), where they are the second ones of a
+/// character or come later.
+fn continuations(first: u8, second: bool) -> (u8, u8) {
+    match first {
+        0xE0 if second => (0xA0, 0xBF),
+        0xED if second => (0x80, 0x9F),
+        0xF0 if second => (0x90, 0xBF),
+        0xF4 if second => (0x80, 0x8F),
+        _ => (0x80, 0xBF),
+    }
+}
+
+/// The ways in which the characters of a group move states.
+fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<Moves>> {
     let start: Moves = states.iter().copied().map(Some).collect();
     let mut ways = Vec::new();
-    for sequence in &*BEYOND_ASCII {
+    for sequence in group {
         let mut bytes = sequence.as_slice().iter().map(|range| (range.start, range.end));
         let Some(first) = bytes.next() else { continue };
-        if !leads.iter().any(|lead| first.0 <= lead.1 && lead.0 <= first.1) {
-            continue;
-        }
         let mut at = Vec::new();
-        for lead in leads {
-            move_all(automaton, &start, (first.0.max(lead.0), first.1.min(lead.1)), &mut at);
-        }
-        for range in bytes {
-            let others = ByteSet::range(range.0, range.1).complement();
+        move_all(automaton, &start, first, &mut at);
+        for (place, range) in bytes.enumerate() {
+            let well_formed = continuations(first.0, place == 0);
+            let others = ByteSet::range(well_formed.0, well_formed.1).complement();
             let is_within = |&state: &StateId| {
                 is_plain(automaton.state(state))
                     && automaton.wanted_bytes(state).intersection(&others).is_empty()
@@ -328,7 +329,6 @@ fn ways_of_group(automaton: &Automaton, states: &States, leads: Leads) -> Option
     Some(ways)
 }
 
-/// Adds each way in which bytes from one to another move states, unless it is known.
 fn move_all(automaton: &Automaton, states: &Moves, (low, high): (u8, u8), ways: &mut Vec<Moves>) {
     let mut byte = Some(low);
     while let Some(low) = byte.filter(|&low| low <= high) {

@@ -271,11 +271,11 @@ impl Walk<'_> {
             steps.add(Kinds::of(kind), after, |next| self.goes_on(next));
         }
         if let Some(after) = self.tables.after_beyond_ascii(self.automaton, at, &GROUPS)? {
-            for (group, leads) in GROUPS.iter().enumerate() {
-                let Some(kind) = kind_of(leads[0].0).map(Kinds::of) else { continue };
+            for group in 0..GROUPS.len() {
                 let of_group: SmallVec<[ConfigurationId; 4]> = after.of_group(group).copied().collect();
-                steps.add(kind, &of_group, |next| self.goes_on(next));
+                steps.add(Kinds::of_group(group), &of_group, |next| self.goes_on(next));
             }
+            steps.add(Kinds::ANY_BEYOND, &after.all, |next| self.goes_on(next));
         }
         Ok(steps)
     }

@@ -4,7 +4,7 @@
 //! in kinds of characters, Llama 3.1's 123,177 of them make a trie of some 15,000 nodes: where a pattern does not tell
 //! apart characters of a kind, a walk over these takes the place of one over all.
 
-use super::kinds::{Kind, Kinds, kind_of};
+use super::kinds::{Kind, Kinds, kind_of_begun, kind_of_char};
 use super::subtrees::Subtree;
 use super::trie::{TokenTrie, sort_key};
 use super::{TokenId, Vocabulary};
@@ -31,13 +31,11 @@ pub(crate) fn kind(byte: u8) -> Kind {
 fn spell(bytes: &[u8], spelling: &mut Vec<u8>) -> bool {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            let mut buffer = [0; 4];
-            let Some(kind) = kind_of(c.encode_utf8(&mut buffer).as_bytes()[0]) else { return false };
+            let Some(kind) = kind_of_char(c) else { return false };
             spelling.push(kind);
         }
-        if let Some(&first) = chunk.invalid().first() {
-            let Some(kind) = kind_of(first) else { return false };
-            spelling.push(kind + BEGUN);
+        if !chunk.invalid().is_empty() {
+            spelling.push(kind_of_begun(chunk.invalid()) + BEGUN);
         }
     }
     true

@@ -1,32 +1,62 @@
 //! Kinds of characters that may stand in a JSON string (RFC 8259, section 7): digits, small letters and capitals, which
-//! patterns mostly do not tell apart; each other ASCII character by itself; those beyond ASCII by their first byte, as far
-//! as some of them are white space or end a line.
+//! patterns mostly do not tell apart; each other ASCII character by itself; of those beyond ASCII, the signs of
+//! Latin-1, white space, what ends a line, and all others.
 
-use super::loops::Ranges;
+use regex_syntax::utf8::{Utf8Sequence, Utf8Sequences};
+use std::sync::LazyLock;
 
 /// A kind; there are fewer than 64.
 pub(crate) type Kind = u8;
 
-/// No kind: control characters, quotes, backslashes and bytes that do not begin a character.
+/// No kind: control characters, quotes and backslashes.
 const NONE: u8 = u8::MAX;
 
 /// The kinds of several ASCII characters come first.
 pub(crate) const LETTERS_AND_DIGITS: [(u8, u8); 3] = [(b'0', b'9'), (b'A', b'Z'), (b'a', b'z')];
 
-/// First bytes of characters beyond ASCII, by kind. White space (`\s`) begins with C2, E1, E2, E3 or EF, and so do U+2028 and
-/// U+2029, which end a line (ECMA-262, sections 12.2 and 12.3). What is kept by group is kept by this address.
-pub(crate) static GROUPS: [Ranges; 6] = [
-    &[(0xC3, 0xE0), (0xE4, 0xEE), (0xF0, 0xF4)],
-    &[(0xC2, 0xC2)],
-    &[(0xE1, 0xE1)],
-    &[(0xE2, 0xE2)],
-    &[(0xE3, 0xE3)],
-    &[(0xEF, 0xEF)],
+/// Ranges of characters.
+type Characters = &'static [(char, char)];
+
+/// The kinds of some characters beyond ASCII: the signs of Latin-1 that are no white space; white space that ends no
+/// line, which `\s` has (ECMA-262, section 12.2; Unicode's `Zs`); what ends a line, which `\s` has and `.` has not (section
+/// 12.3).
+const SOME: [Characters; 3] = [
+    &[('\u{80}', '\u{9F}'), ('\u{A1}', '\u{BF}')],
+    &[
+        ('\u{A0}', '\u{A0}'),
+        ('\u{1680}', '\u{1680}'),
+        ('\u{2000}', '\u{200A}'),
+        ('\u{202F}', '\u{202F}'),
+        ('\u{205F}', '\u{205F}'),
+        ('\u{3000}', '\u{3000}'),
+        ('\u{FEFF}', '\u{FEFF}'),
+    ],
+    &[('\u{2028}', '\u{2029}')],
 ];
 
-/// The kind of the character that each byte begins, and how many kinds there are.
-const OF_AND_COUNT: ([u8; 256], u8) = {
-    let mut of = [NONE; 256];
+/// How many kinds there are beyond ASCII: those, and all others. That of characters that are only begun comes in addition.
+pub(crate) const BEYOND_ASCII: usize = SOME.len() + 1;
+
+/// The kinds beyond ASCII as they are spelled in UTF-8. What is kept by group is kept by this address.
+pub(crate) static GROUPS: LazyLock<[Vec<Utf8Sequence>; BEYOND_ASCII]> = LazyLock::new(|| {
+    let mut some: Vec<(char, char)> = SOME.iter().copied().flatten().copied().collect();
+    some.sort_unstable();
+    let (mut others, mut first) = (Vec::new(), '\u{80}');
+    for (low, high) in some {
+        others.extend(char::from_u32(u32::from(low) - 1).map(|before| (first, before)));
+        first = char::from_u32(u32::from(high) + 1).unwrap_or(char::MAX);
+    }
+    others.push((first, char::MAX));
+    others.retain(|(low, high)| low <= high);
+    let spelled = |ranges: &[(char, char)]| {
+        ranges.iter().flat_map(|&(low, high)| Utf8Sequences::new(low, high)).collect()
+    };
+    std::array::from_fn(|group| spelled(SOME.get(group).copied().unwrap_or(&others)))
+});
+
+/// The kind of each ASCII character, and how many kinds there are.
+const OF_AND_COUNT: ([u8; 128], u8) = {
+    let mut of = [NONE; 128];
     let mut next = 0;
     while (next as usize) < LETTERS_AND_DIGITS.len() {
         let (low, high) = LETTERS_AND_DIGITS[next as usize];
@@ -45,33 +75,49 @@ const OF_AND_COUNT: ([u8; 256], u8) = {
         }
         byte += 1;
     }
-    let mut group = 0;
-    while group < GROUPS.len() {
-        let mut range = 0;
-        while range < GROUPS[group].len() {
-            let (low, high) = GROUPS[group][range];
-            let mut byte = low;
-            while byte <= high {
-                of[byte as usize] = next;
-                byte += 1;
-            }
-            range += 1;
-        }
-        next += 1;
-        group += 1;
-    }
-    assert!(next < 64);
+    assert!(next + (BEYOND_ASCII as u8) < 63);
     (of, next)
 };
 
-const OF: [u8; 256] = OF_AND_COUNT.0;
+const OF: [u8; 128] = OF_AND_COUNT.0;
 
-/// The kind of the character that a byte begins.
+/// The first of the kinds beyond ASCII, in the order of [`GROUPS`].
+const BEYOND: Kind = OF_AND_COUNT.1;
+
+/// The kind of a character that is only begun, as far as it may be of more than one.
+const ANY_BEYOND: Kind = BEYOND + BEYOND_ASCII as Kind;
+
+/// The kind of an ASCII character.
 #[inline]
 pub(crate) const fn kind_of(byte: u8) -> Option<Kind> {
+    if !byte.is_ascii() {
+        return None;
+    }
     match OF[byte as usize] {
         NONE => None,
         kind => Some(kind),
+    }
+}
+
+/// The kind of a character.
+pub(crate) fn kind_of_char(c: char) -> Option<Kind> {
+    if let Some(byte) = u8::try_from(c).ok().filter(u8::is_ascii) {
+        return kind_of(byte);
+    }
+    let is_in = |ranges: &Characters| ranges.iter().any(|&(low, high)| (low..=high).contains(&c));
+    Some(BEYOND + SOME.iter().position(is_in).unwrap_or(SOME.len()) as Kind)
+}
+
+/// The kind of a character beyond ASCII that begins with some bytes.
+pub(crate) fn kind_of_begun(bytes: &[u8]) -> Kind {
+    let begins = |sequence: &Utf8Sequence| {
+        sequence.len() > bytes.len()
+            && sequence.as_slice().iter().zip(bytes).all(|(range, &byte)| range.matches(byte))
+    };
+    let mut groups = (BEYOND..).zip(&*GROUPS).filter(|(_, group)| group.iter().any(begins));
+    match (groups.next(), groups.next()) {
+        (Some((kind, _)), None) => kind,
+        _ => ANY_BEYOND,
     }
 }
 
@@ -81,11 +127,23 @@ pub(crate) struct Kinds(u64);
 
 impl Kinds {
     /// All kinds.
-    pub(crate) const ALL: Kinds = Kinds((1 << OF_AND_COUNT.1) - 1);
+    pub(crate) const ALL: Kinds = Kinds((1 << (ANY_BEYOND + 1)) - 1);
 
-    /// The kinds that some of the bytes begin.
+    /// Those of characters that are only begun.
+    pub(crate) const ANY_BEYOND: Kinds = Kinds(1 << ANY_BEYOND);
+
+    /// Those of the characters beyond ASCII.
+    const BEYOND: Kinds = Kinds(Kinds::ALL.0 & !((1 << BEYOND) - 1));
+
+    /// The kinds that some of the bytes may begin.
     pub(crate) fn of_bytes(bytes: impl Iterator<Item = u8>) -> Kinds {
-        Kinds(bytes.filter_map(kind_of).fold(0, |kinds, kind| kinds | 1 << kind))
+        let of = |byte| if byte < 0x80 { kind_of(byte).map(Kinds::of) } else { Some(Kinds::BEYOND) };
+        Kinds(bytes.filter_map(of).fold(0, |all, kinds| all | kinds.0))
+    }
+
+    /// That of a group beyond ASCII.
+    pub(crate) fn of_group(group: usize) -> Kinds {
+        Kinds(1 << (usize::from(BEYOND) + group))
     }
 
     /// One kind.
@@ -117,5 +175,39 @@ impl Kinds {
     #[inline]
     pub(crate) fn are_in(self, other: Kinds) -> bool {
         self.0 & !other.0 == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_beyond_ascii_is_of_the_group_that_spells_it() {
+        for c in '\u{80}'..=char::MAX {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            let of: Vec<usize> = (0..BEYOND_ASCII)
+                .filter(|&group| GROUPS[group].iter().any(|sequence| sequence.matches(bytes)))
+                .collect();
+            let kind = kind_of_char(c).map(Kinds::of);
+            assert_eq!((of.len(), kind), (1, Some(Kinds::of_group(of[0]))), "{c:?}");
+            // one that is begun is either of its kind or of an unknown one
+            for end in 1..bytes.len() {
+                let begun = kind_of_begun(&bytes[..end]);
+                assert!(begun == ANY_BEYOND || kind == Some(Kinds::of(begun)), "{c:?}");
+            }
+        }
+        assert_eq!(kind_of_begun(&[0xE2, 0x80]), ANY_BEYOND);
+        assert_eq!(Some(kind_of_begun(&[0xE3, 0x81])), kind_of_char('あ'));
+    }
+
+    #[test]
+    fn white_space_is_what_ecma_262_says() {
+        let [space, line_end] = ['\u{A0}', '\u{2028}'].map(kind_of_char);
+        for c in '\u{80}'..=char::MAX {
+            let is_space = c == '\u{FEFF}' || c.is_whitespace() && c != '\u{85}';
+            assert_eq!([space, line_end].contains(&kind_of_char(c)), is_space, "{c:?}");
+        }
     }
 }

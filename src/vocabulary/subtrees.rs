@@ -4,7 +4,7 @@
 //! loop language is at hand. But most subtrees of the trie hold letters alone: if all letters lead on, for as long as
 //! the longest token of the subtree goes, then all of its tokens are allowed and none needs a look.
 
-use super::kinds::{Kinds, kind_of};
+use super::kinds::{Kinds, kind_of, kind_of_begun, kind_of_char};
 use super::loops::{BEYOND_ASCII, STATES};
 use super::trie::TokenTrie;
 use rustc_hash::FxHashMap;
@@ -22,6 +22,22 @@ pub(crate) struct Subtree {
     pub(crate) kinds: Kinds,
     /// The most characters of a path, one that is only begun included.
     pub(crate) characters: u16,
+}
+
+/// The bytes so far of a character beyond ASCII, and zeros.
+type Begun = [u8; 4];
+
+fn bytes(begun: &Begun) -> &[u8] {
+    &begun[..begun.iter().position(|&byte| byte == 0).unwrap_or(begun.len())]
+}
+
+/// Takes in what is below a node that stands within a character, by one more byte of it.
+fn add_within(all: &mut Subtree, begun: &Begun, ends: bool, below: Subtree) {
+    if ends && let Some(c) = std::str::from_utf8(bytes(begun)).ok().and_then(|text| text.chars().next()) {
+        all.kinds.add(kind_of_char(c).map(Kinds::of).unwrap_or_default());
+    }
+    all.kinds.add(below.kinds);
+    all.characters = all.characters.max(below.characters);
 }
 
 impl Subtree {
@@ -62,9 +78,18 @@ impl Subtrees {
         }
         let count = trie.node_count();
         let mut states: Vec<State> = vec![Some(0); count];
+        let mut begun = vec![Begun::default(); count];
         for node in 0..count as u32 {
             for step in trie.steps(node) {
-                states[step.node as usize] = follow(&next, states[node as usize], step.byte).0;
+                let (place, state) = (step.node as usize, states[node as usize]);
+                states[place] = follow(&next, state, step.byte).0;
+                if !step.byte.is_ascii() {
+                    let is_new = matches!(state, None | Some(0));
+                    begun[place] = if is_new { Begun::default() } else { begun[node as usize] };
+                    if let Some(free) = begun[place].iter_mut().find(|byte| **byte == 0) {
+                        *free = step.byte;
+                    }
+                }
             }
         }
         // children have higher numbers than their parents
@@ -74,16 +99,26 @@ impl Subtrees {
         for node in (0..count as u32).rev() {
             let state = states[node as usize];
             let mut all = Some(Subtree::default());
+            if state != Some(0) && !trie.tokens(node).is_empty() {
+                // they end within a character
+                all = Some(Subtree {
+                    kinds: Kinds::of(kind_of_begun(bytes(&begun[node as usize]))),
+                    characters: 0,
+                });
+            }
             for step in trie.steps(node) {
-                let below = made[step.node as usize].filter(|_| follow(&next, state, step.byte).1);
-                let kind =
-                    if state == Some(0) { kind_of(step.byte).map(Kinds::of) } else { Some(Kinds::default()) };
+                let child = step.node as usize;
+                let below = made[child].filter(|_| follow(&next, state, step.byte).1);
+                // that of a character beyond ASCII is known below
+                let kind = match step.byte.is_ascii() {
+                    true => kind_of(step.byte).map(Kinds::of),
+                    false => Some(Kinds::default()),
+                };
                 all = all.zip(below).zip(kind).map(|((mut all, below), kinds)| {
                     if state == Some(0) {
                         all.add(kinds, below);
                     } else {
-                        all.kinds.add(below.kinds);
-                        all.characters = all.characters.max(below.characters);
+                        add_within(&mut all, &begun[child], states[child] == Some(0), below);
                     }
                     all
                 });
