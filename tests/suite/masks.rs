@@ -207,6 +207,41 @@ fn classes_of_a_pattern_give_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "words that are searched for");
 }
 
+/// Characters beyond ASCII that a string's pattern tells apart: white space, what ends a line, single ones.
+#[test]
+fn characters_beyond_ascii_give_the_bits_of_the_walk() {
+    let schema = r#"{"type": "object", "properties": {
+        "mail": {"type": "string", "pattern": "^[^@^\\s]+@[^@^\\s]+(\\.[^@^\\s]+)+$"},
+        "lines": {"type": "string", "pattern": "^.+:.{2,}:.+$"},
+        "spaces": {"type": "string", "pattern": "^\\s?\\S+(\\s\\S+){2,}$"},
+        "signs": {"type": "string", "pattern": "^[A-Za-z0-9 £«»]{3,32}$"},
+        "letters": {"type": "string", "pattern": "^[^é-ü、‘]{4,}$"},
+        "wide": {"type": "string", "pattern": "^([^\\u3000]{2}|\\u3000[a-z])+$", "maxLength": 90}
+    }}"#;
+    let grammar = json_schema::compile(schema, &Default::default()).unwrap().grammar;
+    let texts: [&[u8]; 18] = [
+        br#"{"mail": ""#,
+        r#"{"mail": "é"#.as_bytes(),
+        br#"{"mail": "a@b."#,
+        b"{\"mail\": \"a\xE2",
+        br#"{"lines": ""#,
+        br#"{"lines": "a:"#,
+        b"{\"lines\": \"a\xE2\x80",
+        br#"{"spaces": ""#,
+        br#"{"spaces": "a b"#,
+        b"{\"spaces\": \"a\xE3\x80",
+        br#"{"signs": ""#,
+        b"{\"signs\": \"ab\xC2",
+        br#"{"signs": "abcdefghijklmnopqrstuvwxyz 0123"#,
+        br#"{"letters": ""#,
+        b"{\"letters\": \"ab\xE3\x80",
+        br#"{"wide": ""#,
+        br#"{"wide": "a"#,
+        "{\"wide\": \"\u{3000}".as_bytes(),
+    ];
+    check(&grammar, &texts, "characters beyond ASCII");
+}
+
 /// White space that a rule of its own reads returns in the middle of tokens.
 #[test]
 fn white_space_that_is_called_gives_the_bits_of_the_walk() {
