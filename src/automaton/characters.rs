@@ -250,7 +250,7 @@ impl Tables {
     }
 
     fn ways_of(&mut self, automaton: &Automaton, states: States, groups: Groups) -> Ways {
-        let of = (states, groups.as_ptr() as usize);
+        let of = (states, groups.as_ptr().addr());
         if let Some(known) = self.beyond_ascii.ways.get(&of) {
             return known.clone();
         }
@@ -329,6 +329,7 @@ fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence])
     Some(ways)
 }
 
+/// Adds each way in which bytes from one to another move states, unless it is known.
 fn move_all(automaton: &Automaton, states: &Moves, (low, high): (u8, u8), ways: &mut Vec<Moves>) {
     let mut byte = Some(low);
     while let Some(low) = byte.filter(|&low| low <= high) {

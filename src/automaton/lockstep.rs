@@ -9,7 +9,7 @@ use super::Automaton;
 use super::closure::Closure;
 use super::stack::StackId;
 use super::state::Lockstep;
-use super::table::{ConfigurationId, Tables};
+use super::table::{ConfigurationId, Tables, items_of};
 use crate::error::Result;
 use crate::limits::Limits;
 use hashbrown::HashTable;
@@ -55,28 +55,23 @@ fn hash(tuple: &[ConfigurationId]) -> u64 {
     hasher.finish()
 }
 
-fn tuple_of<'a>(operands: &'a [ConfigurationId], ends: &[u32], id: u32) -> &'a [ConfigurationId] {
-    let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
-    &operands[start..ends[id as usize] as usize]
-}
-
 impl Tuples {
     pub(super) fn intern(&mut self, tuple: &[ConfigurationId]) -> u32 {
         let hash = hash(tuple);
         let (operands, ends) = (&self.operands, &self.ends);
-        if let Some(&id) = self.ids.find(hash, |&id| tuple_of(operands, ends, id) == tuple) {
+        if let Some(&id) = self.ids.find(hash, |&id| items_of(operands, ends, id) == tuple) {
             return id;
         }
         let id = self.ends.len() as u32;
         self.operands.extend_from_slice(tuple);
         self.ends.push(self.operands.len() as u32);
         let (operands, ends) = (&self.operands, &self.ends);
-        self.ids.insert_unique(hash, id, |&id| self::hash(tuple_of(operands, ends, id)));
+        self.ids.insert_unique(hash, id, |&id| self::hash(items_of(operands, ends, id)));
         id
     }
 
     pub(super) fn get(&self, tuple: u32) -> &[ConfigurationId] {
-        tuple_of(&self.operands, &self.ends, tuple)
+        items_of(&self.operands, &self.ends, tuple)
     }
 
     /// The most bytes that it took to complete any tuple of a lockstep so far.

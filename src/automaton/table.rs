@@ -84,7 +84,8 @@ fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
     hasher.finish()
 }
 
-fn items_of<'a>(items: &'a [Item], ends: &[u32], id: u32) -> &'a [Item] {
+/// Those of many that are of one id, where those of each end in turn.
+pub(super) fn items_of<'a, T>(items: &'a [T], ends: &[u32], id: u32) -> &'a [T] {
     let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
     &items[start..ends[id as usize] as usize]
 }
