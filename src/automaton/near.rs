@@ -54,6 +54,13 @@ impl Automaton {
         Some((round, near.told_apart))
     }
 
+    /// Whether a call with that frame returns to the quote that ends a string, or is the first round of a counted loop.
+    pub(super) fn text_goes_on(&self, frame: &Frame) -> bool {
+        frame.to_return != Frame::BOTTOM
+            && (matches!(self.state(frame.to_return), State::Byte { byte: b'"', .. })
+                || self.first_round(frame.to_return).is_some())
+    }
+
     /// The loop whose first round returns to a state.
     fn first_round(&self, to_return: StateId) -> Option<&Loop> {
         let again = match self.state(to_return) {

@@ -6,7 +6,8 @@
 //! is [`Tables::returned`] of the stacks below.
 //!
 //! Frames whose value a state may look at before it returns stay with the part: the members seen in a key or a
-//! separator, rounds of a loop, the tuple of a lockstep. Rounds are only told apart where a bound is so near that a token could come
+//! separator, rounds of a loop, the tuple of a lockstep. So do those of calls in a string that return to the quote that ends
+//! it or begin a loop: a pattern may return anywhere. Rounds are only told apart where a bound is so near that a token could come
 //! to it, those inside of locksteps too: see `near.rs`.
 
 use super::Automaton;
@@ -17,6 +18,7 @@ use super::stack::{Frame, StackId, Stacks};
 use super::state::{State, StateId};
 use super::successors::Marks;
 use super::table::{ConfigurationId, Tables};
+use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 use std::ops::Deref;
 
@@ -79,7 +81,7 @@ impl Tables {
         let mut splits: SmallVec<[Split; 8]> = SmallVec::new();
         for place in 0..self.items(id).len() {
             let Item { state, stack } = self.items(id)[place];
-            match self.split_stack(automaton, (state, stack), horizon, &mut splits) {
+            match self.split_stack(automaton, (id, state, stack), horizon, &mut splits) {
                 Some(here) => told_apart |= here,
                 None => return whole,
             }
@@ -112,6 +114,13 @@ impl Tables {
             parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
         }
         Parts { parts, told_apart }
+    }
+
+    /// Whether nearly any byte may come in the states of a configuration that have a stack.
+    fn is_wide(&self, automaton: &Automaton, id: ConfigurationId, stack: StackId) -> bool {
+        let states = self.items(id).iter().filter(|item| item.stack == stack);
+        let wanted = states.map(|item| automaton.wanted_bytes(item.state));
+        wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE
     }
 
     /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
@@ -148,7 +157,7 @@ impl Tables {
     fn split_stack(
         &mut self,
         automaton: &Automaton,
-        (state, whole): (StateId, StackId),
+        (id, state, whole): (ConfigurationId, StateId, StackId),
         horizon: u32,
         splits: &mut SmallVec<[Split; 8]>,
     ) -> Option<bool> {
@@ -161,9 +170,16 @@ impl Tables {
                 let frame = self.stacks.frame(stack, place);
                 let round = automaton.near_frame(&frame, horizon);
                 told_apart |= round.is_some_and(|(_, apart)| apart);
-                if let Some((Round::As(to_return, count), _)) = round {
+                let stays = match round {
+                    Some((Round::As(to_return, count), _)) => Some((to_return, count)),
+                    _ if automaton.text_goes_on(&frame) && self.is_wide(automaton, id, whole) => {
+                        Some((frame.to_return, frame.value))
+                    }
+                    _ => None,
+                };
+                if let Some(stays) = stays {
                     let mut kept = kept.clone();
-                    kept.push((to_return, count));
+                    kept.push(stays);
                     open.push((frame.below, kept));
                     continue;
                 }

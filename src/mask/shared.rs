@@ -3,11 +3,16 @@
 
 use super::compute::{Facts, Spot};
 use crate::automaton::Shape;
-use rustc_hash::FxHashMap;
+use hashbrown::{HashTable, hash_table};
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// So many bytes are kept at most.
 const MOST_BYTES: usize = 32 << 20;
+
+/// So many facts that were dropped are freed whenever some are added: no mask has to wait for all.
+const FREED: usize = 4;
 
 /// Of what something is known: a shape, and the tokens that it is about.
 pub(super) type Known = (Shape, Spot);
@@ -17,10 +22,21 @@ pub(super) type Known = (Shape, Spot);
 #[derive(Debug, Default)]
 pub(super) struct Shared(Mutex<Halves>);
 
+/// Facts, or that the part is not kept by itself.
+#[derive(Debug)]
+struct Entry {
+    /// Of what is known: shapes are long, and a table that grows asks for the hashes of all.
+    hash: u64,
+    known: Known,
+    facts: Option<Arc<Facts>>,
+}
+
 #[derive(Debug, Default)]
 struct Halves {
-    young: FxHashMap<Known, Option<Arc<Facts>>>,
-    old: FxHashMap<Known, Option<Arc<Facts>>>,
+    young: HashTable<Entry>,
+    old: HashTable<Entry>,
+    /// To be freed.
+    dropped: hash_table::IntoIter<Entry>,
     /// Of the young ones.
     bytes: usize,
 }
@@ -28,28 +44,38 @@ struct Halves {
 impl Shared {
     /// What is known, if it is: facts, or that the part is not kept by itself.
     pub(super) fn get(&self, known: &Known) -> Option<Option<Arc<Facts>>> {
+        let hash = FxBuildHasher.hash_one(known);
+        let is_it = |entry: &Entry| entry.known == *known;
         let mut halves = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(facts) = halves.young.get(known) {
-            return Some(facts.clone());
+        if let Some(entry) = halves.young.find(hash, is_it) {
+            return Some(entry.facts.clone());
         }
-        let (known, facts) = halves.old.remove_entry(known)?;
-        halves.insert(known, facts.clone());
+        let (entry, _) = halves.old.find_entry(hash, is_it).ok()?.remove();
+        let facts = entry.facts.clone();
+        halves.insert(entry);
         Some(facts)
     }
 
+    /// Keeps what was found out.
     pub(super) fn insert(&self, known: Known, facts: Option<Arc<Facts>>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(known, facts);
+        let hash = FxBuildHasher.hash_one(&known);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(Entry { hash, known, facts });
     }
 }
 
 impl Halves {
-    fn insert(&mut self, known: Known, facts: Option<Arc<Facts>>) {
-        let bytes = facts.as_ref().map_or(0, |facts| facts.memory_usage());
-        self.bytes += bytes + known.0.memory_usage() + 2 * size_of::<(Known, Option<Arc<Facts>>)>();
+    fn insert(&mut self, entry: Entry) {
+        let bytes = entry.facts.as_ref().map_or(0, |facts| facts.memory_usage());
+        self.bytes += bytes + entry.known.0.memory_usage() + 2 * size_of::<Entry>();
         if self.bytes > MOST_BYTES / 2 {
             self.bytes = 0;
-            self.old = std::mem::take(&mut self.young);
+            let old = std::mem::replace(&mut self.old, std::mem::take(&mut self.young));
+            self.dropped = old.into_iter();
         }
-        self.young.insert(known, facts);
+        self.dropped.by_ref().take(FREED).for_each(drop);
+        match self.young.entry(entry.hash, |known| known.known == entry.known, |known| known.hash) {
+            hash_table::Entry::Occupied(mut known) => *known.get_mut() = entry,
+            hash_table::Entry::Vacant(free) => drop(free.insert(entry)),
+        }
     }
 }
