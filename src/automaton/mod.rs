@@ -20,6 +20,7 @@ mod closure;
 mod compress;
 mod conditions;
 mod distinct;
+mod endless_names;
 mod errors;
 pub mod graph;
 mod later;
@@ -51,6 +52,7 @@ mod utf8;
 pub mod words;
 
 pub(crate) use distinct::Likeness;
+pub(crate) use endless_names::EndlessNames;
 pub(crate) use parts::Part;
 pub(crate) use shape::Shape;
 pub use state::StateId;
@@ -150,6 +152,11 @@ impl Automaton {
     /// Whether names of objects are told apart.
     pub(crate) fn has_names(&self) -> bool {
         self.names
+    }
+
+    /// Whether a beginning of a name may leave few.
+    pub(crate) fn may_have_few_names(&self) -> bool {
+        !self.name_starts.is_empty()
     }
 
     /// The limits it was lowered under.

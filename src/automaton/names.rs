@@ -8,7 +8,7 @@
 
 use super::string_text::Decoder;
 use super::text_sets::{SetId, TextSets};
-use super::{Automaton, ConfigurationId, StateId, Tables};
+use super::{Automaton, ConfigurationId, Tables};
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -96,57 +96,6 @@ impl Default for NameTables {
             text_ids: FxHashMap::default(),
         }
     }
-}
-
-/// More configurations than this are not looked at to see whether names go on.
-const MOST_LOOKED_AT: usize = 1 << 12;
-
-/// Whether every beginning of a name can become endlessly many; false if that is not found out.
-pub(crate) fn are_endless(automaton: &Automaton) -> bool {
-    let mut tables = Tables::new();
-    automaton.name_starts.iter().all(|&start| goes_on(automaton, &mut tables, start).unwrap_or(false))
-}
-
-/// Whether from every configuration within the words of a start one can be come to again and again.
-fn goes_on(automaton: &Automaton, tables: &mut Tables, start: StateId) -> Result<bool> {
-    let start = tables.start_of(automaton, Some(start), false)?;
-    let mut places = FxHashMap::from_iter([(start, 0usize)]);
-    let mut order = vec![start];
-    // per configuration, those before it, and how many lead on from it
-    let mut before: Vec<Vec<usize>> = vec![Vec::new()];
-    let mut ways = Vec::new();
-    while let Some(&at) = order.get(ways.len()) {
-        let from = ways.len();
-        let mut next: Vec<usize> = Vec::new();
-        for to in tables.after_any(automaton, at)? {
-            let place = *places.entry(to).or_insert(order.len());
-            if place == order.len() {
-                order.push(to);
-                before.push(Vec::new());
-            }
-            if !next.contains(&place) {
-                next.push(place);
-                before[place].push(from);
-            }
-        }
-        ways.push(next.len());
-        if order.len() > MOST_LOOKED_AT {
-            return Ok(false);
-        }
-    }
-    let mut ended: Vec<usize> = (0..ways.len()).filter(|&place| ways[place] == 0).collect();
-    while let Some(place) = ended.pop() {
-        if !tables.is_accepting(order[place]) {
-            return Ok(false);
-        }
-        for &from in &before[place] {
-            ways[from] -= 1;
-            if ways[from] == 0 {
-                ended.push(from);
-            }
-        }
-    }
-    Ok(true)
 }
 
 /// The characters of a string; nothing if it is no JSON.

@@ -3,7 +3,7 @@
 use super::engine::{Engine, Published};
 use super::shared::Shared;
 use super::spelling;
-use crate::automaton::{Automaton, names};
+use crate::automaton::{Automaton, EndlessNames};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
@@ -75,7 +75,10 @@ impl Compiler {
         Ok(CompiledGrammar(Arc::new(Inner {
             fixed_bytes: automaton.memory_usage() + grammar.memory_usage(),
             grammar: grammar.clone(),
-            names_are_endless: OnceLock::new(),
+            names: match automaton.may_have_few_names() {
+                true => FurtherNames::default(),
+                false => FurtherNames { are_endless: OnceLock::from(true), found_out: Mutex::default() },
+            },
             automaton,
             vocabulary: Arc::clone(&self.vocabulary),
             published: Arc::clone(engine.current()),
@@ -96,11 +99,19 @@ struct Inner {
     /// Bytes of the grammar and the automaton.
     fixed_bytes: usize,
     automaton: Automaton,
-    /// Whether every beginning of a name of an object can become endlessly many; found out when it is first asked for.
-    names_are_endless: OnceLock<bool>,
+    names: FurtherNames,
     vocabulary: Arc<Vocabulary>,
     published: Arc<ArcSwap<Published>>,
     engine: Mutex<Engine>,
+}
+
+/// Whether every beginning of a name of an object can become endlessly many names.
+#[derive(Debug, Default)]
+struct FurtherNames {
+    /// Once it is known.
+    are_endless: OnceLock<bool>,
+    /// Until then, how far that was found out.
+    found_out: Mutex<Option<Box<EndlessNames>>>,
 }
 
 /// What a compiled grammar holds at a moment.
@@ -136,9 +147,21 @@ impl CompiledGrammar {
         &self.0.automaton
     }
 
-    /// Whether every beginning of a name of an object can become endlessly many names.
+    /// Whether it is known that every beginning of a name of an object can become endlessly many names.
     pub(crate) fn names_are_endless(&self) -> bool {
-        *self.0.names_are_endless.get_or_init(|| names::are_endless(&self.0.automaton))
+        self.0.names.are_endless.get() == Some(&true)
+    }
+
+    /// Goes on to find out whether that is so, unless another thread does.
+    pub(crate) fn look_at_names(&self) {
+        let FurtherNames { are_endless, found_out } = &self.0.names;
+        if are_endless.get().is_none()
+            && let Ok(mut found_out) = found_out.try_lock()
+            && let Some(answer) = found_out.get_or_insert_default().look(&self.0.automaton)
+        {
+            are_endless.get_or_init(|| answer);
+            *found_out = None;
+        }
     }
 
     /// Sizes and counts.

@@ -231,6 +231,7 @@ impl Matcher {
         if self.path.names.memory_usage() > ROOM + ROOM_PER_BYTE * self.path.bytes.len() {
             self.with_engine(|with, _| with.follow_again())?;
         }
+        self.compiled.look_at_names();
         let place = self.path.place();
         let repeated = match is_thorough(&self.compiled) {
             true => self.with_engine(|with, configuration| with.repeated(with.cursor(configuration)))?,

@@ -4,12 +4,14 @@
 //! to what may stand in it. What is not found here to be endless need not be finite.
 
 use super::Emitter;
+use super::completing::{completing, within};
 use crate::error::Result;
-use crate::grammar::{ByteSet, ExprId, Expression, Names};
+use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Names};
 use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::numbers::NumberRange;
 use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, RestShape, Shape, Test, Typed};
+use crate::syntax::json_schema::strings;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many different items are more than a text could hold.
@@ -186,40 +188,19 @@ impl<'e, 'a> Emitter<'e, 'a> {
         true
     }
 
-    /// Whether there is a character that strings cannot have that pass one of the tests. A string with it fails all of them,
-    /// however it begins.
-    pub(super) fn have_common_gap(&self, tests: &[Test<'a>]) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut open: Vec<ExprId> = Vec::new();
+    /// Whether there is a character with which no string comes to pass one of the tests: one that may fail them all goes on
+    /// to do so with that character, however often it follows.
+    pub(super) fn have_common_gap(&mut self, tests: &[Test<'a>]) -> bool {
+        let mut all = ByteSet::range(b'"', b'"').union(&ByteSet::range(b'\\', b'\\'));
+        let any = strings::canonical(&mut self.g, &CharClass::any());
+        let any = self.g.star(any);
         for test in tests {
             let fails = self.tests.get(&(test.test, false)).map(|&fails| self.g.expression(fails));
             let Some(&Expression::Complement(passes)) = fails else { return false };
-            open.push(passes);
+            let Some(bytes) = completing(&self.g, passes, any) else { return false };
+            all = all.union(&bytes);
         }
-        let mut bytes = ByteSet::range(b'"', b'"').union(&ByteSet::range(b'\\', b'\\'));
-        while let Some(id) = open.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            let expression = self.g.expression(id);
-            match expression {
-                Expression::Bytes(text) => text.iter().for_each(|&byte| bytes.insert(byte)),
-                Expression::ByteSet(set) => bytes = bytes.union(set),
-                Expression::Class(class) => {
-                    for &(low, high) in class.ranges().iter().filter(|range| range.0.is_ascii()) {
-                        bytes = bytes.union(&ByteSet::range(low as u8, high.min('\x7F') as u8));
-                    }
-                }
-                Expression::Empty
-                | Expression::Sequence(_)
-                | Expression::Choice(_)
-                | Expression::Intersection(_)
-                | Expression::Repeat { .. }
-                | Expression::Label(..) => open.extend(expression.children()),
-                _ => return false,
-            }
-        }
-        (b' '..=b'~').any(|byte| !bytes.contains(byte))
+        (b' '..=b'~').any(|byte| !all.contains(byte))
     }
 
     fn is_quote(&self, id: ExprId) -> bool {
@@ -228,18 +209,9 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
     /// A lower bound on the number of words of an expression.
     fn variety(&self, root: ExprId) -> u64 {
-        let mut reached = FxHashSet::default();
-        let mut open = vec![root];
-        while let Some(id) = open.pop() {
-            if reached.insert(id) {
-                open.extend(self.g.expression(id).children());
-            }
-        }
-        let mut order: Vec<ExprId> = reached.into_iter().collect();
-        order.sort_unstable();
         // with each: whether no word begins another, so that what follows can be told from it
         let mut known: FxHashMap<ExprId, (u64, bool)> = FxHashMap::default();
-        for id in order {
+        for id in within(&self.g, root) {
             let of = |id: &ExprId| known.get(id).copied().unwrap_or_default();
             let words = match self.g.expression(id) {
                 Expression::Empty | Expression::Bytes(_) => (1, true),

@@ -4,6 +4,7 @@
 //! something to call; the others stand where they are used. Each is labelled with its JSON Pointer.
 
 mod array;
+mod completing;
 mod endless;
 mod object;
 mod value;
