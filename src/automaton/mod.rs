@@ -37,6 +37,7 @@ mod members;
 pub(crate) mod names;
 mod near;
 mod parts;
+mod returning;
 mod runs;
 pub(crate) mod segmented;
 mod shape;

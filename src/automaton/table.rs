@@ -17,6 +17,7 @@ use crate::grammar::ByteSet;
 use crate::limits::Limits;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -264,6 +265,23 @@ impl Tables {
             }
             _ => None,
         }
+    }
+
+    /// What is in both of two configurations, as a configuration; `None` if that is nothing, or they remember what was read.
+    pub(crate) fn common(&mut self, a: ConfigurationId, b: ConfigurationId) -> Option<ConfigurationId> {
+        if a <= ConfigurationId::UNSURE || b <= ConfigurationId::UNSURE {
+            return None;
+        }
+        if self.remembers(a) || self.remembers(b) {
+            return None;
+        }
+        let other = self.items(b);
+        let common: SmallVec<[Item; 16]> =
+            self.items(a).iter().filter(|item| other.binary_search(item).is_ok()).copied().collect();
+        if common.len() == self.items(a).len() {
+            return Some(a);
+        }
+        (!common.is_empty()).then(|| self.intern(&common, Marks::default(), TapeId::NONE))
     }
 
     fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {

@@ -8,6 +8,7 @@
 //! walk's, bit for bit.
 
 use super::allowed::Allowed;
+use super::lasting;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
@@ -45,6 +46,9 @@ pub(super) fn compute(
             Some(parts) => counted(walk, (language, parts), configuration)?,
             None => entered(walk, language, configuration)?,
         };
+        if allowed.is_none() {
+            allowed = lasting::compute(walk, language, configuration)?;
+        }
         if allowed.is_none() {
             allowed = closed(walk, language, configuration)?;
         }

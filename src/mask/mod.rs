@@ -14,6 +14,7 @@
 //!
 //! - `loops.rs` takes the place of the walk where a configuration comes back to itself on a loop that is
 //!   precomputed for the vocabulary: the inside of a string, free text, whitespace. It gives the same bits.
+//!   `lasting.rs` sees that a configuration never ends on one, as where a pattern is searched for.
 //!
 //! Nothing here knows of front ends.
 
@@ -24,6 +25,7 @@ mod compute;
 mod difference;
 mod distinct;
 mod engine;
+mod lasting;
 mod loops;
 mod shared;
 mod spelling;
