@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Configurations, by the state of the loop, among which a configuration may stay.
-const MOST_REACHED: usize = 400;
+const MOST_REACHED: usize = 80;
 
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];
