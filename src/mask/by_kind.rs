@@ -30,7 +30,7 @@ const SMALLEST: u32 = 4;
 type Several = SmallVec<[ConfigurationId; 4]>;
 
 /// Where more tokens would be read byte by byte as well.
-const MOST_READ: usize = 2048;
+const MOST_READ: usize = 8192;
 
 /// The tokens allowed in a configuration; `None` if it is not wide, or one cannot say so.
 pub(super) fn compute(
@@ -127,8 +127,8 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
         true => Tokens::None(Allowed::default()),
         false => Tokens::All(vocabulary.loops().string().inside.to_vec()),
     };
-    let mut reader = Reader::new(configuration);
-    let mut unread = MOST_READ;
+    // tokens to be read once it is known that they are not too many
+    let (mut unread, mut count): (Vec<&[TokenId]>, usize) = (Vec::new(), 0);
     // with the configurations that spellings lead to
     let mut open: Vec<(u32, Several)> = vec![(trie.root(), smallvec![configuration])];
     while let Some((node, at)) = open.pop() {
@@ -167,20 +167,24 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
                     continue;
                 }
             }
-            let Some(left) = unread.checked_sub(tokens.len()) else { return Ok(None) };
-            unread = left;
-            for token in tokens {
-                match reader.reads(walk, *token)? {
-                    Some(true) => result.allow(&[*token]),
-                    Some(false) => result.forbid(&[*token]),
-                    None => return Ok(None),
-                }
+            count += tokens.len();
+            if count > MOST_READ {
+                return Ok(None);
             }
+            unread.push(tokens);
         }
         if let Tokens::None(allowed) = &mut result
             && allowed.are_many()
         {
             allowed.settle(vocabulary.width());
+        }
+    }
+    let mut reader = Reader::new(configuration);
+    for token in unread.into_iter().flatten() {
+        match reader.reads(walk, *token)? {
+            Some(true) => result.allow(&[*token]),
+            Some(false) => result.forbid(&[*token]),
+            None => return Ok(None),
         }
     }
     Ok(Some(match result {
