@@ -5,7 +5,7 @@ use grammata::automaton::{ConfigurationId, Tables};
 use grammata::grammar::{Expression, Grammar};
 use grammata::syntax::{gbnf, json_schema, regex};
 use grammata::testing::names::has_repeated_name;
-use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};
+use grammata::{CompiledGrammar, Compiler, Limits, TokenId, Vocabulary};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -139,6 +139,51 @@ fn schemas_give_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "schema");
 }
 
+/// Where a pattern is searched for, all that may come before it is a loop that never ends.
+#[test]
+fn what_is_searched_for_gives_the_bits_of_the_walk() {
+    let search = regex::Options { search: true, ..Default::default() };
+    for (pattern, prefixes) in [
+        ("UTC|Africa/[A-Za-z]+", &["", "U", "xUT", "UTC", "Africa/"]),
+        (r"[0-9]{3}\n", &["", "12", "1234", "é1", "123\n"]),
+        ("é+x|[a-z]é", &["", "a", "é", "éx", "b\u{1}"]),
+    ] {
+        let grammar = regex::compile(pattern, &search).unwrap_or_else(|e| panic!("{e}"));
+        check(&grammar, &prefixes.map(str::as_bytes), pattern);
+    }
+    for (pattern, prefixes) in [
+        (r#""[^"\\\x00-\x1f]*(foo|bar)[^"\\\x00-\x1f]*"[,}]"#, ["\"", "\"fo", "\"é", "\"foo"]),
+        // some of what is searched for keeps on for a while only
+        (r#""([^"\\]*x|[a-z]{3}|[a-z]*foo)y""#, ["\"", "\"ab", "\"abc", "\"x"]),
+        // one way ends with some characters, the other with all others
+        (r#""([a-m]*foo|[n-z]*bar)""#, ["\"", "\"a", "\"n", "\"ab"]),
+        (r#""([^"]*a|[^"b]*)*c""#, ["\"", "\"a", "\"é", "\"b"]),
+        (r#""[^"]*a([^"]*|")b""#, ["\"", "\"a", "\"ca\"", "\"ab"]),
+    ] {
+        let grammar = regex::compile(pattern, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+        check(&grammar, &prefixes.map(str::as_bytes), pattern);
+    }
+    let schema = r#"{"type": "object", "properties": {
+        "zone": {"type": "string", "pattern": "UTC|(Africa/[A-Za-z]+)"},
+        "id": {"type": "string", "minLength": 12, "maxLength": 12, "pattern": "[0-9a-fA-F]+"}
+    }, "patternProperties": {"rel:.*": {"type": "string"}}, "additionalProperties": {"type": "number"}}"#;
+    let grammar = json_schema::compile(schema, &Default::default()).unwrap().grammar;
+    let texts = [
+        r#"{"#,
+        r#"{""#,
+        r#"{"re"#,
+        r#"{"rel:"#,
+        r#"{"xrel:y": ""#,
+        r#"{"zone": ""#,
+        r#"{"zone": "Af"#,
+        r#"{"zone": "UTC, "#,
+        r#"{"id": ""#,
+        r#"{"id": "xyz"#,
+        r#"{"id": "xyz9uvwxyz"#,
+    ];
+    check(&grammar, &texts.map(str::as_bytes), "schema");
+}
+
 /// Classes of characters that no loop language has, bounded and not, alone and beside others: subtrees of the trie
 /// are taken whole where all their characters lead on alike.
 #[test]
@@ -254,4 +299,18 @@ fn white_space_that_is_called_gives_the_bits_of_the_walk() {
     let grammar = gbnf::compile(text, &Default::default()).unwrap().grammar;
     let texts = ["", " ", "{", "{ ", "{ a", "{ a ", "{ a : ", "{ a :    ;", "{}", "{} ", "(", "( ", "( \t"];
     check(&grammar, &texts.map(str::as_bytes), "called white space");
+}
+
+/// Breadth first, more than a thousand beginnings would have to be looked at before one is whole.
+#[test]
+fn a_long_word_of_two_patterns_is_found_soon() {
+    let schema = r#"{"type": "string", "minLength": 35, "maxLength": 35,
+        "pattern": "\\d+-[A-Fa-f0-9]*-[A-Fa-f0-9]{24}"}"#;
+    let limits = Limits { lockstep_search: 1_000, ..Limits::default() };
+    let options = json_schema::JsonSchemaOptions { limits: limits.clone(), ..Default::default() };
+    let grammar = json_schema::compile(schema, &options).unwrap().grammar;
+    let compiled = Compiler::new(Arc::clone(&VOCABULARY)).limits(limits).compile(&grammar).unwrap();
+    let mut matcher = compiled.matcher();
+    matcher.accept_bytes(br#""1-581cf771-a006649127e371903a2de979""#).unwrap();
+    assert!(matcher.is_accepting().unwrap());
 }
