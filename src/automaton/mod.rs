@@ -17,7 +17,6 @@ mod characters;
 mod classes;
 mod closed_sets;
 mod closure;
-mod completion;
 mod compress;
 mod conditions;
 mod distinct;
