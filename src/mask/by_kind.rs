@@ -29,8 +29,11 @@ const SMALLEST: u32 = 4;
 /// Some configurations.
 type Several = SmallVec<[ConfigurationId; 4]>;
 
-/// Where more tokens would be read byte by byte as well.
+/// Where more tokens would have to be read byte by byte they are walked.
 const MOST_READ: usize = 8192;
+
+/// So are the tokens that are left when most are known, if they are more than this.
+const MOST_LEFT: usize = 2048;
 
 /// The tokens allowed in a configuration; `None` if it is not wide, or one cannot say so.
 pub(super) fn compute(
@@ -58,7 +61,7 @@ pub(super) fn complete(
     let inside = &walk.vocabulary.loops().string().inside;
     let words = allowed.bits(inside.len());
     let left = || inside.iter().zip(&*words).map(|(inside, allowed)| inside & !allowed);
-    if left().map(|word| word.count_ones() as usize).sum::<usize>() > MOST_READ {
+    if left().map(|word| word.count_ones() as usize).sum::<usize>() > MOST_LEFT {
         return Ok(None);
     }
     let mut more = Vec::new();

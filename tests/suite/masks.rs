@@ -184,6 +184,24 @@ fn what_is_searched_for_gives_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "schema");
 }
 
+/// Whether names can run out takes more than one mask to find out: it makes no difference to the masks.
+#[test]
+fn names_of_many_configurations_give_the_bits_of_each_token() {
+    for names in ["^[ab]{1,90}$", "^([ab]{90})*$", "^(.{50}x)*$"] {
+        let schema = format!(
+            r#"{{"type": "object", "patternProperties": {{"{names}": {{"type": "number"}}}},
+                "additionalProperties": false}}"#
+        );
+        let grammar = json_schema::compile(&schema, &Default::default()).unwrap().grammar;
+        let name = ["ab"; 45].concat();
+        let other = format!("{}x", ["ab"; 25].concat());
+        let name = if names.contains('x') { other } else { name };
+        let prefixes = [0, 1, 30, 41].map(|begun| format!(r#"{{"{name}": 1, "{}"#, &name[..begun]));
+        let prefixes: Vec<&[u8]> = prefixes.iter().map(|prefix| prefix.as_bytes()).cycle().take(12).collect();
+        check(&grammar, &prefixes, names);
+    }
+}
+
 /// Classes of characters that no loop language has, bounded and not, alone and beside others: subtrees of the trie
 /// are taken whole where all their characters lead on alike.
 #[test]
