@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -93,6 +93,20 @@ impl GrammarBuilder {
     /// The expression of an id of this builder.
     pub fn expression(&self, id: ExprId) -> &Expression {
         &self.expressions[id.index()]
+    }
+
+    /// The ids of an expression and of all those in it, each after those in it. What a rule stands for is not in it.
+    pub(crate) fn within(&self, root: ExprId) -> Vec<ExprId> {
+        let mut reached = FxHashSet::default();
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            if reached.insert(id) {
+                open.extend(self.expression(id).children());
+            }
+        }
+        let mut order: Vec<ExprId> = reached.into_iter().collect();
+        order.sort_unstable();
+        order
     }
 
     fn fail(&mut self, error: crate::Error) {

@@ -86,9 +86,7 @@ pub(super) fn complete(
 /// Adds the tokens that leave strings, and those that do not begin in one.
 fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, allowed: &mut Allowed) -> Result<()> {
     let language = walk.vocabulary.loops().string();
-    for leaving in language.leaving.into_iter().flatten() {
-        walk.run(leaving, configuration, |_| true, allowed)?;
-    }
+    walk.run_leaving(language, configuration, allowed)?;
     walk.run(TrieId::ALL, configuration, |byte| !language.begins[usize::from(byte)], allowed)
 }
 

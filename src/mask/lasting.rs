@@ -38,9 +38,7 @@ pub(super) fn compute(
     // there is no shorter way
     walk.limit(u32::MAX, false);
     let mut allowed = Allowed::of_words(Arc::clone(&language.inside));
-    for leaving in language.leaving.into_iter().flatten() {
-        walk.run(leaving, configuration, |_| true, &mut allowed)?;
-    }
+    walk.run_leaving(language, configuration, &mut allowed)?;
     Ok(Some(allowed))
 }
 

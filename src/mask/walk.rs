@@ -5,7 +5,7 @@ use super::sweep::Levels;
 use super::uniform::Uniform;
 use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
 use crate::error::Result;
-use crate::vocabulary::loops::TrieId;
+use crate::vocabulary::loops::{LoopLanguage, TrieId};
 use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
 use smallvec::SmallVec;
 
@@ -136,6 +136,19 @@ impl<'a> Walk<'a> {
         let trie = self.vocabulary.trie_of(id);
         self.visit((id, trie), trie.root(), configuration, wanted, allowed)?;
         self.finish((id, trie), allowed)
+    }
+
+    /// Adds the tokens that begin in a loop and leave it, and are allowed in `configuration`.
+    pub(super) fn run_leaving(
+        &mut self,
+        language: &LoopLanguage,
+        configuration: ConfigurationId,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        for leaving in language.leaving.into_iter().flatten() {
+            self.run(leaving, configuration, |_| true, allowed)?;
+        }
+        Ok(())
     }
 
     /// Adds the tokens that end at a node or below it and are allowed, where `configuration` is reached at the

@@ -3,7 +3,7 @@
 use super::formats::Side;
 use super::string_test::{self, StringTest};
 use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -32,17 +32,8 @@ fn strings(pattern: &str) -> Option<Strings> {
     let mut g = GrammarBuilder::default();
     let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
     let root = string_test::lower(&mut g, StringTest::Pattern(pattern), Side::Within, "", spell).ok()??;
-    let mut reached = FxHashSet::default();
-    let mut open = vec![root];
-    while let Some(id) = open.pop() {
-        if reached.insert(id) {
-            open.extend(g.expression(id).children());
-        }
-    }
-    let mut order: Vec<ExprId> = reached.into_iter().collect();
-    order.sort_unstable();
     let mut known: FxHashMap<ExprId, Vec<String>> = FxHashMap::default();
-    for id in order {
+    for id in g.within(root) {
         let of = |id: ExprId| known.get(&id).cloned().unwrap_or_default();
         let words: Vec<String> = match g.expression(id) {
             Expression::Empty => vec![String::new()],

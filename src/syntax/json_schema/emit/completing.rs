@@ -1,7 +1,7 @@
 //! With which bytes texts come into a language: what fails a pattern goes on to fail it with all others.
 
 use crate::grammar::{ByteSet, ExprId, Expression, GrammarBuilder};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// With which bytes a text comes into a language that does not hold all texts that begin with the text before.
@@ -32,7 +32,7 @@ impl Completing {
 /// that is not known. In the language of `any` are all texts.
 pub(super) fn completing(g: &GrammarBuilder, language: ExprId, any: ExprId) -> Option<ByteSet> {
     let mut known: FxHashMap<ExprId, Completing> = FxHashMap::default();
-    for id in within(g, language) {
+    for id in g.within(language) {
         let of = |id: &ExprId| known.get(id).copied();
         let all_of = |parts: &[ExprId]| parts.iter().map(of).collect::<Option<SmallVec<[_; 8]>>>();
         let completing = match g.expression(id) {
@@ -75,20 +75,6 @@ pub(super) fn completing(g: &GrammarBuilder, language: ExprId, any: ExprId) -> O
         known.insert(id, completing);
     }
     known.get(&language).map(|completing| completing.whole)
-}
-
-/// An expression and all those in it, each after those in it.
-pub(super) fn within(g: &GrammarBuilder, root: ExprId) -> Vec<ExprId> {
-    let mut reached = FxHashSet::default();
-    let mut open = vec![root];
-    while let Some(id) = open.pop() {
-        if reached.insert(id) {
-            open.extend(g.expression(id).children());
-        }
-    }
-    let mut order: Vec<ExprId> = reached.into_iter().collect();
-    order.sort_unstable();
-    order
 }
 
 #[cfg(test)]

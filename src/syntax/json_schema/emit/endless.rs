@@ -4,7 +4,7 @@
 //! to what may stand in it. What is not found here to be endless need not be finite.
 
 use super::Emitter;
-use super::completing::{completing, within};
+use super::completing::completing;
 use crate::error::Result;
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Names};
 use crate::syntax::json_schema::assertion::TypeSet;
@@ -211,7 +211,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
     fn variety(&self, root: ExprId) -> u64 {
         // with each: whether no word begins another, so that what follows can be told from it
         let mut known: FxHashMap<ExprId, (u64, bool)> = FxHashMap::default();
-        for id in within(&self.g, root) {
+        for id in self.g.within(root) {
             let of = |id: &ExprId| known.get(id).copied().unwrap_or_default();
             let words = match self.g.expression(id) {
                 Expression::Empty | Expression::Bytes(_) => (1, true),
