@@ -97,10 +97,7 @@ impl Block {
 
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        let members = |m: &Members| {
-            m.keys.iter().map(|k| k.edges.capacity() * 8 + k.members.capacity() * 4 + 56).sum::<usize>()
-                + m.values.capacity() * 9
-        };
+        let members = |m: &Members| m.keys.memory_usage() + m.values.capacity() * 9;
         self.states.capacity() * size_of::<State>()
             + self.state_scopes.capacity() * 4
             + self.scopes.capacity() * size_of::<Scope>()

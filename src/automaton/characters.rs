@@ -199,7 +199,7 @@ impl Tables {
                 plain if is_plain(plain) => parted.plain.push(item),
                 State::Lockstep(l) => parted.locksteps.push((l, item.stack)),
                 State::Key { members, node } => {
-                    if automaton.key_edges(members, node).iter().any(|edge| !edge.0.is_ascii()) {
+                    if automaton.keys(members).edges(node).any(|edge| !edge.0.is_ascii()) {
                         return None;
                     }
                 }

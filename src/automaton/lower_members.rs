@@ -1,7 +1,8 @@
 //! Lowering of member lists: a trie over the keys, a start per value, a register in the list's frame.
 
+use super::key_trie::KeyTrie;
 use super::lower::Lowering;
-use super::state::{Conditional, KeyNode, Members, State, StateId};
+use super::state::{Conditional, Members, State, StateId};
 use super::task::Task;
 use crate::grammar::conditions;
 use crate::grammar::{Condition, ExprId, Expression, Members as Source, Order};
@@ -54,7 +55,7 @@ impl<'g> Lowering<'g> {
         self.kept.sources.members.push(id);
         self.block.members.push(Members {
             any_order: source.order == Order::Any,
-            keys: Vec::new(),
+            keys: KeyTrie::default(),
             values: Vec::new(),
             required: Vec::new(),
             next_required: Vec::new(),
@@ -122,8 +123,8 @@ impl<'g> Lowering<'g> {
             next_required[place] = if required[place] { place as u32 } else { next_required[place + 1] };
             required_from[place] = required_from[place + 1] + u32::from(required[place]);
         }
-        let bytes = members.iter().map(|member| member.key.len()).sum();
-        let keys = key_trie(members.iter().map(|member| &*member.key), bytes);
+        let keys: Vec<&[u8]> = members.iter().map(|member| &*member.key).collect();
+        let keys = KeyTrie::new(&keys);
         let mut root = StateId::ACCEPT;
         for node in 0..keys.len() {
             let state = self.add_state(State::Key { members: index, node: node as u32 });
@@ -149,28 +150,4 @@ impl<'g> Lowering<'g> {
         let enter = self.add_state(State::MembersEnter(index));
         self.push_result(enter);
     }
-}
-
-/// The trie of keys, of so many `bytes` together.
-fn key_trie<'k>(keys: impl Iterator<Item = &'k [u8]>, bytes: usize) -> Vec<KeyNode> {
-    let mut nodes = Vec::with_capacity(bytes.min(1 << 12) + 1);
-    nodes.push(KeyNode::default());
-    for (member, key) in keys.enumerate() {
-        let member = member as u32;
-        let mut at = 0;
-        for &byte in key {
-            nodes[at].members.push(member);
-            at = match nodes[at].edges.binary_search_by_key(&byte, |edge| edge.0) {
-                Ok(found) => nodes[at].edges[found].1 as usize,
-                Err(place) => {
-                    let child = nodes.len();
-                    nodes[at].edges.insert(place, (byte, child as u32));
-                    nodes.push(KeyNode::default());
-                    child
-                }
-            };
-        }
-        nodes[at].terminals.push(member);
-    }
-    nodes
 }

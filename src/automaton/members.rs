@@ -234,7 +234,7 @@ impl Tables {
         below: StackId,
     ) -> Result<()> {
         let at = self.progress(list, value);
-        if self.any_may_come((m, list), at, &list.keys[0].members)? {
+        if self.any_may_come((m, list), at, list.keys.members(0))? {
             let stack = self.stacks.push(list.to_return, value, below);
             self.add(closure, list.root, stack);
         }
@@ -278,7 +278,7 @@ impl Tables {
             self.add(closure, list.exit, frame.below);
         }
         let further = !self.further((m, list), at)?.is_empty();
-        if further || self.any_may_come((m, list), at, &list.keys[0].members)? {
+        if further || self.any_may_come((m, list), at, list.keys.members(0))? {
             let stack = self.stacks.push(list.between, frame.value, frame.below);
             self.add(closure, list.separator, stack);
         }
@@ -295,19 +295,17 @@ impl Tables {
         stack: StackId,
     ) -> Result<()> {
         let list = automaton.members(m);
-        let edges = &list.keys[node as usize].edges;
-        let Ok(found) = edges.binary_search_by_key(&byte, |edge| edge.0) else { return Ok(()) };
-        let child = edges[found].1;
-        let key = &list.keys[child as usize];
+        let Some(child) = list.keys.child(node, byte) else { return Ok(()) };
+        let (members, ends) = (list.keys.members(child), list.keys.ends(child));
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             let at = self.progress(list, frame.value);
-            if !key.edges.is_empty() && self.any_may_come((m, list), at, &key.members)? {
-                let value = self.value_in_key(list, frame.value, &key.members);
+            if !members.is_empty() && self.any_may_come((m, list), at, members)? {
+                let value = self.value_in_key(list, frame.value, members);
                 let stack = self.stacks.push(frame.to_return, value, frame.below);
                 self.add(closure, StateId(list.root.0 + child), stack);
             }
-            for &member in &key.terminals {
+            for &member in ends {
                 let Some(value) = self.after_member((m, list), at, member)? else { continue };
                 let stack = self.stacks.push(list.to_return, value, frame.below);
                 self.add(closure, automaton.entered(list.values[member as usize])?, stack);

@@ -23,6 +23,7 @@ mod distinct;
 mod endless_names;
 mod errors;
 pub mod graph;
+mod key_trie;
 mod later;
 mod left_recursion;
 mod literals;
@@ -65,6 +66,7 @@ use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
 use crate::limits::Limits;
 use block::Block;
 use classes::ByteClasses;
+use key_trie::KeyTrie;
 use later::Later;
 use state::{Distinct, Edge, Lockstep, Loop, Members, State};
 
@@ -173,7 +175,12 @@ impl Automaton {
 
     /// Bytes on the heap.
     pub fn memory_usage(&self) -> usize {
-        self.ahead.memory_usage() + self.later_bytes()
+        self.bytes_ahead() + self.later_bytes()
+    }
+
+    /// Bytes on the heap of what was lowered when the automaton was made.
+    pub(crate) fn bytes_ahead(&self) -> usize {
+        self.ahead.memory_usage()
     }
 
     /// Bytes on the heap of what was lowered after the automaton was made.
@@ -192,7 +199,7 @@ impl Automaton {
                 let ranges = self.edges(first, len).iter().map(|edge| ByteSet::range(edge.low, edge.high));
                 ranges.fold(ByteSet::EMPTY, |all, range| all.union(&range))
             }
-            State::Key { members, node } => self.key_edges(members, node).iter().map(|edge| edge.0).collect(),
+            State::Key { members, node } => self.keys(members).edges(node).map(|edge| edge.0).collect(),
             State::Lockstep(_) => ByteSet::FULL,
             _ => ByteSet::EMPTY,
         }
@@ -204,8 +211,8 @@ impl Automaton {
             State::Byte { byte, next } => Some((byte, Some(next))),
             State::Key { members, node } => {
                 let list = self.members(members);
-                let &[(byte, child)] = list.keys[node as usize].edges.as_slice() else { return None };
-                let goes_on = list.keys[child as usize].terminals.is_empty();
+                let (byte, child) = list.keys.only_edge(node)?;
+                let goes_on = list.keys.ends(child).is_empty();
                 Some((byte, goes_on.then_some(StateId(list.root.0 + child))))
             }
             _ => None,
@@ -230,8 +237,8 @@ impl Automaton {
         self.block(first).edges(first, len)
     }
 
-    fn key_edges(&self, members: u32, node: u32) -> &[(u8, u32)] {
-        &self.members(members).keys[node as usize].edges
+    fn keys(&self, members: u32) -> &KeyTrie {
+        &self.members(members).keys
     }
 
     pub(crate) fn splits(&self, first: u32, len: u32) -> &[StateId] {

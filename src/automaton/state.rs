@@ -1,8 +1,8 @@
 //! The states of the byte-level pushdown automaton, and the tables they point into.
 
+use super::key_trie::KeyTrie;
 use super::stack::REGISTER;
 use crate::grammar::Condition;
-use smallvec::SmallVec;
 use std::fmt;
 
 /// The id of a state.
@@ -159,8 +159,7 @@ impl Loop {
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
     pub(crate) any_order: bool,
-    /// The key trie; node 0 is its root.
-    pub(crate) keys: Vec<KeyNode>,
+    pub(crate) keys: KeyTrie,
     /// Per member: where its value starts (it ends in the accepting state).
     pub(crate) values: Vec<StateId>,
     /// Per member: whether it is required.
@@ -200,17 +199,6 @@ pub(crate) struct Conditional {
     pub(crate) conditions: Vec<Condition>,
     /// Per member: the first one with its key.
     pub(crate) groups: Vec<u32>,
-}
-
-/// A node of a key trie.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct KeyNode {
-    /// Children by byte, sorted.
-    pub(crate) edges: SmallVec<[(u8, u32); 1]>,
-    /// The members whose key ends here.
-    pub(crate) terminals: SmallVec<[u32; 2]>,
-    /// The members whose keys go on from here, sorted.
-    pub(crate) members: SmallVec<[u32; 4]>,
 }
 
 /// The lowered form of [`crate::grammar::Distinct`].

@@ -219,7 +219,7 @@ impl Tables {
     /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
     pub(crate) fn is_narrow(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
         let in_key = |item: &Item| match automaton.state(item.state) {
-            State::Key { members, node } => automaton.key_edges(members, node).len() <= FEW_KEYS,
+            State::Key { members, node } => automaton.keys(members).degree(node) <= FEW_KEYS,
             _ => false,
         };
         self.only_byte(automaton, id).is_some() || self.items(id).iter().all(in_key)
@@ -231,10 +231,7 @@ impl Tables {
             (Row::Single(byte, _), _) => Some(byte),
             (Row::Unknown, [item]) => match automaton.state(item.state) {
                 State::Byte { byte, .. } => Some(byte),
-                State::Key { members, node } => match automaton.key_edges(members, node) {
-                    &[(byte, _)] => Some(byte),
-                    _ => None,
-                },
+                State::Key { members, node } => automaton.keys(members).only_edge(node).map(|(byte, _)| byte),
                 _ => None,
             },
             _ => None,
@@ -352,7 +349,7 @@ impl Tables {
                     }
                 }
                 State::Key { members, node } => {
-                    for &(key, _) in a.key_edges(members, node) {
+                    for (key, _) in a.keys(members).edges(node) {
                         run.narrow(key, key);
                     }
                     self.step_key(a, closure, (members, node), byte, stack)?;

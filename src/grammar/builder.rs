@@ -7,7 +7,7 @@ use super::expression::{
     Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order, RuleId,
 };
 use super::word_graph::WordGraph;
-use super::{Grammar, Rule, verify};
+use super::{Grammar, Labels, Rule, Tables, verify};
 use crate::error::Result;
 use crate::limits::Limits;
 use fixedbitset::FixedBitSet;
@@ -36,9 +36,9 @@ use std::sync::Arc;
 pub struct GrammarBuilder {
     expressions: Vec<Expression>,
     /// Ids by the hashes of their expressions, with these.
-    ids: HashTable<(u64, ExprId)>,
+    ids: HashTable<(u32, ExprId)>,
     rules: Vec<(Box<str>, Option<ExprId>)>,
-    labels: Vec<Box<str>>,
+    labels: Labels,
     limits: Limits,
     error: Option<crate::Error>,
 }
@@ -61,7 +61,7 @@ impl GrammarBuilder {
             expressions: Vec::with_capacity(128),
             ids: HashTable::with_capacity(128),
             rules: Vec::new(),
-            labels: Vec::new(),
+            labels: Labels::default(),
             limits,
             error: None,
         };
@@ -114,10 +114,13 @@ impl GrammarBuilder {
     }
 
     fn intern(&mut self, expression: Expression) -> ExprId {
-        let hash = FxBuildHasher.hash_one(&expression);
+        let full = FxBuildHasher.hash_one(&expression);
+        let hash = (full >> 32) as u32 ^ full as u32;
+        // tables look at both ends
+        let spread = |hash: u32| u64::from(hash) << 32 | u64::from(hash);
         let expressions = &self.expressions;
-        let same = |&(known, id): &(u64, ExprId)| known == hash && expressions[id.index()] == expression;
-        if let Some(&(_, id)) = self.ids.find(hash, same) {
+        let same = |&(known, id): &(u32, ExprId)| known == hash && expressions[id.index()] == expression;
+        if let Some(&(_, id)) = self.ids.find(spread(hash), same) {
             return id;
         }
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
@@ -125,7 +128,7 @@ impl GrammarBuilder {
         let allowed = used < self.limits.grammar_nodes || self.expressions.len() < 2;
         match ExprId::new(self.expressions.len()) {
             Some(id) if allowed => {
-                self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+                self.ids.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
                 self.expressions.push(expression);
                 id
             }
@@ -378,9 +381,14 @@ impl GrammarBuilder {
     }
 
     /// The same language, reported under `label` in errors.
-    pub fn label(&mut self, label: impl Into<Box<str>>, body: ExprId) -> ExprId {
+    pub fn label(&mut self, label: impl AsRef<str>, body: ExprId) -> ExprId {
+        self.label_of(&[label.as_ref()], body)
+    }
+
+    /// The same with a label of several parts.
+    pub(crate) fn label_of(&mut self, parts: &[&str], body: ExprId) -> ExprId {
         let Some(id) = LabelId::new(self.labels.len()) else { return body };
-        self.labels.push(label.into());
+        self.labels.push(parts);
         self.intern(Expression::Label(id, body))
     }
 
@@ -426,7 +434,7 @@ impl GrammarBuilder {
     /// The language of another grammar: copies what its root reaches.
     pub fn import(&mut self, grammar: &Grammar) -> ExprId {
         let mut rules: FxHashMap<RuleId, RuleId> = FxHashMap::default();
-        let mut reached = vec![false; grammar.expressions.len()];
+        let mut reached = vec![false; grammar.expressions().len()];
         let root = grammar.rule(grammar.root).body;
         let mut open = vec![root];
         while let Some(id) = open.pop() {
@@ -441,7 +449,8 @@ impl GrammarBuilder {
         }
         // operands come first, so that what they became is known
         let mut copies = vec![root; reached.len()];
-        for (index, expression) in grammar.expressions.iter().enumerate().filter(|(index, _)| reached[*index])
+        for (index, expression) in
+            grammar.expressions().iter().enumerate().filter(|(index, _)| reached[*index])
         {
             let copy = |id: &ExprId| copies[id.index()];
             let all = |list: &[ExprId]| list.iter().map(copy).collect::<Operands>();
@@ -458,9 +467,7 @@ impl GrammarBuilder {
                 Expression::Rule(rule) => self.rule(rules[rule]),
                 Expression::Complement(body) => self.complement(copy(body)),
                 Expression::Name(body, names) => self.name(copy(body), *names),
-                Expression::Label(label, body) => {
-                    self.label(grammar.labels[label.index()].clone(), copy(body))
-                }
+                Expression::Label(label, body) => self.label(grammar.label(*label), copy(body)),
                 Expression::WordGraph(graph) => {
                     self.word_graph(graph.with_exits(all(graph.exits()).into_boxed_slice()))
                 }
@@ -504,9 +511,10 @@ impl GrammarBuilder {
                 Some(body) => Ok(Rule { name, body }),
                 None => Err(errors::undefined_rule(&name)),
             })
-            .collect::<Result<Arc<[Rule]>>>()?;
-        let (expressions, labels) = (self.expressions.into(), self.labels.into());
-        let grammar = Grammar { expressions, rules, labels, root };
+            .collect::<Result<Vec<Rule>>>()?;
+        let (mut expressions, labels) = (self.expressions, self.labels);
+        expressions.shrink_to_fit();
+        let grammar = Grammar { tables: Arc::new(Tables { expressions, rules, labels }), root };
         verify::verify(&grammar, false)?;
         Ok(grammar)
     }

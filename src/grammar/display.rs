@@ -30,7 +30,7 @@ enum Level {
 
 impl fmt::Display for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for rule in self.rules.iter() {
+        for rule in self.rules() {
             write!(f, "{} ::= ", rule.name)?;
             self.show(rule.body, f)?;
             f.write_char('\n')?;

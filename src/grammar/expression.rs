@@ -213,7 +213,7 @@ pub struct Alternative {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     /// What the member starts with; not empty.
-    pub key: Box<[u8]>,
+    pub key: Text,
     /// What follows the key; may be [`Expression::Empty`].
     pub value: ExprId,
     /// Whether the member must be there.

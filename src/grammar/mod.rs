@@ -53,36 +53,66 @@ pub struct Rule {
 /// A verified grammar: expressions, rules and a root. Clones share them. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
-    pub(crate) expressions: Arc<[Expression]>,
-    pub(crate) rules: Arc<[Rule]>,
-    pub(crate) labels: Arc<[Box<str>]>,
-    pub(crate) root: RuleId,
+    tables: Arc<Tables>,
+    root: RuleId,
+}
+
+/// What the ids of a grammar stand for.
+#[derive(Debug, PartialEq, Eq)]
+struct Tables {
+    expressions: Vec<Expression>,
+    rules: Vec<Rule>,
+    labels: Labels,
+}
+
+/// Texts by their ids, one after the other.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Labels {
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Labels {
+    fn push(&mut self, parts: &[&str]) {
+        parts.iter().for_each(|part| self.text.push_str(part));
+        self.ends.push(self.text.len());
+    }
+
+    fn get(&self, id: LabelId) -> &str {
+        let begin = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[begin..self.ends[id.index()]]
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
 }
 
 impl Grammar {
     /// The expression of an id. Children have smaller ids than their parents.
     pub fn expression(&self, id: ExprId) -> &Expression {
-        &self.expressions[id.index()]
+        &self.tables.expressions[id.index()]
     }
 
     /// All expressions, in order of their ids.
     pub fn expressions(&self) -> &[Expression] {
-        &self.expressions
+        &self.tables.expressions
     }
 
     /// All rules, in order of their ids.
     pub fn rules(&self) -> &[Rule] {
-        &self.rules
+        &self.tables.rules
     }
 
     /// One rule.
     pub fn rule(&self, id: RuleId) -> &Rule {
-        &self.rules[id.index()]
+        &self.tables.rules[id.index()]
     }
 
     /// The text of a label, for instance the JSON Pointer of a sub-schema.
     pub fn label(&self, id: LabelId) -> &str {
-        &self.labels[id.index()]
+        self.tables.labels.get(id)
     }
 
     /// The rule whose language the grammar's is.
@@ -106,9 +136,11 @@ impl Grammar {
             }
             _ => 0,
         };
-        self.expressions.iter().map(|e| size_of::<Expression>() + of_expression(e)).sum::<usize>()
-            + self.rules.iter().map(|rule| size_of::<Rule>() + rule.name.len()).sum::<usize>()
-            + self.labels.iter().map(|label| size_of_val(label) + label.len()).sum::<usize>()
+        let Tables { expressions, rules, labels } = &*self.tables;
+        expressions.iter().map(|e| size_of::<Expression>() + of_expression(e)).sum::<usize>()
+            + rules.iter().map(|rule| size_of::<Rule>() + rule.name.len()).sum::<usize>()
+            + labels.text.capacity()
+            + labels.ends.capacity() * size_of::<usize>()
     }
 
     /// Checks the invariants G1 to G10 of [`verify`].

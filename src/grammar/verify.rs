@@ -28,7 +28,7 @@ pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
 /// Checks all invariants; `graphs` asks for those of word graphs as well, which the builder has looked at.
 pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
     let mut seen = FxHashSet::default();
-    for (index, expression) in grammar.expressions.iter().enumerate() {
+    for (index, expression) in grammar.expressions().iter().enumerate() {
         let sound = |graph: &WordGraph| !graphs || graph.is_sound();
         if let Err((name, what)) = check(grammar, index, expression, sound) {
             return Err(invariant(name, what, Place::Whole));
@@ -38,12 +38,12 @@ pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
             return Err(invariant("G9", "an expression stands twice in the table", Place::Whole));
         }
     }
-    for rule in grammar.rules.iter() {
-        if rule.body.index() >= grammar.expressions.len() {
+    for rule in grammar.rules() {
+        if rule.body.index() >= grammar.expressions().len() {
             return Err(invariant("G2", "the body is not in the table", Place::Rule(rule.name.to_string())));
         }
     }
-    if grammar.root.index() >= grammar.rules.len() {
+    if grammar.root.index() >= grammar.rules().len() {
         return Err(invariant("G2", "the root is not a rule", Place::Whole));
     }
     Ok(())
@@ -84,9 +84,11 @@ fn check(
             Some(1) if *min == 1 => Err(("G4", "a repeat of exactly once")),
             _ => Ok(()),
         },
-        Expression::Rule(rule) if rule.index() >= grammar.rules.len() => Err(("G2", "no such rule")),
+        Expression::Rule(rule) if rule.index() >= grammar.rules().len() => Err(("G2", "no such rule")),
         Expression::Rule(_) => Ok(()),
-        Expression::Label(label, _) if label.index() >= grammar.labels.len() => Err(("G3", "no such label")),
+        Expression::Label(label, _) if label.index() >= grammar.tables.labels.len() => {
+            Err(("G3", "no such label"))
+        }
         Expression::Label(..) | Expression::Name(..) => Ok(()),
         Expression::Distinct(list) if list.max.is_some_and(|max| max < list.min.max(2)) => {
             Err(("G4", "a list with crossed bounds"))

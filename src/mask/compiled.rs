@@ -73,7 +73,7 @@ impl Compiler {
         }
         let engine = Engine::new(Arc::clone(&self.shared));
         Ok(CompiledGrammar(Arc::new(Inner {
-            fixed_bytes: automaton.memory_usage() + grammar.memory_usage(),
+            fixed_bytes: OnceLock::new(),
             grammar: grammar.clone(),
             names: match automaton.may_have_few_names() {
                 true => FurtherNames::default(),
@@ -96,8 +96,8 @@ pub struct CompiledGrammar(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     grammar: Grammar,
-    /// Bytes of the grammar and the automaton.
-    fixed_bytes: usize,
+    /// Bytes of the grammar and of the automaton as it was made, once someone asks.
+    fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
     names: FurtherNames,
     vocabulary: Arc<Vocabulary>,
@@ -179,7 +179,9 @@ impl CompiledGrammar {
 
     /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
     pub fn memory_usage(&self) -> usize {
-        self.0.fixed_bytes + self.0.automaton.later_bytes() + self.0.published.load().memory_usage()
+        let Inner { fixed_bytes, automaton, grammar, published, .. } = &*self.0;
+        let fixed = fixed_bytes.get_or_init(|| automaton.bytes_ahead() + grammar.memory_usage());
+        fixed + automaton.later_bytes() + published.load().memory_usage()
     }
 
     /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so

@@ -178,6 +178,12 @@ pub(super) enum NameClass<'a> {
 }
 
 impl<'a> ObjectPart<'a> {
+    /// Makes room for more properties.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.properties.reserve_exact(count);
+        self.by_name.reserve(count);
+    }
+
     pub(super) fn declare(&mut self, name: &'a str, value: SchemaId) {
         self.properties.push((name, value));
         self.by_name.insert(name, value);

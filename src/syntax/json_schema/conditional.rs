@@ -121,7 +121,7 @@ impl<'a> Conjunctions<'a> {
         }
         if hard.is_empty() {
             let choices = easy.into_iter().map(|(_, ways)| ways).collect();
-            let object = Some(self.conditional_object(&ids, &bases, choices)?);
+            let object = Some(Box::new(self.conditional_object(&ids, &bases, choices)?));
             let typed = Typed { types: TypeSet::OBJECT, object, ..Typed::default() };
             return Ok(Shape::Typed(Box::new(typed)));
         }

@@ -138,12 +138,12 @@ const FEW: usize = 12;
 pub(super) struct Map<'t> {
     members: Vec<(Cow<'t, str>, Value<'t>)>,
     /// Places by the hashes of names, if there are many.
-    index: HashTable<u32>,
+    index: Option<Box<HashTable<u32>>>,
 }
 
 impl<'t> Map<'t> {
     fn new(members: Vec<(Cow<'t, str>, Value<'t>)>) -> Map<'t> {
-        let mut map = Map { members: Vec::with_capacity(members.len()), index: HashTable::new() };
+        let mut map = Map { members: Vec::with_capacity(members.len()), index: None };
         members.into_iter().for_each(|(name, value)| map.insert(name, value));
         map
     }
@@ -163,18 +163,19 @@ impl<'t> Map<'t> {
     fn index_last(&mut self) {
         let members = &self.members;
         let hash = |place: &u32| FxBuildHasher.hash_one(&*members[*place as usize].0);
-        let from = if self.index.is_empty() { 0 } else { members.len() - 1 };
+        let from = if self.index.is_none() { 0 } else { members.len() - 1 };
+        let index = self.index.get_or_insert_default();
         for place in from as u32..members.len() as u32 {
-            self.index.insert_unique(hash(&place), place, hash);
+            index.insert_unique(hash(&place), place, hash);
         }
     }
 
     fn place(&self, name: &str) -> Option<usize> {
-        if self.index.is_empty() {
+        let Some(index) = &self.index else {
             return self.members.iter().position(|(known, _)| known == name);
-        }
+        };
         let same = |place: &u32| self.members[*place as usize].0 == name;
-        self.index.find(FxBuildHasher.hash_one(name), same).map(|&place| place as usize)
+        index.find(FxBuildHasher.hash_one(name), same).map(|&place| place as usize)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value<'t>> {

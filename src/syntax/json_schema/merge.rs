@@ -2,7 +2,7 @@
 
 use super::assertion::{Counts, NameClass, SomeMember, TypeSet};
 use super::conjunction::{Bases, Conjunctions, Part};
-use super::numbers::{self, NumberRange};
+use super::numbers;
 use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
@@ -26,10 +26,14 @@ impl<'a> Conjunctions<'a> {
     /// The shape of schemas that leave no choice.
     pub(super) fn typed(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<Typed<'a>> {
         let mut typed = Typed::default();
-        let mut number = NumberRange::default();
         for (&schema, base) in ids.iter().zip(bases) {
             typed.types = typed.types.intersection(base.types);
-            number = numbers::intersection(&number, &base.number);
+            if let Some(number) = base.number.said() {
+                *typed.number = match typed.number.said() {
+                    Some(others) => numbers::intersection(others, number),
+                    None => number.clone(),
+                };
+            }
             typed.length = typed.length.intersection(&base.string.length);
             typed.excluded.extend(&base.excluded);
             for &(test, holds) in &base.string.tests {
@@ -38,15 +42,14 @@ impl<'a> Conjunctions<'a> {
                 }
             }
         }
-        typed.number = number;
         if typed.types.contains(TypeSet::ARRAY) {
-            typed.array = Some(self.array(ids, bases)?);
+            typed.array = Some(Box::new(self.array(ids, bases)?));
         }
         if typed.types.contains(TypeSet::OBJECT) {
-            typed.object = Some(match bases.iter().all(|base| base.object.some.is_empty()) {
+            typed.object = Some(Box::new(match bases.iter().all(|base| base.object.some.is_empty()) {
                 true => self.object(ids, bases)?,
                 false => self.conditional_object(ids, bases, Vec::new())?,
-            });
+            }));
         }
         Ok(typed)
     }

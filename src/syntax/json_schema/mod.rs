@@ -68,6 +68,7 @@ mod rewrite;
 mod satisfiable;
 mod schema;
 mod scope;
+mod seldom;
 mod shape;
 mod source;
 mod span_match;

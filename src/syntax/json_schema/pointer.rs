@@ -52,8 +52,13 @@ pub(super) fn step<'a>(value: &'a Value<'a>, token: &str) -> Option<&'a Value<'a
 
 /// A pointer as text: in the schema's own document as a fragment, in others after their URI.
 pub(super) fn shown(pointer: &str) -> String {
+    shown_parts(pointer).concat()
+}
+
+/// The same in two parts.
+pub(super) fn shown_parts(pointer: &str) -> [&str; 2] {
     let own = pointer.is_empty() || pointer.starts_with('/');
-    if own { ["#", pointer].concat() } else { pointer.to_owned() }
+    [if own { "#" } else { "" }, pointer]
 }
 
 /// An array index: digits without a leading zero.

@@ -152,25 +152,25 @@ impl<'a> Maker<'_, 'a> {
         let typed = |types| Schema::of_types(pointer, types);
         let mut ways = Vec::new();
         for number in numbers::failures(&schema.number) {
-            ways.push(Schema { number, ..typed(TypeSet::NUMBER) });
+            ways.push(Schema { number: number.into(), ..typed(TypeSet::NUMBER) });
         }
         for length in schema.string.length.complement() {
             let string = StringPart { length, ..StringPart::default() };
-            ways.push(Schema { string, ..typed(TypeSet::STRING) });
+            ways.push(Schema { string: string.into(), ..typed(TypeSet::STRING) });
         }
         for &(test, holds) in &schema.string.tests {
             let string = StringPart { tests: vec![(test, !holds)], ..StringPart::default() };
-            ways.push(Schema { string, ..typed(TypeSet::STRING) });
+            ways.push(Schema { string: string.into(), ..typed(TypeSet::STRING) });
         }
         let arrays = self.array_failures(&schema.array);
-        ways.extend(arrays.into_iter().map(|array| Schema { array, ..typed(TypeSet::ARRAY) }));
+        ways.extend(arrays.into_iter().map(|array| Schema { array: array.into(), ..typed(TypeSet::ARRAY) }));
         for some in self.some_failing(&schema.object, id) {
             let object = ObjectPart { some: vec![some], ..ObjectPart::default() };
-            ways.push(Schema { object, ..typed(TypeSet::OBJECT) });
+            ways.push(Schema { object: object.into(), ..typed(TypeSet::OBJECT) });
         }
         for count in schema.object.count.complement() {
             let object = ObjectPart { count, ..ObjectPart::default() };
-            ways.push(Schema { object, ..typed(TypeSet::OBJECT) });
+            ways.push(Schema { object: object.into(), ..typed(TypeSet::OBJECT) });
         }
         // what is of a type that the schema excludes fails by its type
         ways.retain(|way| schema.types.contains(way.types));
@@ -306,7 +306,8 @@ impl<'a> Maker<'_, 'a> {
     fn other_array(&mut self, pointer: &str, list: &'a [Value<'a>]) -> SchemaId {
         let count = Counts::exactly(u32::try_from(list.len()).unwrap_or(u32::MAX));
         let mut ways = vec![Schema::of_types(pointer, TypeSet::ALL.without(TypeSet::ARRAY))];
-        let of = |array| Schema { array, ..Schema::of_types(pointer, TypeSet::ARRAY) };
+        let of =
+            |array: ArrayPart| Schema { array: array.into(), ..Schema::of_types(pointer, TypeSet::ARRAY) };
         ways.extend(count.complement().map(|count| of(ArrayPart { count, ..ArrayPart::default() })));
         for (index, value) in list.iter().enumerate() {
             let constant = self.schemas.constant(pointer, value);

@@ -7,6 +7,7 @@
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
 use super::listed::Listed;
 use super::numbers::NumberRange;
+use super::seldom::Seldom;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -20,10 +21,10 @@ pub(super) struct SchemaId(pub(super) u32);
 pub(super) struct Schema<'a> {
     pub(super) pointer: String,
     pub(super) types: TypeSet,
-    pub(super) number: NumberRange,
-    pub(super) string: StringPart<'a>,
-    pub(super) array: ArrayPart,
-    pub(super) object: ObjectPart<'a>,
+    pub(super) number: Seldom<NumberRange>,
+    pub(super) string: Seldom<StringPart<'a>>,
+    pub(super) array: Seldom<ArrayPart>,
+    pub(super) object: Seldom<ObjectPart<'a>>,
     /// `enum` and `const`: the value is in every list.
     pub(super) values: Vec<ValueList<'a>>,
     /// Strings and numbers that the value is not.
@@ -67,10 +68,10 @@ impl<'a> Schema<'a> {
         Schema {
             pointer,
             types: TypeSet::ALL,
-            number: NumberRange::default(),
-            string: StringPart::default(),
-            array: ArrayPart::default(),
-            object: ObjectPart::default(),
+            number: Seldom::default(),
+            string: Seldom::default(),
+            array: Seldom::default(),
+            object: Seldom::default(),
             values: Vec::new(),
             excluded: Vec::new(),
             conjuncts: Vec::new(),

@@ -4,6 +4,7 @@ use super::assertion::{Counts, TypeSet};
 use super::conjunction::ConjunctionId;
 use super::numbers::NumberRange;
 use super::schema::SchemaId;
+use super::seldom::Seldom;
 use super::string_test::StringTest;
 use crate::grammar::{Condition, conditions};
 use crate::syntax::json_schema::json::Value;
@@ -23,13 +24,13 @@ pub(super) enum Shape<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Typed<'a> {
     pub(super) types: TypeSet,
-    pub(super) number: NumberRange,
+    pub(super) number: Seldom<NumberRange>,
     pub(super) length: Counts,
     pub(super) tests: Vec<Test<'a>>,
     /// Strings and numbers that are excluded.
     pub(super) excluded: Vec<&'a Value<'a>>,
-    pub(super) array: Option<ArrayShape>,
-    pub(super) object: Option<ObjectShape<'a>>,
+    pub(super) array: Option<Box<ArrayShape>>,
+    pub(super) object: Option<Box<ObjectShape<'a>>>,
 }
 
 /// A test that strings must pass, or must fail.

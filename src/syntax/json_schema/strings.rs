@@ -8,7 +8,7 @@
 
 use super::assertion::Counts;
 use crate::grammar::{
-    ByteSet, CharClass, ExprId, Expression, GrammarBuilder, WordEdge, WordGraph, WordTarget,
+    ByteSet, CharClass, ExprId, Expression, GrammarBuilder, Text, WordEdge, WordGraph, WordTarget,
 };
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -115,19 +115,22 @@ const ANY_SPELLING: [State; 20] = [
     &[(b'0', b'9', WHOLE), (b'A', b'F', WHOLE), (b'a', b'f', WHOLE)],
 ];
 
+/// The canonical escapes of the control characters.
+#[rustfmt::skip]
+const CONTROL: [&str; 32] = [
+    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007",
+    "\\b", "\\t", "\\n", "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f",
+    "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015", "\\u0016", "\\u0017",
+    "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
+];
+
 /// The canonical escape of a character; `None` if it stands for itself.
-fn escape(c: char) -> Option<String> {
-    Some(match c {
-        '"' => "\\\"".into(),
-        '\\' => "\\\\".into(),
-        '\u{8}' => "\\b".into(),
-        '\u{C}' => "\\f".into(),
-        '\n' => "\\n".into(),
-        '\r' => "\\r".into(),
-        '\t' => "\\t".into(),
-        '\0'..='\x1F' => format!("\\u{:04x}", u32::from(c)),
-        _ => return None,
-    })
+fn escape(c: char) -> Option<&'static str> {
+    match c {
+        '"' => Some("\\\""),
+        '\\' => Some("\\\\"),
+        _ => CONTROL.get(c as usize).copied(),
+    }
 }
 
 /// The characters that must be escaped.
@@ -140,6 +143,16 @@ pub(super) fn quoted(text: &str) -> String {
     ["\"", &content(text), "\""].concat()
 }
 
+/// The same as bytes.
+pub(super) fn quoted_bytes(text: &str) -> Text {
+    let content = content(text);
+    let mut bytes = Text::with_capacity(content.len() + 2);
+    bytes.push(b'"');
+    bytes.extend_from_slice(content.as_bytes());
+    bytes.push(b'"');
+    bytes
+}
+
 /// The text as the content of a JSON string in canonical spelling.
 fn content(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, 0..=0x1F | b'"' | b'\\')) {
@@ -148,7 +161,7 @@ fn content(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 2);
     for c in text.chars() {
         match escape(c) {
-            Some(escape) => out.push_str(&escape),
+            Some(escape) => out.push_str(escape),
             None => out.push(c),
         }
     }
@@ -160,7 +173,10 @@ pub(super) fn canonical(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
     if let &[(low, high)] = class.ranges()
         && low == high
     {
-        return g.text(escape(low).unwrap_or_else(|| low.into()));
+        return match escape(low) {
+            Some(escape) => g.text(escape),
+            None => g.text(low.encode_utf8(&mut [0; 4])),
+        };
     }
     let plain = g.char_class(class.intersection(&escaped().complement()));
     let escapes = escapes(g, class);

@@ -3,7 +3,7 @@
 use super::Choices;
 use crate::grammar::{
     Alternative, ByteSet, CharClass, Condition, ExprId, Grammar, GrammarBuilder, Member, Members, Order,
-    RuleId, WordEdge, WordGraph, WordTarget,
+    RuleId, Text, WordEdge, WordGraph, WordTarget,
 };
 
 /// What random grammars may contain.
@@ -223,7 +223,7 @@ impl Generator<'_, '_, '_> {
         let mut members: Vec<Member> = Vec::new();
         for _ in 0..self.choices.below(5) {
             // short keys over few letters: often one is a prefix of another
-            let key: Box<[u8]> = self.literal().as_bytes().into();
+            let key: Text = self.literal().as_bytes().into();
             if members.iter().any(|member| member.key == key) {
                 continue;
             }

@@ -15,7 +15,7 @@ use super::decimal::Decimal;
 use super::formats::Side;
 use super::numbers::NumberRange;
 use super::options::{JsonSchemaOptions, Whitespace};
-use super::pointer::shown;
+use super::pointer::shown_parts;
 use super::satisfiable::Satisfiable;
 use super::shape::{Shape, Test, Typed};
 use super::string_test::{self, StringTest};
@@ -189,7 +189,7 @@ impl<'a> Emitter<'_, 'a> {
             Shape::Typed(typed) => self.typed(typed, all.pointer(id))?,
         };
         Ok(match all.schemas_of(id).next() {
-            Some(_) => self.g.label(shown(all.pointer(id)), body),
+            Some(_) => self.g.label_of(&shown_parts(all.pointer(id)), body),
             None => body,
         })
     }
@@ -230,7 +230,7 @@ impl<'a> Emitter<'_, 'a> {
         let numbers = self.options.numbers;
         let all = numbers::expression_excluding(&mut self.g, &typed.number, &excluded, numbers, pointer)?;
         if excluded.is_empty() {
-            self.numbers.insert(typed.number.clone(), all);
+            self.numbers.insert(NumberRange::clone(&typed.number), all);
         }
         Ok(all)
     }

@@ -18,7 +18,7 @@ impl<'a> Emitter<'_, 'a> {
             if is_possible {
                 let value = self.inner(member.value);
                 let value = self.member_value(value);
-                let key = strings::quoted(member.name).into_bytes().into();
+                let key = strings::quoted_bytes(member.name);
                 members.push(Member { key, value, required: member.required });
             } else if member.required && !object.is_conditional() {
                 return Ok(self.g.never());

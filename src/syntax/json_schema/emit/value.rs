@@ -27,7 +27,7 @@ impl Emitter<'_, '_> {
             Value::Bool(true) => self.g.text("true"),
             Value::Bool(false) => self.g.text("false"),
             Value::Number(number) => numbers::listed(&mut self.g, &number.to_string(), self.options.numbers),
-            Value::String(text) => self.g.text(strings::quoted(text)),
+            Value::String(text) => self.g.bytes(strings::quoted_bytes(text)),
             Value::Array(list) => {
                 let mut parts = vec![self.layout.open_array];
                 for (index, value) in list.iter().enumerate() {
@@ -45,7 +45,7 @@ impl Emitter<'_, '_> {
                     .iter()
                     .map(|(name, value)| {
                         let value = self.value(value);
-                        let key = strings::quoted(name).into_bytes().into();
+                        let key = strings::quoted_bytes(name);
                         Member { key, value: self.member_value(value), required: true }
                     })
                     .collect();

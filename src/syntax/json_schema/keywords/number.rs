@@ -14,11 +14,11 @@ pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Resu
     let (maximum, exclusive_maximum) = pair(keywords, "maximum", "exclusiveMaximum")?;
     for lower in [minimum, exclusive_minimum].into_iter().flatten() {
         let range = NumberRange { lower: Some(lower), ..NumberRange::default() };
-        schema.number = numbers::intersection(&schema.number, &range);
+        *schema.number = numbers::intersection(&schema.number, &range);
     }
     for upper in [maximum, exclusive_maximum].into_iter().flatten() {
         let range = NumberRange { upper: Some(upper), ..NumberRange::default() };
-        schema.number = numbers::intersection(&schema.number, &range);
+        *schema.number = numbers::intersection(&schema.number, &range);
     }
     read_divisor(keywords, "multipleOf", schema)
 }
@@ -34,7 +34,7 @@ pub(super) fn read_divisor(
         return Err(keywords.invalid(keyword, found, "a number above zero"));
     }
     let range = NumberRange { multiple_of: vec![divisor], ..NumberRange::default() };
-    schema.number = numbers::intersection(&schema.number, &range);
+    *schema.number = numbers::intersection(&schema.number, &range);
     Ok(())
 }
 

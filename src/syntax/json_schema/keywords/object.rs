@@ -13,8 +13,10 @@ pub(super) fn read<'a>(
     keywords: &Keywords<'a, '_>,
     schema: &mut Schema<'a>,
 ) -> Result<()> {
-    let object = &mut schema.object;
-    for (name, value) in schemas(keywords, "properties")?.into_iter().flatten() {
+    let object = &mut *schema.object;
+    let properties = schemas(keywords, "properties")?;
+    object.reserve(properties.map_or(0, Map::len));
+    for (name, value) in properties.into_iter().flatten() {
         object.declare(name, reader.child(keywords.location, &["properties", name], value));
     }
     for (pattern, value) in schemas(keywords, "patternProperties")?.into_iter().flatten() {

@@ -37,7 +37,7 @@ pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Resu
     }
     schema.types = types;
     if integer && !number {
-        schema.number = NumberRange::integers(keywords.draft.has_plain_integers());
+        *schema.number = NumberRange::integers(keywords.draft.has_plain_integers());
     }
     Ok(())
 }
