@@ -243,11 +243,14 @@ impl Lowering<'_> {
         self.seen = built;
     }
 
+    /// The place of each unsettled callable among them.
+    fn unsettled_places(&self) -> FxHashMap<StateId, usize> {
+        self.callables[self.settled..].iter().enumerate().map(|(place, &start)| (start, place)).collect()
+    }
+
     /// Per unsettled callable the ones of them (by place) that it left-calls.
-    fn left_call_graph(&self) -> Vec<Vec<usize>> {
+    fn left_call_graph(&self, places: &FxHashMap<StateId, usize>) -> Vec<Vec<usize>> {
         let unsettled = &self.callables[self.settled..];
-        let places: FxHashMap<StateId, usize> =
-            unsettled.iter().enumerate().map(|(place, &start)| (start, place)).collect();
         let mut edges = vec![Vec::new(); unsettled.len()];
         for (caller, start) in &self.left_calls {
             edges[*caller].extend(places.get(start));
@@ -261,11 +264,17 @@ impl Lowering<'_> {
         let mut transformed = false;
         loop {
             self.build_pending()?;
-            if self.left_calls.is_empty() {
-                (self.settled..self.callables.len()).for_each(|place| self.rank(place));
+            let places = match self.left_calls.is_empty() {
+                true => FxHashMap::default(),
+                false => self.unsettled_places(),
+            };
+            // mostly callers were begun before what they left-call
+            let is_ordered = |(caller, start)| places.get(start).is_none_or(|callee| callee > caller);
+            if self.left_calls.iter().map(|(caller, start)| (caller, start)).all(is_ordered) {
+                (self.settled..self.callables.len()).rev().for_each(|place| self.rank(place));
                 break;
             }
-            let edges = self.left_call_graph();
+            let edges = self.left_call_graph(&places);
             let order = components(&edges);
             let is_recursive = |group: &&Vec<usize>| group.len() > 1 || edges[group[0]].contains(&group[0]);
             let groups: Vec<&Vec<usize>> = order.iter().filter(is_recursive).collect();

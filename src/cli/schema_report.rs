@@ -6,6 +6,7 @@ use super::{messages, text};
 use crate::limits::Limits;
 use crate::syntax::json_schema::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Warnings go to standard error, with `--json` also into the object.
@@ -106,7 +107,7 @@ fn write_table(output: &mut Output, schema: &Schema) -> std::io::Result<()> {
     row("warnings", &schema.compiled.warnings.len())?;
     row("milliseconds", &format!("{:.1}", schema.elapsed.as_secs_f64() * 1e3))?;
     writeln!(output, "keywords")?;
-    let mut keywords: Vec<(&String, &usize)> = schema.compiled.summary.keywords.iter().collect();
+    let mut keywords: Vec<(&Cow<'static, str>, &usize)> = schema.compiled.summary.keywords.iter().collect();
     keywords.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     for (keyword, count) in keywords {
         writeln!(output, "{count:>8}  {}", text::quoted(keyword.as_bytes()))?;

@@ -6,6 +6,7 @@ use super::schema::SchemaId;
 use super::string_test::StringTest;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 
 /// A set of JSON types; `true` and `false` count as types of their own, so that excluding a value of a boolean
 /// or `null` is a set of types again. Whether a number must be an integer is part of [`NumberRange`].
@@ -194,18 +195,24 @@ impl<'a> ObjectPart<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct ValueList<'a> {
     pub(super) values: Vec<&'a Value<'a>>,
-    /// For each value, a text that equal values share.
-    keys: FxHashSet<String>,
+    /// For each value, a text that equal values share, once it has been asked.
+    keys: OnceCell<FxHashSet<String>>,
 }
+
+/// In lists of so many values, one of them is looked for first.
+const FEW: usize = 16;
 
 impl<'a> ValueList<'a> {
     pub(super) fn new(values: Vec<&'a Value<'a>>) -> ValueList<'a> {
-        let keys = values.iter().map(|value| equality_key(value)).collect();
-        ValueList { values, keys }
+        ValueList { values, keys: OnceCell::new() }
     }
 
     pub(super) fn contains(&self, value: &Value<'_>) -> bool {
-        self.keys.contains(&equality_key(value))
+        if self.values.len() <= FEW && self.values.iter().any(|known| std::ptr::eq(*known, value)) {
+            return true;
+        }
+        let keys = || self.values.iter().map(|value| equality_key(value)).collect();
+        self.keys.get_or_init(keys).contains(&equality_key(value))
     }
 }
 

@@ -104,7 +104,7 @@ impl<'a> Conjunctions<'a> {
             let apart = types.collect();
             return Ok(self.union(own, apart));
         }
-        let pointer = || bases.first().map_or("", |base| base.pointer.as_str()).to_owned();
+        let pointer = || bases.first().map_or("", |base| base.pointer).to_owned();
         if types == TypeSet::NONE {
             return Ok(Shape::Union(Vec::new()));
         }
@@ -123,7 +123,7 @@ impl<'a> Conjunctions<'a> {
             let choices = easy.into_iter().map(|(_, ways)| ways).collect();
             let object = Some(Box::new(self.conditional_object(&ids, &bases, choices)?));
             let typed = Typed { types: TypeSet::OBJECT, object, ..Typed::default() };
-            return Ok(Shape::Typed(Box::new(typed)));
+            return Ok(Shape::Typed(typed));
         }
         let found = match &hard[..] {
             [one] => Some(one.iter().map(|&alternative| vec![alternative]).collect()),
@@ -335,7 +335,7 @@ impl<'a> Conjunctions<'a> {
                 None => self.cells(schemas.into_vec(), &of_name.asked),
             };
             let Some(mut cells) = cells.filter(|cells| members.len() + cells.len() <= MAX_ENTRIES) else {
-                let pointer = bases.first().map_or("", |base| base.pointer.as_str());
+                let pointer = bases.first().map_or("", |base| base.pointer);
                 let reason = "a member's value may satisfy too many combinations of schemas";
                 return Err(errors::too_many_alternatives(pointer, reason));
             };

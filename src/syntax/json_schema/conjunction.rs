@@ -7,7 +7,6 @@
 
 use super::assertion::TypeSet;
 use super::combine;
-use super::documents::Shelf;
 use super::exclusive::Beginnings;
 use super::pointer::shown;
 use super::schema::{Schema, SchemaId, Schemas};
@@ -16,6 +15,7 @@ use super::string_test::StringTest;
 use super::validate::Validator;
 use crate::error::Result;
 use crate::limits::Limits;
+use bumpalo::Bump;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
@@ -67,7 +67,7 @@ pub(super) struct Conjunctions<'a> {
     pub(super) strings: FxHashMap<StringTest<'a>, Option<Vec<&'a str>>>,
     /// How the words of patterns begin.
     pub(super) beginnings: Beginnings<'a>,
-    pub(super) shelf: &'a Shelf,
+    pub(super) arena: &'a Bump,
     /// What is left for finding combinations of alternatives.
     pub(super) budget: u32,
 }
@@ -77,7 +77,7 @@ impl<'a> Conjunctions<'a> {
     ///
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions.
-    pub(super) fn of(schemas: Schemas<'a>, shelf: &'a Shelf, limits: &Limits) -> Result<Self> {
+    pub(super) fn of(schemas: Schemas<'a>, arena: &'a Bump, limits: &Limits) -> Result<Self> {
         let root = schemas.root();
         let mut all = Conjunctions {
             schemas,
@@ -90,7 +90,7 @@ impl<'a> Conjunctions<'a> {
             choices: FxHashMap::default(),
             strings: FxHashMap::default(),
             beginnings: Beginnings::default(),
-            shelf,
+            arena,
             budget: combine::BUDGET,
         };
         let mut size = 0;
@@ -135,8 +135,8 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// The pointer of the first schema of a conjunction; that of no schema is `""`.
-    pub(super) fn pointer(&self, id: ConjunctionId) -> &str {
-        self.schemas_of(id).next().map_or("", |schema| schema.pointer.as_str())
+    pub(super) fn pointer(&self, id: ConjunctionId) -> &'a str {
+        self.schemas_of(id).next().map_or("", |schema| schema.pointer)
     }
 
     /// Whether the conjunction is one schema that stands in the document, other than `false`.
@@ -162,7 +162,7 @@ impl<'a> Conjunctions<'a> {
             let schema = self.schemas.get(part.schema);
             let made = if schema.is_written { String::new() } else { format!(" ({})", part.schema.0) };
             let own = if part.own { " (own)" } else { "" };
-            format!("{}{made}{own}", shown(&schema.pointer))
+            format!("{}{made}{own}", shown(schema.pointer))
         };
         match parts.len() {
             0 => "any".into(),
@@ -232,7 +232,7 @@ impl<'a> Conjunctions<'a> {
             },
         };
         match combinations {
-            None => Ok(Shape::Typed(Box::new(self.typed(&bases, &schemas)?))),
+            None => Ok(Shape::Typed(self.typed(&bases, &schemas)?)),
             Some(combinations) => Ok(self.union(&own, combinations)),
         }
     }

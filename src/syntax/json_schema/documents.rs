@@ -1,9 +1,7 @@
 //! Other documents that a schema may refer to: those that the caller gives, by URI.
 
-use super::json;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -81,19 +79,5 @@ impl Hash for Documents {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // equal documents have equal names
         self.known.keys().for_each(|uri| uri.hash(state));
-    }
-}
-
-/// Documents that were asked for: a list that grows while those in it are borrowed.
-#[derive(Default)]
-pub(super) struct Shelf(OnceCell<Box<(json::Value<'static>, Shelf)>>);
-
-impl Shelf {
-    pub(super) fn put(&self, document: json::Value<'static>) -> &json::Value<'static> {
-        let mut end = self;
-        while let Some(volume) = end.0.get() {
-            end = &volume.1;
-        }
-        &end.0.get_or_init(|| Box::new((document, Shelf::default()))).0
     }
 }

@@ -1,32 +1,30 @@
-//! JSON values that borrow their strings from the text they are read from.
+//! JSON values that lie in an arena and borrow what they can from the text they are read from.
 //!
-//! A schema is read once and then let go, and most of its strings are looked at, not kept. The text is read by `serde_json`,
-//! so that what is JSON, and what is wrong with a text that is not, is what it says.
+//! A schema is read once and then let go, all of it at once. The text is read by `serde_json`, so that what is JSON, and what
+//! is wrong with a text that is not, is what it says.
 
 use super::strings;
-use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use std::borrow::Cow;
+use bumpalo::Bump;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::hash::BuildHasher;
 
 /// The key under which `serde_json` hands out numbers as they are written.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// A JSON value. Equal ones are written alike but for the order of members.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'t> {
     Null,
     Bool(bool),
-    Number(Number),
-    String(Cow<'t, str>),
-    Array(Vec<Value<'t>>),
+    Number(Number<'t>),
+    String(&'t str),
+    Array(&'t [Value<'t>]),
     Object(Map<'t>),
 }
 
 impl<'t> Value<'t> {
-    pub(super) fn as_str(&self) -> Option<&str> {
+    pub(super) fn as_str(&self) -> Option<&'t str> {
         match self {
             Value::String(text) => Some(text),
             _ => None,
@@ -45,7 +43,7 @@ impl<'t> Value<'t> {
     }
 
     /// A member of an object.
-    pub(super) fn get(&self, name: &str) -> Option<&Value<'t>> {
+    pub(super) fn get(&self, name: &str) -> Option<&'t Value<'t>> {
         match self {
             Value::Object(map) => map.get(name),
             _ => None,
@@ -53,34 +51,18 @@ impl<'t> Value<'t> {
     }
 
     /// The same value; its depth is bounded.
-    pub(super) fn of(value: &'t serde_json::Value) -> Value<'t> {
+    pub(super) fn of(value: &serde_json::Value, arena: &'t Bump) -> Value<'t> {
         match value {
             serde_json::Value::Null => Value::Null,
             serde_json::Value::Bool(value) => Value::Bool(*value),
-            serde_json::Value::Number(number) => Value::Number(Number(number.to_string().into())),
-            serde_json::Value::String(text) => Value::String(Cow::Borrowed(text)),
-            serde_json::Value::Array(list) => Value::Array(list.iter().map(Value::of).collect()),
-            serde_json::Value::Object(map) => {
-                let members =
-                    map.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Value::of(value)));
-                Value::Object(Map::new(members.collect()))
+            serde_json::Value::Number(number) => Value::Number(Number(arena.alloc_str(&number.to_string()))),
+            serde_json::Value::String(text) => Value::String(arena.alloc_str(text)),
+            serde_json::Value::Array(list) => {
+                Value::Array(arena.alloc_slice_fill_iter(list.iter().map(|value| Value::of(value, arena))))
             }
-        }
-    }
-
-    /// The same value with strings of its own; its depth is bounded.
-    pub(super) fn into_owned(self) -> Value<'static> {
-        match self {
-            Value::Null => Value::Null,
-            Value::Bool(value) => Value::Bool(value),
-            Value::Number(number) => Value::Number(number),
-            Value::String(text) => Value::String(Cow::Owned(text.into_owned())),
-            Value::Array(list) => Value::Array(list.into_iter().map(Value::into_owned).collect()),
-            Value::Object(map) => {
-                let members = map.members.into_iter();
-                let members =
-                    members.map(|(name, value)| (Cow::Owned(name.into_owned()), value.into_owned()));
-                Value::Object(Map::new(members.collect()))
+            serde_json::Value::Object(map) => {
+                let member = |(name, value): (&String, _)| (&*arena.alloc_str(name), Value::of(value, arena));
+                Value::Object(Map::new(arena, &map.iter().map(member).collect::<Vec<_>>()).0)
             }
         }
     }
@@ -88,7 +70,7 @@ impl<'t> Value<'t> {
 
 impl<'t> From<&'t str> for Value<'t> {
     fn from(text: &'t str) -> Value<'t> {
-        Value::String(Cow::Borrowed(text))
+        Value::String(text)
     }
 }
 
@@ -110,7 +92,7 @@ impl fmt::Display for Value<'_> {
             }
             Value::Object(map) => {
                 f.write_str("{")?;
-                for (index, (name, value)) in map.into_iter().enumerate() {
+                for (index, (name, value)) in map.iter().enumerate() {
                     f.write_str(if index > 0 { "," } else { "" })?;
                     write!(f, "{}:{value}", strings::quoted(name))?;
                 }
@@ -121,64 +103,70 @@ impl fmt::Display for Value<'_> {
 }
 
 /// A number as it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Number(Box<str>);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number<'t>(&'t str);
 
-impl fmt::Display for Number {
+impl fmt::Display for Number<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.0)
     }
 }
 
-/// In objects of so many members a look at each is quicker than an index.
+/// In objects of so many members a look at each is quicker than a search.
 const FEW: usize = 12;
 
+/// A member of an object.
+type Member<'t> = (&'t str, Value<'t>);
+
 /// The members of an object, in the order of the text. Of members of one name there is the last, at the place of the first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Map<'t> {
-    members: Vec<(Cow<'t, str>, Value<'t>)>,
-    /// Places by the hashes of names, if there are many.
-    index: Option<Box<HashTable<u32>>>,
+    members: &'t [Member<'t>],
+    /// Places by the order of the names, if there are many.
+    sorted: &'t [u32],
 }
 
 impl<'t> Map<'t> {
-    fn new(members: Vec<(Cow<'t, str>, Value<'t>)>) -> Map<'t> {
-        let mut map = Map { members: Vec::with_capacity(members.len()), index: None };
-        members.into_iter().for_each(|(name, value)| map.insert(name, value));
-        map
+    /// The object of some members, and whether all names are different.
+    fn new(arena: &'t Bump, members: &[Member<'t>]) -> (Map<'t>, bool) {
+        if members.len() <= FEW {
+            let repeated = |at: usize| members[..at].iter().any(|(name, _)| *name == members[at].0);
+            return match (0..members.len()).any(repeated) {
+                false => (Map { members: arena.alloc_slice_copy(members), sorted: &[] }, true),
+                true => (Map::of_repeated(arena, members), false),
+            };
+        }
+        let sorted = arena.alloc_slice_fill_iter(0..members.len() as u32);
+        sorted.sort_unstable_by_key(|&place| members[place as usize].0);
+        match sorted.windows(2).any(|pair| members[pair[0] as usize].0 == members[pair[1] as usize].0) {
+            false => (Map { members: arena.alloc_slice_copy(members), sorted }, true),
+            true => (Map::of_repeated(arena, members), false),
+        }
     }
 
-    fn insert(&mut self, name: Cow<'t, str>, value: Value<'t>) {
-        match self.place(&name) {
-            Some(place) => self.members[place].1 = value,
-            None => {
-                self.members.push((name, value));
-                if self.members.len() > FEW {
-                    self.index_last();
-                }
+    /// The object of members whose names may come again.
+    fn of_repeated(arena: &'t Bump, members: &[Member<'t>]) -> Map<'t> {
+        let mut places = rustc_hash::FxHashMap::default();
+        let mut single: Vec<Member<'t>> = Vec::new();
+        for &(name, value) in members {
+            let place = *places.entry(name).or_insert(single.len());
+            match single.get_mut(place) {
+                Some(member) => member.1 = value,
+                None => single.push((name, value)),
             }
         }
-    }
-
-    fn index_last(&mut self) {
-        let members = &self.members;
-        let hash = |place: &u32| FxBuildHasher.hash_one(&*members[*place as usize].0);
-        let from = if self.index.is_none() { 0 } else { members.len() - 1 };
-        let index = self.index.get_or_insert_default();
-        for place in from as u32..members.len() as u32 {
-            index.insert_unique(hash(&place), place, hash);
-        }
+        Map::new(arena, &single).0
     }
 
     fn place(&self, name: &str) -> Option<usize> {
-        let Some(index) = &self.index else {
-            return self.members.iter().position(|(known, _)| known == name);
-        };
-        let same = |place: &u32| self.members[*place as usize].0 == name;
-        index.find(FxBuildHasher.hash_one(name), same).map(|&place| place as usize)
+        if self.sorted.is_empty() {
+            return self.members.iter().position(|(known, _)| *known == name);
+        }
+        let found = self.sorted.binary_search_by_key(&name, |&place| self.members[place as usize].0).ok()?;
+        Some(self.sorted[found] as usize)
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Value<'t>> {
+    pub(super) fn get(&self, name: &str) -> Option<&'t Value<'t>> {
         self.place(name).map(|place| &self.members[place].1)
     }
 
@@ -190,12 +178,21 @@ impl<'t> Map<'t> {
         self.members.len()
     }
 
-    pub(super) fn iter(&self) -> Iter<'_, 't> {
+    pub(super) fn iter(&self) -> Iter<'t> {
         self.into_iter()
     }
+}
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &Value<'t>> {
-        self.members.iter().map(|(_, value)| value)
+/// The members of a [`Map`].
+pub(super) type Iter<'t> =
+    std::iter::Map<std::slice::Iter<'t, Member<'t>>, fn(&'t Member<'t>) -> (&'t str, &'t Value<'t>)>;
+
+impl<'t> IntoIterator for &Map<'t> {
+    type Item = (&'t str, &'t Value<'t>);
+    type IntoIter = Iter<'t>;
+
+    fn into_iter(self) -> Iter<'t> {
+        self.members.iter().map(|(name, value)| (name, value))
     }
 }
 
@@ -205,111 +202,121 @@ impl PartialEq for Map<'_> {
     }
 }
 
-type Member<'m, 't> = (&'m str, &'m Value<'t>);
+/// The value of a text, and whether the names in each of its objects are different.
+pub(super) fn read<'t>(text: &'t str, arena: &'t Bump) -> serde_json::Result<(Value<'t>, bool)> {
+    let (members, items) = Default::default();
+    let reading = Reading { arena, members, items, repeats: Cell::new(false) };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = reading.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, !reading.repeats.get()))
+}
 
-/// The members of a [`Map`].
-pub(super) type Iter<'m, 't> = std::iter::Map<
-    std::slice::Iter<'m, (Cow<'t, str>, Value<'t>)>,
-    fn(&'m (Cow<'t, str>, Value<'t>)) -> Member<'m, 't>,
->;
+/// A value that is being read.
+struct Reading<'t> {
+    arena: &'t Bump,
+    /// Those of the objects and arrays that have begun, one after the other.
+    members: RefCell<Vec<Member<'t>>>,
+    items: RefCell<Vec<Value<'t>>>,
+    /// Whether a name came again in an object.
+    repeats: Cell<bool>,
+}
 
-impl<'m, 't> IntoIterator for &'m Map<'t> {
-    type Item = Member<'m, 't>;
-    type IntoIter = Iter<'m, 't>;
+impl<'t> DeserializeSeed<'t> for &Reading<'t> {
+    type Value = Value<'t>;
 
-    fn into_iter(self) -> Iter<'m, 't> {
-        self.members.iter().map(|(name, value)| (&**name, value))
+    fn deserialize<D: Deserializer<'t>>(self, deserializer: D) -> Result<Value<'t>, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Value<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value<'de>, D::Error> {
-        deserializer.deserialize_any(ValueVisitor)
-    }
-}
-
-struct ValueVisitor;
-
-impl<'de> Visitor<'de> for ValueVisitor {
-    type Value = Value<'de>;
+impl<'t> Visitor<'t> for &Reading<'t> {
+    type Value = Value<'t>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value<'de>, E> {
+    fn visit_unit<E>(self) -> Result<Value<'t>, E> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value<'de>, E> {
+    fn visit_bool<E>(self, value: bool) -> Result<Value<'t>, E> {
         Ok(Value::Bool(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value<'de>, E> {
-        Ok(Value::Number(Number(value.to_string().into())))
+    fn visit_u64<E>(self, value: u64) -> Result<Value<'t>, E> {
+        Ok(Value::Number(Number(self.arena.alloc_str(&value.to_string()))))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value<'de>, E> {
-        Ok(Value::Number(Number(value.to_string().into())))
+    fn visit_i64<E>(self, value: i64) -> Result<Value<'t>, E> {
+        Ok(Value::Number(Number(self.arena.alloc_str(&value.to_string()))))
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Value<'de>, E> {
-        Ok(Value::String(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'t str) -> Result<Value<'t>, E> {
+        Ok(Value::String(text))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Value<'de>, E> {
-        Ok(Value::String(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<Value<'t>, E> {
+        Ok(Value::String(self.arena.alloc_str(text)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value<'de>, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
+    fn visit_seq<A: SeqAccess<'t>>(self, mut access: A) -> Result<Value<'t>, A::Error> {
+        let first = self.items.borrow().len();
+        while let Some(item) = access.next_element_seed(self)? {
+            self.items.borrow_mut().push(item);
         }
-        Ok(Value::Array(list))
+        let mut items = self.items.borrow_mut();
+        let array = self.arena.alloc_slice_copy(&items[first..]);
+        items.truncate(first);
+        Ok(Value::Array(array))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value<'de>, A::Error> {
-        let mut map = Map::default();
-        while let Some(Text(name)) = members.next_key()? {
-            if map.len() == 0 && name == NUMBER {
-                let text: String = members.next_value()?;
+    fn visit_map<A: MapAccess<'t>>(self, mut access: A) -> Result<Value<'t>, A::Error> {
+        let first = self.members.borrow().len();
+        while let Some(name) = access.next_key_seed(Name(self.arena))? {
+            if name == NUMBER && self.members.borrow().len() == first {
+                let text: String = access.next_value()?;
                 // the name may also stand in the text itself
-                let number: Result<serde_json::Number, _> = text.parse();
-                return match number {
-                    Ok(_) => Ok(Value::Number(Number(text.into()))),
+                return match text.parse::<serde_json::Number>() {
+                    Ok(_) => Ok(Value::Number(Number(self.arena.alloc_str(&text)))),
                     Err(error) => Err(A::Error::custom(error)),
                 };
             }
-            map.insert(name, members.next_value()?);
+            let value = access.next_value_seed(self)?;
+            self.members.borrow_mut().push((name, value));
         }
+        let mut members = self.members.borrow_mut();
+        let (map, different) = Map::new(self.arena, &members[first..]);
+        members.truncate(first);
+        self.repeats.set(self.repeats.get() || !different);
         Ok(Value::Object(map))
     }
 }
 
-/// The name of a member.
-struct Text<'t>(Cow<'t, str>);
+/// The name of a member, which lies in the text or the arena.
+struct Name<'t>(&'t Bump);
 
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'de>, D::Error> {
-        deserializer.deserialize_str(TextVisitor)
+impl<'t> DeserializeSeed<'t> for Name<'t> {
+    type Value = &'t str;
+
+    fn deserialize<D: Deserializer<'t>>(self, deserializer: D) -> Result<&'t str, D::Error> {
+        deserializer.deserialize_str(self)
     }
 }
 
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
+impl<'t> Visitor<'t> for Name<'t> {
+    type Value = &'t str;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'t str) -> Result<&'t str, E> {
+        Ok(text)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<&'t str, E> {
+        Ok(self.0.alloc_str(text))
     }
 }

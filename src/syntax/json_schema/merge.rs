@@ -6,7 +6,7 @@ use super::numbers;
 use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
-use super::{errors, exclusive};
+use super::{errors, exclusive, listed};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -55,7 +55,7 @@ impl<'a> Conjunctions<'a> {
     }
 
     fn array(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ArrayShape> {
-        let pointer = || bases.first().map_or("", |base| base.pointer.as_str());
+        let pointer = || bases.first().map_or("", |base| base.pointer);
         if bases.iter().any(|base| base.array.repeated) {
             return Err(errors::unsupported_combination(pointer(), "`not`", "`uniqueItems`"));
         }
@@ -196,7 +196,7 @@ impl<'a> Conjunctions<'a> {
         }
         let patterns: Vec<&'a str> = tests.iter().map(|test| test.test.value()).collect();
         let Some(combinations) = self.beginnings.combinations(&patterns) else {
-            let pointer = bases.first().map_or("", |base| base.pointer.as_str());
+            let pointer = bases.first().map_or("", |base| base.pointer);
             return Err(errors::too_many_patterns(pointer, exclusive::MOST));
         };
         // for every set of matching patterns, what holds of the value
@@ -226,7 +226,7 @@ impl<'a> Conjunctions<'a> {
             let cared = tests.iter().enumerate().filter(|(at, _)| cube.care >> at & 1 == 1);
             let passing = cared.map(|(at, test)| Test { holds: cube.holds >> at & 1 == 1, ..*test });
             let passing: Vec<Test<'a>> = passing.collect();
-            let mut others = Vec::new();
+            let mut others = Vec::with_capacity(members.len());
             for member in members {
                 let mut passes = self.name_satisfies(names_schemas, member.name)?;
                 for test in &passing {
@@ -255,7 +255,7 @@ impl<'a> Conjunctions<'a> {
         place: usize,
     ) -> Result<(Ones<'a>, Vec<Vec<u32>>)> {
         if some.len() > MAX_SOME {
-            let pointer = &self.schemas.get(some[0].0).pointer;
+            let pointer = self.schemas.get(some[0].0).pointer;
             return Err(errors::too_many_members(pointer, MAX_SOME));
         }
         let mut ones = vec![rest.to_vec()];
@@ -340,7 +340,7 @@ impl<'a> Conjunctions<'a> {
                 let names = declared.iter().copied().chain(names.into_iter().flatten());
                 for name in names.filter(|name| seen.insert(*name) && !some.other_than.contains(name)) {
                     if self.validator.is_of_class(&self.schemas, base, some, name)? {
-                        alternatives.push(self.required_member(&base.pointer, name, some.value));
+                        alternatives.push(self.required_member(base.pointer, name, some.value));
                     }
                 }
                 if is_closed || !alternatives.is_empty() {
@@ -384,13 +384,10 @@ impl<'a> Conjunctions<'a> {
             return known.clone();
         }
         let listed = self.schemas.listed.by(test).filter(|_| self.strings.len() < MAX_LISTED);
-        let strings = listed.map(|listed| {
-            let values = listed.iter().map(|text| Value::String(text.clone().into_string().into())).collect();
-            match self.shelf.put(Value::Array(values)) {
-                Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
-                _ => Vec::new(),
-            }
-        });
+        let arena = self.arena;
+        let kept =
+            |listed: listed::Strings| listed.iter().map(|text| &*arena.alloc_str(text)).collect::<Vec<_>>();
+        let strings = listed.map(kept);
         self.strings.insert(test, strings.clone());
         strings
     }
@@ -413,7 +410,7 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// The schema of the objects that have a member of a name with a value of a schema.
-    fn required_member(&mut self, pointer: &str, name: &'a str, value: SchemaId) -> SchemaId {
+    fn required_member(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         if let Some(&known) = self.required_members.get(&(name, value)) {
             return known;
         }

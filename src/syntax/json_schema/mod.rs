@@ -86,6 +86,7 @@ pub use summary::Summary;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
+use bumpalo::Bump;
 use conjunction::Conjunctions;
 use json::Value;
 use satisfiable::Satisfiable;
@@ -109,9 +110,13 @@ pub struct Compiled {
 /// `pattern` has wrong (`regex/…`), `limit/exceeded`.
 pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
     let mut warnings = Vec::new();
-    let value = source::read(schema, &options.limits, &mut warnings)?;
-    compile_checked(&value, options, warnings)
+    let arena = Bump::with_capacity(schema.len().min(ARENA));
+    let root = source::read(schema, &arena, &options.limits, &mut warnings)?;
+    compile_checked(root, &arena, options, warnings)
 }
+
+/// The most bytes that the arena of a schema begins with.
+const ARENA: usize = 1 << 16;
 
 /// The grammar of a schema given as a JSON value.
 ///
@@ -119,21 +124,23 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
 /// The same as those of [`compile`].
 pub fn compile_value(schema: &serde_json::Value, options: &JsonSchemaOptions) -> Result<Compiled> {
     source::check_depth(schema, &options.limits)?;
-    compile_checked(&Value::of(schema), options, Vec::new())
+    let arena = Bump::new();
+    let root = arena.alloc(Value::of(schema, &arena));
+    compile_checked(root, &arena, options, Vec::new())
 }
 
-fn compile_checked(
-    root: &Value<'_>,
-    options: &JsonSchemaOptions,
+fn compile_checked<'a>(
+    root: &'a Value<'a>,
+    arena: &'a Bump,
+    options: &'a JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Compiled> {
-    let shelf = documents::Shelf::default();
-    let (mut schemas, mut summary) = reader::read(root, options, &shelf, &mut warnings)?;
-    unevaluated::rewrite(&mut schemas)?;
+    let (mut schemas, mut summary) = reader::read(root, arena, options, &mut warnings)?;
+    unevaluated::rewrite(&mut schemas, arena)?;
     rewrite::rewrite(&mut schemas);
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();
-    let all = Conjunctions::of(schemas, &shelf, &options.limits)?;
+    let all = Conjunctions::of(schemas, arena, &options.limits)?;
     let satisfiable = Satisfiable::of(&all);
     if !satisfiable.contains(all.root()) {
         let (blamed, reason) = satisfiable.explain(&all, all.root());

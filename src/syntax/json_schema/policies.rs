@@ -7,6 +7,7 @@ use super::source;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::syntax::json_schema::json::Value;
+use bumpalo::Bump;
 
 /// The keyword.
 pub(super) const KEYWORD: &str = "x-grammata";
@@ -37,8 +38,9 @@ impl JsonSchemaOptions {
         let mut options = JsonSchemaOptions { limits, ..JsonSchemaOptions::default() };
         // most schemas have none, and need not be read twice
         if schema.contains(KEYWORD) {
-            let root = source::read(schema, &options.limits, &mut Vec::new())?;
-            options.adopt(&root)?;
+            let arena = Bump::new();
+            let root = source::read(schema, &arena, &options.limits, &mut Vec::new())?;
+            options.adopt(root)?;
         }
         Ok(options)
     }
@@ -49,7 +51,7 @@ impl JsonSchemaOptions {
         let Value::Object(members) = own else {
             return Err(errors::invalid_policy(&place, own, "an object of options"));
         };
-        for (name, value) in members {
+        for (name, value) in members.iter() {
             let place = join(&place, name);
             let invalid = |allowed| errors::invalid_policy(&place, value, allowed);
             match name {
@@ -99,11 +101,11 @@ impl JsonSchemaOptions {
 
 fn whitespace(value: &Value<'_>) -> Option<Whitespace> {
     match value {
-        Value::String(name) if name == "free" => Some(Whitespace::Free),
-        Value::String(name) if name == "compact" => Some(Whitespace::Compact),
+        Value::String("free") => Some(Whitespace::Free),
+        Value::String("compact") => Some(Whitespace::Compact),
         Value::Object(map) if map.len() == 1 => match (map.get("max"), map.get("pattern")) {
             (Some(max), None) => max.as_u64().and_then(|max| u32::try_from(max).ok()).map(Whitespace::AtMost),
-            (None, Some(Value::String(pattern))) => Some(Whitespace::Pattern(pattern.clone().into_owned())),
+            (None, Some(Value::String(pattern))) => Some(Whitespace::Pattern((*pattern).to_owned())),
             _ => None,
         },
         _ => None,

@@ -4,29 +4,30 @@
 //! `$ref` recurse.
 
 use super::assertion::TypeSet;
-use super::documents::Shelf;
 use super::draft::Draft;
+use super::keywords::{self, Word};
 use super::options::{Formats, JsonSchemaOptions};
 use super::pointer::append;
 use super::resources::{Found, ResourceId, Resources};
 use super::schema::{Schema, SchemaId, Schemas};
 use super::scope::{MAX_SCOPES, ScopeId, Scopes};
 use super::summary::Summary;
-use super::{errors, keywords, source};
+use super::{errors, source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
+use bumpalo::Bump;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Documents beside the schema's own that may be asked for.
 const MAX_DOCUMENTS: usize = 1000;
 
 /// Where a schema stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Location<'a> {
     pub(super) value: &'a Value<'a>,
     /// In the schema's own document a JSON Pointer, elsewhere a URI with one as its fragment.
-    pub(super) pointer: String,
+    pub(super) pointer: &'a str,
     pub(super) resource: ResourceId,
     /// The resources that were entered before.
     pub(super) scope: ScopeId,
@@ -35,22 +36,25 @@ pub(super) struct Location<'a> {
 /// Reads documents into [`Schemas`].
 pub(super) struct Reader<'a, 'w> {
     options: &'a JsonSchemaOptions,
-    shelf: &'a Shelf,
+    pub(super) arena: &'a Bump,
     pub(super) resources: Resources<'a>,
     pub(super) scopes: Scopes<'a>,
     documents: usize,
+    /// A pointer that is being written.
+    written: String,
     locations: Vec<Location<'a>>,
     /// One id a place in the documents and a scope, however it is reached.
     ids: FxHashMap<(*const Value<'a>, ScopeId), SchemaId>,
     warnings: &'w mut Vec<Diagnostic>,
-    /// In how many schemas each keyword stands.
-    pub(super) keywords: FxHashMap<&'a str, usize>,
+    /// The words that stand in schemas.
+    pub(super) keywords: FxHashMap<&'a str, Word>,
 }
 
 impl<'a> Reader<'a, '_> {
     /// The id of the schema that a reference in the schema at `from` found; it is read later.
     pub(super) fn enter(&mut self, from: &Location<'a>, found: Found<'a>) -> SchemaId {
         let Found { value, pointer, resource } = found;
+        let pointer = self.arena.alloc_str(&pointer);
         let names = &self.resources.get(resource).dynamic_anchors;
         let scope = self.scopes.enter(from.scope, resource, names);
         self.intern(Location { value, pointer, resource, scope })
@@ -65,10 +69,10 @@ impl<'a> Reader<'a, '_> {
 
     /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
     pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value<'a>) -> SchemaId {
-        let more: usize = path.iter().map(|token| token.len() + 1).sum();
-        let mut pointer = String::with_capacity(parent.pointer.len() + more);
-        pointer.push_str(&parent.pointer);
-        path.iter().for_each(|token| append(&mut pointer, token));
+        self.written.clear();
+        self.written.push_str(parent.pointer);
+        path.iter().for_each(|token| append(&mut self.written, token));
+        let pointer = self.arena.alloc_str(&self.written);
         let (mut resource, mut scope) = (parent.resource, parent.scope);
         if let Some(own) = self.resources.of_root(value) {
             resource = own;
@@ -91,7 +95,7 @@ impl<'a> Reader<'a, '_> {
         }
         let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
         source::check_depth(&document, &self.options.limits)?;
-        let document = self.shelf.put(Value::of(&document).into_owned());
+        let document = self.arena.alloc(Value::of(&document, self.arena));
         Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
     }
 
@@ -112,8 +116,8 @@ impl<'a> Reader<'a, '_> {
 /// Reads everything that the root reaches.
 pub(super) fn read<'a>(
     root: &'a Value<'a>,
+    arena: &'a Bump,
     options: &'a JsonSchemaOptions,
-    shelf: &'a Shelf,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<(Schemas<'a>, Summary)> {
     let mut resources = Resources::default();
@@ -125,40 +129,39 @@ pub(super) fn read<'a>(
     let ids = FxHashMap::with_capacity_and_hasher(14, FxBuildHasher);
     let mut reader = Reader {
         options,
-        shelf,
+        arena,
         resources,
         scopes,
         documents: 0,
+        written: String::new(),
         locations,
         ids,
         warnings,
         keywords: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
     };
-    reader.intern(Location { value: root, pointer: String::new(), resource, scope });
+    reader.intern(Location { value: root, pointer: "", resource, scope });
     let mut schemas = Schemas::default();
     let mut seen = FxHashSet::with_capacity_and_hasher(14, FxBuildHasher);
-    while let Some(next) = reader.locations.get_mut(schemas.len()) {
-        let pointer = std::mem::take(&mut next.pointer);
-        let location = Location { pointer, ..*next };
+    while let Some(next) = reader.locations.get(schemas.len()) {
+        let location = *next;
         if reader.scopes.len() > MAX_SCOPES {
-            return Err(errors::too_many_scopes(&location.pointer, MAX_SCOPES));
+            return Err(errors::too_many_scopes(location.pointer, MAX_SCOPES));
         }
         let mut schema = match location.value {
-            Value::Bool(true) => Schema::new(String::new()),
+            Value::Bool(true) => Schema::new(location.pointer),
             Value::Bool(false) => {
-                Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(String::new()) }
+                Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(location.pointer) }
             }
             Value::Object(map) => keywords::read(&mut reader, &location, map)?,
-            other => return Err(errors::not_a_schema(&location.pointer, other)),
+            other => return Err(errors::not_a_schema(location.pointer, other)),
         };
-        schema.pointer = location.pointer;
         // in another scope, it is no longer the one of its place
         schema.is_written = seen.insert(std::ptr::from_ref(location.value));
         schemas.push(schema);
     }
     let summary = Summary {
         draft: Draft::of(root).name(),
-        keywords: reader.keywords.iter().map(|(keyword, count)| ((*keyword).to_owned(), *count)).collect(),
+        keywords: reader.keywords.iter().map(|(text, word)| (word.text(text), word.count)).collect(),
         schemas: schemas.len(),
         ..Summary::default()
     };

@@ -108,8 +108,8 @@ pub(super) fn check_cycles(schemas: &Schemas<'_>) -> Result<()> {
                 Mark::Open => {
                     let from = path.iter().position(|(id, _)| *id == child).unwrap_or(0);
                     let mut cycle: Vec<&str> =
-                        path[from..].iter().map(|(id, _)| schemas.get(*id).pointer.as_str()).collect();
-                    cycle.push(&schemas.get(child).pointer);
+                        path[from..].iter().map(|(id, _)| schemas.get(*id).pointer).collect();
+                    cycle.push(schemas.get(child).pointer);
                     cycle.dedup();
                     if cycle.len() == 1 {
                         cycle.push(cycle[0]);

@@ -41,27 +41,27 @@ struct Maker<'m, 'a> {
 
 impl<'a> Maker<'_, 'a> {
     fn apply(&mut self, id: SchemaId, applied: &Applied<'a>) {
-        let pointer = self.schemas.get(id).pointer.clone();
+        let pointer = self.schemas.get(id).pointer;
         let alternatives = match applied {
             Applied::Not(schema) => vec![self.negation(*schema)],
-            Applied::OneOf(list) => self.one_of(&pointer, list),
+            Applied::OneOf(list) => self.one_of(pointer, list),
             &Applied::If { condition, then, otherwise } => {
                 let fails = self.negation(condition);
-                let holds = then.map_or(condition, |then| self.all(&pointer, vec![condition, then]));
-                let fails = otherwise.map_or(fails, |otherwise| self.all(&pointer, vec![fails, otherwise]));
+                let holds = then.map_or(condition, |then| self.all(pointer, vec![condition, then]));
+                let fails = otherwise.map_or(fails, |otherwise| self.all(pointer, vec![fails, otherwise]));
                 vec![holds, fails]
             }
             &Applied::DependentSchema(name, schema) => {
-                let mut present = Schema::of_types(&pointer, TypeSet::OBJECT);
+                let mut present = Schema::of_types(pointer, TypeSet::OBJECT);
                 present.object.required.push(name);
                 present.conjuncts.push(schema);
-                vec![self.absent(&pointer, name), self.schemas.push(present)]
+                vec![self.absent(pointer, name), self.schemas.push(present)]
             }
             Applied::DependentRequired(name, others) => {
-                let mut present = Schema::of_types(&pointer, TypeSet::OBJECT);
+                let mut present = Schema::of_types(pointer, TypeSet::OBJECT);
                 present.object.required.push(name);
                 present.object.required.extend(others.iter().filter(|other| *other != name));
-                vec![self.absent(&pointer, name), self.schemas.push(present)]
+                vec![self.absent(pointer, name), self.schemas.push(present)]
             }
         };
         let schema = self.schemas.change(id);
@@ -72,7 +72,7 @@ impl<'a> Maker<'_, 'a> {
     }
 
     /// Each of the schemas, without those of the others that it does not exclude by itself.
-    fn one_of(&mut self, pointer: &str, list: &[SchemaId]) -> Vec<SchemaId> {
+    fn one_of(&mut self, pointer: &'a str, list: &[SchemaId]) -> Vec<SchemaId> {
         let mut alternatives = Vec::with_capacity(list.len());
         let mut others: Vec<Vec<SchemaId>> = vec![Vec::new(); list.len()];
         for (i, &a) in list.iter().enumerate() {
@@ -95,12 +95,12 @@ impl<'a> Maker<'_, 'a> {
         alternatives
     }
 
-    fn all(&mut self, pointer: &str, conjuncts: Vec<SchemaId>) -> SchemaId {
+    fn all(&mut self, pointer: &'a str, conjuncts: Vec<SchemaId>) -> SchemaId {
         self.schemas.push(Schema { conjuncts, ..Schema::made(pointer) })
     }
 
     /// What has no member of a name (or is no object).
-    fn absent(&mut self, pointer: &str, name: &'a str) -> SchemaId {
+    fn absent(&mut self, pointer: &'a str, name: &'a str) -> SchemaId {
         let never = self.schemas.never();
         let mut absent = Schema { is_bare: false, ..Schema::made(pointer) };
         absent.object.declare(name, never);
@@ -117,8 +117,8 @@ impl<'a> Maker<'_, 'a> {
             self.schemas.negations.insert(id, always);
             return always;
         }
-        let pointer = self.schemas.get(id).pointer.clone();
-        let made = self.schemas.push(Schema::made(&pointer));
+        let pointer = self.schemas.get(id).pointer;
+        let made = self.schemas.push(Schema::made(pointer));
         self.schemas.negations.insert(id, made);
         self.schemas.negations.insert(made, id);
         self.pending.push(id);
@@ -132,7 +132,7 @@ impl<'a> Maker<'_, 'a> {
         ways.extend(schema.conjuncts.iter().map(|&conjunct| self.negation(conjunct)));
         for alternatives in &schema.any_of {
             let all = alternatives.iter().map(|&alternative| self.negation(alternative)).collect();
-            ways.push(self.all(&schema.pointer, all));
+            ways.push(self.all(schema.pointer, all));
         }
         let negation = self.negation(id);
         let negation = self.schemas.change(negation);
@@ -148,7 +148,7 @@ impl<'a> Maker<'_, 'a> {
 
     /// The ways in which an assertion of the schema itself fails.
     fn failures(&mut self, schema: &Schema<'a>, id: SchemaId) -> Vec<SchemaId> {
-        let pointer = schema.pointer.as_str();
+        let pointer = schema.pointer;
         let typed = |types| Schema::of_types(pointer, types);
         let mut ways = Vec::new();
         for number in numbers::failures(&schema.number) {
@@ -253,7 +253,7 @@ impl<'a> Maker<'_, 'a> {
     }
 
     /// An object without a member.
-    fn required_failing(&mut self, pointer: &str, name: &'a str) -> SchemaId {
+    fn required_failing(&mut self, pointer: &'a str, name: &'a str) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
         failing.object.declare(name, self.schemas.never());
         let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
@@ -262,7 +262,7 @@ impl<'a> Maker<'_, 'a> {
     }
 
     /// An object without a member, or one that fails its schema.
-    fn required_member_failing(&mut self, pointer: &str, name: &'a str, value: SchemaId) -> SchemaId {
+    fn required_member_failing(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
         failing.object.declare(name, self.negation(value));
         let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
@@ -272,7 +272,7 @@ impl<'a> Maker<'_, 'a> {
     }
 
     /// An object with a member that fails its schema.
-    fn member_failing(&mut self, pointer: &str, name: &'a str, value: SchemaId) -> SchemaId {
+    fn member_failing(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
         failing.object.required.push(name);
         failing.object.declare(name, self.negation(value));
@@ -290,7 +290,7 @@ impl<'a> Maker<'_, 'a> {
     }
 
     /// The schema of what is none of the values.
-    fn exclusion(&mut self, pointer: &str, values: &[&'a Value<'a>]) -> SchemaId {
+    fn exclusion(&mut self, pointer: &'a str, values: &[&'a Value<'a>]) -> SchemaId {
         let mut none = Schema::of_types(pointer, TypeSet::ALL);
         for &value in values {
             match value {
@@ -303,7 +303,7 @@ impl<'a> Maker<'_, 'a> {
         self.schemas.push(none)
     }
 
-    fn other_array(&mut self, pointer: &str, list: &'a [Value<'a>]) -> SchemaId {
+    fn other_array(&mut self, pointer: &'a str, list: &'a [Value<'a>]) -> SchemaId {
         let count = Counts::exactly(u32::try_from(list.len()).unwrap_or(u32::MAX));
         let mut ways = vec![Schema::of_types(pointer, TypeSet::ALL.without(TypeSet::ARRAY))];
         let of =
@@ -316,7 +316,7 @@ impl<'a> Maker<'_, 'a> {
         self.any(pointer, ways)
     }
 
-    fn other_object(&mut self, pointer: &str, map: &'a Map<'a>) -> SchemaId {
+    fn other_object(&mut self, pointer: &'a str, map: &'a Map<'a>) -> SchemaId {
         let mut closed = Schema::of_types(pointer, TypeSet::OBJECT);
         for (name, value) in map {
             let constant = self.schemas.constant(pointer, value);
@@ -328,7 +328,7 @@ impl<'a> Maker<'_, 'a> {
         self.negation(closed)
     }
 
-    fn any(&mut self, pointer: &str, ways: Vec<Schema<'a>>) -> SchemaId {
+    fn any(&mut self, pointer: &'a str, ways: Vec<Schema<'a>>) -> SchemaId {
         let ways = ways.into_iter().map(|way| self.schemas.push(way)).collect();
         self.schemas.push(Schema { any_of: vec![ways], ..Schema::made(pointer) })
     }

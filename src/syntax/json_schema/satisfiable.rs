@@ -153,10 +153,9 @@ impl Satisfiable {
         if typed.types == TypeSet::NONE {
             let restricting: Vec<_> = all.unfolded(id).filter(|s| s.types != TypeSet::ALL).collect();
             if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
-                return Err(format!("`{}` is `false`", shown(&schema.pointer)));
+                return Err(format!("`{}` is `false`", shown(schema.pointer)));
             }
-            let places: Vec<String> =
-                restricting.iter().map(|s| format!("`{}`", shown(&s.pointer))).collect();
+            let places: Vec<String> = restricting.iter().map(|s| format!("`{}`", shown(s.pointer))).collect();
             return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
         if let Some(object) = &typed.object {

@@ -19,7 +19,7 @@ pub(super) struct SchemaId(pub(super) u32);
 /// One schema: all of its assertions hold together.
 #[derive(Clone, Debug)]
 pub(super) struct Schema<'a> {
-    pub(super) pointer: String,
+    pub(super) pointer: &'a str,
     pub(super) types: TypeSet,
     pub(super) number: Seldom<NumberRange>,
     pub(super) string: Seldom<StringPart<'a>>,
@@ -64,7 +64,7 @@ pub(super) enum Applied<'a> {
 
 impl<'a> Schema<'a> {
     /// The schema that admits everything.
-    pub(super) fn new(pointer: String) -> Self {
+    pub(super) fn new(pointer: &'a str) -> Self {
         Schema {
             pointer,
             types: TypeSet::ALL,
@@ -84,12 +84,12 @@ impl<'a> Schema<'a> {
     }
 
     /// A schema to be made, which says nothing yet.
-    pub(super) fn made(pointer: &str) -> Self {
-        Schema { is_written: false, ..Schema::new(pointer.to_owned()) }
+    pub(super) fn made(pointer: &'a str) -> Self {
+        Schema { is_written: false, ..Schema::new(pointer) }
     }
 
     /// A schema to be made that admits the values of some types.
-    pub(super) fn of_types(pointer: &str, types: TypeSet) -> Self {
+    pub(super) fn of_types(pointer: &'a str, types: TypeSet) -> Self {
         Schema { types, is_bare: false, ..Schema::made(pointer) }
     }
 
@@ -188,7 +188,7 @@ impl<'a> Schemas<'a> {
     }
 
     /// The schema of exactly one value.
-    pub(super) fn constant(&mut self, pointer: &str, value: &'a Value<'a>) -> SchemaId {
+    pub(super) fn constant(&mut self, pointer: &'a str, value: &'a Value<'a>) -> SchemaId {
         let values = vec![ValueList::new(vec![value])];
         self.push(Schema { values, is_bare: false, ..Schema::made(pointer) })
     }

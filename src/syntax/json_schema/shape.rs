@@ -17,7 +17,7 @@ pub(super) enum Shape<'a> {
     /// One of these conjunctions.
     Union(Vec<ConjunctionId>),
     /// A value of one of the types, as the type's part says.
-    Typed(Box<Typed<'a>>),
+    Typed(Typed<'a>),
 }
 
 /// A shape type by type.

@@ -1,11 +1,12 @@
 //! From schema text to a JSON value: size and depth are checked before anything recurses over it.
 
 use super::errors;
+use super::json::{self, Value};
 use super::pointer::join;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::syntax::json_schema::json::Value;
+use bumpalo::Bump;
 use rustc_hash::FxHashSet;
 
 /// The nesting that a schema document may have. The JSON reader has the same bound; below it, recursion over
@@ -13,23 +14,19 @@ use rustc_hash::FxHashSet;
 pub(super) const MAX_DEPTH: usize = 127;
 
 /// Reads the schema text; duplicate keys become warnings.
-pub(super) fn read<'t>(text: &'t str, limits: &Limits, warnings: &mut Vec<Diagnostic>) -> Result<Value<'t>> {
+pub(super) fn read<'t>(
+    text: &'t str,
+    arena: &'t Bump,
+    limits: &Limits,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<&'t Value<'t>> {
     limits.check_source(text)?;
-    let members = check_text_depth(text, limits.source_depth.min(MAX_DEPTH))?;
-    let value = serde_json::from_str(text).map_err(|cause| errors::not_json(&cause))?;
-    if members != count_members(&value) {
+    check_text_depth(text, limits.source_depth.min(MAX_DEPTH))?;
+    let (value, all_different) = json::read(text, arena).map_err(|cause| errors::not_json(&cause))?;
+    if !all_different {
         find_duplicates(text, warnings);
     }
-    Ok(value)
-}
-
-/// How many members the objects in a value have. Its depth is bounded.
-fn count_members(value: &Value<'_>) -> usize {
-    match value {
-        Value::Array(list) => list.iter().map(count_members).sum(),
-        Value::Object(map) => map.len() + map.values().map(count_members).sum::<usize>(),
-        _ => 0,
-    }
+    Ok(arena.alloc(value))
 }
 
 /// Refuses a value that is nested too deep for the passes that recurse over it.
@@ -51,21 +48,14 @@ pub(super) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<
     Ok(())
 }
 
-/// Refuses a text that is nested too deep; tells how many members it has, if it is JSON.
-fn check_text_depth(text: &str, most: usize) -> Result<usize> {
-    let (mut depth, mut members) = (0usize, 0);
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
+/// Refuses a text that is nested too deep.
+fn check_text_depth(text: &str, most: usize) -> Result<()> {
+    let mut depth = 0usize;
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
         match byte {
-            b'"' => {
-                // to the end of the string
-                while let Some(byte) = bytes.next().filter(|&byte| byte != b'"') {
-                    if byte == b'\\' {
-                        bytes.next();
-                    }
-                }
-            }
-            b':' => members += 1,
+            b'"' => rest = after_string(rest),
             b'[' | b'{' => depth += 1,
             b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
@@ -74,7 +64,19 @@ fn check_text_depth(text: &str, most: usize) -> Result<usize> {
             return Err(errors::too_deep(most));
         }
     }
-    Ok(members)
+    Ok(())
+}
+
+/// What follows the string that `text` is in.
+fn after_string(mut text: &[u8]) -> &[u8] {
+    while let Some(at) = memchr::memchr2(b'"', b'\\', text) {
+        let is_end = text[at] == b'"';
+        text = text.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
+        if is_end {
+            return text;
+        }
+    }
+    &[]
 }
 
 /// One open array or object of the scan.

@@ -1,5 +1,6 @@
 //! What a schema turned out to be: for reports.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What was read of a schema, and what it came to.
@@ -9,7 +10,7 @@ pub struct Summary {
     pub draft: Option<&'static str>,
     /// The keywords of the schemas that the root reaches, and in how many of them each stands. Words that are no
     /// keywords of the draft are among them.
-    pub keywords: BTreeMap<String, usize>,
+    pub keywords: BTreeMap<Cow<'static, str>, usize>,
     /// Schemas that the root reaches, each once a dynamic scope.
     pub schemas: usize,
     /// Schemas that were made of them: negations, and what `oneOf`, `if` and others come to.

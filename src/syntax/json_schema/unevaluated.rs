@@ -11,6 +11,7 @@ use super::errors;
 use super::pointer::join;
 use super::schema::{Applied, Schema, SchemaId, Schemas};
 use crate::error::Result;
+use bumpalo::Bump;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -26,7 +27,7 @@ const MAX_SIZE: usize = 5_000_000;
 ///
 /// # Errors
 /// Too many cases.
-pub(super) fn rewrite(schemas: &mut Schemas<'_>) -> Result<()> {
+pub(super) fn rewrite<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump) -> Result<()> {
     let mut found = Vec::new();
     for kind in [Kind::Properties, Kind::Items, Kind::ItemsBesideContains] {
         let having = |id: &SchemaId| kind.keyword_of(schemas.get(*id)).is_some();
@@ -38,7 +39,7 @@ pub(super) fn rewrite(schemas: &mut Schemas<'_>) -> Result<()> {
     }
     // what is made for one schema is not looked at for another
     for (id, kind, cases) in found {
-        close(schemas, kind, id, &cases);
+        close(schemas, arena, kind, id, &cases);
     }
     for id in schemas.ids() {
         let is_void = |a: &Applied<'_>| matches!(a, Applied::If { then: None, otherwise: None, .. });
@@ -230,7 +231,7 @@ impl<'a> Collector<'_, 'a> {
                     if !contributes(&dependent) {
                         continue;
                     }
-                    let mut present = Schema::of_types(&schema.pointer, TypeSet::OBJECT);
+                    let mut present = Schema::of_types(schema.pointer, TypeSet::OBJECT);
                     present.object.required.push(name);
                     let present = self.schemas.push(present);
                     let given = dependent.iter().map(|case| case.given(present));
@@ -284,7 +285,7 @@ impl<'a> Collector<'_, 'a> {
         }
         if let Some(fails) = branch(self, otherwise).filter(|fails| contributes(fails)) {
             let applied = vec![Applied::Not(condition)];
-            let not = self.schemas.push(Schema { applied, ..Schema::made(&schema.pointer) });
+            let not = self.schemas.push(Schema { applied, ..Schema::made(schema.pointer) });
             cases.extend(fails.iter().map(|case| case.given(not)));
             // one of the two branches is taken
             if contributes(&holds) {
@@ -342,17 +343,17 @@ fn in_place(schema: &Schema<'_>) -> Vec<SchemaId> {
 }
 
 /// Rewrites the keyword of one schema.
-fn close<'a>(schemas: &mut Schemas<'a>, kind: Kind, id: SchemaId, cases: &[Case<'a>]) {
+fn close<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump, kind: Kind, id: SchemaId, cases: &[Case<'a>]) {
     let Some(rest) = kind.keyword_of(schemas.get(id)) else { return };
     let is_open = |case: &Case<'_>| case.evaluated.all && case.holding.is_empty();
     if cases.iter().any(is_open) {
         return;
     }
-    let pointer = join(&schemas.get(id).pointer, kind.name());
+    let pointer = &*arena.alloc_str(&join(schemas.get(id).pointer, kind.name()));
     let always = schemas.always();
     let mut alternatives = Vec::with_capacity(cases.len());
     for Case { holding, evaluated } in cases {
-        let mut closed = Schema::made(&pointer);
+        let mut closed = Schema::made(pointer);
         closed.conjuncts.extend(holding);
         if !evaluated.all {
             closed.is_bare = false;
@@ -367,7 +368,7 @@ fn close<'a>(schemas: &mut Schemas<'a>, kind: Kind, id: SchemaId, cases: &[Case<
                     rest
                 } else {
                     any.push(rest);
-                    schemas.push(Schema { any_of: vec![any], ..Schema::made(&pointer) })
+                    schemas.push(Schema { any_of: vec![any], ..Schema::made(pointer) })
                 });
             }
         }

@@ -142,7 +142,7 @@ impl<'a> Emitter<'_, 'a> {
     fn different_items(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
         if !array.contains.is_empty() {
             return Err(errors::unique_items(
-                &self.all.schemas.get(schema).pointer,
+                self.all.schemas.get(schema).pointer,
                 "together with `contains`",
             ));
         }
@@ -184,7 +184,7 @@ impl<'a> Emitter<'_, 'a> {
         let most = if array.items.len() == 1 { MAX_FEW_ITEMS } else { 1 };
         if !endless && count.min > most {
             let reason = "with so many items, of which there may not be enough";
-            return Err(errors::unique_items(&self.all.schemas.get(schema).pointer, reason));
+            return Err(errors::unique_items(self.all.schemas.get(schema).pointer, reason));
         }
         let mut items = Vec::with_capacity(array.items.len());
         for classes in &array.items {

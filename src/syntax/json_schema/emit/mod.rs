@@ -23,6 +23,7 @@ use super::{numbers, strings};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Lists of values up to this length are written where they are used, even if that is in several places.
 const SMALL_LIST: usize = 8;
@@ -179,7 +180,7 @@ impl<'a> Emitter<'_, 'a> {
         let all = self.all;
         let body = match all.shape_of(id) {
             Shape::Values(list) => {
-                let values: Vec<ExprId> = list.iter().map(|value| self.value(value)).collect();
+                let values: SmallVec<[ExprId; 16]> = list.iter().map(|value| self.value(value)).collect();
                 self.g.choice(values)
             }
             Shape::Union(list) => {
@@ -196,7 +197,7 @@ impl<'a> Emitter<'_, 'a> {
 
     fn typed(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
         let has = |one| typed.types.contains(one);
-        let mut alternatives = Vec::new();
+        let mut alternatives: SmallVec<[ExprId; 8]> = SmallVec::new();
         if has(TypeSet::OBJECT)
             && let Some(object) = &typed.object
         {
@@ -242,7 +243,7 @@ impl<'a> Emitter<'_, 'a> {
 
     fn string(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
         let excluded: Vec<&str> = typed.excluded.iter().filter_map(|value| value.as_str()).collect();
-        let mut all = Vec::new();
+        let mut all: SmallVec<[ExprId; 2]> = SmallVec::new();
         if !typed.tests.is_empty() || !excluded.is_empty() && !typed.length.is_free() {
             all.push(self.tested(&typed.tests, &typed.length)?);
         } else if excluded.is_empty() {
@@ -268,7 +269,7 @@ impl<'a> Emitter<'_, 'a> {
             let content = match self.tests.get(&(test.test, test.holds)) {
                 Some(&content) => content,
                 None => {
-                    let pointer = &self.all.schemas.get(test.schema).pointer;
+                    let pointer = self.all.schemas.get(test.schema).pointer;
                     let side = if test.holds { Side::Within } else { Side::Around };
                     let content = string_test::content(&mut self.g, test.test, side, pointer)?;
                     if test.holds { content } else { self.g.complement(content) }

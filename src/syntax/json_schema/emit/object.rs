@@ -63,7 +63,7 @@ impl<'a> Emitter<'_, 'a> {
 
     /// A name of a class of undeclared names, with its quotes.
     fn rest_name(&mut self, class: &RestShape<'a>) -> Result<ExprId> {
-        let mut all = Vec::new();
+        let mut all: SmallVec<[ExprId; 4]> = SmallVec::new();
         if !class.tests.is_empty() {
             all.push(self.tested(&class.tests, &Counts::default())?);
         }

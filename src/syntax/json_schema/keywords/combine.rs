@@ -50,7 +50,7 @@ fn list<'a>(
     let allowed = "a list of at least one schema";
     let Some(list) = keywords.array(keyword, allowed)? else { return Ok(None) };
     if list.is_empty() {
-        return Err(keywords.invalid(keyword, &Value::Array(Vec::new()), allowed));
+        return Err(keywords.invalid(keyword, &Value::Array(&[]), allowed));
     }
     let ids = list.iter().enumerate();
     Ok(Some(ids.map(|(i, s)| reader.child(keywords.location, &[keyword, &i.to_string()], s)).collect()))

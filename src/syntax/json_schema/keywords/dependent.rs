@@ -36,7 +36,7 @@ pub(super) fn read<'a>(
 /// A list of names; in draft 3 also a single one.
 fn names<'a>(keywords: &Keywords<'a, '_>, keyword: &str, value: &'a Value<'a>) -> Result<Vec<&'a str>> {
     let list = match value {
-        Value::Array(list) => list.as_slice(),
+        Value::Array(list) => list,
         one => std::slice::from_ref(one),
     };
     let names = list.iter().map(|name| match name {

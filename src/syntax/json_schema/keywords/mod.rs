@@ -23,6 +23,7 @@ use crate::error::Result;
 use crate::syntax::json_schema::json::{Map, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// What becomes of a keyword.
@@ -115,10 +116,29 @@ static STATUSES: LazyLock<FxHashMap<&str, Row>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What becomes of a keyword in a document of a draft; `None` if the draft does not have it.
-fn status(draft: Draft, keyword: &str) -> Option<(Family, Status)> {
-    let &(family, status, since, until) = STATUSES.get(keyword)?;
-    draft.is_within(since, until).then_some((family, status))
+/// A word that stands in schemas.
+pub(super) struct Word {
+    /// In how many.
+    pub(super) count: usize,
+    /// The keyword that it is, in some drafts.
+    known: Option<(&'static str, Row)>,
+}
+
+impl Word {
+    fn of(word: &str) -> Word {
+        Word { count: 0, known: STATUSES.get_key_value(word).map(|(word, row)| (*word, *row)) }
+    }
+
+    /// What becomes of it in a document of a draft; `None` if the draft does not have it.
+    fn status(&self, draft: Draft) -> Option<(Family, Status)> {
+        let (_, (family, status, since, until)) = self.known?;
+        draft.is_within(since, until).then_some((family, status))
+    }
+
+    /// The word for a report.
+    pub(super) fn text(&self, word: &str) -> Cow<'static, str> {
+        self.known.map_or_else(|| word.to_owned().into(), |(known, _)| known.into())
+    }
 }
 
 /// The keywords of one schema object, for the families to read from.
@@ -146,7 +166,7 @@ impl<'a> Keywords<'a, '_> {
         errors::invalid_keyword(&self.pointer(keyword), keyword, found, allowed)
     }
 
-    fn array(&self, keyword: &str, allowed: &str) -> Result<Option<&'a Vec<Value<'a>>>> {
+    fn array(&self, keyword: &str, allowed: &str) -> Result<Option<&'a [Value<'a>]>> {
         match self.get(keyword) {
             None => Ok(None),
             Some(Value::Array(list)) => Ok(Some(list)),
@@ -177,7 +197,7 @@ impl<'a> Keywords<'a, '_> {
     }
 }
 
-/// Reads one schema object; the caller gives it its pointer.
+/// Reads one schema object.
 ///
 /// # Errors
 /// A keyword that is not supported, or whose value is not what the standard asks for; a reference that does
@@ -189,12 +209,13 @@ pub(super) fn read<'a>(
 ) -> Result<Schema<'a>> {
     let draft = reader.draft(location);
     let mut keywords = Keywords { location, known: SmallVec::new(), draft };
-    let mut schema = Schema::new(String::new());
+    let mut schema = Schema::new(location.pointer);
     let alone = draft.ref_stands_alone() && map.contains_key("$ref");
     let mut families = 0u16;
     for (keyword, value) in map {
-        *reader.keywords.entry(keyword).or_default() += 1;
-        let status = status(draft, keyword);
+        let word = reader.keywords.entry(keyword).or_insert_with(|| Word::of(keyword));
+        word.count += 1;
+        let status = word.status(draft);
         if alone && keyword != "$ref" && status.is_none_or(|(_, status)| status != Annotation) {
             reader.warn(errors::beside_ref(&keywords.pointer(keyword), keyword));
         }

@@ -13,7 +13,7 @@ const ALLOWED: &str =
 pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Result<()> {
     let Some(value) = keywords.get("type") else { return Ok(()) };
     let names = match value {
-        Value::Array(list) if !list.is_empty() => list.as_slice(),
+        Value::Array(list) if !list.is_empty() => list,
         one => std::slice::from_ref(one),
     };
     let (mut types, mut integer, mut number) = (TypeSet::NONE, false, false);
