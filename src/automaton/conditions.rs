@@ -78,7 +78,7 @@ impl Tables {
 
     /// Whether the list may end here, as far as its conditions and required members go.
     pub(super) fn conditions_hold(&self, list: &Members, conditional: &Conditional, at: Progress) -> bool {
-        let came = &self.seen.sets[at.base as usize];
+        let came = self.seen.get(at.base);
         let groups = conditional.groups.iter().enumerate();
         let mut required = groups.filter(|&(entry, &group)| entry == group as usize && list.required[entry]);
         let comes =
@@ -88,7 +88,7 @@ impl Tables {
 
     /// The entries that may come next as far as their keys and their order go.
     fn open_entries(&self, (_, list, conditional): Conditioned<'_>, at: Progress) -> FixedBitSet {
-        let came = &self.seen.sets[at.base as usize];
+        let came = self.seen.get(at.base);
         let mut open = FixedBitSet::with_capacity(list.entries());
         open.insert_range(..);
         for entry in came.ones() {
@@ -126,7 +126,7 @@ impl Tables {
         }
         let outlook = Outlook {
             conditions: &conditional.conditions,
-            came: &self.seen.sets[at.base as usize],
+            came: self.seen.get(at.base),
             open: &self.open_entries(list, at),
             groups: &conditional.groups,
             required: &members.required,

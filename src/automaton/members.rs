@@ -15,25 +15,25 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Interned sets of seen members; id 0 is the empty set.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SeenSets {
-    pub(super) sets: Vec<FixedBitSet>,
+    /// Those other than the empty one, which is 0.
+    sets: Vec<FixedBitSet>,
     ids: FxHashMap<FixedBitSet, u32>,
     bytes: usize,
 }
 
 impl SeenSets {
-    pub(super) fn new() -> SeenSets {
-        let mut sets = SeenSets { sets: Vec::new(), ids: FxHashMap::default(), bytes: 0 };
-        sets.intern(FixedBitSet::new());
-        sets
+    pub(super) fn get(&self, id: u32) -> &FixedBitSet {
+        static EMPTY: FixedBitSet = FixedBitSet::new();
+        id.checked_sub(1).map_or(&EMPTY, |place| &self.sets[place as usize])
     }
 
     fn intern(&mut self, set: FixedBitSet) -> u32 {
         if let Some(&id) = self.ids.get(&set) {
             return id;
         }
-        let id = self.sets.len() as u32;
+        let id = self.sets.len() as u32 + 1;
         self.bytes += 2 * (set.len().div_ceil(8) + 40);
         self.sets.push(set.clone());
         self.ids.insert(set, id);
@@ -41,7 +41,7 @@ impl SeenSets {
     }
 
     pub(super) fn with(&mut self, id: u32, member: u32) -> u32 {
-        let mut set = self.sets[id as usize].clone();
+        let mut set = self.get(id).clone();
         // grown to a multiple of 64 bits, so that equal sets are equal whichever member came last
         set.grow((member as usize + 1).next_multiple_of(64));
         set.insert(member as usize);
@@ -49,7 +49,7 @@ impl SeenSets {
     }
 
     fn contains(&self, id: u32, member: u32) -> bool {
-        self.sets[id as usize].contains(member as usize)
+        self.get(id).contains(member as usize)
     }
 
     pub(super) fn memory_usage(&self) -> usize {
@@ -69,8 +69,9 @@ pub(super) struct Progress {
 }
 
 /// Interned [`Progress`] of the lists whose members are counted; id 0 is that of the beginning.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Counted {
+    /// Those other than that of the beginning.
     list: Vec<Progress>,
     ids: FxHashMap<Progress, u32>,
     /// Of the lists with conditions: whether they can be finished.
@@ -78,9 +79,18 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn new() -> Counted {
-        let begin = Progress::default();
-        Counted { list: vec![begin], ids: FxHashMap::from_iter([(begin, 0)]), finished: FxHashMap::default() }
+    fn get(&self, id: u32) -> Progress {
+        id.checked_sub(1).map_or(Progress::default(), |place| self.list[place as usize])
+    }
+
+    fn intern(&mut self, progress: Progress) -> u32 {
+        if progress == Progress::default() {
+            return 0;
+        }
+        *self.ids.entry(progress).or_insert_with(|| {
+            self.list.push(progress);
+            self.list.len() as u32
+        })
     }
 
     pub(super) fn memory_usage(&self) -> usize {
@@ -98,7 +108,7 @@ impl Members {
 impl Tables {
     fn progress(&self, list: &Members, value: u32) -> Progress {
         if list.is_counted() {
-            self.counted.list[value as usize]
+            self.counted.get(value)
         } else {
             Progress { base: value, ..Progress::default() }
         }
@@ -110,13 +120,7 @@ impl Tables {
             return after.base;
         }
         let count = if list.max.is_none() { after.count.min(list.min) } else { after.count };
-        let progress = Progress { count, ..after };
-        let next = self.counted.list.len() as u32;
-        let counted = &mut self.counted;
-        *counted.ids.entry(progress).or_insert_with(|| {
-            counted.list.push(progress);
-            next
-        })
+        self.counted.intern(Progress { count, ..after })
     }
 
     /// A value of the list's frame that does the same as `value` in a key of one of the sorted `members`, one of which may
@@ -131,7 +135,7 @@ impl Tables {
     /// How many required members are still to come.
     fn missing(&self, list: &Members, at: Progress) -> u32 {
         if list.any_order {
-            let seen = self.seen.sets[at.base as usize].ones().filter(|&m| list.required[m]).count();
+            let seen = self.seen.get(at.base).ones().filter(|&m| list.required[m]).count();
             list.required_from[0] - seen as u32
         } else {
             list.required_from[at.base as usize]

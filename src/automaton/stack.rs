@@ -89,11 +89,11 @@ impl Stacks {
 
     pub(crate) fn new() -> Stacks {
         let mut stacks = Stacks {
-            frames: Vec::new(),
-            ends: Vec::new(),
-            ids: HashTable::new(),
+            frames: Vec::with_capacity(16),
+            ends: Vec::with_capacity(16),
+            ids: HashTable::with_capacity(14),
             unions: FxHashMap::default(),
-            registers: Vec::new(),
+            registers: Vec::with_capacity(16),
         };
         stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: 0, below: StackId(0) }]);
         stacks

@@ -102,14 +102,15 @@ impl Tables {
     pub fn new() -> Tables {
         let mut tables = Tables {
             stacks: Stacks::new(),
-            seen: SeenSets::new(),
-            counted: Counted::new(),
+            seen: SeenSets::default(),
+            counted: Counted::default(),
             tuples: Tuples::default(),
             memory: Memory::new(),
-            items: Vec::new(),
-            ends: Vec::new(),
-            tapes: Vec::new(),
-            ids: HashTable::new(),
+            // most first masks need no more
+            items: Vec::with_capacity(64),
+            ends: Vec::with_capacity(64),
+            tapes: Vec::with_capacity(64),
+            ids: HashTable::with_capacity(56),
             successors: Arc::default(),
             rows_end: 0,
             closed: FxHashMap::default(),

@@ -25,19 +25,12 @@ struct Node {
 }
 
 /// The table of sets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TextSets {
+    /// Of the sets other than the empty one.
     nodes: Vec<Node>,
     children: Vec<(u8, SetId)>,
     ids: HashTable<u32>,
-}
-
-impl Default for TextSets {
-    fn default() -> TextSets {
-        let mut sets = TextSets { nodes: Vec::new(), children: Vec::new(), ids: HashTable::new() };
-        sets.intern(false, &[]);
-        sets
-    }
 }
 
 fn hash(has_empty: bool, children: &[(u8, SetId)]) -> u64 {
@@ -47,24 +40,28 @@ fn hash(has_empty: bool, children: &[(u8, SetId)]) -> u64 {
 }
 
 fn children_of<'a>(nodes: &[Node], children: &'a [(u8, SetId)], id: u32) -> &'a [(u8, SetId)] {
-    let start = if id == 0 { 0 } else { nodes[id as usize - 1].end as usize };
-    &children[start..nodes[id as usize].end as usize]
+    let end = |id: u32| id.checked_sub(1).map_or(0, |place| nodes[place as usize].end as usize);
+    &children[end(id.saturating_sub(1))..end(id)]
 }
 
 impl TextSets {
     fn intern(&mut self, has_empty: bool, children: &[(u8, SetId)]) -> SetId {
+        if !has_empty && children.is_empty() {
+            return SetId::EMPTY;
+        }
         let (nodes, all) = (&self.nodes, &self.children);
-        let same =
-            |&id: &u32| nodes[id as usize].has_empty == has_empty && children_of(nodes, all, id) == children;
+        let same = |&id: &u32| {
+            nodes[id as usize - 1].has_empty == has_empty && children_of(nodes, all, id) == children
+        };
         let hash = hash(has_empty, children);
         if let Some(&id) = self.ids.find(hash, same) {
             return SetId(id);
         }
-        let id = self.nodes.len() as u32;
+        let id = self.nodes.len() as u32 + 1;
         self.children.extend_from_slice(children);
         self.nodes.push(Node { end: self.children.len() as u32, has_empty });
         let (nodes, all) = (&self.nodes, &self.children);
-        let again = |&id: &u32| self::hash(nodes[id as usize].has_empty, children_of(nodes, all, id));
+        let again = |&id: &u32| self::hash(nodes[id as usize - 1].has_empty, children_of(nodes, all, id));
         self.ids.insert_unique(hash, id, again);
         SetId(id)
     }
@@ -76,7 +73,7 @@ impl TextSets {
 
     /// Whether the empty text is in a set.
     pub(crate) fn has_empty(&self, set: SetId) -> bool {
-        self.nodes[set.0 as usize].has_empty
+        set.0.checked_sub(1).is_some_and(|place| self.nodes[place as usize].has_empty)
     }
 
     /// What is left of the texts that begin with some bytes.

@@ -4,7 +4,7 @@ use super::class::{ByteSet, CharClass};
 use super::conditions;
 use super::errors;
 use super::expression::{
-    Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order, RuleId,
+    Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order, RuleId, Text,
 };
 use super::word_graph::WordGraph;
 use super::{Grammar, Labels, Rule, Tables, verify};
@@ -142,19 +142,19 @@ impl GrammarBuilder {
 
     /// The empty string.
     pub fn empty(&mut self) -> ExprId {
-        self.intern(Expression::Empty)
+        ExprId::EMPTY
     }
 
     /// No string.
     pub fn never(&mut self) -> ExprId {
-        self.intern(Expression::Never)
+        ExprId::NEVER
     }
 
     /// One byte string.
     pub fn bytes(&mut self, bytes: impl AsRef<[u8]>) -> ExprId {
         match bytes.as_ref() {
             [] => self.empty(),
-            bytes => self.intern(Expression::Bytes(bytes.into())),
+            bytes => self.intern(Expression::Bytes(Text::from_slice(bytes))),
         }
     }
 
@@ -207,7 +207,7 @@ impl GrammarBuilder {
         match list[..] {
             [] => self.empty(),
             [one] => one,
-            _ => self.intern(Expression::Sequence(list[..].into())),
+            _ => self.intern(Expression::Sequence(Operands::from_slice(&list))),
         }
     }
 
@@ -229,7 +229,7 @@ impl GrammarBuilder {
         match list[..] {
             [] => never,
             [one] => one,
-            _ => self.intern(Expression::Choice(list[..].into())),
+            _ => self.intern(Expression::Choice(Operands::from_slice(&list))),
         }
     }
 

@@ -28,6 +28,12 @@ id! {
     /// The id of an expression in its grammar.
     ExprId
 }
+impl ExprId {
+    /// Those that the builder begins with.
+    pub(super) const EMPTY: ExprId = ExprId(0);
+    pub(super) const NEVER: ExprId = ExprId(1);
+}
+
 id! {
     /// The id of a rule in its grammar.
     RuleId

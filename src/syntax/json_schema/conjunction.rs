@@ -16,7 +16,7 @@ use super::validate::Validator;
 use crate::error::Result;
 use crate::limits::Limits;
 use bumpalo::Bump;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
@@ -78,13 +78,14 @@ impl<'a> Conjunctions<'a> {
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions.
     pub(super) fn of(schemas: Schemas<'a>, arena: &'a Bump, limits: &Limits) -> Result<Self> {
-        let root = schemas.root();
+        let (root, count) = (schemas.root(), schemas.len());
         let mut all = Conjunctions {
             schemas,
             validator: Validator::new(limits.clone()),
-            parts: Vec::new(),
-            ids: FxHashMap::default(),
-            shapes: Vec::new(),
+            // mostly there are a few more than schemas
+            parts: Vec::with_capacity(count + 4),
+            ids: FxHashMap::with_capacity_and_hasher(count + 4, FxBuildHasher),
+            shapes: Vec::with_capacity(count + 4),
             required_members: FxHashMap::default(),
             undeclared: FxHashMap::default(),
             choices: FxHashMap::default(),

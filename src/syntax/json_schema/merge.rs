@@ -160,6 +160,9 @@ impl<'a> Conjunctions<'a> {
 
     /// If the schemas of names list them, the names that are possible.
     pub(super) fn listed_names(&mut self, names: &[SchemaId]) -> Result<Option<Vec<&'a str>>> {
+        if names.is_empty() {
+            return Ok(None);
+        }
         let parts: Vec<Part> = names.iter().copied().map(Part::whole).collect();
         let (bases, _) = super::conjunction::unfold(&self.schemas, &parts);
         let lists: Vec<&'a Value<'a>> = match bases.iter().find_map(|&id| self.schemas.get(id).values.first())
@@ -202,7 +205,7 @@ impl<'a> Conjunctions<'a> {
         // for every set of matching patterns, what holds of the value
         let mut values = Vec::with_capacity(combinations.len());
         for matching in combinations {
-            let mut schemas = Vec::new();
+            let mut schemas = Bases::new();
             for base in bases {
                 let before = schemas.len();
                 let holds = |pattern: &str| {
@@ -433,6 +436,12 @@ pub(super) fn some_of<'a>(ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Vec<(Sc
 
 /// The names that the schemas speak of, each once: first properties, then names that are only required.
 pub(super) fn declared_names<'a>(bases: &[Rc<Schema<'a>>]) -> Vec<&'a str> {
+    if let [base] = bases
+        && base.object.properties.len() == base.object.by_name.len()
+        && base.object.required.iter().all(|name| base.object.by_name.contains_key(name))
+    {
+        return base.object.properties.iter().map(|(name, _)| *name).collect();
+    }
     let declared = bases.iter().flat_map(|base| base.object.properties.iter().map(|(name, _)| *name));
     let undeclared = bases.iter().flat_map(|base| base.object.required.iter().copied());
     let count = bases.iter().map(|base| base.object.properties.len()).sum();

@@ -113,7 +113,7 @@ impl<'a> Schema<'a> {
 }
 
 /// All schemas that the root reaches; the root is the first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Schemas<'a> {
     list: Vec<Rc<Schema<'a>>>,
     /// For each schema that is nothing but a reference, what it comes to; for others, themselves.
@@ -125,6 +125,21 @@ pub(super) struct Schemas<'a> {
     always: Option<SchemaId>,
     never: Option<SchemaId>,
     typed: FxHashMap<TypeSet, SchemaId>,
+}
+
+impl Default for Schemas<'_> {
+    fn default() -> Self {
+        Schemas {
+            // most documents have no more
+            list: Vec::with_capacity(16),
+            meanings: Vec::with_capacity(16),
+            negations: FxHashMap::default(),
+            listed: Listed::default(),
+            always: None,
+            never: None,
+            typed: FxHashMap::default(),
+        }
+    }
 }
 
 impl<'a> Schemas<'a> {
