@@ -119,3 +119,38 @@ impl KeyTrie {
         self.nodes.capacity() * size_of::<Node>() + self.members.capacity() * size_of::<u32>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KeyTrie;
+
+    #[test]
+    fn nodes_have_the_members_whose_keys_begin_so() {
+        let keys: [&[u8]; 8] = [b"ab", b"a", b"abc", b"b", b"ab", b"cde", b"abd", b"cdf"];
+        let trie = KeyTrie::new(&keys);
+        let mut open = vec![(0, Vec::new())];
+        let mut nodes = 0;
+        while let Some((node, path)) = open.pop() {
+            nodes += 1;
+            let with = |is: fn(&[u8], &[u8]) -> bool| -> Vec<u32> {
+                (0..keys.len() as u32).filter(|&at| is(keys[at as usize], &path)).collect()
+            };
+            assert_eq!(trie.ends(node), with(|key, path| key == path), "{path:?}");
+            assert_eq!(
+                trie.members(node),
+                with(|key, path| key.starts_with(path) && key != path),
+                "{path:?}"
+            );
+            let bytes: Vec<u8> = trie.edges(node).map(|(byte, _)| byte).collect();
+            assert!(bytes.is_sorted() && bytes.len() == trie.degree(node));
+            for byte in 0..=255 {
+                let child = trie.edges(node).find(|edge| edge.0 == byte).map(|edge| edge.1);
+                assert_eq!(trie.child(node, byte), child);
+                open.extend(child.map(|child| (child, [&path[..], &[byte]].concat())));
+            }
+            assert_eq!(trie.only_edge(node).is_some(), bytes.len() == 1);
+        }
+        // "", a, ab, abc, abd, b, c, cd, cde, cdf
+        assert_eq!((nodes, trie.len()), (10, 10));
+    }
+}

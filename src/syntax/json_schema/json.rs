@@ -320,3 +320,42 @@ impl<'t> Visitor<'t> for Name<'t> {
         Ok(self.0.alloc_str(text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_members_of_one_name_there_is_the_last_at_the_place_of_the_first() {
+        for others in [1, FEW, 3 * FEW] {
+            let more: String = (0..others).map(|n| format!(r#", "m{n}": {n}"#)).collect();
+            let text = format!(r#"{{"a": 1, "b": [{{"a": 2}}]{more}, "a": 3, "\u0061": 4}}"#);
+            let arena = Bump::new();
+            let (value, all_different) = read(&text, &arena).unwrap();
+            assert!(!all_different);
+            let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(value, Value::of(&expected, &arena), "{text}");
+            assert_eq!(value.to_string(), expected.to_string());
+            assert_eq!(value.get("a").and_then(Value::as_u64), Some(4));
+            assert_eq!(value.get("m0").and_then(Value::as_u64), Some(0));
+            assert!(value.get("c").is_none());
+            let (_, all_different) = read(&value.to_string(), &arena).unwrap();
+            assert!(all_different, "{value}");
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_the_text() {
+        let text = r#" {"n": [null, true, false, -1.50, 12345678901234567890123], "s": "\"é\ud83d\ude00/\/\u0007"} "#;
+        let arena = Bump::new();
+        let (value, all_different) = read(text, &arena).unwrap();
+        assert!(all_different);
+        let written = "{\"n\":[null,true,false,-1.50,12345678901234567890123],\"s\":\"\\\"é😀//\\u0007\"}";
+        assert_eq!(value.to_string(), written);
+        for wrong in
+            ["", "{", "[1,]", "{\"a\":1}x", "{\"$serde_json::private::Number\":\"x\"}", "\"\\ud800\""]
+        {
+            assert!(read(wrong, &arena).is_err(), "{wrong}");
+        }
+    }
+}
