@@ -190,18 +190,26 @@ impl Automaton {
 
     /// The bytes that a state waits for; none for states that do not.
     fn wanted_bytes(&self, state: StateId) -> ByteSet {
+        let mut wanted = ByteSet::EMPTY;
+        self.add_wanted_bytes(state, &mut wanted);
+        wanted
+    }
+
+    fn add_wanted_bytes(&self, mut state: StateId, wanted: &mut ByteSet) {
+        if let State::ByteOr { byte, otherwise, .. } = self.state(state) {
+            wanted.insert(byte);
+            state = otherwise;
+        }
         match self.state(state) {
-            State::Byte { byte, .. } => ByteSet::range(byte, byte),
-            State::ByteOr { byte, otherwise, .. } => {
-                self.wanted_bytes(otherwise).union(&ByteSet::range(byte, byte))
-            }
+            State::Byte { byte, .. } => wanted.insert(byte),
             State::Bytes { first, len } => {
-                let ranges = self.edges(first, len).iter().map(|edge| ByteSet::range(edge.low, edge.high));
-                ranges.fold(ByteSet::EMPTY, |all, range| all.union(&range))
+                self.edges(first, len).iter().for_each(|edge| wanted.insert_range(edge.low, edge.high));
             }
-            State::Key { members, node } => self.keys(members).edges(node).map(|edge| edge.0).collect(),
-            State::Lockstep(_) => ByteSet::FULL,
-            _ => ByteSet::EMPTY,
+            State::Key { members, node } => {
+                self.keys(members).edges(node).for_each(|(byte, _)| wanted.insert(byte))
+            }
+            State::Lockstep(_) => *wanted = ByteSet::FULL,
+            _ => {}
         }
     }
 

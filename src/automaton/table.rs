@@ -214,7 +214,9 @@ impl Tables {
 
     /// The bytes that may come next, as a superset; see [`wanted_bytes`](Tables::wanted_bytes).
     pub fn candidate_bytes(&self, automaton: &Automaton, id: ConfigurationId) -> ByteSet {
-        self.wanted_bytes(automaton, id).fold(ByteSet::EMPTY, |all, (_, bytes)| all.union(&bytes))
+        let mut all = ByteSet::EMPTY;
+        self.items(id).iter().for_each(|item| automaton.add_wanted_bytes(item.state, &mut all));
+        all
     }
 
     /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.

@@ -14,11 +14,19 @@ impl ByteSet {
 
     /// The bytes `low..=high`; empty if `low > high`.
     pub fn range(low: u8, high: u8) -> ByteSet {
-        ByteSet(std::array::from_fn(|word| {
-            let first = word as u32 * 64;
-            let (low, high) = (u32::from(low).max(first), u32::from(high).min(first + 63));
-            if low > high { 0 } else { (u64::MAX >> (63 - (high - low))) << (low - first) }
-        }))
+        let mut range = ByteSet::EMPTY;
+        range.insert_range(low, high);
+        range
+    }
+
+    /// Adds the bytes `low..=high`; none if `low > high`.
+    pub fn insert_range(&mut self, low: u8, high: u8) {
+        let (first, last) = (low >> 6, high >> 6);
+        for word in first..=last {
+            let from = if word == first { u64::MAX << (low & 63) } else { u64::MAX };
+            let to = if word == last { u64::MAX >> (63 - (high & 63)) } else { u64::MAX };
+            self.0[usize::from(word)] |= from & to;
+        }
     }
 
     /// Adds a byte.
