@@ -2,11 +2,12 @@
 //! side. The tuple of configurations is a register, the value of the lockstep's frame.
 //!
 //! Whether a tuple can still be completed does not follow from its parts (`a*b` and `a*c` have no common
-//! word), so it is searched for: breadth first over tuples, which are hash-consed, so the search ends for
-//! regular operands and for others within the limit `lockstep_search`. Answers are kept.
+//! word), so it is searched for ([`completion`](super::completion)) over tuples, which are hash-consed, so the search ends
+//! for regular operands and for others within the limit `lockstep_search`. Answers are kept.
 
 use super::Automaton;
-use super::closure::Closure;
+use super::closure::{Closure, Item};
+use super::completion::Frontier;
 use super::stack::StackId;
 use super::state::Lockstep;
 use super::table::{ConfigurationId, Tables, items_of};
@@ -47,6 +48,8 @@ pub(super) struct Tuples {
     reaches: usize,
     /// Per lockstep: words that completed other tuples, the last one first.
     completions: FxHashMap<u32, VecDeque<Word>>,
+    /// Of items of operands: how many bytes they take at least to be words.
+    pub(super) least: FxHashMap<Item, u32>,
 }
 
 fn hash(tuple: &[ConfigurationId]) -> u64 {
@@ -106,6 +109,7 @@ impl Tuples {
             + self.extendable.capacity() * 17
             + self.reach.capacity() * 9
             + self.completions.len() * COMPLETIONS * (size_of::<Word>() + LONGEST_TRIED)
+            + self.least.capacity() * (size_of::<(Item, u32)>() + 1)
     }
 }
 
@@ -271,11 +275,8 @@ impl Tables {
             }
         }
         let limit = automaton.limits().lockstep_search;
-        // how each was come to
-        let mut parents: FxHashMap<u32, (u32, u8)> = FxHashMap::default();
-        let mut queue = VecDeque::from([tuple]);
-        parents.insert(tuple, (tuple, 0));
-        while let Some(current) = queue.pop_front() {
+        let mut frontier = Frontier::new(tuple);
+        while let Some((current, read)) = self.next_tuple(automaton, lockstep, &mut frontier)? {
             // how many bytes lead to acceptance, and the last one if it does at once
             let (mut bytes, mut last) = (None, None);
             let mut same_up_to = None;
@@ -300,16 +301,15 @@ impl Tables {
                         break;
                     }
                 }
-                if known.is_none() && !parents.contains_key(&next) {
-                    if parents.len() >= limit {
+                if known.is_none() && !frontier.ways.contains_key(&next) {
+                    if frontier.ways.len() >= limit {
                         return Err(Limits::exceeded(
                             "lockstep_search",
                             limit,
                             "an intersection or complement with no completion found so far",
                         ));
                     }
-                    parents.insert(next, (current, byte));
-                    queue.push_back(next);
+                    frontier.push(next, (current, read), byte);
                 }
             }
             if let Some(bytes) = bytes {
@@ -320,7 +320,7 @@ impl Tables {
                     if on_path == tuple {
                         break;
                     }
-                    let (parent, byte) = parents[&on_path];
+                    let (parent, byte) = frontier.ways[&on_path];
                     word.push(byte);
                     on_path = parent;
                     bytes = bytes.saturating_add(1);
@@ -334,7 +334,7 @@ impl Tables {
             self.check_memory(automaton)?;
         }
         // nothing was found: none of the tuples seen leads to acceptance
-        for &dead in parents.keys() {
+        for &dead in frontier.ways.keys() {
             self.tuples.extendable.insert((l, dead), None);
         }
         Ok(false)

@@ -17,6 +17,7 @@ mod characters;
 mod classes;
 mod closed_sets;
 mod closure;
+mod completion;
 mod compress;
 mod conditions;
 mod distinct;

@@ -55,9 +55,9 @@ pub struct Tables {
     pub(super) counted: Counted,
     pub(super) tuples: Tuples,
     pub(super) memory: Memory,
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     /// Per configuration: the end of its items; they begin where those of the configuration before end.
-    ends: Vec<u32>,
+    pub(super) ends: Vec<u32>,
     /// Per configuration: what it remembers.
     tapes: Vec<TapeId>,
     ids: HashTable<u32>,

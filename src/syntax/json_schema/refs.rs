@@ -21,7 +21,7 @@ pub(super) fn target<'a>(
     keyword: &str,
     reference: &str,
 ) -> Result<SchemaId> {
-    let place = join(&from.pointer, keyword);
+    let place = join(from.pointer, keyword);
     let (uri, fragment) = uri::split(reference);
     let resource = resource(reader, from, &place, uri)?;
     let dangling = || errors::dangling_reference(&place, keyword, reference);

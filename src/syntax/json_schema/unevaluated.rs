@@ -322,7 +322,7 @@ impl<'a> Collector<'_, 'a> {
 
     fn too_many(&self, schema: &Schema<'a>) -> crate::Error {
         let keyword = format!("`{}`", self.kind.name());
-        errors::unsupported_combination(&schema.pointer, &keyword, "so many alternatives")
+        errors::unsupported_combination(schema.pointer, &keyword, "so many alternatives")
     }
 }
 

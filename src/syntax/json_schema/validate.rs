@@ -55,7 +55,7 @@ impl<'a> Validator<'a> {
     /// A pattern that cannot be used; a match that would cost too much, or cannot be known.
     pub(super) fn passes(&mut self, schema: &Schema<'a>, test: StringTest<'a>, text: &str) -> Result<bool> {
         if !self.tests.contains_key(&test) {
-            let matcher = Matcher::new(test, &schema.pointer, &self.limits)?;
+            let matcher = Matcher::new(test, schema.pointer, &self.limits)?;
             self.tests.insert(test, (matcher, FxHashMap::default()));
         }
         let outcome = self.tests.get_mut(&test).and_then(|(matcher, outcomes)| match outcomes.get(text) {
@@ -68,7 +68,7 @@ impl<'a> Validator<'a> {
         });
         outcome.ok_or_else(|| {
             let keyword = format!("`{}`", test.keyword());
-            errors::unsupported_combination(&schema.pointer, &keyword, "this listed value or name")
+            errors::unsupported_combination(schema.pointer, &keyword, "this listed value or name")
         })
     }
 
@@ -110,7 +110,7 @@ impl<'a> Visit<'_, 'a> {
         let schemas = self.schemas;
         let schema = schemas.get(id);
         if depth > MAX_DEPTH {
-            return Err(errors::evaluation_too_deep(&schema.pointer, MAX_DEPTH));
+            return Err(errors::evaluation_too_deep(schema.pointer, MAX_DEPTH));
         }
         if !self.own(schema, value, depth)? {
             return Ok(false);

@@ -158,7 +158,7 @@ impl<'a> Keywords<'a, '_> {
 
     /// The pointer of the keyword.
     fn pointer(&self, keyword: &str) -> String {
-        join(&self.location.pointer, keyword)
+        join(self.location.pointer, keyword)
     }
 
     /// The error that the keyword's value is not what it must be.
