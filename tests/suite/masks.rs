@@ -184,6 +184,26 @@ fn what_is_searched_for_gives_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "schema");
 }
 
+/// The search for a completion goes through more than a thousand pairs of configurations before it comes to one.
+#[test]
+fn completions_that_are_far_away_are_found() {
+    let schema = |most: usize| {
+        let pattern = "[0-9]+-[A-Fa-f0-9]*-[A-Fa-f0-9]{24}";
+        let schema =
+            format!(r#"{{"type": "string", "minLength": 35, "maxLength": {most}, "pattern": "{pattern}"}}"#);
+        json_schema::compile(&schema, &Default::default()).unwrap().grammar
+    };
+    let texts = ["\"", "\"x", "\"12-", "\"12--ab", "\"1234567890-0123456789abcdef-ab"];
+    check(&schema(60), &texts.map(str::as_bytes), "60");
+    // what may still come is just as long as it must be
+    let texts = ["\"", "\"12345678", "\"12345678-", "\"xxxxxxxx1--", "\"xxxxxxxx"];
+    check(&schema(35), &texts.map(str::as_bytes), "35");
+    let too_short = r#"{"type": "string", "maxLength": 26, "pattern": "[0-9]+-[a-f]*-[A-Fa-f0-9]{24}"}"#;
+    let compiled = json_schema::compile(too_short, &Default::default()).unwrap();
+    let error = COMPILER.compile(&compiled.grammar).unwrap_err();
+    assert_eq!(error.code(), "automaton/empty-language", "{error}");
+}
+
 /// Whether names can run out takes more than one mask to find out: it makes no difference to the masks.
 #[test]
 fn names_of_many_configurations_give_the_bits_of_each_token() {
