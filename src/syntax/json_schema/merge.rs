@@ -229,7 +229,8 @@ impl<'a> Conjunctions<'a> {
             let cared = tests.iter().enumerate().filter(|(at, _)| cube.care >> at & 1 == 1);
             let passing = cared.map(|(at, test)| Test { holds: cube.holds >> at & 1 == 1, ..*test });
             let passing: Vec<Test<'a>> = passing.collect();
-            let mut others = Vec::with_capacity(members.len());
+            // without a test all are among them
+            let mut others = Vec::with_capacity(if passing.is_empty() { members.len() } else { 0 });
             for member in members {
                 let mut passes = self.name_satisfies(names_schemas, member.name)?;
                 for test in &passing {
