@@ -9,7 +9,7 @@ use super::closure::Item;
 use super::distinct::TapeId;
 use super::state::{Lockstep, State};
 use super::successors::Marks;
-use super::table::{ConfigurationId, Tables, items_of};
+use super::table::{ConfigurationId, Tables};
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -122,7 +122,7 @@ impl Tables {
                     best = (depth + 1, done, 1);
                     break;
                 }
-                for &item in items_of(&self.items, &self.ends, next.0) {
+                for &item in self.items(next) {
                     match self.tuples.least.get(&item).map(|more| more.saturating_add(1)) {
                         Some(more) => best = best.min((depth.saturating_add(more), done, more)),
                         None if seen.insert(item) => order.push((item, done, depth + 1)),

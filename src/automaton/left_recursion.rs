@@ -269,8 +269,9 @@ impl Lowering<'_> {
                 false => self.unsettled_places(),
             };
             // mostly callers were begun before what they left-call
-            let is_ordered = |(caller, start)| places.get(start).is_none_or(|callee| callee > caller);
-            if self.left_calls.iter().map(|(caller, start)| (caller, start)).all(is_ordered) {
+            let is_ordered =
+                |(caller, start): &(usize, StateId)| places.get(start).is_none_or(|callee| callee > caller);
+            if self.left_calls.iter().all(is_ordered) {
                 (self.settled..self.callables.len()).rev().for_each(|place| self.rank(place));
                 break;
             }

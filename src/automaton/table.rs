@@ -55,9 +55,9 @@ pub struct Tables {
     pub(super) counted: Counted,
     pub(super) tuples: Tuples,
     pub(super) memory: Memory,
-    pub(super) items: Vec<Item>,
+    items: Vec<Item>,
     /// Per configuration: the end of its items; they begin where those of the configuration before end.
-    pub(super) ends: Vec<u32>,
+    ends: Vec<u32>,
     /// Per configuration: what it remembers.
     tapes: Vec<TapeId>,
     ids: HashTable<u32>,

@@ -104,12 +104,12 @@ impl<'a> Conjunctions<'a> {
             let apart = types.collect();
             return Ok(self.union(own, apart));
         }
-        let pointer = || bases.first().map_or("", |base| base.pointer).to_owned();
+        let pointer = bases.first().map_or("", |base| base.pointer);
         if types == TypeSet::NONE {
             return Ok(Shape::Union(Vec::new()));
         }
         if types != TypeSet::OBJECT {
-            return Err(errors::too_many_alternatives(&pointer(), "they are of values other than objects"));
+            return Err(errors::too_many_alternatives(pointer, "they are of values other than objects"));
         }
         let (mut easy, mut hard) = (Vec::new(), Vec::new());
         for alternatives in choices {
@@ -132,7 +132,7 @@ impl<'a> Conjunctions<'a> {
         };
         let Some(found) = found else {
             let reason = "some of them say more than which members there are";
-            return Err(errors::too_many_alternatives(&pointer(), reason));
+            return Err(errors::too_many_alternatives(pointer, reason));
         };
         let easy: Vec<SchemaId> =
             easy.into_iter().map(|(alternatives, _)| self.choice(alternatives)).collect();

@@ -129,16 +129,16 @@ pub(super) struct Map<'t> {
 impl<'t> Map<'t> {
     /// The object of some members, and whether all names are different.
     fn new(arena: &'t Bump, members: &[Member<'t>]) -> (Map<'t>, bool) {
-        if members.len() <= FEW {
-            let repeated = |at: usize| members[..at].iter().any(|(name, _)| *name == members[at].0);
-            return match (0..members.len()).any(repeated) {
-                false => (Map { members: arena.alloc_slice_copy(members), sorted: &[] }, true),
-                true => (Map::of_repeated(arena, members), false),
-            };
-        }
-        let sorted = arena.alloc_slice_fill_iter(0..members.len() as u32);
-        sorted.sort_unstable_by_key(|&place| members[place as usize].0);
-        match sorted.windows(2).any(|pair| members[pair[0] as usize].0 == members[pair[1] as usize].0) {
+        let name = |place: u32| members[place as usize].0;
+        let count = members.len() as u32;
+        let few = members.len() <= FEW;
+        let sorted = arena.alloc_slice_fill_iter(0..if few { 0 } else { count });
+        sorted.sort_unstable_by_key(|&place| name(place));
+        let repeats = match few {
+            true => (0..count).any(|place| (0..place).any(|before| name(before) == name(place))),
+            false => sorted.windows(2).any(|pair| name(pair[0]) == name(pair[1])),
+        };
+        match repeats {
             false => (Map { members: arena.alloc_slice_copy(members), sorted }, true),
             true => (Map::of_repeated(arena, members), false),
         }

@@ -54,31 +54,39 @@ impl<'a> Reader<'a, '_> {
     /// The id of the schema that a reference in the schema at `from` found; it is read later.
     pub(super) fn enter(&mut self, from: &Location<'a>, found: Found<'a>) -> SchemaId {
         let Found { value, pointer, resource } = found;
-        let pointer = self.arena.alloc_str(&pointer);
         let names = &self.resources.get(resource).dynamic_anchors;
         let scope = self.scopes.enter(from.scope, resource, names);
-        self.intern(Location { value, pointer, resource, scope })
+        self.intern(value, &pointer, resource, scope)
     }
 
-    fn intern(&mut self, location: Location<'a>) -> SchemaId {
-        *self.ids.entry((std::ptr::from_ref(location.value), location.scope)).or_insert_with(|| {
-            self.locations.push(location);
+    fn intern(
+        &mut self,
+        value: &'a Value<'a>,
+        pointer: &str,
+        resource: ResourceId,
+        scope: ScopeId,
+    ) -> SchemaId {
+        *self.ids.entry((std::ptr::from_ref(value), scope)).or_insert_with(|| {
+            let pointer = self.arena.alloc_str(pointer);
+            self.locations.push(Location { value, pointer, resource, scope });
             SchemaId(self.locations.len() as u32 - 1)
         })
     }
 
     /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
     pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value<'a>) -> SchemaId {
-        self.written.clear();
-        self.written.push_str(parent.pointer);
-        path.iter().for_each(|token| append(&mut self.written, token));
-        let pointer = self.arena.alloc_str(&self.written);
+        let mut pointer = std::mem::take(&mut self.written);
+        pointer.clear();
+        pointer.push_str(parent.pointer);
+        path.iter().for_each(|token| append(&mut pointer, token));
         let (mut resource, mut scope) = (parent.resource, parent.scope);
         if let Some(own) = self.resources.of_root(value) {
             resource = own;
             scope = self.scopes.enter(scope, own, &self.resources.get(own).dynamic_anchors);
         }
-        self.intern(Location { value, pointer, resource, scope })
+        let id = self.intern(value, &pointer, resource, scope);
+        self.written = pointer;
+        id
     }
 
     /// The resource of a document that the caller has at hand.
@@ -139,7 +147,7 @@ pub(super) fn read<'a>(
         warnings,
         keywords: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
     };
-    reader.intern(Location { value: root, pointer: "", resource, scope });
+    reader.intern(root, "", resource, scope);
     let mut schemas = Schemas::default();
     let mut seen = FxHashSet::with_capacity_and_hasher(14, FxBuildHasher);
     while let Some(next) = reader.locations.get(schemas.len()) {
