@@ -1,4 +1,4 @@
-//! Steps by whole characters: whoever asks where all characters of a kind lead need not make the configurations in
+//! Steps by whole characters: whoever asks where all characters of a group lead need not make the configurations in
 //! between, nor ask twice where characters move all states alike.
 
 use super::Automaton;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Where characters lead in more ways than this, they are told apart byte by byte.
+/// Where the characters of a group lead in more ways than this, they are told apart byte by byte.
 const MOST_MOVES: usize = 16;
 
 /// Some states, in the order of items.
@@ -24,62 +24,119 @@ type States = SmallVec<[StateId; 8]>;
 /// Where each of some states leads, if anywhere.
 type Moves = SmallVec<[Option<StateId>; 8]>;
 
-/// How many groups of characters beyond ASCII are told apart.
-const GROUPS: usize = 4;
+/// Groups of characters that are told apart, at most 64, as they are spelled in UTF-8.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    spelled: Vec<Vec<Utf8Sequence>>,
+    /// Per byte: the groups of which some character begins with it.
+    begun_by: [GroupSet; 256],
+    /// Those of which some characters are ASCII, and those of which some are not.
+    ascii: GroupSet,
+    beyond: GroupSet,
+}
 
-/// Groups of characters beyond ASCII, as they are spelled in UTF-8.
-pub(crate) type Groups = &'static [Vec<Utf8Sequence>; GROUPS];
+/// Some of them, as bits.
+pub(crate) type GroupSet = u64;
 
-/// What characters beyond ASCII lead to: each once, and per group, as bits, which ones its characters lead to.
+impl Groups {
+    pub(crate) fn new(spelled: Vec<Vec<Utf8Sequence>>) -> Groups {
+        let mut begun_by = [0; 256];
+        for (group, spelled) in spelled.iter().enumerate() {
+            for first in spelled.iter().filter_map(|sequence| sequence.as_slice().first()) {
+                let bytes = usize::from(first.start)..=usize::from(first.end);
+                begun_by[bytes].iter_mut().for_each(|groups| *groups |= 1 << group);
+            }
+        }
+        let any = |of: &[GroupSet]| of.iter().fold(0, |all, groups| all | groups);
+        let (ascii, beyond) = (any(&begun_by[..0x80]), any(&begun_by[0x80..]));
+        Groups { spelled, begun_by, ascii, beyond }
+    }
+
+    fn all(&self) -> GroupSet {
+        self.ascii | self.beyond
+    }
+
+    /// Those of which some character begins with one of some bytes.
+    fn begun_by(&self, bytes: impl IntoIterator<Item = u8>) -> GroupSet {
+        bytes.into_iter().fold(0, |all, byte| all | self.begun_by[usize::from(byte)])
+    }
+
+    /// Where they are, as a name for them.
+    fn address(&'static self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}
+
+/// What characters lead to, with the groups some characters of which do.
 #[derive(Clone, Debug)]
 pub(crate) struct After<T> {
-    pub(crate) all: SmallVec<[T; 2]>,
-    of: [u16; GROUPS],
+    pub(crate) all: SmallVec<[(T, GroupSet); 2]>,
+    /// The groups of which it takes the bytes to tell.
+    pub(crate) unknown: GroupSet,
 }
 
 impl<T> After<T> {
-    /// What all characters lead to.
-    fn one(value: T) -> After<T> {
-        After { all: smallvec![value], of: [1; GROUPS] }
+    /// What the characters of some groups lead to.
+    fn one(value: T, groups: GroupSet) -> After<T> {
+        After { all: smallvec![(value, groups)], unknown: 0 }
     }
 
-    fn varies(&self) -> bool {
-        self.all.len() > 1
+    /// What the characters of all groups lead to, if it is known.
+    pub(crate) fn known(self) -> Option<SmallVec<[T; 2]>> {
+        (self.unknown == 0).then(|| self.all.into_iter().map(|(value, _)| value).collect())
     }
 
-    /// What the characters of a group lead to.
-    pub(crate) fn of_group(&self, group: usize) -> impl Iterator<Item = &T> {
-        let bits = self.of[group];
-        self.all.iter().enumerate().filter(move |(place, _)| bits >> place & 1 == 1).map(|(_, value)| value)
-    }
-
-    /// What two things lead to together; `None` if both vary: it takes the characters to know what goes together.
-    fn with<U, V>(&self, other: &After<U>, mut both: impl FnMut(&T, &U) -> V) -> Option<After<V>> {
-        if self.varies() && other.varies() {
-            return None;
+    /// Adds what some characters of some groups lead to.
+    fn add(&mut self, value: T, groups: GroupSet)
+    where
+        T: PartialEq,
+    {
+        match self.all.iter_mut().find(|known| known.0 == value) {
+            Some(known) => known.1 |= groups,
+            None => self.all.push((value, groups)),
         }
-        let of = if self.varies() { self.of } else { other.of };
-        let all = self.all.iter().flat_map(|one| other.all.iter().map(move |other| (one, other)));
-        Some(After { all: all.map(|(one, other)| both(one, other)).collect(), of })
+    }
+
+    /// The groups whose characters lead to more than one thing.
+    fn vary(&self) -> GroupSet {
+        let seen = |(once, twice): (GroupSet, GroupSet), &(_, groups): &(T, GroupSet)| {
+            (once | groups, twice | once & groups)
+        };
+        self.all.iter().fold((0, 0), seen).1
+    }
+
+    /// What two things lead to together. Where both vary in a group it takes the characters to know what goes together.
+    fn with<U, V>(&self, other: &After<U>, mut both: impl FnMut(&T, &U) -> V) -> After<V> {
+        let unknown = self.unknown | other.unknown | self.vary() & other.vary();
+        let mut all = SmallVec::new();
+        for (one, groups) in &self.all {
+            for (another, others) in &other.all {
+                let common = groups & others & !unknown;
+                if common != 0 {
+                    all.push((both(one, another), common));
+                }
+            }
+        }
+        After { all, unknown }
     }
 }
 
-/// In which ways characters beyond ASCII move states. `None` if there are too many, or it takes more than these states to
-/// know.
-type Ways = Option<Arc<After<Moves>>>;
+/// In which ways characters move states, of groups of which it does not take more than these states to know, and where they
+/// are not too many.
+type Ways = Arc<After<Moves>>;
 
 /// The ways that are known. States have the same ones in all groupings that are looked for at one address.
 #[derive(Debug, Default)]
-pub(super) struct BeyondAscii {
+pub(super) struct KnownWays {
     ways: FxHashMap<(States, usize), Ways>,
     /// Where they lead from operands of locksteps, in a grouping.
-    of_operands: FxHashMap<(ConfigurationId, usize), Option<After<ConfigurationId>>>,
+    of_operands: FxHashMap<(ConfigurationId, usize), After<ConfigurationId>>,
 }
 
-impl BeyondAscii {
+impl KnownWays {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        let operand = size_of::<(ConfigurationId, usize, Option<After<ConfigurationId>>)>();
+        let operand = size_of::<(ConfigurationId, usize, After<ConfigurationId>)>();
         self.ways.capacity() * (size_of::<(States, usize, Ways)>() + 1)
             + self.of_operands.capacity() * (operand + 1)
     }
@@ -89,6 +146,8 @@ impl BeyondAscii {
 struct Parted {
     plain: SmallVec<[Item; 8]>,
     locksteps: SmallVec<[(u32, StackId); 2]>,
+    /// The groups that other items tell apart.
+    unknown: GroupSet,
 }
 
 /// A lockstep after a character: which one, the tuple that is come to, and the stacks below.
@@ -105,35 +164,36 @@ impl Tables {
         let mut after = Configurations::new();
         for &range in ranges {
             for next in self.after_range(automaton, id, range)? {
-                add(&mut after, next);
+                if !after.contains(&next) {
+                    after.push(next);
+                }
             }
         }
         Ok(after)
     }
 
-    /// The configurations after characters beyond ASCII, the dead one among them. `None` if it takes all bytes to tell.
-    pub(crate) fn after_beyond_ascii(
+    /// The configurations after characters of groups, the dead one among them.
+    pub(crate) fn after_characters(
         &mut self,
         automaton: &Automaton,
         id: ConfigurationId,
-        groups: Groups,
-    ) -> Result<Option<After<ConfigurationId>>> {
-        let parted = if self.remembers(id) { None } else { self.parted(automaton, id) };
-        let Some(Parted { plain, locksteps }) = parted else { return Ok(None) };
-        let Some(ways) = self.ways_beyond_ascii(automaton, &plain, groups) else { return Ok(None) };
-        let mut stepped = After::one(Stepped::new());
+        groups: &'static Groups,
+    ) -> Result<After<ConfigurationId>> {
+        if self.remembers(id) {
+            return Ok(After { all: SmallVec::new(), unknown: groups.all() });
+        }
+        let Parted { plain, locksteps, unknown } = self.parted(automaton, id, groups);
+        let ways = self.ways(automaton, &plain, groups);
+        let mut stepped = After { unknown, ..After::one(Stepped::new(), groups.all()) };
         for &(l, stack) in &locksteps {
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let tuples = self.tuples_beyond_ascii(automaton, l, frame.value, groups)?;
+                let tuples = self.tuples_after(automaton, l, frame.value, groups)?;
                 let step = |stepped: &Stepped, tuple: &Option<u32>| {
                     let step = tuple.map(|tuple| (l, tuple, frame.below));
                     stepped.iter().copied().chain(step).collect()
                 };
-                let Some(both) = tuples.and_then(|tuples| stepped.with(&tuples, step)) else {
-                    return Ok(None);
-                };
-                stepped = both;
+                stepped = stepped.with(&tuples, step);
             }
         }
         let mut failed = Ok(());
@@ -147,66 +207,61 @@ impl Tables {
         failed.map(|()| after)
     }
 
-    /// The tuples of a lockstep after characters beyond ASCII, `None` among them if an operand is dead then and decides
-    /// alone. `None` if it takes all bytes to tell.
-    fn tuples_beyond_ascii(
+    /// The tuples of a lockstep after characters, `None` among them if an operand is dead then and decides alone.
+    fn tuples_after(
         &mut self,
         automaton: &Automaton,
         l: u32,
         tuple: u32,
-        groups: Groups,
-    ) -> Result<Option<After<Option<u32>>>> {
-        let mut tuples = After::one(Tuple::new());
+        groups: &'static Groups,
+    ) -> Result<After<Option<u32>>> {
+        let mut tuples = After::one(Tuple::new(), groups.all());
         for operand in Tuple::from_slice(self.tuples.get(tuple)) {
-            let after = self.operand_beyond_ascii(automaton, operand, groups)?;
-            if let Some([next]) = after.as_ref().map(|after| &after.all[..]) {
-                tuples.all.iter_mut().for_each(|tuple| tuple.push(*next));
-                continue;
-            }
+            let after = self.operand_after(automaton, operand, groups)?;
             let add = |tuple: &Tuple, &next: &ConfigurationId| tuple.iter().copied().chain([next]).collect();
-            let Some(both) = after.and_then(|after| tuples.with(&after, add)) else { return Ok(None) };
-            tuples = both;
+            tuples = tuples.with(&after, add);
         }
         let complement = automaton.lockstep(l).complement;
-        let intern = |tuple: Tuple| {
+        let mut after = After { all: SmallVec::new(), unknown: tuples.unknown };
+        for (tuple, of) in tuples.all {
             let goes_on = complement || !tuple.contains(&ConfigurationId::DEAD);
-            goes_on.then(|| self.tuples.intern(&tuple))
-        };
-        Ok(Some(After { all: tuples.all.into_iter().map(intern).collect(), of: tuples.of }))
-    }
-
-    /// The configurations of an operand after characters beyond ASCII: many tuples have it.
-    fn operand_beyond_ascii(
-        &mut self,
-        automaton: &Automaton,
-        operand: ConfigurationId,
-        groups: Groups,
-    ) -> Result<Option<After<ConfigurationId>>> {
-        let key = (operand, groups.as_ptr().addr());
-        if let Some(known) = self.beyond_ascii.of_operands.get(&key) {
-            return Ok(known.clone());
+            after.add(goes_on.then(|| self.tuples.intern(&tuple)), of);
         }
-        let after = self.after_beyond_ascii(automaton, operand, groups)?;
-        self.beyond_ascii.of_operands.insert(key, after.clone());
         Ok(after)
     }
 
-    /// The items of a configuration, by kind; `None` if a key may go on with a character beyond ASCII.
-    fn parted(&self, automaton: &Automaton, id: ConfigurationId) -> Option<Parted> {
-        let mut parted = Parted { plain: SmallVec::new(), locksteps: SmallVec::new() };
+    /// The configurations of an operand after characters: many tuples have it.
+    fn operand_after(
+        &mut self,
+        automaton: &Automaton,
+        operand: ConfigurationId,
+        groups: &'static Groups,
+    ) -> Result<After<ConfigurationId>> {
+        let key = (operand, groups.address());
+        if let Some(known) = self.known_ways.of_operands.get(&key) {
+            return Ok(known.clone());
+        }
+        let after = self.after_characters(automaton, operand, groups)?;
+        self.known_ways.of_operands.insert(key, after.clone());
+        Ok(after)
+    }
+
+    /// The items of a configuration, by kind.
+    fn parted(&self, automaton: &Automaton, id: ConfigurationId, groups: &Groups) -> Parted {
+        let mut parted = Parted { plain: SmallVec::new(), locksteps: SmallVec::new(), unknown: 0 };
         for &item in self.items(id) {
             match automaton.state(item.state) {
                 plain if is_plain(plain) => parted.plain.push(item),
                 State::Lockstep(l) => parted.locksteps.push((l, item.stack)),
+                // other characters do not go on with a key
                 State::Key { members, node } => {
-                    if automaton.keys(members).edges(node).any(|edge| !edge.0.is_ascii()) {
-                        return None;
-                    }
+                    let edges = automaton.keys(members).edges(node);
+                    parted.unknown |= groups.begun_by(edges.map(|edge| edge.0));
                 }
-                _ => return None,
+                _ => parted.unknown = groups.all(),
             }
         }
-        Some(parted)
+        parted
     }
 
     /// The configuration after items have moved.
@@ -234,28 +289,43 @@ impl Tables {
         })
     }
 
-    /// The ways in which characters beyond ASCII move items.
-    fn ways_beyond_ascii(&mut self, automaton: &Automaton, items: &[Item], groups: Groups) -> Ways {
-        // mostly none or one of the states tells such characters apart
-        let mut ways = Some(After::one(Moves::new()));
+    /// The ways in which characters move items.
+    fn ways(&mut self, automaton: &Automaton, items: &[Item], groups: &'static Groups) -> After<Moves> {
+        let mut ways = After { all: SmallVec::new(), unknown: 0 };
+        if groups.ascii != 0 {
+            let start = items.iter().map(|item| Some(item.state)).collect();
+            each_move(automaton, &start, (0, 0x7F), |moves, (low, high)| {
+                let of_run = groups.begun_by(low..=high);
+                if of_run != 0 {
+                    ways.add(moves, of_run);
+                }
+            });
+        }
+        if groups.beyond == 0 {
+            return ways;
+        }
+        // mostly none or one of the states tells the characters of a group apart
+        let mut beyond = After::one(Moves::new(), groups.beyond);
         for item in items {
-            let of_state = self.ways_of(automaton, States::from_slice(&[item.state]), groups)?;
+            let of_state = self.ways_beyond_ascii(automaton, smallvec![item.state], groups);
             let add = |moves: &Moves, next: &Moves| moves.iter().chain(next).copied().collect();
-            ways = ways.and_then(|ways| ways.with(&of_state, add));
+            beyond = beyond.with(&of_state, add);
         }
-        match ways {
-            Some(ways) => Some(Arc::new(ways)),
-            None => self.ways_of(automaton, items.iter().map(|item| item.state).collect(), groups),
+        if beyond.unknown != 0 && items.len() > 1 {
+            let states = items.iter().map(|item| item.state).collect();
+            beyond = After::clone(&self.ways_beyond_ascii(automaton, states, groups));
         }
+        beyond.all.into_iter().for_each(|(moves, of)| ways.add(moves, of));
+        After { unknown: beyond.unknown, ..ways }
     }
 
-    fn ways_of(&mut self, automaton: &Automaton, states: States, groups: Groups) -> Ways {
-        let of = (states, groups.as_ptr().addr());
-        if let Some(known) = self.beyond_ascii.ways.get(&of) {
-            return known.clone();
+    fn ways_beyond_ascii(&mut self, automaton: &Automaton, states: States, groups: &'static Groups) -> Ways {
+        let of = (states, groups.address());
+        if let Some(known) = self.known_ways.ways.get(&of) {
+            return Arc::clone(known);
         }
-        let ways = ways_beyond_ascii(automaton, &of.0, groups).map(Arc::new);
-        self.beyond_ascii.ways.insert(of, ways.clone());
+        let ways = Arc::new(new_ways_beyond_ascii(automaton, &of.0, groups));
+        self.known_ways.ways.insert(of, Arc::clone(&ways));
         ways
     }
 }
@@ -265,27 +335,21 @@ fn is_plain(state: State) -> bool {
     matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. })
 }
 
-fn add(all: &mut Configurations, next: ConfigurationId) {
-    if !all.contains(&next) {
-        all.push(next);
+fn new_ways_beyond_ascii(automaton: &Automaton, states: &States, groups: &Groups) -> After<Moves> {
+    let mut after = After { all: SmallVec::new(), unknown: 0 };
+    let mut bytes = ByteSet::EMPTY;
+    states.iter().for_each(|&state| automaton.add_wanted_bytes(state, &mut bytes));
+    let wanted = groups.begun_by(bytes.iter().filter(|byte| !byte.is_ascii()));
+    if wanted != groups.beyond {
+        after.add(states.iter().map(|_| None).collect(), groups.beyond & !wanted);
     }
-}
-
-fn ways_beyond_ascii(automaton: &Automaton, states: &States, groups: Groups) -> Option<After<Moves>> {
-    if states.iter().all(|&state| automaton.wanted_bytes(state).iter().all(|byte| byte.is_ascii())) {
-        return Some(After::one(states.iter().map(|_| None).collect()));
-    }
-    let mut after = After { all: SmallVec::new(), of: [0; GROUPS] };
-    for (group, of) in groups.iter().zip(&mut after.of) {
-        for moves in ways_of_group(automaton, states, group)? {
-            let place = after.all.iter().position(|known| *known == moves).unwrap_or_else(|| {
-                after.all.push(moves);
-                after.all.len() - 1
-            });
-            *of |= 1_u16.checked_shl(place as u32)?;
+    for (place, group) in groups.spelled.iter().enumerate().filter(|(place, _)| wanted >> place & 1 == 1) {
+        match ways_of_group(automaton, states, group) {
+            Some(ways) => ways.into_iter().for_each(|moves| after.add(moves, 1 << place)),
+            None => after.unknown |= 1 << place,
         }
     }
-    Some(after)
+    after
 }
 
 /// The bytes that may follow one in well-formed UTF-8 (Unicode Standard, table 3-7), where they are the second ones of a
@@ -300,11 +364,11 @@ fn continuations(first: u8, second: bool) -> (u8, u8) {
     }
 }
 
-/// The ways in which the characters of a group move states.
+/// The ways in which the characters of a group that are beyond ASCII move states.
 fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<Moves>> {
     let start: Moves = states.iter().copied().map(Some).collect();
     let mut ways = Vec::new();
-    for sequence in group {
+    for sequence in group.iter().filter(|sequence| sequence.len() > 1) {
         let mut bytes = sequence.as_slice().iter().map(|range| (range.start, range.end));
         let Some(first) = bytes.next() else { continue };
         let mut at = Vec::new();
@@ -330,15 +394,28 @@ fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence])
 }
 
 /// Adds each way in which bytes from one to another move states, unless it is known.
-fn move_all(automaton: &Automaton, states: &Moves, (low, high): (u8, u8), ways: &mut Vec<Moves>) {
+fn move_all(automaton: &Automaton, states: &Moves, bytes: (u8, u8), ways: &mut Vec<Moves>) {
+    each_move(automaton, states, bytes, |moves, _| {
+        if !ways.contains(&moves) {
+            ways.push(moves);
+        }
+    });
+}
+
+/// Says how bytes from one to another move states: for each run of bytes that move all of them alike.
+fn each_move(
+    automaton: &Automaton,
+    states: &Moves,
+    (low, high): (u8, u8),
+    mut add: impl FnMut(Moves, (u8, u8)),
+) {
     let mut byte = Some(low);
     while let Some(low) = byte.filter(|&low| low <= high) {
         let mut run = Run::around(low);
         let follow = |state: &Option<StateId>| run.follow(automaton, automaton.state((*state)?));
         let moves: Moves = states.iter().map(follow).collect();
-        if !ways.contains(&moves) {
-            ways.push(moves);
-        }
-        byte = run.bounds().1.checked_add(1);
+        let last = run.bounds().1.min(high);
+        add(moves, (low, last));
+        byte = last.checked_add(1);
     }
 }

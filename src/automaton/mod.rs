@@ -54,6 +54,7 @@ mod text_sets;
 mod utf8;
 pub mod words;
 
+pub(crate) use characters::Groups;
 pub(crate) use distinct::Likeness;
 pub(crate) use endless_names::EndlessNames;
 pub(crate) use parts::Part;

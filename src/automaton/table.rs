@@ -1,7 +1,7 @@
 //! Configurations, interned, and the lazily filled step function between them.
 
 use super::Automaton;
-use super::characters::BeyondAscii;
+use super::characters::KnownWays;
 use super::closed_sets::{ClosedSets, Place};
 use super::closure::{Closure, Item};
 use super::distinct::{Memory, TapeId};
@@ -72,7 +72,7 @@ pub struct Tables {
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
     spare: Vec<Box<Closure>>,
     scratch: Vec<Item>,
-    pub(super) beyond_ascii: BeyondAscii,
+    pub(super) known_ways: KnownWays,
     pub(super) draft: Draft,
     /// How many steps were made since the memory was looked at.
     unchecked: u8,
@@ -117,7 +117,7 @@ impl Tables {
             closed_sets: ClosedSets::default(),
             spare: Vec::new(),
             scratch: Vec::new(),
-            beyond_ascii: BeyondAscii::default(),
+            known_ways: KnownWays::default(),
             draft: Draft::default(),
             unchecked: 0,
         };
@@ -543,7 +543,7 @@ impl Tables {
             + self.counted.memory_usage()
             + self.tuples.memory_usage()
             + self.memory.memory_usage()
-            + self.beyond_ascii.memory_usage()
+            + self.known_ways.memory_usage()
             + self.items.capacity() * size_of::<Item>()
             + (self.ends.capacity() + self.tapes.capacity()) * 4
             + self.ids.capacity() * 5

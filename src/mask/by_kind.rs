@@ -6,6 +6,7 @@
 //! are walked. The result is the walk's, bit for bit.
 
 use super::allowed::Allowed;
+use super::sweep::Level;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
@@ -65,7 +66,7 @@ pub(super) fn complete(
         return Ok(None);
     }
     let mut more = Vec::new();
-    let mut reader = Reader::new(configuration);
+    let mut reader = Reader::new(walk, configuration);
     for (place, mut word) in (0..).zip(left()) {
         while word != 0 {
             let token = place * 32 + word.trailing_zeros();
@@ -130,9 +131,9 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
     };
     // tokens to be read once it is known that they are not too many
     let (mut unread, mut count): (Vec<&[TokenId]>, usize) = (Vec::new(), 0);
-    // with the configurations that spellings lead to
-    let mut open: Vec<(u32, Several)> = vec![(trie.root(), smallvec![configuration])];
-    while let Some((node, at)) = open.pop() {
+    // with the configurations that spellings lead to, and whether some characters on the way may be dead
+    let mut open: Vec<(u32, Several, bool)> = vec![(trie.root(), smallvec![configuration], false)];
+    while let Some((node, at, in_doubt)) = open.pop() {
         let mut places: SmallVec<[usize; 4]> = SmallVec::new();
         for &at in &at {
             places.push(walk.steps_of(at)?);
@@ -145,28 +146,36 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
                 result.forbid(tokens);
                 continue;
             }
-            if steps.clone().all(|steps| kind.are_in(steps.on)) {
-                if child.is_leaf {
-                    result.allow(tokens);
-                    continue;
-                }
-                let mut next = Several::new();
+            let in_doubt = in_doubt || !steps.clone().all(|steps| kind.are_in(steps.on));
+            if !in_doubt && child.is_leaf {
+                result.allow(tokens);
+                continue;
+            }
+            let mut next = Several::new();
+            if !child.is_leaf && steps.clone().all(|steps| kind.are_in(steps.told)) {
                 for after in steps.flat_map(|steps| steps.after(kind)) {
                     if !next.contains(&after) {
                         next.push(after);
                     }
                 }
+            }
+            if !next.is_empty() && next.len() <= MOST_AT_ONCE {
                 let below = by_kind.below(child.node);
                 let nodes = trie.subtree_end(child.node) - child.node;
-                if next.len() <= MOST_AT_ONCE {
-                    if all_lead_on(walk, &next, below, nodes)? {
-                        result.allow(tokens);
-                    } else {
-                        result.allow(trie.tokens(child.node));
-                        open.push((child.node, next));
-                    }
+                if !in_doubt && all_lead_on(walk, &next, below, nodes)? {
+                    result.allow(tokens);
                     continue;
                 }
+                let here = trie.tokens(child.node);
+                match in_doubt {
+                    true => {
+                        count += here.len();
+                        unread.push(here)
+                    }
+                    false => result.allow(here),
+                }
+                open.push((child.node, next, in_doubt));
+                continue;
             }
             count += tokens.len();
             if count > MOST_READ {
@@ -180,7 +189,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
             allowed.settle(vocabulary.width());
         }
     }
-    let mut reader = Reader::new(configuration);
+    let mut reader = Reader::new(walk, configuration);
     for token in unread.into_iter().flatten() {
         match reader.reads(walk, *token)? {
             Some(true) => result.allow(&[*token]),
@@ -208,20 +217,28 @@ fn all_lead_on(walk: &mut Walk<'_>, all: &Several, below: Subtree, nodes: u32) -
 }
 
 /// Reads tokens that are nearly in order, each from the start.
-struct Reader {
-    start: ConfigurationId,
-    /// The configurations after the bytes of the last token, as far as they are not dead.
-    path: Vec<ConfigurationId>,
+struct Reader<'a> {
+    start: Place<'a>,
+    /// What is come to with the bytes of the last token, as far as it is not dead.
+    path: Vec<Place<'a>>,
     last: Vec<u8>,
 }
 
-impl Reader {
-    fn new(start: ConfigurationId) -> Reader {
+/// A configuration, and its successors if it is worth to have them at hand.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    configuration: ConfigurationId,
+    level: Option<Level<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(walk: &mut Walk<'a>, start: ConfigurationId) -> Reader<'a> {
+        let start = Place { configuration: start, level: walk.wide(start) };
         Reader { start, path: Vec::new(), last: Vec::new() }
     }
 
     /// Whether a token is allowed; `None` if the part may return inside it, or one cannot say.
-    fn reads(&mut self, walk: &mut Walk<'_>, token: TokenId) -> Result<Option<bool>> {
+    fn reads(&mut self, walk: &mut Walk<'a>, token: TokenId) -> Result<Option<bool>> {
         let bytes = walk.vocabulary.bytes(token).unwrap_or_default();
         let common = self.last.iter().zip(bytes).take_while(|(last, byte)| last == byte).count();
         if common > self.path.len() {
@@ -233,11 +250,17 @@ impl Reader {
         self.last.extend_from_slice(&bytes[common..]);
         let mut at = self.path.last().copied().unwrap_or(self.start);
         for &byte in &bytes[common..] {
-            at = walk.step(at, byte)?;
-            if at == ConfigurationId::DEAD {
+            let next = match &at.level {
+                Some(level) => walk.step_on(level, byte)?,
+                None => walk.step(at.configuration, byte)?,
+            };
+            if next == ConfigurationId::DEAD {
                 return Ok(Some(false));
             }
-            if at == ConfigurationId::UNSURE || walk.returns.is_some() && walk.tables.is_accepting(at) {
+            if next != at.configuration {
+                at = Place { configuration: next, level: walk.wide(next) };
+            }
+            if next == ConfigurationId::UNSURE || walk.returns.is_some() && walk.tables.is_accepting(next) {
                 return Ok(None);
             }
             self.path.push(at);

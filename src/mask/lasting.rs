@@ -5,11 +5,11 @@
 //! configurations that they lead to need not be looked at.
 
 use super::allowed::Allowed;
+use super::groups::BEYOND_ASCII;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::vocabulary::kinds::GROUPS;
 use crate::vocabulary::loops::LoopLanguage;
 use std::sync::Arc;
 
@@ -64,15 +64,13 @@ fn left_by(
 ) -> Result<Option<ConfigurationId>> {
     let after = walk.step(configuration, language.probe)?;
     let Some(mut left) = walk.tables.common(configuration, after) else { return Ok(None) };
-    let ascii = walk.tables.after_ascii(walk.automaton, configuration, language.ascii)?;
-    let beyond = match language.beyond {
-        true => walk.tables.after_beyond_ascii(walk.automaton, configuration, &GROUPS)?,
-        false => None,
-    };
-    if language.beyond && beyond.is_none() {
-        return Ok(None);
+    let mut after = walk.tables.after_ascii(walk.automaton, configuration, language.ascii)?;
+    if language.beyond {
+        let beyond = walk.tables.after_characters(walk.automaton, configuration, &BEYOND_ASCII)?;
+        let Some(beyond) = beyond.known() else { return Ok(None) };
+        after.extend(beyond);
     }
-    for &after in ascii.iter().chain(beyond.iter().flat_map(|beyond| &beyond.all)) {
+    for after in after {
         match walk.tables.common(left, after) {
             Some(common) => left = common,
             None => return Ok(None),

@@ -8,12 +8,12 @@
 //! walk's, bit for bit.
 
 use super::allowed::Allowed;
+use super::groups::BEYOND_ASCII;
 use super::lasting;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::vocabulary::kinds::GROUPS;
 use crate::vocabulary::loops::{
     COUNTED, Counted, LEAVING, LoopLanguage, Rests, STATES, TrieId, leaving_group,
 };
@@ -206,10 +206,10 @@ fn closed(
         if state == 0 {
             ascii = Some(walk.tables.after_ascii(walk.automaton, at, language.ascii)?);
             if language.beyond {
-                beyond = walk.tables.after_beyond_ascii(walk.automaton, at, &GROUPS)?;
+                beyond = walk.tables.after_characters(walk.automaton, at, &BEYOND_ASCII)?.known();
             }
         }
-        let next = ascii.iter().flatten().chain(beyond.iter().flat_map(|beyond| &beyond.all));
+        let next = ascii.iter().flatten().chain(beyond.iter().flatten());
         for &next in next {
             if !reached.add(walk, next, 0, begun + 1) {
                 return Ok(None);

@@ -25,6 +25,7 @@ mod compute;
 mod difference;
 mod distinct;
 mod engine;
+mod groups;
 mod lasting;
 mod loops;
 mod shared;

@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The successors of a configuration, if many bytes may come.
-    fn wide(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
+    pub(super) fn wide(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
         let place = configuration.index() % AT_HAND;
         if let Some(&Some(at_hand)) = self.levels.at_hand.get(place)
             && at_hand.configuration == configuration
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
 
     /// The configuration after a byte.
     #[inline]
-    fn step_on(&mut self, at: &Level<'a>, byte: u8) -> Result<ConfigurationId> {
+    pub(super) fn step_on(&mut self, at: &Level<'a>, byte: u8) -> Result<ConfigurationId> {
         match at.row.step(self.automaton, byte) {
             Some(known) => Ok(known),
             None => self.step(at.configuration, byte),

@@ -5,11 +5,12 @@
 //! walk: every token in it is allowed. How far the characters of some kinds lead on from a configuration is found by going
 //! through the configurations that they lead to, breadth first.
 
+use super::groups::KINDS;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::vocabulary::TokenTrie;
-use crate::vocabulary::kinds::{self, GROUPS, Kinds, kind_of};
+use crate::vocabulary::kinds::Kinds;
 use crate::vocabulary::subtrees::Subtree;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -45,32 +46,46 @@ pub(super) struct Uniform {
 /// Where characters lead from a configuration, by kind.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    /// Kinds of which every character leads on, and the configurations that they lead to.
+    /// Kinds of which every character leads on or is dead, and the configurations that they lead to.
     groups: SmallVec<[(Kinds, ConfigurationId); 4]>,
     /// All of those kinds.
+    pub(super) told: Kinds,
+    /// Those of which every character leads on.
     pub(super) on: Kinds,
     /// Kinds of which no character is allowed.
     pub(super) dead: Kinds,
 }
 
 impl Steps {
-    /// The configurations after a character of some kinds, each once.
+    /// The configurations after a character of some kinds, each once, without the dead one.
     pub(super) fn after(&self, kinds: Kinds) -> impl Iterator<Item = ConfigurationId> {
         self.groups.iter().filter(move |group| group.0.meets(kinds)).map(|group| group.1)
     }
 
-    /// Notes where the characters of a kind lead, if the part does not return there.
-    fn add(&mut self, kind: Kinds, after: &[ConfigurationId], goes_on: impl Fn(ConfigurationId) -> bool) {
-        if after.iter().all(|&next| next == ConfigurationId::DEAD) {
-            self.dead.add(kind);
-        } else if after.iter().all(|&next| goes_on(next)) {
-            self.on.add(kind);
-            for &next in after {
-                match self.groups.iter_mut().find(|group| group.1 == next) {
-                    Some(group) => group.0.add(kind),
-                    None => self.groups.push((kind, next)),
-                }
+    /// Where characters lead, given each configuration that they lead to with the kinds of which some do, and the kinds of which
+    /// more may lead elsewhere.
+    fn new(
+        ways: &[(ConfigurationId, Kinds)],
+        unknown: Kinds,
+        goes_on: impl Fn(ConfigurationId) -> bool,
+    ) -> Steps {
+        let (mut dead, mut on, mut others) = (Kinds::default(), Kinds::default(), unknown);
+        for &(next, kinds) in ways {
+            match next {
+                ConfigurationId::DEAD => dead.add(kinds),
+                next if goes_on(next) => on.add(kinds),
+                _ => others.add(kinds),
             }
+        }
+        let of = |&(next, kinds): &(ConfigurationId, Kinds)| (kinds.without(others), next);
+        let leads_on = |(kinds, next): &(Kinds, ConfigurationId)| {
+            *next != ConfigurationId::DEAD && *kinds != Kinds::default()
+        };
+        Steps {
+            groups: ways.iter().map(of).filter(leads_on).collect(),
+            told: dead.and(on).without(others),
+            on: on.without(dead).without(others),
+            dead: dead.without(on).without(others),
         }
     }
 }
@@ -241,6 +256,7 @@ impl Walk<'_> {
         }
         let steps = self.new_steps(at)?;
         self.uniform.blocks.refine(steps.dead);
+        self.uniform.blocks.refine(steps.on);
         steps.groups.iter().for_each(|group| self.uniform.blocks.refine(group.0));
         self.uniform.steps.push(steps);
         self.uniform.places.insert(key, self.uniform.steps.len() - 1);
@@ -248,40 +264,36 @@ impl Walk<'_> {
     }
 
     fn new_steps(&mut self, at: ConfigurationId) -> Result<Steps> {
-        let mut steps = Steps::default();
         // where something is remembered, characters do not lead on alike
         if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
-            return Ok(steps);
+            return Ok(Steps::default());
         }
-        let mut after: [SmallVec<[ConfigurationId; 4]>; kinds::LETTERS_AND_DIGITS.len()] = Default::default();
-        let (mut byte, end) = ASCII;
-        while byte <= end {
-            let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
-            for byte in byte..=last.min(end) {
-                let Some(kind) = kind_of(byte) else { continue };
-                match after.get_mut(usize::from(kind)) {
-                    Some(several) if several.contains(&next) => {}
-                    Some(several) => several.push(next),
-                    None => steps.add(Kinds::of(kind), &[next], |next| self.goes_on(next)),
-                }
+        let after = self.tables.after_characters(self.automaton, at, &KINDS)?;
+        let mut ways: SmallVec<[(ConfigurationId, Kinds); 4]> = SmallVec::new();
+        after.all.iter().for_each(|&(next, groups)| add(&mut ways, next, Kinds::of_groups(groups)));
+        let unknown = Kinds::of_groups(after.unknown);
+        if unknown.meets(Kinds::ASCII) {
+            let (mut byte, end) = ASCII;
+            while byte <= end {
+                let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
+                let kinds = Kinds::of_bytes(byte..=last.min(end)).common(unknown);
+                add(&mut ways, next, kinds);
+                byte = last.min(end) + 1;
             }
-            byte = last.min(end) + 1;
         }
-        for (kind, after) in (0..).zip(&after) {
-            steps.add(Kinds::of(kind), after, |next| self.goes_on(next));
-        }
-        if let Some(after) = self.tables.after_beyond_ascii(self.automaton, at, &GROUPS)? {
-            for group in 0..GROUPS.len() {
-                let of_group: SmallVec<[ConfigurationId; 4]> = after.of_group(group).copied().collect();
-                steps.add(Kinds::of_group(group), &of_group, |next| self.goes_on(next));
-            }
-            steps.add(Kinds::ANY_BEYOND, &after.all, |next| self.goes_on(next));
-        }
-        Ok(steps)
+        Ok(Steps::new(&ways, unknown.without(Kinds::ASCII), |next| self.goes_on(next)))
     }
 
     /// Whether a configuration allows something and the part does not return there.
     fn goes_on(&self, at: ConfigurationId) -> bool {
         at > ConfigurationId::UNSURE && !(self.returns.is_some() && self.tables.is_accepting(at))
+    }
+}
+
+/// Adds that some characters of some kinds lead to a configuration.
+fn add(ways: &mut SmallVec<[(ConfigurationId, Kinds); 4]>, next: ConfigurationId, kinds: Kinds) {
+    match ways.iter_mut().find(|way| way.0 == next) {
+        Some(way) => way.1.add(kinds),
+        None => ways.push((next, kinds)),
     }
 }

@@ -2,7 +2,7 @@
 //! patterns mostly do not tell apart; each other ASCII character by itself; of those beyond ASCII, the signs of
 //! Latin-1, white space, what ends a line, and all others.
 
-use regex_syntax::utf8::{Utf8Sequence, Utf8Sequences};
+use regex_syntax::utf8::{Utf8Range, Utf8Sequence, Utf8Sequences};
 use std::sync::LazyLock;
 
 /// A kind; there are fewer than 64.
@@ -35,10 +35,20 @@ const SOME: [Characters; 3] = [
 ];
 
 /// How many kinds there are beyond ASCII: those, and all others. That of characters that are only begun comes in addition.
-pub(crate) const BEYOND_ASCII: usize = SOME.len() + 1;
+const BEYOND_ASCII: usize = SOME.len() + 1;
 
-/// The kinds beyond ASCII as they are spelled in UTF-8. What is kept by group is kept by this address.
-pub(crate) static GROUPS: LazyLock<[Vec<Utf8Sequence>; BEYOND_ASCII]> = LazyLock::new(|| {
+/// The characters of each kind, as they are spelled in UTF-8.
+pub(crate) static SPELLED: LazyLock<Vec<Vec<Utf8Sequence>>> = LazyLock::new(|| {
+    let ascii = |kind: Kind| {
+        let of_kind = |byte: &u8| kind_of(*byte) == Some(kind);
+        let sequence = |byte| Utf8Sequence::One(Utf8Range { start: byte, end: byte });
+        (0..0x80).filter(of_kind).map(sequence).collect()
+    };
+    (0..BEYOND).map(ascii).chain(spelled_beyond_ascii()).collect()
+});
+
+/// Those of the kinds beyond ASCII.
+fn spelled_beyond_ascii() -> [Vec<Utf8Sequence>; BEYOND_ASCII] {
     let mut some: Vec<(char, char)> = SOME.iter().copied().flatten().copied().collect();
     some.sort_unstable();
     let (mut others, mut first) = (Vec::new(), '\u{80}');
@@ -52,7 +62,7 @@ pub(crate) static GROUPS: LazyLock<[Vec<Utf8Sequence>; BEYOND_ASCII]> = LazyLock
         ranges.iter().flat_map(|&(low, high)| Utf8Sequences::new(low, high)).collect()
     };
     std::array::from_fn(|group| spelled(SOME.get(group).copied().unwrap_or(&others)))
-});
+}
 
 /// The kind of each ASCII character, and how many kinds there are.
 const OF_AND_COUNT: ([u8; 128], u8) = {
@@ -81,7 +91,7 @@ const OF_AND_COUNT: ([u8; 128], u8) = {
 
 const OF: [u8; 128] = OF_AND_COUNT.0;
 
-/// The first of the kinds beyond ASCII, in the order of [`GROUPS`].
+/// The first of the kinds beyond ASCII.
 const BEYOND: Kind = OF_AND_COUNT.1;
 
 /// The kind of a character that is only begun, as far as it may be of more than one.
@@ -114,7 +124,8 @@ pub(crate) fn kind_of_begun(bytes: &[u8]) -> Kind {
         sequence.len() > bytes.len()
             && sequence.as_slice().iter().zip(bytes).all(|(range, &byte)| range.matches(byte))
     };
-    let mut groups = (BEYOND..).zip(&*GROUPS).filter(|(_, group)| group.iter().any(begins));
+    let beyond = (BEYOND..).zip(&SPELLED[usize::from(BEYOND)..]);
+    let mut groups = beyond.filter(|(_, group)| group.iter().any(begins));
     match (groups.next(), groups.next()) {
         (Some((kind, _)), None) => kind,
         _ => ANY_BEYOND,
@@ -129,8 +140,11 @@ impl Kinds {
     /// All kinds.
     pub(crate) const ALL: Kinds = Kinds((1 << (ANY_BEYOND + 1)) - 1);
 
+    /// Those of the ASCII characters.
+    pub(crate) const ASCII: Kinds = Kinds((1 << BEYOND) - 1);
+
     /// Those of characters that are only begun.
-    pub(crate) const ANY_BEYOND: Kinds = Kinds(1 << ANY_BEYOND);
+    const ANY_BEYOND: Kinds = Kinds(1 << ANY_BEYOND);
 
     /// Those of the characters beyond ASCII.
     const BEYOND: Kinds = Kinds(Kinds::ALL.0 & !((1 << BEYOND) - 1));
@@ -141,9 +155,10 @@ impl Kinds {
         Kinds(bytes.filter_map(of).fold(0, |all, kinds| all | kinds.0))
     }
 
-    /// That of a group beyond ASCII.
-    pub(crate) fn of_group(group: usize) -> Kinds {
-        Kinds(1 << (usize::from(BEYOND) + group))
+    /// Those of groups; with the characters of all kinds beyond ASCII, those that are only begun as well.
+    pub(crate) fn of_groups(groups: u64) -> Kinds {
+        let begun = if groups & Kinds::BEYOND.0 != 0 { Kinds::ANY_BEYOND.0 } else { 0 };
+        Kinds(groups | begun)
     }
 
     /// One kind.
@@ -160,6 +175,11 @@ impl Kinds {
     #[inline]
     pub(crate) fn meets(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// Those that either set has.
+    pub(crate) fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
     }
 
     /// Those that both sets have.
@@ -183,19 +203,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_character_beyond_ascii_is_of_the_group_that_spells_it() {
-        for c in '\u{80}'..=char::MAX {
+    fn every_character_is_of_the_kind_that_spells_it() {
+        for c in '\0'..=char::MAX {
             let mut buffer = [0; 4];
             let bytes = c.encode_utf8(&mut buffer).as_bytes();
-            let of: Vec<usize> = (0..BEYOND_ASCII)
-                .filter(|&group| GROUPS[group].iter().any(|sequence| sequence.matches(bytes)))
-                .collect();
-            let kind = kind_of_char(c).map(Kinds::of);
-            assert_eq!((of.len(), kind), (1, Some(Kinds::of_group(of[0]))), "{c:?}");
+            let spells =
+                |kind: &Kind| SPELLED[usize::from(*kind)].iter().any(|sequence| sequence.matches(bytes));
+            let of: Vec<Kind> = (0..ANY_BEYOND).filter(spells).collect();
+            assert_eq!(of, Vec::from_iter(kind_of_char(c)), "{c:?}");
             // one that is begun is either of its kind or of an unknown one
             for end in 1..bytes.len() {
                 let begun = kind_of_begun(&bytes[..end]);
-                assert!(begun == ANY_BEYOND || kind == Some(Kinds::of(begun)), "{c:?}");
+                assert!(begun == ANY_BEYOND || of == [begun], "{c:?}");
             }
         }
         assert_eq!(kind_of_begun(&[0xE2, 0x80]), ANY_BEYOND);
