@@ -2,7 +2,7 @@
 //!
 //! It goes breadth first, so that completions are short. Where that comes through many tuples (a pattern of 24 digits, to
 //! be found somewhere in a string of 35 characters), those are looked at first from which each operand by itself has the
-//! least way to go, as in A* (Hart, Nilsson and Raphael, 1968).
+//! least way to go: a greedy best-first search (Doran and Michie, 1966).
 
 use super::Automaton;
 use super::closure::Item;
@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// After so many tuples the search is directed.
-const PATIENCE: usize = 512;
+const PATIENCE: usize = 128;
 
 /// Of more operands the way of each by itself says little, and takes long to find.
 const FEW_OPERANDS: usize = 2;
@@ -28,7 +28,7 @@ const MOST_LOOKED_AT_IN_ALL: usize = 768;
 /// A tuple, and how many bytes were read to come to it.
 pub(super) type Reached = (u32, u32);
 
-/// By how many bytes are read and to come at least, then by how many are to come.
+/// By how many bytes are to come at least, then by how many were read.
 type Estimate = Reverse<(u32, u32)>;
 
 /// Tuples that were come to, and those of them that are still to be looked at.
@@ -68,18 +68,15 @@ impl Tables {
         if lockstep.complement || !few || frontier.ways.len() <= PATIENCE {
             return Ok(frontier.queue.pop_front());
         }
-        while frontier.looked_at < MOST_LOOKED_AT_IN_ALL
-            && let Some((tuple, read)) = frontier.queue.pop_front()
-        {
+        while let Some((tuple, read)) = frontier.queue.pop_front() {
             let mut left = 0;
             for place in 0..self.tuples.get(tuple).len() {
                 let operand = self.tuples.get(tuple)[place];
                 left = left.max(self.least_bytes(automaton, operand, &mut frontier.looked_at)?);
             }
-            frontier.directed.push((Reverse((read.saturating_add(left), left)), (tuple, read)));
+            frontier.directed.push((Reverse((left, read)), (tuple, read)));
         }
-        let first = frontier.queue.pop_front();
-        Ok(first.or_else(|| frontier.directed.pop().map(|(_, reached)| reached)))
+        Ok(frontier.directed.pop().map(|(_, reached)| reached))
     }
 
     /// How many bytes a configuration takes to accept, at least.
@@ -104,6 +101,9 @@ impl Tables {
     fn least_of_item(&mut self, automaton: &Automaton, item: Item, looked_at: &mut usize) -> Result<u32> {
         if let Some(&known) = self.tuples.least.get(&item) {
             return Ok(known);
+        }
+        if *looked_at >= MOST_LOOKED_AT_IN_ALL {
+            return Ok(u32::MAX);
         }
         let mut seen = FxHashSet::from_iter([item]);
         // each with the place of the one before it, and how many bytes it took

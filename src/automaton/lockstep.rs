@@ -10,13 +10,16 @@ use super::closure::{Closure, Item};
 use super::completion::Frontier;
 use super::stack::StackId;
 use super::state::Lockstep;
+use super::successors::{Dense, Successors};
 use super::table::{ConfigurationId, Tables, items_of};
 use crate::error::Result;
 use crate::limits::Limits;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// No shorter completion is looked for than one of so many bytes.
 const SHORT: u32 = 4;
@@ -28,10 +31,34 @@ const COMPLETIONS: usize = 8;
 const LONGEST_TRIED: usize = 64;
 
 /// A word that completes a tuple.
-type Word = smallvec::SmallVec<[u8; 8]>;
+type Word = SmallVec<[u8; 8]>;
 
 /// The configurations of a lockstep's operands.
-pub(super) type Tuple = smallvec::SmallVec<[ConfigurationId; 8]>;
+pub(super) type Tuple = SmallVec<[ConfigurationId; 8]>;
+
+/// What is known of the successors of a tuple's operands.
+enum Rows<'a> {
+    /// Only this byte may come.
+    Only(u8),
+    All(SmallVec<[OperandRow<'a>; 4]>),
+}
+
+/// An operand's configuration, with its successors if they are in a row.
+struct OperandRow<'a> {
+    configuration: ConfigurationId,
+    dense: Option<Dense<'a>>,
+}
+
+impl OperandRow<'_> {
+    fn entry(&self, class: usize) -> Option<ConfigurationId> {
+        self.dense?.entry(class)
+    }
+
+    /// Whether the bytes of a class are known to lead to the same as those of the class before it.
+    fn is_as_before(&self, class: usize) -> bool {
+        self.dense.is_some_and(|row| row.is_as_before(class))
+    }
+}
 
 /// Interned tuples, and which of them can be completed.
 #[derive(Debug, Default)]
@@ -166,6 +193,55 @@ impl Tables {
         Ok(run)
     }
 
+    /// What is known of the successors of a tuple's operands.
+    fn rows_of<'a>(
+        &mut self,
+        automaton: &Automaton,
+        lockstep: &Lockstep,
+        tuple: u32,
+        successors: &'a Successors,
+    ) -> Rows<'a> {
+        let mut rows = SmallVec::new();
+        for place in 0..lockstep.operands.len() {
+            let configuration = self.tuples.get(tuple)[place];
+            let dense = self.row(automaton, configuration).map(|row| successors.dense(row, automaton));
+            if dense.is_none()
+                && !lockstep.complement
+                && let Some(byte) = self.only_byte(automaton, configuration)
+            {
+                return Rows::Only(byte);
+            }
+            rows.push(OperandRow { configuration, dense });
+        }
+        Rows::All(rows)
+    }
+
+    /// The tuple after the bytes of a class, as [`step_tuple`](Tables::step_tuple) finds it.
+    fn step_rows(
+        &mut self,
+        automaton: &Automaton,
+        lockstep: &Lockstep,
+        rows: &[OperandRow<'_>],
+        (class, byte): (usize, u8),
+    ) -> Result<Option<u32>> {
+        let is_dead = |row: &OperandRow<'_>| row.entry(class) == Some(ConfigurationId::DEAD);
+        if !lockstep.complement && rows.iter().any(is_dead) {
+            return Ok(None);
+        }
+        let mut after = Tuple::new();
+        for row in rows {
+            let next = match row.entry(class) {
+                Some(known) => known,
+                None => self.step(automaton, row.configuration, byte)?,
+            };
+            if next == ConfigurationId::DEAD && !lockstep.complement {
+                return Ok(None);
+            }
+            after.push(next);
+        }
+        Ok(Some(self.tuples.intern(&after)))
+    }
+
     /// The tuple before the first byte.
     fn first_tuple(&mut self, automaton: &Automaton, lockstep: &Lockstep) -> Result<u32> {
         let mut tuple = Tuple::new();
@@ -241,7 +317,7 @@ impl Tables {
     /// Whether a word leads from `tuple` to acceptance; if so, that is noted of all that it leads through.
     fn is_completed_by(&mut self, automaton: &Automaton, l: u32, tuple: u32, word: &[u8]) -> Result<bool> {
         let lockstep = automaton.lockstep(l);
-        let mut path: smallvec::SmallVec<[u32; 16]> = smallvec::smallvec![tuple];
+        let mut path: SmallVec<[u32; 16]> = smallvec::smallvec![tuple];
         let mut at = tuple;
         for &byte in word {
             match self.step_tuple(automaton, lockstep, at, byte)? {
@@ -275,20 +351,22 @@ impl Tables {
             }
         }
         let limit = automaton.limits().lockstep_search;
+        let successors = Arc::clone(self.successors());
         let mut frontier = Frontier::new(tuple);
         while let Some((current, read)) = self.next_tuple(automaton, lockstep, &mut frontier)? {
             // how many bytes lead to acceptance, and the last one if it does at once
             let (mut bytes, mut last) = (None, None);
-            let mut same_up_to = None;
-            for &byte in automaton.class_representatives() {
-                if same_up_to.is_some_and(|high| byte <= high) {
-                    continue;
-                }
-                let next = self.step_tuple(automaton, lockstep, current, byte)?;
-                let further = (byte, u8::MAX);
-                let run = self.known_run_of_tuple(automaton, lockstep, (current, next), byte, further)?;
-                same_up_to = Some(run.1);
-                let Some(next) = next else { continue };
+            let rows = self.rows_of(automaton, lockstep, current, &successors);
+            let mut before = None;
+            for (class, &byte) in automaton.class_representatives().iter().enumerate() {
+                let next = match &rows {
+                    Rows::Only(only) if *only != byte => continue,
+                    Rows::Only(_) => self.step_tuple(automaton, lockstep, current, byte)?,
+                    Rows::All(rows) if rows.iter().all(|row| row.is_as_before(class)) => continue,
+                    Rows::All(rows) => self.step_rows(automaton, lockstep, rows, (class, byte))?,
+                };
+                let Some(next) = next.filter(|_| next != before) else { continue };
+                before = Some(next);
                 if self.accepts(lockstep, next) {
                     (bytes, last) = (Some(1), Some(byte));
                     break;

@@ -81,7 +81,23 @@ impl Dense<'_> {
     /// The configuration after a byte, if it is known.
     #[inline]
     pub(crate) fn step(self, automaton: &Automaton, byte: u8) -> Option<ConfigurationId> {
-        known(self.0.get(automaton.class_of(byte))?.load(Ordering::Acquire))
+        self.entry(automaton.class_of(byte))
+    }
+
+    /// That after the bytes of a class.
+    #[inline]
+    pub(super) fn entry(self, class: usize) -> Option<ConfigurationId> {
+        known(self.0.get(class)?.load(Ordering::Acquire))
+    }
+
+    /// Whether the bytes of a class and those of the class before it are known to have the same successor.
+    #[inline]
+    pub(super) fn is_as_before(self, class: usize) -> bool {
+        let Some([before, after]) = class.checked_sub(1).and_then(|before| self.0.get(before..=class)) else {
+            return false;
+        };
+        let after = after.load(Ordering::Acquire);
+        known(after).is_some() && before.load(Ordering::Acquire) == after
     }
 }
 

@@ -188,6 +188,9 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
         {
             allowed.settle(vocabulary.width());
         }
+        if walk.is_over() {
+            return Ok(None);
+        }
     }
     let mut reader = Reader::new(walk, configuration);
     for token in unread.into_iter().flatten() {
