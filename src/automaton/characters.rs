@@ -119,6 +119,22 @@ impl<T> After<T> {
         }
         After { all, unknown }
     }
+
+    /// The same where what the other leads to is added.
+    fn extended<U>(mut self, other: &After<U>, mut add: impl FnMut(&mut T, &U)) -> After<T>
+    where
+        T: Clone,
+    {
+        if let ([(only, _)], 0) = (&other.all[..], other.unknown) {
+            self.all.iter_mut().for_each(|(one, _)| add(one, only));
+            return self;
+        }
+        self.with(other, |one, another| {
+            let mut both = one.clone();
+            add(&mut both, another);
+            both
+        })
+    }
 }
 
 /// In which ways characters move states, of groups of which it does not take more than these states to know, and where they
@@ -189,11 +205,9 @@ impl Tables {
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
                 let tuples = self.tuples_after(automaton, l, frame.value, groups)?;
-                let step = |stepped: &Stepped, tuple: &Option<u32>| {
-                    let step = tuple.map(|tuple| (l, tuple, frame.below));
-                    stepped.iter().copied().chain(step).collect()
-                };
-                stepped = stepped.with(&tuples, step);
+                stepped = stepped.extended(&tuples, |stepped, tuple| {
+                    stepped.extend(tuple.map(|tuple| (l, tuple, frame.below)));
+                });
             }
         }
         let mut failed = Ok(());
@@ -218,8 +232,7 @@ impl Tables {
         let mut tuples = After::one(Tuple::new(), groups.all());
         for operand in Tuple::from_slice(self.tuples.get(tuple)) {
             let after = self.operand_after(automaton, operand, groups)?;
-            let add = |tuple: &Tuple, &next: &ConfigurationId| tuple.iter().copied().chain([next]).collect();
-            tuples = tuples.with(&after, add);
+            tuples = tuples.extended(&after, |tuple, &next| tuple.push(next));
         }
         let complement = automaton.lockstep(l).complement;
         let mut after = After { all: SmallVec::new(), unknown: tuples.unknown };
@@ -308,8 +321,7 @@ impl Tables {
         let mut beyond = After::one(Moves::new(), groups.beyond);
         for item in items {
             let of_state = self.ways_beyond_ascii(automaton, smallvec![item.state], groups);
-            let add = |moves: &Moves, next: &Moves| moves.iter().chain(next).copied().collect();
-            beyond = beyond.with(&of_state, add);
+            beyond = beyond.extended(&of_state, |moves, next| moves.extend_from_slice(next));
         }
         if beyond.unknown != 0 && items.len() > 1 {
             let states = items.iter().map(|item| item.state).collect();

@@ -45,9 +45,22 @@ pub(super) fn compute(
     if candidates.len() < WIDE || walk.tables.remembers(configuration) {
         return Ok(None);
     }
-    let Some(mut allowed) = inside(walk, configuration)? else { return Ok(None) };
+    let known = match walk.inside.take() {
+        Some((of, known)) if of == walk.inside_of(configuration) => Some(known),
+        _ => inside(walk, configuration)?,
+    };
+    let Some(mut allowed) = known else { return Ok(None) };
     run_outside(walk, configuration, &mut allowed)?;
+    if walk.is_over() {
+        // what follows a string is looked at anew, not what is in it
+        walk.inside = Some((walk.inside_of(configuration), std::mem::take(&mut allowed)));
+    }
     Ok(Some(allowed))
+}
+
+/// Whether the tokens inside strings are known from when the mask was begun before.
+pub(super) fn is_begun(walk: &Walk<'_>, configuration: ConfigurationId) -> bool {
+    walk.inside.as_ref().is_some_and(|inside| inside.0 == walk.inside_of(configuration))
 }
 
 /// Adds to tokens that are allowed in a configuration all others that are; `None` if that are too many, or one cannot say so.
@@ -187,9 +200,6 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
             && allowed.are_many()
         {
             allowed.settle(vocabulary.width());
-        }
-        if walk.is_over() {
-            return Ok(None);
         }
     }
     let mut reader = Reader::new(walk, configuration);

@@ -450,14 +450,18 @@ impl Work<'_> {
     /// The same, unless it takes a long walk.
     fn tokens_without_walk(&mut self, configuration: ConfigurationId) -> Result<Option<Allowed>> {
         let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
-        let known = self.given_up(|walk| {
+        let walk_all = |walk: &mut Walk<'_>| {
             if let Some(allowed) = loops::compute(walk, configuration, &candidates)? {
                 return Ok(allowed);
             }
             let mut allowed = Allowed::default();
             walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             Ok(allowed)
-        })?;
+        };
+        let known = match by_kind::is_begun(&self.walk, configuration) {
+            true => None,
+            false => self.given_up(walk_all)?,
+        };
         let mut allowed = match known {
             Some(allowed) => Some(allowed),
             None => by_kind::compute(&mut self.walk, configuration, &candidates)?,

@@ -26,6 +26,9 @@ pub(super) struct Return {
     pub(super) node: u32,
 }
 
+/// A configuration, and whether the part must not return.
+pub(super) type Inside = (ConfigurationId, bool);
+
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
     pub(super) tables: &'a mut Tables,
@@ -47,6 +50,9 @@ pub(super) struct Walk<'a> {
     pub(super) unsure: Vec<u32>,
     /// Where most characters lead.
     pub(super) uniform: Uniform,
+    /// The tokens inside strings that are allowed in a configuration whose mask has to be begun anew, and whether the part must
+    /// not return there.
+    pub(super) inside: Option<(Inside, Allowed)>,
     /// So many nodes may be gone through before the walk is given up; see [`is_over`](Walk::is_over).
     pub(super) nodes_left: u32,
     /// Whether it is not given up for its length once the part returns elsewhere than after a quote: then there is no
@@ -77,6 +83,7 @@ impl<'a> Walk<'a> {
             returns: None,
             unsure: Vec::new(),
             uniform: Uniform::default(),
+            inside: None,
             nodes_left: u32::MAX,
             goes_on: false,
             returns_inside: false,
@@ -86,6 +93,11 @@ impl<'a> Walk<'a> {
 
     pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
         self.tables.step(self.automaton, configuration, byte)
+    }
+
+    /// What [`inside`](Walk::inside) is known of.
+    pub(super) fn inside_of(&self, configuration: ConfigurationId) -> Inside {
+        (configuration, self.returns.is_some())
     }
 
     /// Whether the returns are too many to be kept.
