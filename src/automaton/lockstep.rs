@@ -7,58 +7,25 @@
 
 use super::Automaton;
 use super::closure::{Closure, Item};
-use super::completion::Frontier;
+use super::completion;
 use super::stack::StackId;
 use super::state::Lockstep;
-use super::successors::{Dense, Successors};
 use super::table::{ConfigurationId, Tables, items_of};
 use crate::error::Result;
-use crate::limits::Limits;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
-
-/// No shorter completion is looked for than one of so many bytes.
-const SHORT: u32 = 4;
 
 /// So many words are tried on the next tuple before others are searched for.
 const COMPLETIONS: usize = 8;
 
-/// Longer words are not tried on other tuples.
-const LONGEST_TRIED: usize = 64;
-
 /// A word that completes a tuple.
-type Word = SmallVec<[u8; 8]>;
+pub(super) type Word = SmallVec<[u8; 8]>;
 
 /// The configurations of a lockstep's operands.
 pub(super) type Tuple = SmallVec<[ConfigurationId; 8]>;
-
-/// What is known of the successors of a tuple's operands.
-enum Rows<'a> {
-    /// Only this byte may come.
-    Only(u8),
-    All(SmallVec<[OperandRow<'a>; 4]>),
-}
-
-/// An operand's configuration, with its successors if they are in a row.
-struct OperandRow<'a> {
-    configuration: ConfigurationId,
-    dense: Option<Dense<'a>>,
-}
-
-impl OperandRow<'_> {
-    fn entry(&self, class: usize) -> Option<ConfigurationId> {
-        self.dense?.entry(class)
-    }
-
-    /// Whether the bytes of a class are known to lead to the same as those of the class before it.
-    fn is_as_before(&self, class: usize) -> bool {
-        self.dense.is_some_and(|row| row.is_as_before(class))
-    }
-}
 
 /// Interned tuples, and which of them can be completed.
 #[derive(Debug, Default)]
@@ -68,7 +35,7 @@ pub(super) struct Tuples {
     ends: Vec<u32>,
     ids: HashTable<u32>,
     /// Per lockstep and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
-    extendable: FxHashMap<(u32, u32), Option<u32>>,
+    pub(super) extendable: FxHashMap<(u32, u32), Option<u32>>,
     /// Per lockstep: the most bytes of those words, so far.
     reach: FxHashMap<u32, u32>,
     /// How often that became more.
@@ -110,13 +77,13 @@ impl Tuples {
     }
 
     /// Keeps a word that completes a tuple for the next ones.
-    fn keep(&mut self, l: u32, word: Word) {
+    pub(super) fn keep(&mut self, l: u32, word: Word) {
         let words = self.completions.entry(l).or_default();
         words.truncate(COMPLETIONS - 1);
         words.push_front(word);
     }
 
-    fn completed(&mut self, l: u32, tuple: u32, bytes: u32) {
+    pub(super) fn completed(&mut self, l: u32, tuple: u32, bytes: u32) {
         self.extendable.insert((l, tuple), Some(bytes));
         self.raise_reach(l, bytes);
     }
@@ -135,7 +102,7 @@ impl Tuples {
             + self.ids.capacity() * 5
             + self.extendable.capacity() * 17
             + self.reach.capacity() * 9
-            + self.completions.len() * COMPLETIONS * (size_of::<Word>() + LONGEST_TRIED)
+            + self.completions.len() * COMPLETIONS * (size_of::<Word>() + completion::LONGEST_TRIED)
             + self.least.capacity() * (size_of::<(Item, u32)>() + 1)
     }
 }
@@ -146,13 +113,13 @@ impl Tables {
         self.tuples.reaches
     }
 
-    fn accepts(&self, lockstep: &Lockstep, tuple: u32) -> bool {
+    pub(super) fn accepts(&self, lockstep: &Lockstep, tuple: u32) -> bool {
         let all = self.tuples.get(tuple).iter().all(|&c| self.is_accepting(c));
         all != lockstep.complement
     }
 
     /// The tuple after one byte, unless no acceptance can follow because an operand is dead.
-    fn step_tuple(
+    pub(super) fn step_tuple(
         &mut self,
         a: &Automaton,
         lockstep: &Lockstep,
@@ -191,55 +158,6 @@ impl Tables {
             run = self.known_run(automaton, operand, byte, run);
         }
         Ok(run)
-    }
-
-    /// What is known of the successors of a tuple's operands.
-    fn rows_of<'a>(
-        &mut self,
-        automaton: &Automaton,
-        lockstep: &Lockstep,
-        tuple: u32,
-        successors: &'a Successors,
-    ) -> Rows<'a> {
-        let mut rows = SmallVec::new();
-        for place in 0..lockstep.operands.len() {
-            let configuration = self.tuples.get(tuple)[place];
-            let dense = self.row(automaton, configuration).map(|row| successors.dense(row, automaton));
-            if dense.is_none()
-                && !lockstep.complement
-                && let Some(byte) = self.only_byte(automaton, configuration)
-            {
-                return Rows::Only(byte);
-            }
-            rows.push(OperandRow { configuration, dense });
-        }
-        Rows::All(rows)
-    }
-
-    /// The tuple after the bytes of a class, as [`step_tuple`](Tables::step_tuple) finds it.
-    fn step_rows(
-        &mut self,
-        automaton: &Automaton,
-        lockstep: &Lockstep,
-        rows: &[OperandRow<'_>],
-        (class, byte): (usize, u8),
-    ) -> Result<Option<u32>> {
-        let is_dead = |row: &OperandRow<'_>| row.entry(class) == Some(ConfigurationId::DEAD);
-        if !lockstep.complement && rows.iter().any(is_dead) {
-            return Ok(None);
-        }
-        let mut after = Tuple::new();
-        for row in rows {
-            let next = match row.entry(class) {
-                Some(known) => known,
-                None => self.step(automaton, row.configuration, byte)?,
-            };
-            if next == ConfigurationId::DEAD && !lockstep.complement {
-                return Ok(None);
-            }
-            after.push(next);
-        }
-        Ok(Some(self.tuples.intern(&after)))
     }
 
     /// The tuple before the first byte.
@@ -343,78 +261,12 @@ impl Tables {
         if let Some(&known) = self.tuples.extendable.get(&(l, tuple)) {
             return Ok(known.is_some());
         }
-        let lockstep = automaton.lockstep(l);
         for place in 0..self.tuples.completions.get(&l).map_or(0, VecDeque::len) {
             let word = self.tuples.completions[&l][place].clone();
             if self.is_completed_by(automaton, l, tuple, &word)? {
                 return Ok(true);
             }
         }
-        let limit = automaton.limits().lockstep_search;
-        let successors = Arc::clone(self.successors());
-        let mut frontier = Frontier::new(tuple);
-        while let Some((current, read)) = self.next_tuple(automaton, lockstep, &mut frontier)? {
-            // how many bytes lead to acceptance, and the last one if it does at once
-            let (mut bytes, mut last) = (None, None);
-            let rows = self.rows_of(automaton, lockstep, current, &successors);
-            let mut before = None;
-            for (class, &byte) in automaton.class_representatives().iter().enumerate() {
-                let next = match &rows {
-                    Rows::Only(only) if *only != byte => continue,
-                    Rows::Only(_) => self.step_tuple(automaton, lockstep, current, byte)?,
-                    Rows::All(rows) if rows.iter().all(|row| row.is_as_before(class)) => continue,
-                    Rows::All(rows) => self.step_rows(automaton, lockstep, rows, (class, byte))?,
-                };
-                let Some(next) = next.filter(|_| next != before) else { continue };
-                before = Some(next);
-                if self.accepts(lockstep, next) {
-                    (bytes, last) = (Some(1), Some(byte));
-                    break;
-                }
-                let known = self.tuples.extendable.get(&(l, next)).copied();
-                if let Some(Some(more)) = known {
-                    let through = more.saturating_add(1);
-                    bytes = Some(bytes.map_or(through, |bytes| through.min(bytes)));
-                    if through <= SHORT {
-                        break;
-                    }
-                }
-                if known.is_none() && !frontier.ways.contains_key(&next) {
-                    if frontier.ways.len() >= limit {
-                        return Err(Limits::exceeded(
-                            "lockstep_search",
-                            limit,
-                            "an intersection or complement with no completion found so far",
-                        ));
-                    }
-                    frontier.push(next, (current, read), byte);
-                }
-            }
-            if let Some(bytes) = bytes {
-                let (mut on_path, mut bytes) = (current, bytes);
-                let mut word: Word = last.into_iter().collect();
-                loop {
-                    self.tuples.completed(l, on_path, bytes);
-                    if on_path == tuple {
-                        break;
-                    }
-                    let (parent, byte) = frontier.ways[&on_path];
-                    word.push(byte);
-                    on_path = parent;
-                    bytes = bytes.saturating_add(1);
-                }
-                word.reverse();
-                if last.is_some() && word.len() <= LONGEST_TRIED {
-                    self.tuples.keep(l, word);
-                }
-                return Ok(true);
-            }
-            self.check_memory(automaton)?;
-        }
-        // nothing was found: none of the tuples seen leads to acceptance
-        for &dead in frontier.ways.keys() {
-            self.tuples.extendable.insert((l, dead), None);
-        }
-        Ok(false)
+        self.search_completion(automaton, l, tuple)
     }
 }

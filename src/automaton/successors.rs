@@ -4,6 +4,7 @@
 use super::Automaton;
 use super::segmented::Segmented;
 use super::table::ConfigurationId;
+use crate::grammar::ByteSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -69,6 +70,7 @@ fn entry(next: Option<ConfigurationId>) -> u32 {
     next.map_or(0, |next| next.0 + 1)
 }
 
+#[inline]
 fn known(entry: u32) -> Option<ConfigurationId> {
     entry.checked_sub(1).map(ConfigurationId)
 }
@@ -88,6 +90,22 @@ impl Dense<'_> {
     #[inline]
     pub(super) fn entry(self, class: usize) -> Option<ConfigurationId> {
         known(self.0.get(class)?.load(Ordering::Acquire))
+    }
+
+    /// The classes that are not known to have the successor of the class before them, and those that are known to be dead.
+    pub(super) fn changes(self) -> (ByteSet, ByteSet) {
+        const DEAD: u32 = ConfigurationId::DEAD.0 + 1;
+        let (mut changes, mut dead) = ([0; 4], [0; 4]);
+        let mut before = 0;
+        for ((entries, changes), dead) in self.0.chunks(64).zip(&mut changes).zip(&mut dead) {
+            for (place, entry) in entries.iter().enumerate() {
+                let entry = entry.load(Ordering::Acquire);
+                *changes |= u64::from(entry == 0 || entry != before) << place;
+                *dead |= u64::from(entry == DEAD) << place;
+                before = entry;
+            }
+        }
+        (ByteSet::from_words(changes), ByteSet::from_words(dead))
     }
 
     /// Whether the bytes of a class and those of the class before it are known to have the same successor.

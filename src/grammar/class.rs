@@ -12,6 +12,11 @@ impl ByteSet {
     /// All 256 bytes.
     pub const FULL: ByteSet = ByteSet([u64::MAX; 4]);
 
+    /// The bytes of which the bits are set, from the lowest bit of the first word on.
+    pub(crate) const fn from_words(words: [u64; 4]) -> ByteSet {
+        ByteSet(words)
+    }
+
     /// The bytes `low..=high`; empty if `low > high`.
     pub fn range(low: u8, high: u8) -> ByteSet {
         let mut range = ByteSet::EMPTY;
