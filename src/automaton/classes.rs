@@ -34,17 +34,15 @@ pub(super) struct ClassBuilder {
 
 impl ClassBuilder {
     pub(super) fn new(grammar: &Grammar) -> ClassBuilder {
-        let mut starts = [false; 256];
-        starts[0] = true;
+        let starts = std::array::from_fn(|byte| byte == 0);
         ClassBuilder { starts, seen: vec![false; grammar.expressions().len()] }
     }
 
     /// Tells `low..=high` apart from all other bytes.
     fn add(&mut self, low: u8, high: u8) {
         self.starts[usize::from(low)] = true;
-        if let Some(after) = high.checked_add(1) {
-            self.starts[usize::from(after)] = true;
-        }
+        // after the last byte of all the first class begins
+        self.starts[usize::from(high.wrapping_add(1))] = true;
     }
 
     /// Tells apart what an expression does, and all that it leads to.
@@ -67,9 +65,7 @@ impl ClassBuilder {
                     }
                 }
                 Expression::WordGraph(graph) => {
-                    for node in 0..graph.len() {
-                        graph.own_edges(node).iter().for_each(|edge| self.add(edge.low, edge.high));
-                    }
+                    graph.all_edges().iter().for_each(|edge| self.add(edge.low, edge.high));
                 }
                 Expression::Members(list) => {
                     for member in &list.members {

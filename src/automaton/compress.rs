@@ -61,6 +61,9 @@ impl Lowering<'_> {
         let mut targets: Vec<Option<StateId>> = vec![None; count];
         let mut path = Vec::new();
         for index in 0..count {
+            if !matches!(self.block.states[index], State::Split { len: 1, .. }) {
+                continue;
+            }
             let mut at = StateId(self.block.first + index as u32);
             let end = loop {
                 if !self.block.is_here(at) {

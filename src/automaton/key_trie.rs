@@ -47,6 +47,16 @@ impl KeyTrie {
         let Some((&one, others)) = self.members(node).split_first() else { return };
         let Node { first, ends, going_on, .. } = *self.node(node);
         let mut first = (first + ends) as usize;
+        if others.is_empty() {
+            // as most nodes are
+            let (byte, goes_on) = next(one);
+            let (child, first) = (self.nodes.len() as u32, first as u32);
+            let (ends, going_on) = (u32::from(!goes_on), u32::from(goes_on));
+            self.nodes.push(Node { byte, children: 0, child: 0, first, ends, going_on });
+            let node = &mut self.nodes[node as usize];
+            (node.child, node.children) = (child, 1);
+            return;
+        }
         if others.iter().any(|&other| next(other) != next(one)) {
             let mut sorted = self.members(node).to_vec();
             sorted.sort_by_key(|&member| next(member));

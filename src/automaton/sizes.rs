@@ -89,8 +89,8 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub(super) fn of(grammar: &Grammar) -> Sizes {
-        let weights = weights(grammar);
-        let shared = shared(grammar, &weights);
+        let (weights, uses) = weights_and_uses(grammar);
+        let shared = shared(grammar, &weights, &uses);
         let here = here(grammar, &shared);
         let of_shared = here.iter().zip(&shared).filter(|(_, shared)| **shared).map(|(here, _)| *here);
         let of_rules = grammar.rules().iter().map(|rule| here[rule.body.index()]);
@@ -104,11 +104,7 @@ impl Sizes {
     }
 }
 
-fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
-    let mut uses = vec![0u32; weights.len()];
-    for expression in grammar.expressions() {
-        expression.for_each_child(|child| uses[child.index()] = uses[child.index()].saturating_add(1));
-    }
+fn shared(grammar: &Grammar, weights: &[u32], uses: &[u32]) -> Vec<bool> {
     let counts = uses.iter().zip(weights).zip(grammar.expressions());
     counts
         .map(|((&uses, &weight), expression)| {
@@ -123,11 +119,16 @@ fn shared(grammar: &Grammar, weights: &[u32]) -> Vec<bool> {
         .collect()
 }
 
-fn weights(grammar: &Grammar) -> Vec<u32> {
+/// About how many states each expression becomes, and as how many others' operand it stands.
+fn weights_and_uses(grammar: &Grammar) -> (Vec<u32>, Vec<u32>) {
     let mut weights: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
+    let mut uses = vec![0u32; grammar.expressions().len()];
     for expression in grammar.expressions() {
         let mut children = 0u32;
-        expression.for_each_child(|child| children = children.saturating_add(weights[child.index()]));
+        expression.for_each_child(|child| {
+            children = children.saturating_add(weights[child.index()]);
+            uses[child.index()] = uses[child.index()].saturating_add(1);
+        });
         weights.push(match expression {
             Expression::Empty | Expression::Never => 0,
             Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
@@ -145,7 +146,7 @@ fn weights(grammar: &Grammar) -> Vec<u32> {
             Expression::Name(..) => children.saturating_add(1),
         });
     }
-    weights
+    (weights, uses)
 }
 
 fn here(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
@@ -120,15 +121,16 @@ impl GrammarBuilder {
         let spread = |hash: u32| u64::from(hash) << 32 | u64::from(hash);
         let expressions = &self.expressions;
         let same = |&(known, id): &(u32, ExprId)| known == hash && expressions[id.index()] == expression;
-        if let Some(&(_, id)) = self.ids.find(spread(hash), same) {
-            return id;
-        }
-        let used = self.expressions.len() + self.rules.len() + self.labels.len();
+        let vacant = match self.ids.entry(spread(hash), same, |&(hash, _)| spread(hash)) {
+            Entry::Occupied(known) => return known.get().1,
+            Entry::Vacant(vacant) => vacant,
+        };
+        let used = expressions.len() + self.rules.len() + self.labels.len();
         // the first two, empty and never, are there under any limit: past it they stand in for the rest
-        let allowed = used < self.limits.grammar_nodes || self.expressions.len() < 2;
-        match ExprId::new(self.expressions.len()) {
+        let allowed = used < self.limits.grammar_nodes || expressions.len() < 2;
+        match ExprId::new(expressions.len()) {
             Some(id) if allowed => {
-                self.ids.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
+                vacant.insert((hash, id));
                 self.expressions.push(expression);
                 id
             }

@@ -102,6 +102,11 @@ impl WordGraph {
         &self.edges[first as usize..self.nodes[node].0 as usize]
     }
 
+    /// The edges of all nodes.
+    pub fn all_edges(&self) -> &[WordEdge] {
+        &self.edges
+    }
+
     /// The node that stands in for a node.
     pub fn otherwise(&self, node: usize) -> Option<usize> {
         Some(self.nodes[node].1 as usize).filter(|&otherwise| otherwise > 0)

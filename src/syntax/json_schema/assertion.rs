@@ -5,7 +5,8 @@ use super::decimal::Decimal;
 use super::schema::SchemaId;
 use super::string_test::StringTest;
 use crate::syntax::json_schema::json::Value;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::cell::OnceCell;
 
 /// A set of JSON types; `true` and `false` count as types of their own, so that excluding a value of a boolean
@@ -144,8 +145,7 @@ impl ArrayPart {
 /// What a schema says of objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObjectPart<'a> {
-    pub(super) properties: Vec<(&'a str, SchemaId)>,
-    pub(super) by_name: FxHashMap<&'a str, SchemaId>,
+    pub(super) properties: Properties<'a>,
     pub(super) required: Vec<&'a str>,
     /// `patternProperties`.
     pub(super) patterns: Vec<(&'a str, SchemaId)>,
@@ -178,16 +178,118 @@ pub(super) enum NameClass<'a> {
     Satisfying(SchemaId),
 }
 
-impl<'a> ObjectPart<'a> {
-    /// Makes room for more properties.
+/// Members by their names, each once, in the order in which they were declared.
+#[derive(Clone, Debug)]
+pub(super) struct Properties<'a> {
+    list: Vec<(&'a str, SchemaId)>,
+    /// Their places, if they are many.
+    places: FxHashMap<&'a str, u32>,
+}
+
+impl Default for Properties<'_> {
+    fn default() -> Self {
+        Properties::NONE
+    }
+}
+
+impl<'a> Properties<'a> {
+    pub(super) const NONE: Properties<'static> =
+        Properties { list: Vec::new(), places: FxHashMap::with_hasher(FxBuildHasher) };
+
+    /// Makes room for more.
     pub(super) fn reserve(&mut self, count: usize) {
-        self.properties.reserve_exact(count);
-        self.by_name.reserve(count);
+        self.list.reserve_exact(count);
+        if count > FEW {
+            self.places.reserve(count);
+        }
     }
 
+    /// Adds one, or says something else of one that is there.
     pub(super) fn declare(&mut self, name: &'a str, value: SchemaId) {
-        self.properties.push((name, value));
-        self.by_name.insert(name, value);
+        match self.place(name) {
+            Some(place) => self.list[place].1 = value,
+            None => self.declare_new(name, value),
+        }
+    }
+
+    /// Adds one that is not there.
+    pub(super) fn declare_new(&mut self, name: &'a str, value: SchemaId) {
+        let place = self.list.len();
+        self.list.push((name, value));
+        match place {
+            0..FEW => {}
+            FEW => self.places.extend(self.list.iter().zip(0..).map(|(&(name, _), place)| (name, place))),
+            _ => {
+                self.places.insert(name, place as u32);
+            }
+        }
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        match self.places.is_empty() {
+            true => self.list.iter().position(|(known, _)| *known == name),
+            false => self.places.get(name).map(|&place| place as usize),
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<SchemaId> {
+        self.place(name).map(|place| self.list[place].1)
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.place(name).is_some()
+    }
+
+    /// All of them.
+    pub(super) fn list(&self) -> &[(&'a str, SchemaId)] {
+        &self.list
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.list.iter().map(|(name, _)| *name)
+    }
+}
+
+/// A set of names.
+#[derive(Default)]
+pub(super) struct NameSet<'a> {
+    few: SmallVec<[&'a str; FEW]>,
+    /// All of them, if they are many.
+    many: FxHashSet<&'a str>,
+}
+
+impl<'a> NameSet<'a> {
+    /// Adds a name; whether it was not there.
+    pub(super) fn insert(&mut self, name: &'a str) -> bool {
+        if !self.many.is_empty() {
+            return self.many.insert(name);
+        }
+        let is_new = !self.few.contains(&name);
+        if is_new {
+            self.few.push(name);
+            if self.few.spilled() {
+                self.many.extend(self.few.iter().copied());
+            }
+        }
+        is_new
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        if self.many.is_empty() {
+            self.few.contains(&name)
+        } else {
+            self.many.contains(name)
+        }
+    }
+}
+
+impl<'a> FromIterator<&'a str> for NameSet<'a> {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Self {
+        let mut set = NameSet::default();
+        names.into_iter().for_each(|name| {
+            set.insert(name);
+        });
+        set
     }
 }
 
@@ -199,7 +301,7 @@ pub(super) struct ValueList<'a> {
     keys: OnceCell<FxHashSet<String>>,
 }
 
-/// In lists of so many values, one of them is looked for first.
+/// In lists of so many values or names, one of them is looked for one by one.
 const FEW: usize = 16;
 
 impl<'a> ValueList<'a> {
@@ -229,5 +331,33 @@ pub(super) fn equality_key(value: &Value<'_>) -> String {
             format!("{{{}}}", members.join(","))
         }
         plain => plain.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_whether_they_are_few_or_many() {
+        let all: Vec<String> = (0..3 * FEW).map(|n| format!("name {n}")).collect();
+        for count in [0, 1, FEW - 1, FEW, FEW + 1, 3 * FEW] {
+            let names = all[..count].iter().map(String::as_str);
+            let (mut properties, mut set) = (Properties::default(), NameSet::default());
+            for (name, id) in names.clone().zip(0..) {
+                properties.declare(name, SchemaId(id));
+                assert!(set.insert(name));
+            }
+            for (name, id) in names.clone().zip(100..).step_by(2) {
+                properties.declare(name, SchemaId(id));
+                assert!(!set.insert(name));
+            }
+            assert!(properties.names().eq(names), "{count}");
+            for (place, name) in all.iter().enumerate() {
+                let id = SchemaId(place as u32 + if place % 2 == 0 { 100 } else { 0 });
+                assert_eq!(properties.get(name), (place < count).then_some(id), "{count} {name}");
+                assert_eq!(set.contains(name), place < count, "{count} {name}");
+            }
+        }
     }
 }

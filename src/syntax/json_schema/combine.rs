@@ -162,7 +162,7 @@ impl<'a> Usual<'a> {
     fn of(schemas: &Schemas<'a>, bases: &[Part]) -> Usual<'a> {
         let objects = || bases.iter().map(|part| &schemas.get(part.schema).object);
         Usual {
-            declared: objects().flat_map(|object| object.by_name.keys().copied()).collect(),
+            declared: objects().flat_map(|object| object.properties.names()).collect(),
             required: objects().flat_map(|object| object.required.iter().copied()).collect(),
         }
     }
@@ -171,7 +171,7 @@ impl<'a> Usual<'a> {
     /// all that says nothing of members; last a member that no base knows, with a wrong value.
     fn rank(&self, alternative: &Schema<'_>) -> usize {
         let mut members = alternative.object.required.iter();
-        match (members.next(), alternative.object.properties.first()) {
+        match (members.next(), alternative.object.properties.list().first()) {
             (Some(name), _) if self.required.contains(name) => 0,
             (Some(name), _) if self.declared.contains(name) => 1,
             (Some(_), Some(_)) => 3,

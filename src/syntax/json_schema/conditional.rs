@@ -178,7 +178,7 @@ impl<'a> Conjunctions<'a> {
                     return None;
                 }
                 let literal = |name, schemas, required| Literal { name, schemas, required };
-                object.properties.iter().for_each(|&(name, value)| {
+                object.properties.list().iter().for_each(|&(name, value)| {
                     way.add(literal(name, self.said([value]), false));
                 });
                 object.required.iter().for_each(|&name| way.add(literal(name, Vec::new(), true)));
@@ -297,7 +297,7 @@ impl<'a> Conjunctions<'a> {
     /// The names that a member must not have to be of a class.
     fn names_beside(&self, some: &SomeMember<'a>) -> Vec<&'a str> {
         let beside = match some.names {
-            NameClass::AdditionalTo(id) => &self.schemas.get(id).object.properties[..],
+            NameClass::AdditionalTo(id) => self.schemas.get(id).object.properties.list(),
             _ => &[],
         };
         beside.iter().map(|(name, _)| *name).chain(some.other_than.iter().copied()).collect()

@@ -14,6 +14,9 @@ pub(super) struct Cube {
 }
 
 impl Cube {
+    /// All outcomes.
+    pub(super) const ALL: Cube = Cube { care: 0, holds: 0 };
+
     fn contains(self, outcomes: Outcomes) -> bool {
         outcomes & self.care == self.holds
     }

@@ -150,7 +150,7 @@ impl<'a> Question<'_, 'a> {
             let member = |base: &&Schema<'a>| {
                 let object = &base.object;
                 let additional = object.additional.filter(|_| object.patterns.is_empty());
-                object.by_name.get(name).copied().or(additional)
+                object.properties.get(name).or(additional)
             };
             let parts: Vec<Part> = bases.iter().filter_map(member).map(Part::whole).collect();
             self.is_empty(&parts, depth - 1)

@@ -202,15 +202,32 @@ impl PartialEq for Map<'_> {
     }
 }
 
-/// The value of a text, and whether the names in each of its objects are different.
-pub(super) fn read<'t>(text: &'t str, arena: &'t Bump) -> serde_json::Result<(Value<'t>, bool)> {
-    let (members, items) = Default::default();
-    let reading = Reading { arena, members, items, repeats: Cell::new(false) };
+/// What a text comes to.
+pub(super) struct Read<'t> {
+    pub(super) value: Value<'t>,
+    /// Whether the names in each object are different.
+    pub(super) all_different: bool,
+    /// How deep arrays and objects nest.
+    pub(super) depth: usize,
+    /// How many members satisfy the question that was asked of each.
+    pub(super) counted: usize,
+}
+
+/// Reads a text, and counts members. A text that is nested deeper than 127 is an error.
+pub(super) fn read<'t>(text: &'t str, arena: &'t Bump, counts: Counts) -> serde_json::Result<Read<'t>> {
+    // most objects and arrays that are open at a time have no more together
+    let (members, items) = (RefCell::new(Vec::with_capacity(32)), RefCell::new(Vec::with_capacity(8)));
+    let (repeats, depth, deepest, counted) = Default::default();
+    let reading = Reading { arena, members, items, repeats, depth, deepest, counts, counted };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = reading.deserialize(&mut deserializer)?;
     deserializer.end()?;
-    Ok((value, !reading.repeats.get()))
+    let Reading { repeats, deepest, counted, .. } = reading;
+    Ok(Read { value, all_different: !repeats.get(), depth: deepest.get(), counted: counted.get() })
 }
+
+/// Whether a member of a name and a value is counted.
+type Counts = fn(&str, &Value<'_>) -> bool;
 
 /// A value that is being read.
 struct Reading<'t> {
@@ -220,6 +237,20 @@ struct Reading<'t> {
     items: RefCell<Vec<Value<'t>>>,
     /// Whether a name came again in an object.
     repeats: Cell<bool>,
+    /// How many arrays and objects are open, and how many were at most.
+    depth: Cell<usize>,
+    deepest: Cell<usize>,
+    /// Which members are counted, and how many there were.
+    counts: Counts,
+    counted: Cell<usize>,
+}
+
+impl Reading<'_> {
+    /// An array or object ends.
+    fn close(&self) {
+        self.deepest.set(self.deepest.get().max(self.depth.get()));
+        self.depth.set(self.depth.get() - 1);
+    }
 }
 
 impl<'t> DeserializeSeed<'t> for &Reading<'t> {
@@ -262,6 +293,7 @@ impl<'t> Visitor<'t> for &Reading<'t> {
     }
 
     fn visit_seq<A: SeqAccess<'t>>(self, mut access: A) -> Result<Value<'t>, A::Error> {
+        self.depth.set(self.depth.get() + 1);
         let first = self.items.borrow().len();
         while let Some(item) = access.next_element_seed(self)? {
             self.items.borrow_mut().push(item);
@@ -269,14 +301,17 @@ impl<'t> Visitor<'t> for &Reading<'t> {
         let mut items = self.items.borrow_mut();
         let array = self.arena.alloc_slice_copy(&items[first..]);
         items.truncate(first);
+        self.close();
         Ok(Value::Array(array))
     }
 
     fn visit_map<A: MapAccess<'t>>(self, mut access: A) -> Result<Value<'t>, A::Error> {
+        self.depth.set(self.depth.get() + 1);
         let first = self.members.borrow().len();
         while let Some(name) = access.next_key_seed(Name(self.arena))? {
             if name == NUMBER && self.members.borrow().len() == first {
                 let text: String = access.next_value()?;
+                self.depth.set(self.depth.get() - 1);
                 // the name may also stand in the text itself
                 return match text.parse::<serde_json::Number>() {
                     Ok(_) => Ok(Value::Number(Number(self.arena.alloc_str(&text)))),
@@ -284,12 +319,14 @@ impl<'t> Visitor<'t> for &Reading<'t> {
                 };
             }
             let value = access.next_value_seed(self)?;
+            self.counted.set(self.counted.get() + usize::from((self.counts)(name, &value)));
             self.members.borrow_mut().push((name, value));
         }
         let mut members = self.members.borrow_mut();
         let (map, different) = Map::new(self.arena, &members[first..]);
         members.truncate(first);
         self.repeats.set(self.repeats.get() || !different);
+        self.close();
         Ok(Value::Object(map))
     }
 }
@@ -331,16 +368,18 @@ mod tests {
             let more: String = (0..others).map(|n| format!(r#", "m{n}": {n}"#)).collect();
             let text = format!(r#"{{"a": 1, "b": [{{"a": 2}}]{more}, "a": 3, "\u0061": 4}}"#);
             let arena = Bump::new();
-            let (value, all_different) = read(&text, &arena).unwrap();
+            let counts: Counts = |name, value| name == "a" && value.is_number();
+            let Read { value, all_different, depth, counted } = read(&text, &arena, counts).unwrap();
             assert!(!all_different);
+            assert_eq!((depth, counted), (3, 4));
             let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(value, Value::of(&expected, &arena), "{text}");
             assert_eq!(value.to_string(), expected.to_string());
             assert_eq!(value.get("a").and_then(Value::as_u64), Some(4));
             assert_eq!(value.get("m0").and_then(Value::as_u64), Some(0));
             assert!(value.get("c").is_none());
-            let (_, all_different) = read(&value.to_string(), &arena).unwrap();
-            assert!(all_different, "{value}");
+            let text = value.to_string();
+            assert!(read(&text, &arena, counts).unwrap().all_different, "{value}");
         }
     }
 
@@ -348,14 +387,15 @@ mod tests {
     fn values_are_those_of_the_text() {
         let text = r#" {"n": [null, true, false, -1.50, 12345678901234567890123], "s": "\"é\ud83d\ude00/\/\u0007"} "#;
         let arena = Bump::new();
-        let (value, all_different) = read(text, &arena).unwrap();
+        let Read { value, all_different, depth, counted } = read(text, &arena, |_, _| false).unwrap();
         assert!(all_different);
+        assert_eq!((depth, counted), (2, 0));
         let written = "{\"n\":[null,true,false,-1.50,12345678901234567890123],\"s\":\"\\\"é😀//\\u0007\"}";
         assert_eq!(value.to_string(), written);
         for wrong in
             ["", "{", "[1,]", "{\"a\":1}x", "{\"$serde_json::private::Number\":\"x\"}", "\"\\ud800\""]
         {
-            assert!(read(wrong, &arena).is_err(), "{wrong}");
+            assert!(read(wrong, &arena, |_, _| false).is_err(), "{wrong}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The assertions of several schemas put together, type by type.
 
-use super::assertion::{Counts, NameClass, SomeMember, TypeSet};
-use super::conjunction::{Bases, Conjunctions, Part};
+use super::assertion::{Counts, NameClass, NameSet, SomeMember, TypeSet};
+use super::conjunction::{Bases, ConjunctionId, Conjunctions, Part};
+use super::cubes::{self, Cube};
 use super::numbers;
 use super::schema::{Schema, SchemaId};
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
@@ -108,7 +109,7 @@ impl<'a> Conjunctions<'a> {
     }
 
     fn object(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ObjectShape<'a>> {
-        let required: FxHashSet<&str> =
+        let required: NameSet<'a> =
             bases.iter().flat_map(|base| base.object.required.iter().copied()).collect();
         let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
         let listed = self.listed_names(&names_schemas)?;
@@ -137,7 +138,7 @@ impl<'a> Conjunctions<'a> {
         let mut schemas = Bases::new();
         for base in bases {
             let before = schemas.len();
-            schemas.extend(base.object.by_name.get(name).copied());
+            schemas.extend(base.object.properties.get(name));
             for &(pattern, schema) in &base.object.patterns {
                 if self.validator.passes(base, StringTest::Pattern(pattern), name)? {
                     schemas.push(schema);
@@ -197,30 +198,13 @@ impl<'a> Conjunctions<'a> {
                 }
             }
         }
-        let patterns: Vec<&'a str> = tests.iter().map(|test| test.test.value()).collect();
-        let Some(combinations) = self.beginnings.combinations(&patterns) else {
-            let pointer = bases.first().map_or("", |base| base.pointer);
-            return Err(errors::too_many_patterns(pointer, exclusive::MOST));
-        };
-        // for every set of matching patterns, what holds of the value
-        let mut values = Vec::with_capacity(combinations.len());
-        for matching in combinations {
-            let mut schemas = Bases::new();
-            for base in bases {
-                let before = schemas.len();
-                let holds = |pattern: &str| {
-                    let at = patterns.iter().position(|&known| known == pattern);
-                    at.is_some_and(|at| matching >> at & 1 == 1)
-                };
-                schemas
-                    .extend(base.object.patterns.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
-                if schemas.len() == before {
-                    schemas.extend(base.object.additional);
-                }
+        let cubes = match tests.is_empty() {
+            true => {
+                let value = self.whole(bases.iter().filter_map(|base| base.object.additional));
+                vec![(Cube::ALL, value)]
             }
-            values.push((matching, self.whole(schemas)));
-        }
-        let cubes = super::cubes::cover(&values, tests.len());
+            false => self.cubes(bases, &tests)?,
+        };
         let mut rest = Vec::new();
         for (cube, value) in cubes {
             if self.is_never(value) {
@@ -248,6 +232,34 @@ impl<'a> Conjunctions<'a> {
             rest.push(RestShape { tests: passing, others, strings, value });
         }
         Ok(rest)
+    }
+
+    /// What the values of undeclared members must satisfy, by the tests that tell that apart.
+    fn cubes(&mut self, bases: &[Rc<Schema<'a>>], tests: &[Test<'a>]) -> Result<Vec<(Cube, ConjunctionId)>> {
+        let patterns: Vec<&'a str> = tests.iter().map(|test| test.test.value()).collect();
+        let Some(combinations) = self.beginnings.combinations(&patterns) else {
+            let pointer = bases.first().map_or("", |base| base.pointer);
+            return Err(errors::too_many_patterns(pointer, exclusive::MOST));
+        };
+        // for every set of matching patterns, what holds of the value
+        let mut values = Vec::with_capacity(combinations.len());
+        for matching in combinations {
+            let mut schemas = Bases::new();
+            for base in bases {
+                let before = schemas.len();
+                let holds = |pattern: &str| {
+                    let at = patterns.iter().position(|&known| known == pattern);
+                    at.is_some_and(|at| matching >> at & 1 == 1)
+                };
+                schemas
+                    .extend(base.object.patterns.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
+                if schemas.len() == before {
+                    schemas.extend(base.object.additional);
+                }
+            }
+            values.push((matching, self.whole(schemas)));
+        }
+        Ok(cubes::cover(&values, tests.len()))
     }
 
     /// For each set of the members of undeclared names that are asked for, what one that is all of them may be, as entries
@@ -299,7 +311,7 @@ impl<'a> Conjunctions<'a> {
             }
             NameClass::AdditionalTo(schema) => {
                 let object = self.schemas.get(schema).object.clone();
-                class.others.extend(object.properties.iter().map(|(name, _)| *name));
+                class.others.extend(object.properties.names());
                 class.tests.extend(object.patterns.iter().map(|&(pattern, _)| Test {
                     schema,
                     test: StringTest::Pattern(pattern),
@@ -419,7 +431,7 @@ impl<'a> Conjunctions<'a> {
             return known;
         }
         let mut schema = Schema::of_types(pointer, TypeSet::OBJECT);
-        schema.object.declare(name, value);
+        schema.object.properties.declare(name, value);
         schema.object.required.push(name);
         let made = self.schemas.push(schema);
         self.required_members.insert((name, value), made);
@@ -438,14 +450,13 @@ pub(super) fn some_of<'a>(ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Vec<(Sc
 /// The names that the schemas speak of, each once: first properties, then names that are only required.
 pub(super) fn declared_names<'a>(bases: &[Rc<Schema<'a>>]) -> Vec<&'a str> {
     if let [base] = bases
-        && base.object.properties.len() == base.object.by_name.len()
-        && base.object.required.iter().all(|name| base.object.by_name.contains_key(name))
+        && base.object.required.iter().all(|name| base.object.properties.contains(name))
     {
-        return base.object.properties.iter().map(|(name, _)| *name).collect();
+        return base.object.properties.names().collect();
     }
-    let declared = bases.iter().flat_map(|base| base.object.properties.iter().map(|(name, _)| *name));
+    let declared = bases.iter().flat_map(|base| base.object.properties.names());
     let undeclared = bases.iter().flat_map(|base| base.object.required.iter().copied());
-    let count = bases.iter().map(|base| base.object.properties.len()).sum();
+    let count = bases.iter().map(|base| base.object.properties.list().len()).sum();
     let mut seen = FxHashSet::with_capacity_and_hasher(count, FxBuildHasher);
     let mut names = Vec::with_capacity(count);
     names.extend(declared.chain(undeclared).filter(|name| seen.insert(*name)));

@@ -90,6 +90,7 @@ use bumpalo::Bump;
 use conjunction::Conjunctions;
 use json::Value;
 use satisfiable::Satisfiable;
+use source::Source;
 
 /// A compiled schema.
 #[derive(Clone, Debug)]
@@ -125,12 +126,12 @@ const ARENA: usize = 1 << 16;
 pub fn compile_value(schema: &serde_json::Value, options: &JsonSchemaOptions) -> Result<Compiled> {
     source::check_depth(schema, &options.limits)?;
     let arena = Bump::new();
-    let root = arena.alloc(Value::of(schema, &arena));
+    let root = Source { value: arena.alloc(Value::of(schema, &arena)), has_identifiers: true };
     compile_checked(root, &arena, options, Vec::new())
 }
 
 fn compile_checked<'a>(
-    root: &'a Value<'a>,
+    root: Source<'a>,
     arena: &'a Bump,
     options: &'a JsonSchemaOptions,
     mut warnings: Vec<Diagnostic>,

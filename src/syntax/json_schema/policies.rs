@@ -40,7 +40,7 @@ impl JsonSchemaOptions {
         if schema.contains(KEYWORD) {
             let arena = Bump::new();
             let root = source::read(schema, &arena, &options.limits, &mut Vec::new())?;
-            options.adopt(root)?;
+            options.adopt(root.value)?;
         }
         Ok(options)
     }

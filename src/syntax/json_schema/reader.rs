@@ -5,14 +5,15 @@
 
 use super::assertion::TypeSet;
 use super::draft::Draft;
+use super::errors;
 use super::keywords::{self, Word};
 use super::options::{Formats, JsonSchemaOptions};
 use super::pointer::append;
 use super::resources::{Found, ResourceId, Resources};
 use super::schema::{Schema, SchemaId, Schemas};
 use super::scope::{MAX_SCOPES, ScopeId, Scopes};
+use super::source::{self, Source};
 use super::summary::Summary;
-use super::{errors, source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
@@ -104,6 +105,7 @@ impl<'a> Reader<'a, '_> {
         let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
         source::check_depth(&document, &self.options.limits)?;
         let document = self.arena.alloc(Value::of(&document, self.arena));
+        let document = Source { value: document, has_identifiers: true };
         Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
     }
 
@@ -123,13 +125,14 @@ impl<'a> Reader<'a, '_> {
 
 /// Reads everything that the root reaches.
 pub(super) fn read<'a>(
-    root: &'a Value<'a>,
+    source: Source<'a>,
     arena: &'a Bump,
     options: &'a JsonSchemaOptions,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<(Schemas<'a>, Summary)> {
+    let root = source.value;
     let mut resources = Resources::default();
-    let resource = resources.add_document(root, "", "", warnings);
+    let resource = resources.add_document(source, "", "", warnings);
     let mut scopes = Scopes::new();
     let scope = scopes.enter(ScopeId::default(), resource, &resources.get(resource).dynamic_anchors);
     // most schemas have no more

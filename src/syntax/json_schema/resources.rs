@@ -6,6 +6,7 @@
 use super::draft::Draft;
 use super::errors;
 use super::pointer::{append, join, step};
+use super::source::Source;
 use super::uri;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::json_schema::json::{Map, Value};
@@ -98,7 +99,7 @@ impl<'a> Resources<'a> {
     /// Adds the resources of a document that is found at a URI, and whose places have pointers after `prefix`.
     pub(super) fn add_document(
         &mut self,
-        document: &'a Value<'a>,
+        Source { value: document, has_identifiers }: Source<'a>,
         uri: &str,
         prefix: &str,
         warnings: &mut Vec<Diagnostic>,
@@ -106,7 +107,15 @@ impl<'a> Resources<'a> {
         let draft = Draft::of(document);
         let root = self.push(document, prefix.to_owned(), uri.to_owned(), draft);
         self.by_uri.insert(uri.to_owned(), root);
-        let mut paths = Paths { prefix, steps: Vec::with_capacity(32) };
+        let mut paths = Paths { prefix, steps: Vec::new() };
+        if !has_identifiers {
+            if let Value::Object(map) = document
+                && !(draft.ref_stands_alone() && map.contains_key("$ref"))
+            {
+                self.identify(document, map, root, &paths, None, warnings);
+            }
+            return root;
+        }
         let mut stack = vec![(document, root, None)];
         while let Some((value, mut resource, path)) = stack.pop() {
             let Value::Object(map) = value else { continue };

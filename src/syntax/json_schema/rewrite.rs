@@ -103,7 +103,7 @@ impl<'a> Maker<'_, 'a> {
     fn absent(&mut self, pointer: &'a str, name: &'a str) -> SchemaId {
         let never = self.schemas.never();
         let mut absent = Schema { is_bare: false, ..Schema::made(pointer) };
-        absent.object.declare(name, never);
+        absent.object.properties.declare(name, never);
         self.schemas.push(absent)
     }
 
@@ -186,9 +186,9 @@ impl<'a> Maker<'_, 'a> {
             // a member that must be there and satisfy a schema fails in one way, as one that does not satisfy it
             let object = &schema.object;
             let required: FxHashSet<&str> = object.required.iter().copied().collect();
-            let alone = object.required.iter().filter(|name| !object.by_name.contains_key(*name));
+            let alone = object.required.iter().filter(|name| !object.properties.contains(name));
             ways.extend(alone.map(|&name| self.required_failing(pointer, name)));
-            for &(name, value) in &object.properties {
+            for &(name, value) in object.properties.list() {
                 ways.push(match required.contains(name) {
                     true => self.required_member_failing(pointer, name, value),
                     false => self.member_failing(pointer, name, value),
@@ -255,7 +255,7 @@ impl<'a> Maker<'_, 'a> {
     /// An object without a member.
     fn required_failing(&mut self, pointer: &'a str, name: &'a str) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
-        failing.object.declare(name, self.schemas.never());
+        failing.object.properties.declare(name, self.schemas.never());
         let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
         holding.object.required.push(name);
         self.opposites(failing, holding)
@@ -264,10 +264,10 @@ impl<'a> Maker<'_, 'a> {
     /// An object without a member, or one that fails its schema.
     fn required_member_failing(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
-        failing.object.declare(name, self.negation(value));
+        failing.object.properties.declare(name, self.negation(value));
         let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
         holding.object.required.push(name);
-        holding.object.declare(name, value);
+        holding.object.properties.declare(name, value);
         self.opposites(failing, holding)
     }
 
@@ -275,9 +275,9 @@ impl<'a> Maker<'_, 'a> {
     fn member_failing(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
         failing.object.required.push(name);
-        failing.object.declare(name, self.negation(value));
+        failing.object.properties.declare(name, self.negation(value));
         let mut holding = Schema { is_bare: false, ..Schema::made(pointer) };
-        holding.object.declare(name, value);
+        holding.object.properties.declare(name, value);
         self.opposites(failing, holding)
     }
 
@@ -320,7 +320,7 @@ impl<'a> Maker<'_, 'a> {
         let mut closed = Schema::of_types(pointer, TypeSet::OBJECT);
         for (name, value) in map {
             let constant = self.schemas.constant(pointer, value);
-            closed.object.declare(name, constant);
+            closed.object.properties.declare(name, constant);
             closed.object.required.push(name);
         }
         closed.object.additional = Some(self.schemas.never());

@@ -24,10 +24,17 @@ impl Satisfiable {
     /// The least solution: a conjunction is satisfiable if its shape is, given those known to be so far. When
     /// one is found, those that refer to it are looked at again.
     pub(super) fn of(all: &Conjunctions<'_>) -> Satisfiable {
+        let mut known = Satisfiable(vec![false; all.len()]);
+        // mostly what a conjunction refers to comes after it
+        for id in all.ids().rev() {
+            known.0[id.index()] = known.holds(all, id);
+        }
+        if known.0.iter().all(|holds| *holds) {
+            return known;
+        }
         let pairs = |id: ConjunctionId| all.shape_of(id).children().map(move |child| (child, id));
         let mut parents: Vec<(ConjunctionId, ConjunctionId)> = all.ids().flat_map(pairs).collect();
         parents.sort_unstable();
-        let mut known = Satisfiable(vec![false; all.len()]);
         // first in, first out, and each once: a parent of many children is looked at again after all of them
         let mut work: VecDeque<ConjunctionId> = all.ids().collect();
         let mut waits = vec![true; all.len()];

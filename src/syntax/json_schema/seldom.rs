@@ -1,9 +1,7 @@
 //! Parts that most schemas say nothing of.
 
-use super::assertion::{ArrayPart, Counts, ObjectPart, StringPart};
+use super::assertion::{ArrayPart, Counts, ObjectPart, Properties, StringPart};
 use super::numbers::NumberRange;
-use rustc_hash::FxBuildHasher;
-use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
 /// A part that takes no room until something is said: it reads as the default, which admits everything, and is made when
@@ -97,8 +95,7 @@ impl<'a> Unsaid for ObjectPart<'a> {
         'a: 's,
     {
         static UNSAID: ObjectPart<'_> = ObjectPart {
-            properties: Vec::new(),
-            by_name: HashMap::with_hasher(FxBuildHasher),
+            properties: Properties::NONE,
             required: Vec::new(),
             patterns: Vec::new(),
             additional: None,

@@ -1,4 +1,5 @@
-//! From schema text to a JSON value: size and depth are checked before anything recurses over it.
+//! From schema text to a JSON value: size and depth are checked before anything recurses over it. (What reads the text keeps
+//! its own recursion within bounds.)
 
 use super::errors;
 use super::json::{self, Value};
@@ -13,20 +14,51 @@ use rustc_hash::FxHashSet;
 /// the document is safe.
 pub(super) const MAX_DEPTH: usize = 127;
 
+/// A schema document.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'t> {
+    pub(super) value: &'t Value<'t>,
+    /// Whether a schema in the document, other than the root, may have an identifier.
+    pub(super) has_identifiers: bool,
+}
+
 /// Reads the schema text; duplicate keys become warnings.
 pub(super) fn read<'t>(
     text: &'t str,
     arena: &'t Bump,
     limits: &Limits,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<&'t Value<'t>> {
+) -> Result<Source<'t>> {
     limits.check_source(text)?;
-    check_text_depth(text, limits.source_depth.min(MAX_DEPTH))?;
-    let (value, all_different) = json::read(text, arena).map_err(|cause| errors::not_json(&cause))?;
-    if !all_different {
+    let most = limits.source_depth.min(MAX_DEPTH);
+    let read = match json::read(text, arena, is_identifier) {
+        Ok(read) => read,
+        // where a text is nested deeper than the reader goes, that is what is wrong with it
+        Err(cause) => {
+            return Err(check_text_depth(text, most).err().unwrap_or_else(|| errors::not_json(&cause)));
+        }
+    };
+    if read.depth > most {
+        return Err(errors::too_deep(most));
+    }
+    if !read.all_different {
         find_duplicates(text, warnings);
     }
-    Ok(arena.alloc(value))
+    let value = arena.alloc(read.value);
+    let of_root = match &*value {
+        Value::Object(map) => map.iter().filter(|(name, value)| is_identifier(name, value)).count(),
+        _ => 0,
+    };
+    Ok(Source { value, has_identifiers: read.counted > of_root })
+}
+
+/// Whether a member may be the identifier of the schema that it stands in.
+fn is_identifier(name: &str, value: &Value<'_>) -> bool {
+    match name {
+        "id" | "$id" | "$anchor" | "$dynamicAnchor" => value.as_str().is_some(),
+        "$recursiveAnchor" => true,
+        _ => false,
+    }
 }
 
 /// Refuses a value that is nested too deep for the passes that recurse over it.

@@ -80,7 +80,7 @@ impl Kind {
         if self == Kind::Properties {
             let object = &schema.object;
             own.all = object.additional.is_some();
-            own.names = object.properties.iter().map(|(name, _)| *name).collect();
+            own.names = object.properties.names().collect();
             own.patterns = object.patterns.iter().map(|(pattern, _)| *pattern).collect();
         } else {
             own.all = schema.array.items.is_some();
@@ -358,7 +358,7 @@ fn close<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump, kind: Kind, id: SchemaI
         if !evaluated.all {
             closed.is_bare = false;
             if kind == Kind::Properties {
-                evaluated.names.iter().for_each(|name| closed.object.declare(name, always));
+                evaluated.names.iter().for_each(|name| closed.object.properties.declare(name, always));
                 closed.object.patterns = evaluated.patterns.iter().map(|p| (*p, always)).collect();
                 closed.object.additional = Some(rest);
             } else {

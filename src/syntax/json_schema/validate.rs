@@ -92,7 +92,7 @@ impl<'a> Validator<'a> {
     /// Those of [`passes`](Validator::passes).
     pub(super) fn is_additional(&mut self, schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
         let schema = schemas.get(id);
-        let mut additional = !schema.object.by_name.contains_key(name);
+        let mut additional = !schema.object.properties.contains(name);
         for (pattern, _) in &schema.object.patterns {
             additional = additional && !self.passes(schema, StringTest::Pattern(pattern), name)?;
         }
@@ -223,7 +223,7 @@ impl<'a> Visit<'_, 'a> {
     /// What one schema asks of the member of a name.
     fn schemas_of_member(&mut self, schema: &Schema<'a>, name: &str) -> Result<Vec<SchemaId>> {
         let object = &schema.object;
-        let mut schemas: Vec<SchemaId> = object.by_name.get(name).copied().into_iter().collect();
+        let mut schemas: Vec<SchemaId> = object.properties.get(name).into_iter().collect();
         for &(pattern, id) in &object.patterns {
             if self.validator.passes(schema, StringTest::Pattern(pattern), name)? {
                 schemas.push(id);

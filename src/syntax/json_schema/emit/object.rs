@@ -10,28 +10,31 @@ use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
+        let is_conditional = object.is_conditional();
         let mut members = Vec::with_capacity(object.members.len());
-        let mut places = Vec::with_capacity(object.members.len());
+        // of the entries that conditions speak of
+        let mut places = Vec::with_capacity(if is_conditional { object.members.len() } else { 0 });
         for member in &object.members {
             let is_possible = self.satisfiable.contains(member.value);
-            places.push(is_possible.then_some(members.len() as u32));
+            if is_conditional {
+                places.push(is_possible.then_some(members.len() as u32));
+            }
             if is_possible {
                 let value = self.inner(member.value);
                 let value = self.member_value(value);
                 let key = strings::quoted_bytes(member.name);
                 members.push(Member { key, value, required: member.required });
-            } else if member.required && !object.is_conditional() {
+            } else if member.required && !is_conditional {
                 return Ok(self.g.never());
             }
         }
         // a name that must be there, of which no value is possible
-        let required = object.members.iter().filter(|member| member.required);
-        let mut lacking = required.filter(|required| {
-            let with_name =
-                object.members.iter().zip(&places).filter(|(member, _)| member.name == required.name);
-            object.is_conditional() && !with_name.into_iter().any(|(_, place)| place.is_some())
-        });
-        if lacking.next().is_some() {
+        let is_lacking = |required: &str| {
+            let mut with_name =
+                object.members.iter().zip(&places).filter(|(member, _)| member.name == required);
+            with_name.all(|(_, place)| place.is_none())
+        };
+        if is_conditional && object.members.iter().any(|member| member.required && is_lacking(member.name)) {
             return Ok(self.g.never());
         }
         let rest = self.further(&object.rest)?;

@@ -3,10 +3,10 @@
 
 use super::Keywords;
 use crate::error::Result;
+use crate::syntax::json_schema::assertion::NameSet;
 use crate::syntax::json_schema::json::{Map, Value};
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
-use rustc_hash::FxHashSet;
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
@@ -15,18 +15,20 @@ pub(super) fn read<'a>(
 ) -> Result<()> {
     let object = &mut *schema.object;
     let properties = schemas(keywords, "properties")?;
-    object.reserve(properties.map_or(0, Map::len));
+    object.properties.reserve(properties.map_or(0, Map::len));
     for (name, value) in properties.into_iter().flatten() {
-        object.declare(name, reader.child(keywords.location, &["properties", name], value));
+        object.properties.declare_new(name, reader.child(keywords.location, &["properties", name], value));
     }
     for (pattern, value) in schemas(keywords, "patternProperties")?.into_iter().flatten() {
         let id = reader.child(keywords.location, &["patternProperties", pattern], value);
         object.patterns.push((pattern, id));
     }
-    let mut seen = FxHashSet::default();
-    for name in keywords.array("required", "a list of property names")?.into_iter().flatten() {
+    let required = keywords.array("required", "a list of property names")?.unwrap_or_default();
+    object.required.reserve_exact(required.len());
+    let mut seen = NameSet::default();
+    for name in required {
         match name {
-            Value::String(name) if seen.insert(&**name) => object.required.push(name),
+            Value::String(name) if seen.insert(name) => object.required.push(name),
             Value::String(_) => {}
             other => return Err(keywords.invalid("required", other, "a list of property names")),
         }
