@@ -87,7 +87,7 @@ impl<T> After<T> {
     }
 
     /// Adds what some characters of some groups lead to.
-    fn add(&mut self, value: T, groups: GroupSet)
+    pub(crate) fn add(&mut self, value: T, groups: GroupSet)
     where
         T: PartialEq,
     {
@@ -137,7 +137,7 @@ impl<T> After<T> {
     }
 }
 
-/// In which ways characters move states, of groups of which it does not take more than these states to know, and where they
+/// In which ways characters beyond ASCII move states, of groups of which it does not take more than these states to know, and where they
 /// are not too many.
 type Ways = Arc<After<Moves>>;
 

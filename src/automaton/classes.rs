@@ -34,7 +34,8 @@ pub(super) struct ClassBuilder {
 
 impl ClassBuilder {
     pub(super) fn new(grammar: &Grammar) -> ClassBuilder {
-        let starts = std::array::from_fn(|byte| byte == 0);
+        let mut starts = [false; 256];
+        starts[0] = true;
         ClassBuilder { starts, seen: vec![false; grammar.expressions().len()] }
     }
 

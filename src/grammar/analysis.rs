@@ -202,11 +202,16 @@ fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
                 all += weight;
                 held += if holds[id.index()] { weight } else { 0 };
             };
-            holds[index] = match needs(grammar, expression, property, |_| true, on) {
-                Needs::All => held == all,
-                Needs::Weight(weight) => held >= weight,
-                Needs::Search => has_lists(expression, |id| holds[id.index()]),
-                Needs::Never => false,
+            holds[index] = match expression {
+                // what most are needs no weighing
+                Expression::Sequence(list) => list.iter().all(|id| holds[id.index()]),
+                Expression::Choice(list) => list.iter().any(|id| holds[id.index()]),
+                _ => match needs(grammar, expression, property, |_| true, on) {
+                    Needs::All => held == all,
+                    Needs::Weight(weight) => held >= weight,
+                    Needs::Search => has_lists(expression, |id| holds[id.index()]),
+                    Needs::Never => false,
+                },
             };
             if let (Expression::Rule(rule), false) = (expression, holds[index]) {
                 references.push(grammar.rule(*rule).body);

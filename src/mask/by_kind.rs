@@ -180,21 +180,19 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
                     continue;
                 }
                 let here = trie.tokens(child.node);
-                match in_doubt {
-                    true => {
-                        count += here.len();
-                        unread.push(here)
-                    }
-                    false => result.allow(here),
-                }
                 open.push((child.node, next, in_doubt));
-                continue;
+                if !in_doubt {
+                    result.allow(here);
+                    continue;
+                }
+                unread.push(here);
+            } else {
+                unread.push(tokens);
             }
-            count += tokens.len();
+            count += unread.last().map_or(0, |tokens| tokens.len());
             if count > MOST_READ {
                 return Ok(None);
             }
-            unread.push(tokens);
         }
         if let Tokens::None(allowed) = &mut result
             && allowed.are_many()

@@ -268,32 +268,24 @@ impl Walk<'_> {
         if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
             return Ok(Steps::default());
         }
-        let after = self.tables.after_characters(self.automaton, at, &KINDS)?;
-        let mut ways: SmallVec<[(ConfigurationId, Kinds); 4]> = SmallVec::new();
-        after.all.iter().for_each(|&(next, groups)| add(&mut ways, next, Kinds::of_groups(groups)));
+        let mut after = self.tables.after_characters(self.automaton, at, &KINDS)?;
         let unknown = Kinds::of_groups(after.unknown);
         if unknown.meets(Kinds::ASCII) {
             let (mut byte, end) = ASCII;
             while byte <= end {
                 let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
                 let kinds = Kinds::of_bytes(byte..=last.min(end)).common(unknown);
-                add(&mut ways, next, kinds);
+                after.add(next, kinds.groups());
                 byte = last.min(end) + 1;
             }
         }
+        let ways: SmallVec<[(ConfigurationId, Kinds); 4]> =
+            after.all.iter().map(|&(next, groups)| (next, Kinds::of_groups(groups))).collect();
         Ok(Steps::new(&ways, unknown.without(Kinds::ASCII), |next| self.goes_on(next)))
     }
 
     /// Whether a configuration allows something and the part does not return there.
     fn goes_on(&self, at: ConfigurationId) -> bool {
         at > ConfigurationId::UNSURE && !(self.returns.is_some() && self.tables.is_accepting(at))
-    }
-}
-
-/// Adds that some characters of some kinds lead to a configuration.
-fn add(ways: &mut SmallVec<[(ConfigurationId, Kinds); 4]>, next: ConfigurationId, kinds: Kinds) {
-    match ways.iter_mut().find(|way| way.0 == next) {
-        Some(way) => way.1.add(kinds),
-        None => ways.push((next, kinds)),
     }
 }

@@ -12,7 +12,7 @@ pub(crate) type Kind = u8;
 const NONE: u8 = u8::MAX;
 
 /// The kinds of several ASCII characters come first.
-pub(crate) const LETTERS_AND_DIGITS: [(u8, u8); 3] = [(b'0', b'9'), (b'A', b'Z'), (b'a', b'z')];
+const LETTERS_AND_DIGITS: [(u8, u8); 3] = [(b'0', b'9'), (b'A', b'Z'), (b'a', b'z')];
 
 /// Ranges of characters.
 type Characters = &'static [(char, char)];
@@ -159,6 +159,11 @@ impl Kinds {
     pub(crate) fn of_groups(groups: u64) -> Kinds {
         let begun = if groups & Kinds::BEYOND.0 != 0 { Kinds::ANY_BEYOND.0 } else { 0 };
         Kinds(groups | begun)
+    }
+
+    /// The bits of these kinds.
+    pub(crate) fn groups(self) -> u64 {
+        self.0
     }
 
     /// One kind.

@@ -275,11 +275,7 @@ impl<'a> NameSet<'a> {
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
-        if self.many.is_empty() {
-            self.few.contains(&name)
-        } else {
-            self.many.contains(name)
-        }
+        if self.many.is_empty() { self.few.contains(&name) } else { self.many.contains(name) }
     }
 }
 

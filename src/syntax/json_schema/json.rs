@@ -216,7 +216,7 @@ pub(super) struct Read<'t> {
 /// Reads a text, and counts members. A text that is nested deeper than 127 is an error.
 pub(super) fn read<'t>(text: &'t str, arena: &'t Bump, counts: Counts) -> serde_json::Result<Read<'t>> {
     // most objects and arrays that are open at a time have no more together
-    let (members, items) = (RefCell::new(Vec::with_capacity(32)), RefCell::new(Vec::with_capacity(8)));
+    let (members, items) = (RefCell::new(Vec::with_capacity(16)), RefCell::new(Vec::with_capacity(8)));
     let (repeats, depth, deepest, counted) = Default::default();
     let reading = Reading { arena, members, items, repeats, depth, deepest, counts, counted };
     let mut deserializer = serde_json::Deserializer::from_str(text);
