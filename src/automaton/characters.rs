@@ -137,8 +137,8 @@ impl<T> After<T> {
     }
 }
 
-/// In which ways characters beyond ASCII move states, of groups of which it does not take more than these states to know, and where they
-/// are not too many.
+/// In which ways characters beyond ASCII move states, of groups of which it does not take more than these states to know,
+/// and where they are not too many.
 type Ways = Arc<After<Moves>>;
 
 /// The ways that are known. States have the same ones in all groupings that are looked for at one address.

@@ -172,7 +172,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
                     }
                 }
             }
-            if !next.is_empty() && next.len() <= MOST_AT_ONCE {
+            let to_read = if !next.is_empty() && next.len() <= MOST_AT_ONCE {
                 let below = by_kind.below(child.node);
                 let nodes = trie.subtree_end(child.node) - child.node;
                 if !in_doubt && all_lead_on(walk, &next, below, nodes)? {
@@ -185,14 +185,15 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
                     result.allow(here);
                     continue;
                 }
-                unread.push(here);
+                here
             } else {
-                unread.push(tokens);
-            }
-            count += unread.last().map_or(0, |tokens| tokens.len());
+                tokens
+            };
+            count += to_read.len();
             if count > MOST_READ {
                 return Ok(None);
             }
+            unread.push(to_read);
         }
         if let Tokens::None(allowed) = &mut result
             && allowed.are_many()

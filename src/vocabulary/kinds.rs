@@ -161,7 +161,7 @@ impl Kinds {
         Kinds(groups | begun)
     }
 
-    /// The bits of these kinds.
+    /// These kinds, as [`of_groups`](Kinds::of_groups) takes them.
     pub(crate) fn groups(self) -> u64 {
         self.0
     }

@@ -246,6 +246,11 @@ struct Reading<'t> {
 }
 
 impl Reading<'_> {
+    /// An array or object begins.
+    fn open(&self) {
+        self.depth.set(self.depth.get() + 1);
+    }
+
     /// An array or object ends.
     fn close(&self) {
         self.deepest.set(self.deepest.get().max(self.depth.get()));
@@ -293,7 +298,7 @@ impl<'t> Visitor<'t> for &Reading<'t> {
     }
 
     fn visit_seq<A: SeqAccess<'t>>(self, mut access: A) -> Result<Value<'t>, A::Error> {
-        self.depth.set(self.depth.get() + 1);
+        self.open();
         let first = self.items.borrow().len();
         while let Some(item) = access.next_element_seed(self)? {
             self.items.borrow_mut().push(item);
@@ -306,11 +311,12 @@ impl<'t> Visitor<'t> for &Reading<'t> {
     }
 
     fn visit_map<A: MapAccess<'t>>(self, mut access: A) -> Result<Value<'t>, A::Error> {
-        self.depth.set(self.depth.get() + 1);
+        self.open();
         let first = self.members.borrow().len();
         while let Some(name) = access.next_key_seed(Name(self.arena))? {
             if name == NUMBER && self.members.borrow().len() == first {
                 let text: String = access.next_value()?;
+                // a number is no object
                 self.depth.set(self.depth.get() - 1);
                 // the name may also stand in the text itself
                 return match text.parse::<serde_json::Number>() {

@@ -107,21 +107,17 @@ impl<'a> Resources<'a> {
         let draft = Draft::of(document);
         let root = self.push(document, prefix.to_owned(), uri.to_owned(), draft);
         self.by_uri.insert(uri.to_owned(), root);
-        let mut paths = Paths { prefix, steps: Vec::new() };
-        if !has_identifiers {
-            if let Value::Object(map) = document
-                && !(draft.ref_stands_alone() && map.contains_key("$ref"))
-            {
-                self.identify(document, map, root, &paths, None, warnings);
-            }
-            return root;
-        }
+        let mut paths = Paths { prefix, steps: Vec::with_capacity(if has_identifiers { 32 } else { 0 }) };
         let mut stack = vec![(document, root, None)];
         while let Some((value, mut resource, path)) = stack.pop() {
             let Value::Object(map) = value else { continue };
             let draft = self.get(resource).draft;
             if !(draft.ref_stands_alone() && map.contains_key("$ref")) {
                 resource = self.identify(value, map, resource, &paths, path, warnings);
+            }
+            if !has_identifiers {
+                // the root is all that may have had one
+                break;
             }
             let first = stack.len();
             for (keyword, inner) in map {
@@ -148,7 +144,8 @@ impl<'a> Resources<'a> {
         root
     }
 
-    /// Takes note of the identifiers of a schema; gives the resource to which it belongs.
+    /// Takes note of the identifiers of a schema, which are those of [`is_identifier`](super::source::is_identifier); gives
+    /// the resource to which it belongs.
     fn identify(
         &mut self,
         value: &'a Value<'a>,

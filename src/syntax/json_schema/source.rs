@@ -53,7 +53,7 @@ pub(super) fn read<'t>(
 }
 
 /// Whether a member may be the identifier of the schema that it stands in.
-fn is_identifier(name: &str, value: &Value<'_>) -> bool {
+pub(super) fn is_identifier(name: &str, value: &Value<'_>) -> bool {
     match name {
         "id" | "$id" | "$anchor" | "$dynamicAnchor" => value.as_str().is_some(),
         "$recursiveAnchor" => true,
