@@ -11,6 +11,7 @@ pub(super) struct ByteClasses {
 }
 
 impl ByteClasses {
+    #[inline]
     pub(super) fn get(&self, byte: u8) -> usize {
         usize::from(self.class[usize::from(byte)])
     }

@@ -144,6 +144,7 @@ impl Automaton {
     }
 
     /// The class of a byte.
+    #[inline]
     pub fn class_of(&self, byte: u8) -> usize {
         self.classes.get(byte)
     }

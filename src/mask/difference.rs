@@ -92,17 +92,29 @@ pub(super) fn compute(
     let trie = walk.vocabulary.trie();
     let (mut removed, mut added) = (Vec::new(), Allowed::default());
     let mut disagreements = Disagreements { base, of: FxHashMap::default() };
+    let loops = walk.wide(base);
     // nodes whose path is in the loop
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
+        if walk.takes_whole(trie, node, left)? && walk.takes_whole(trie, node, base)? {
+            continue;
+        }
         let children = trie.steps(node);
         let bytes = match disagreements.of.get(&left) {
             Some(bytes) => Some(*bytes),
             None if children.len() > FEW_CHILDREN => Some(disagreements.bytes(walk, left)?),
             None => None,
         };
+        let level = walk.wide(left);
         for child in children.iter().filter(|child| bytes.is_none_or(|bytes| bytes.contains(child.byte))) {
-            let (left, right) = (walk.step(left, child.byte)?, walk.step(base, child.byte)?);
+            let left = match &level {
+                Some(level) => walk.step_on(level, child.byte)?,
+                None => walk.step(left, child.byte)?,
+            };
+            let right = match &loops {
+                Some(level) => walk.step_on(level, child.byte)?,
+                None => walk.step(base, child.byte)?,
+            };
             if bytes.is_none() && do_the_same(walk, (left, right), child.byte)? {
                 continue;
             }

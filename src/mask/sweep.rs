@@ -17,6 +17,9 @@ const WIDE: usize = 32;
 /// Smaller subtrees are not.
 const SMALLEST: u32 = 16;
 
+/// Whether a subtree is known as a whole, and whether the walk is over, is looked at where so many nodes are below.
+const LARGE: u32 = 8;
+
 /// Paths longer than this are gone in more than one go.
 const DEEPEST: usize = 64;
 
@@ -121,18 +124,28 @@ impl<'a> Walk<'a> {
         node: u32,
         allowed: &mut Allowed,
     ) -> Result<()> {
-        let nodes = trie.nodes();
+        let (automaton, nodes) = (self.automaton, trie.nodes());
         let Node { depth: top, end, .. } = nodes[node as usize];
         let deepest = usize::from(Node::DEEP - 1 - top).min(path.len());
-        let vocabulary = self.vocabulary;
-        let subtrees = (id == TrieId::ALL).then(|| &vocabulary.loops().subtrees);
+        let path = &mut path[..deepest];
+        let is_all = id == TrieId::ALL;
         let mut at = self.take_leaves((id, trie), node, &path[0], allowed)?;
+        let mut gone = 0;
         while at < end {
-            self.nodes_left = self.nodes_left.saturating_sub(1);
+            gone += 1;
             let known = &nodes[at as usize];
             let depth = usize::from(known.depth - top);
             let above = &path[depth - 1];
-            let next = self.step_on(above, known.byte)?;
+            let next = match above.row.step(automaton, known.byte) {
+                Some(next) => next,
+                None => {
+                    let next = self.step(above.configuration, known.byte)?;
+                    if self.is_over() {
+                        break;
+                    }
+                    next
+                }
+            };
             if next <= ConfigurationId::UNSURE {
                 if next == ConfigurationId::UNSURE {
                     self.leave_unsure(id, at);
@@ -146,21 +159,20 @@ impl<'a> Walk<'a> {
             } else {
                 allowed.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
             }
-            if known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
+            let is_large = known.end - at >= LARGE;
+            if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
                 self.entered.push((id, at, next));
                 at = known.end;
                 continue;
             }
-            let is_near = depth < deepest;
-            let is_as_before = is_near && path[depth].configuration == next;
-            if !is_as_before {
+            if path.get(depth).is_none_or(|level| level.configuration != next) {
                 let level = match next == above.configuration {
                     true => Some(*above),
                     false => self.wide(next),
                 };
-                match level.filter(|_| is_near) {
-                    Some(level) => path[depth] = level,
-                    None => {
+                match (path.get_mut(depth), level) {
+                    (Some(place), Some(level)) => *place = level,
+                    _ => {
                         self.come_to(id, trie, at, next);
                         at = known.end;
                         continue;
@@ -171,25 +183,31 @@ impl<'a> Walk<'a> {
             if level.is_accepting {
                 self.return_below(id, trie, at, next);
             }
-            if subtrees.is_some_and(|subtrees| subtrees.has(at)) && self.takes_whole(trie, at, next)? {
-                allowed.extend(trie.tokens_below(at));
-                at = known.end;
-            } else if known.has_leaves() {
-                at = self.take_leaves((id, trie), at, level, allowed)?;
-            } else {
-                at += 1;
+            if is_large {
+                self.nodes_left = self.nodes_left.saturating_sub(std::mem::take(&mut gone));
+                if self.is_over() {
+                    break;
+                }
+                if allowed.are_many() {
+                    allowed.settle(self.vocabulary.width());
+                }
+                if is_all && self.takes_whole(trie, at, next)? {
+                    allowed.extend(trie.tokens_below(at));
+                    at = known.end;
+                    continue;
+                }
             }
-            if self.is_over() {
-                return Ok(());
-            }
-            if allowed.are_many() {
-                allowed.settle(self.vocabulary.width());
-            }
+            at = match known.has_leaves() {
+                true => self.take_leaves((id, trie), at, level, allowed)?,
+                false => at + 1,
+            };
         }
+        self.nodes_left = self.nodes_left.saturating_sub(gone);
         Ok(())
     }
 
     /// Adds the tokens of the leaves right after a node; returns the node after them.
+    #[inline]
     fn take_leaves(
         &mut self,
         (id, trie): (TrieId, &TokenTrie),

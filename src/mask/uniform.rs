@@ -5,7 +5,7 @@
 //! walk: every token in it is allowed. How far the characters of some kinds lead on from a configuration is found by going
 //! through the configurations that they lead to, breadth first.
 
-use super::groups::KINDS;
+use super::groups::BEYOND_ASCII;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
@@ -30,6 +30,10 @@ const ASCII: (u8, u8) = (b' ', 0x7F);
 /// Smaller subtrees are walked where it is not known yet where characters lead.
 const WORTH_STEPS: u32 = 128;
 
+/// To ask takes as long as to walk so many nodes, and after so many times it is seen whether that pays.
+const NODES_PER_ASK: u32 = 8;
+const ASKED: u32 = 128;
+
 /// A configuration, the characters that are read there, and whether the part must not return on the way.
 type Place = (ConfigurationId, Kinds, bool);
 
@@ -41,6 +45,16 @@ pub(super) struct Uniform {
     steps: Vec<Steps>,
     blocks: Blocks,
     reaches: FxHashMap<Place, Reach>,
+    /// How often it was asked whether a subtree is taken whole, and how many nodes those that are have.
+    asked: u32,
+    taken: u32,
+}
+
+impl Uniform {
+    /// Whether asking has taken less time so far than to walk the nodes that were spared, or it is not to be told yet.
+    fn pays(&self) -> bool {
+        self.asked < ASKED || self.asked.saturating_mul(NODES_PER_ASK) < self.taken
+    }
 }
 
 /// Where characters lead from a configuration, by kind.
@@ -140,6 +154,9 @@ impl Walk<'_> {
     ) -> Result<bool> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         let nodes = trie.subtree_end(node) - node;
+        if nodes < WORTH_STEPS && !self.uniform.pays() {
+            return Ok(false);
+        }
         // to find out where characters lead takes as long as to walk some nodes
         if !self.uniform.places.contains_key(&(configuration, self.returns.is_some())) {
             let candidates = self.tables.candidate_bytes(self.automaton, configuration);
@@ -147,7 +164,10 @@ impl Walk<'_> {
                 return Ok(false);
             }
         }
-        self.lead_on(configuration, subtree, nodes)
+        let takes = self.lead_on(configuration, subtree, nodes)?;
+        self.uniform.asked += 1;
+        self.uniform.taken += if takes { nodes } else { 0 };
+        Ok(takes)
     }
 
     /// Whether the characters of a subtree of so many nodes lead on from a configuration, whichever they are and however
@@ -268,20 +288,17 @@ impl Walk<'_> {
         if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
             return Ok(Steps::default());
         }
-        let mut after = self.tables.after_characters(self.automaton, at, &KINDS)?;
+        let mut after = self.tables.after_characters(self.automaton, at, &BEYOND_ASCII)?;
         let unknown = Kinds::of_groups(after.unknown);
-        if unknown.meets(Kinds::ASCII) {
-            let (mut byte, end) = ASCII;
-            while byte <= end {
-                let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
-                let kinds = Kinds::of_bytes(byte..=last.min(end)).common(unknown);
-                after.add(next, kinds.groups());
-                byte = last.min(end) + 1;
-            }
+        let (mut byte, end) = ASCII;
+        while byte <= end {
+            let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
+            after.add(next, Kinds::of_bytes(byte..=last.min(end)).groups());
+            byte = last.min(end) + 1;
         }
         let ways: SmallVec<[(ConfigurationId, Kinds); 4]> =
             after.all.iter().map(|&(next, groups)| (next, Kinds::of_groups(groups))).collect();
-        Ok(Steps::new(&ways, unknown.without(Kinds::ASCII), |next| self.goes_on(next)))
+        Ok(Steps::new(&ways, unknown, |next| self.goes_on(next)))
     }
 
     /// Whether a configuration allows something and the part does not return there.
