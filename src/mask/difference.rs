@@ -22,6 +22,9 @@ const MAJORITY: usize = 32;
 /// Of so few children of a node each is looked at by itself, rather than all bytes.
 const FEW_CHILDREN: usize = 8;
 
+/// After so many bytes they differ where a pattern is followed, not just names.
+const MANY_DISAGREEMENTS: usize = 16;
+
 /// How a part differs from a loop.
 #[derive(Debug)]
 pub(super) struct Difference {
@@ -96,15 +99,19 @@ pub(super) fn compute(
     // nodes whose path is in the loop
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
-        if walk.takes_whole(trie, node, left)? && walk.takes_whole(trie, node, base)? {
-            continue;
-        }
         let children = trie.steps(node);
         let bytes = match disagreements.of.get(&left) {
             Some(bytes) => Some(*bytes),
             None if children.len() > FEW_CHILDREN => Some(disagreements.bytes(walk, left)?),
             None => None,
         };
+        // where both take what is below whole they do not differ there
+        if bytes.is_some_and(|bytes| bytes.len() >= MANY_DISAGREEMENTS)
+            && walk.takes_whole(trie, node, left)?
+            && walk.takes_whole(trie, node, base)?
+        {
+            continue;
+        }
         let level = walk.wide(left);
         for child in children.iter().filter(|child| bytes.is_none_or(|bytes| bytes.contains(child.byte))) {
             let left = match &level {

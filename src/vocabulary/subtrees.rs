@@ -141,12 +141,6 @@ impl Subtrees {
         subtrees
     }
 
-    /// Whether there is a subtree of a node.
-    #[inline]
-    pub(crate) fn has(&self, node: u32) -> bool {
-        self.entries[node as usize] != NONE
-    }
-
     /// The subtree of a node, if it is large enough to be taken whole.
     #[inline]
     pub(crate) fn get(&self, node: u32) -> Option<Subtree> {

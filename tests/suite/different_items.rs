@@ -134,7 +134,17 @@ fn an_item_goes_on_as_long_as_it_can_differ() {
         "additionalProperties": {"type": "integer"}});
     let closed = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
         "required": ["a"], "additionalProperties": false});
+    // white space within an inner list is remembered for the outer one
+    let inner = json!({"type": "object", "properties": {"description": {"type": "string"}},
+        "required": ["description"], "additionalProperties": false});
+    let nested = json!({"type": "object", "properties": {"k": {"type": "string"}, "l": list(inner)},
+        "required": ["k"], "additionalProperties": false});
     let cases = [
+        (
+            nested,
+            r#"[{"k": "x", "l": [{"description": "y"}]}, {"k": "x", "l": [{"description": "z"}, {"#,
+            true,
+        ),
         (json!({"type": "number"}), "[0, 0", true),
         (json!({"type": "number"}), "[0, 0e", false),
         (json!({"type": "number"}), "[0, 0.00e", false),

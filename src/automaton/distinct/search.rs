@@ -12,8 +12,9 @@ use crate::limits::Limits;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// Bytes that no string begins with are tried last.
-const FIRST: u8 = b' ';
+/// White space comes up to this byte. What follows it is looked at last: where an item remembers what was read there is no
+/// end of it.
+const SPACE: u8 = b' ';
 
 /// Configurations looked at to see whether what comes is free.
 const LOOKED_AT: usize = 64;
@@ -136,16 +137,16 @@ impl Tables {
         }
         let mut known = FxHashSet::from_iter([(item, like)]);
         let mut places = vec![Place { item, like, from: 0, byte: 0 }];
-        let mut open = VecDeque::from([0]);
+        let (mut open, mut spaced) = (VecDeque::from([0]), VecDeque::new());
         let mut straight_on = false;
         // a whole word had better be short; to leave all values behind it may be quicker to go straight on, or not
         let mut next = |open: &mut VecDeque<usize>| {
             straight_on = !straight_on && wanted == Wanted::Any;
             if straight_on { open.pop_back() } else { open.pop_front() }
         };
-        while let Some(at) = next(&mut open) {
+        while let Some(at) = next(&mut open).or_else(|| spaced.pop_front()) {
             let candidates = self.candidate_bytes(automaton, places[at].item);
-            for byte in (FIRST..=u8::MAX).chain(0..FIRST).filter(|&byte| candidates.contains(byte)) {
+            for byte in candidates.iter() {
                 let item = self.step(automaton, places[at].item, byte)?;
                 if item == ConfigurationId::DEAD {
                     continue;
@@ -156,6 +157,7 @@ impl Tables {
                 }
                 let found = self.is_new(item, &like);
                 if found || known.insert((item, self.memory.coarse(like))) {
+                    let open = if byte <= SPACE { &mut spaced } else { &mut open };
                     open.push_back(places.len());
                     places.push(Place { item, like, from: at, byte });
                 }
