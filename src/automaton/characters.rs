@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Where the characters of a group lead in more ways than this, they are told apart byte by byte.
+/// Where the characters of a group, or those of ASCII, lead in more ways than this, they are told apart byte by byte.
 const MOST_MOVES: usize = 16;
 
 /// Some states, in the order of items.
@@ -24,13 +24,15 @@ type States = SmallVec<[StateId; 8]>;
 /// Where each of some states leads, if anywhere.
 type Moves = SmallVec<[Option<StateId>; 8]>;
 
-/// Groups of characters beyond ASCII that are told apart, at most 64, as they are spelled in UTF-8.
+/// Groups of characters that are told apart, at most 64, as they are spelled in UTF-8.
 #[derive(Debug)]
 pub(crate) struct Groups {
     spelled: Vec<Vec<Utf8Sequence>>,
     /// Per byte: the groups of which some character begins with it.
     begun_by: [GroupSet; 256],
-    all: GroupSet,
+    /// Those of which some characters are ASCII, and those of which some are not.
+    ascii: GroupSet,
+    beyond: GroupSet,
 }
 
 /// Some of them, as bits.
@@ -45,8 +47,13 @@ impl Groups {
                 begun_by[bytes].iter_mut().for_each(|groups| *groups |= 1 << group);
             }
         }
-        let all = begun_by.iter().fold(0, |all, groups| all | groups);
-        Groups { spelled, begun_by, all }
+        let any = |of: &[GroupSet]| of.iter().fold(0, |all, groups| all | groups);
+        let (ascii, beyond) = (any(&begun_by[..0x80]), any(&begun_by[0x80..]));
+        Groups { spelled, begun_by, ascii, beyond }
+    }
+
+    fn all(&self) -> GroupSet {
+        self.ascii | self.beyond
     }
 
     /// Those of which some character begins with one of some bytes.
@@ -189,11 +196,11 @@ impl Tables {
         groups: &'static Groups,
     ) -> Result<After<ConfigurationId>> {
         if self.remembers(id) {
-            return Ok(After { all: SmallVec::new(), unknown: groups.all });
+            return Ok(After { all: SmallVec::new(), unknown: groups.all() });
         }
         let Parted { plain, locksteps, unknown } = self.parted(automaton, id, groups);
         let ways = self.ways(automaton, &plain, groups);
-        let mut stepped = After { unknown, ..After::one(Stepped::new(), groups.all) };
+        let mut stepped = After { unknown, ..After::one(Stepped::new(), groups.all()) };
         for &(l, stack) in &locksteps {
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
@@ -222,7 +229,7 @@ impl Tables {
         tuple: u32,
         groups: &'static Groups,
     ) -> Result<After<Option<u32>>> {
-        let mut tuples = After::one(Tuple::new(), groups.all);
+        let mut tuples = After::one(Tuple::new(), groups.all());
         for operand in Tuple::from_slice(self.tuples.get(tuple)) {
             let after = self.operand_after(automaton, operand, groups)?;
             tuples = tuples.extended(&after, |tuple, &next| tuple.push(next));
@@ -264,7 +271,7 @@ impl Tables {
                     let edges = automaton.keys(members).edges(node);
                     parted.unknown |= groups.begun_by(edges.map(|edge| edge.0));
                 }
-                _ => parted.unknown = groups.all,
+                _ => parted.unknown = groups.all(),
             }
         }
         parted
@@ -297,25 +304,42 @@ impl Tables {
 
     /// The ways in which characters move items.
     fn ways(&mut self, automaton: &Automaton, items: &[Item], groups: &'static Groups) -> After<Moves> {
+        let mut ways = After { all: SmallVec::new(), unknown: 0 };
+        if groups.ascii != 0 {
+            let start = items.iter().map(|item| Some(item.state)).collect();
+            each_move(automaton, &start, (0, 0x7F), |moves, (low, high)| {
+                let of_run = groups.begun_by(low..=high);
+                if of_run != 0 && ways.all.len() <= MOST_MOVES {
+                    ways.add(moves, of_run);
+                }
+            });
+            if ways.all.len() > MOST_MOVES {
+                ways = After { all: SmallVec::new(), unknown: groups.ascii };
+            }
+        }
+        if groups.beyond == 0 {
+            return ways;
+        }
         // mostly none or one of the states tells the characters of a group apart
-        let mut ways = After::one(Moves::new(), groups.all);
+        let mut beyond = After::one(Moves::new(), groups.beyond);
         for item in items {
-            let of_state = self.known_ways_of(automaton, smallvec![item.state], groups);
-            ways = ways.extended(&of_state, |moves, next| moves.extend_from_slice(next));
+            let of_state = self.ways_beyond_ascii(automaton, smallvec![item.state], groups);
+            beyond = beyond.extended(&of_state, |moves, next| moves.extend_from_slice(next));
         }
-        if ways.unknown != 0 && items.len() > 1 {
+        if beyond.unknown != 0 && items.len() > 1 {
             let states = items.iter().map(|item| item.state).collect();
-            ways = After::clone(&self.known_ways_of(automaton, states, groups));
+            beyond = After::clone(&self.ways_beyond_ascii(automaton, states, groups));
         }
-        ways
+        beyond.all.into_iter().for_each(|(moves, of)| ways.add(moves, of));
+        After { unknown: ways.unknown | beyond.unknown, ..ways }
     }
 
-    fn known_ways_of(&mut self, automaton: &Automaton, states: States, groups: &'static Groups) -> Ways {
+    fn ways_beyond_ascii(&mut self, automaton: &Automaton, states: States, groups: &'static Groups) -> Ways {
         let of = (states, groups.address());
         if let Some(known) = self.known_ways.ways.get(&of) {
             return Arc::clone(known);
         }
-        let ways = Arc::new(new_ways(automaton, &of.0, groups));
+        let ways = Arc::new(new_ways_beyond_ascii(automaton, &of.0, groups));
         self.known_ways.ways.insert(of, Arc::clone(&ways));
         ways
     }
@@ -326,13 +350,13 @@ fn is_plain(state: State) -> bool {
     matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. })
 }
 
-fn new_ways(automaton: &Automaton, states: &States, groups: &Groups) -> After<Moves> {
+fn new_ways_beyond_ascii(automaton: &Automaton, states: &States, groups: &Groups) -> After<Moves> {
     let mut after = After { all: SmallVec::new(), unknown: 0 };
     let mut bytes = ByteSet::EMPTY;
     states.iter().for_each(|&state| automaton.add_wanted_bytes(state, &mut bytes));
-    let wanted = groups.begun_by(bytes.iter());
-    if wanted != groups.all {
-        after.add(states.iter().map(|_| None).collect(), groups.all & !wanted);
+    let wanted = groups.begun_by(bytes.iter().filter(|byte| !byte.is_ascii()));
+    if wanted != groups.beyond {
+        after.add(states.iter().map(|_| None).collect(), groups.beyond & !wanted);
     }
     for (place, group) in groups.spelled.iter().enumerate().filter(|(place, _)| wanted >> place & 1 == 1) {
         match ways_of_group(automaton, states, group) {
@@ -359,7 +383,7 @@ fn continuations(first: u8, second: bool) -> (u8, u8) {
 fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<Moves>> {
     let start: Moves = states.iter().copied().map(Some).collect();
     let mut ways = Vec::new();
-    for sequence in group {
+    for sequence in group.iter().filter(|sequence| sequence.len() > 1) {
         let mut bytes = sequence.as_slice().iter().map(|range| (range.start, range.end));
         let Some(first) = bytes.next() else { continue };
         let mut at = Vec::new();

@@ -1,10 +1,13 @@
-//! Groups of characters that masks tell apart: the kinds of those in JSON strings, as far as they are beyond ASCII.
+//! Groups of characters that masks tell apart: the kinds of those in JSON strings.
 
 use crate::automaton::Groups;
 use crate::vocabulary::kinds::SPELLED;
 use std::sync::LazyLock;
 
-/// The characters of each kind that are beyond ASCII.
+/// The characters of each kind.
+pub(super) static KINDS: LazyLock<Groups> = LazyLock::new(|| Groups::new(SPELLED.clone()));
+
+/// Those beyond ASCII alone.
 pub(super) static BEYOND_ASCII: LazyLock<Groups> = LazyLock::new(|| {
     let spelled =
         SPELLED.iter().map(|kind| kind.iter().filter(|spelled| spelled.len() > 1).cloned().collect());

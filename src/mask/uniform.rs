@@ -5,7 +5,7 @@
 //! walk: every token in it is allowed. How far the characters of some kinds lead on from a configuration is found by going
 //! through the configurations that they lead to, breadth first.
 
-use super::groups::BEYOND_ASCII;
+use super::groups::KINDS;
 use super::walk::Walk;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
@@ -154,7 +154,8 @@ impl Walk<'_> {
     ) -> Result<bool> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         let nodes = trie.subtree_end(node) - node;
-        if nodes < WORTH_STEPS && !self.uniform.pays() {
+        // a walk that is to be short had better ask: else it may be given up
+        if nodes < WORTH_STEPS && !self.is_limited() && !self.uniform.pays() {
             return Ok(false);
         }
         // to find out where characters lead takes as long as to walk some nodes
@@ -288,17 +289,20 @@ impl Walk<'_> {
         if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
             return Ok(Steps::default());
         }
-        let mut after = self.tables.after_characters(self.automaton, at, &BEYOND_ASCII)?;
+        let mut after = self.tables.after_characters(self.automaton, at, &KINDS)?;
         let unknown = Kinds::of_groups(after.unknown);
-        let (mut byte, end) = ASCII;
-        while byte <= end {
-            let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
-            after.add(next, Kinds::of_bytes(byte..=last.min(end)).groups());
-            byte = last.min(end) + 1;
+        if unknown.meets(Kinds::ASCII) {
+            let (mut byte, end) = ASCII;
+            while byte <= end {
+                let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
+                let kinds = Kinds::of_bytes(byte..=last.min(end)).common(unknown);
+                after.add(next, kinds.groups());
+                byte = last.min(end) + 1;
+            }
         }
         let ways: SmallVec<[(ConfigurationId, Kinds); 4]> =
             after.all.iter().map(|&(next, groups)| (next, Kinds::of_groups(groups))).collect();
-        Ok(Steps::new(&ways, unknown, |next| self.goes_on(next)))
+        Ok(Steps::new(&ways, unknown.without(Kinds::ASCII), |next| self.goes_on(next)))
     }
 
     /// Whether a configuration allows something and the part does not return there.

@@ -224,6 +224,11 @@ impl<'a> Walk<'a> {
         (self.nodes_left, self.goes_on, self.returns_inside) = (nodes, goes_on, false);
     }
 
+    /// Whether it will be given up if it takes more nodes.
+    pub(super) fn is_limited(&self) -> bool {
+        self.nodes_left > 0 && self.nodes_left <= self.vocabulary.trie().node_count() as u32
+    }
+
     /// Whether it takes more nodes than it may.
     pub(super) fn is_long(&self) -> bool {
         self.nodes_left == 0 && !(self.goes_on && self.returns_inside)

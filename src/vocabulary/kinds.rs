@@ -140,6 +140,9 @@ impl Kinds {
     /// All kinds.
     pub(crate) const ALL: Kinds = Kinds((1 << (ANY_BEYOND + 1)) - 1);
 
+    /// Those of the ASCII characters.
+    pub(crate) const ASCII: Kinds = Kinds((1 << BEYOND) - 1);
+
     /// Those of characters that are only begun.
     const ANY_BEYOND: Kinds = Kinds(1 << ANY_BEYOND);
 
