@@ -262,10 +262,7 @@ impl<'a> Reader<'a> {
         self.last.extend_from_slice(&bytes[common..]);
         let mut at = self.path.last().copied().unwrap_or(self.start);
         for &byte in &bytes[common..] {
-            let next = match &at.level {
-                Some(level) => walk.step_on(level, byte)?,
-                None => walk.step(at.configuration, byte)?,
-            };
+            let next = walk.step_from(at.configuration, at.level.as_ref(), byte)?;
             if next == ConfigurationId::DEAD {
                 return Ok(Some(false));
             }

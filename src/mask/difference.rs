@@ -114,14 +114,8 @@ pub(super) fn compute(
         }
         let level = walk.wide(left);
         for child in children.iter().filter(|child| bytes.is_none_or(|bytes| bytes.contains(child.byte))) {
-            let left = match &level {
-                Some(level) => walk.step_on(level, child.byte)?,
-                None => walk.step(left, child.byte)?,
-            };
-            let right = match &loops {
-                Some(level) => walk.step_on(level, child.byte)?,
-                None => walk.step(base, child.byte)?,
-            };
+            let left = walk.step_from(left, level.as_ref(), child.byte)?;
+            let right = walk.step_from(base, loops.as_ref(), child.byte)?;
             if bytes.is_none() && do_the_same(walk, (left, right), child.byte)? {
                 continue;
             }

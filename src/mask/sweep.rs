@@ -8,6 +8,7 @@ use super::walk::{MANY_TOKENS, Walk};
 use crate::automaton::{ConfigurationId, Dense};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
+use crate::vocabulary::subtrees::LARGE;
 use crate::vocabulary::{EndingTokens, Node, TokenTrie};
 use rustc_hash::FxHashMap;
 
@@ -16,9 +17,6 @@ const WIDE: usize = 32;
 
 /// Smaller subtrees are not.
 const SMALLEST: u32 = 16;
-
-/// Whether a subtree is known as a whole, and whether the walk is over, is looked at where so many nodes are below.
-const LARGE: u32 = 8;
 
 /// Paths longer than this are gone in more than one go.
 const DEEPEST: usize = 64;
@@ -98,6 +96,20 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The same, where its successors are at hand or not.
+    #[inline]
+    pub(super) fn step_from(
+        &mut self,
+        at: ConfigurationId,
+        level: Option<&Level<'a>>,
+        byte: u8,
+    ) -> Result<ConfigurationId> {
+        match level {
+            Some(level) => self.step_on(level, byte),
+            None => self.step(at, byte),
+        }
+    }
+
     /// Adds the tokens that end below a node and are allowed, where a configuration is reached at the node. Where few bytes
     /// may come, nodes are left for later.
     pub(super) fn sweep(
@@ -159,6 +171,7 @@ impl<'a> Walk<'a> {
             } else {
                 allowed.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
             }
+            // what is seldom so is looked at where many nodes are below
             let is_large = known.end - at >= LARGE;
             if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
                 self.entered.push((id, at, next));

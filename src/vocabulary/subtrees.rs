@@ -9,8 +9,8 @@ use super::loops::{BEYOND_ASCII, STATES};
 use super::trie::TokenTrie;
 use rustc_hash::FxHashMap;
 
-/// Smaller subtrees are walked.
-const SMALLEST: u32 = 8;
+/// Subtrees of fewer nodes are walked.
+pub(crate) const LARGE: u32 = 8;
 
 /// No entry: the subtree is small, or not made of characters that have a kind.
 const NONE: u16 = u16::MAX;
@@ -128,7 +128,7 @@ impl Subtrees {
             let branches = trie.steps(node).len() > 1;
             if state == Some(0)
                 && branches
-                && trie.subtree_end(node) - node >= SMALLEST
+                && trie.subtree_end(node) - node >= LARGE
                 && let Some(subtree) = all
             {
                 let place = *places.entry(subtree).or_insert_with(|| {
