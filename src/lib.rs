@@ -69,6 +69,7 @@ pub mod syntax;
 #[doc(hidden)]
 pub mod testing;
 pub mod vocabulary;
+mod work;
 
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};

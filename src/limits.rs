@@ -24,6 +24,16 @@ pub struct Limits {
     /// Configurations looked at to show that a lockstep (an intersection or complement) can still be
     /// completed. Default 200,000.
     pub lockstep_search: usize,
+    /// Steps of work of one compilation, beside [`compile_work_per_byte`](Limits::compile_work_per_byte). A step is one
+    /// turn of a loop whose length the input sets: a state, an expression, a pair of alternatives, a configuration; some
+    /// 20 to 2,000 instructions. Steps are counted, never timed, so that a grammar compiles everywhere or nowhere.
+    /// Default 10,000,000.
+    pub compile_work: usize,
+    /// Further steps of work of one compilation for each byte of its source. Default 200.
+    pub compile_work_per_byte: usize,
+    /// Steps of work of one mask, or of one accepted token or byte string: configurations computed and nodes of the
+    /// token trie visited. Lowering a part of the grammar when it is first entered is counted here. Default 20,000,000.
+    pub mask_work: usize,
     /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
     pub plan_states: usize,
     /// Bytes of a tokenizer file. Default 256 MiB.
@@ -44,6 +54,9 @@ impl Default for Limits {
             automaton_states: 8_000_000,
             cache_bytes: 256 << 20,
             lockstep_search: 200_000,
+            compile_work: 10_000_000,
+            compile_work_per_byte: 200,
+            mask_work: 20_000_000,
             plan_states: 2_000_000,
             tokenizer_bytes: 256 << 20,
             vocabulary_tokens: 1 << 22,

@@ -1,0 +1,72 @@
+//! Budgets of work: a bound on how long input from outside can keep a loop going.
+//!
+//! Work is counted in steps that depend on the input alone, never in time, so that what compiles on one machine compiles
+//! on all. Every loop whose length input can raise faster than linearly spends from the budget of its compilation or mask.
+
+#![allow(dead_code, reason = "loops are put under it one by one")]
+
+use crate::error::Result;
+use crate::limits::Limits;
+use std::cell::Cell;
+
+/// Steps of work that are left, of one compilation or of one mask.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget {
+    /// The field of [`Limits`] that sets it.
+    name: &'static str,
+    limit: u64,
+    left: Cell<u64>,
+}
+
+impl Budget {
+    /// For one compilation of a source of `bytes` bytes.
+    pub(crate) fn of_compilation(limits: &Limits, bytes: usize) -> Budget {
+        let per_byte = (limits.compile_work_per_byte as u64).saturating_mul(bytes as u64);
+        Budget::new("compile_work", (limits.compile_work as u64).saturating_add(per_byte))
+    }
+
+    /// For one mask, or one accepted token.
+    pub(crate) fn of_mask(limits: &Limits) -> Budget {
+        Budget::new("mask_work", limits.mask_work as u64)
+    }
+
+    fn new(name: &'static str, limit: u64) -> Budget {
+        Budget { name, limit, left: Cell::new(limit) }
+    }
+
+    /// Takes `steps` from what is left.
+    ///
+    /// # Errors
+    /// The limit, if less is left.
+    #[inline]
+    pub(crate) fn spend(&self, steps: usize) -> Result<()> {
+        match self.left.get().checked_sub(steps as u64) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => self.exhausted(),
+        }
+    }
+
+    #[cold]
+    fn exhausted(&self) -> Result<()> {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        Err(Limits::exceeded(self.name, limit, "more steps of work"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_spent_once() {
+        let limits = Limits { compile_work: 10, compile_work_per_byte: 2, ..Limits::default() };
+        let budget = Budget::of_compilation(&limits, 3);
+        budget.spend(16).unwrap();
+        let error = budget.spend(1).unwrap_err();
+        assert_eq!(error.code(), "limit/exceeded");
+        assert!(error.to_string().contains("`compile_work`"), "{error}");
+    }
+}
