@@ -36,6 +36,7 @@ fn limits() -> Limits {
         tokenizer_bytes: 1 << 16,
         vocabulary_tokens: 1 << 12,
         token_bytes: 1 << 8,
+        ..Limits::default()
     }
 }
 
