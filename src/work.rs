@@ -3,8 +3,6 @@
 //! Work is counted in steps that depend on the input alone, never in time, so that what compiles on one machine compiles
 //! on all. Every loop whose length input can raise faster than linearly spends from the budget of its compilation or mask.
 
-#![allow(dead_code, reason = "loops are put under it one by one")]
-
 use crate::error::Result;
 use crate::limits::Limits;
 use std::cell::Cell;
@@ -25,6 +23,11 @@ impl Budget {
         Budget::new("compile_work", (limits.compile_work as u64).saturating_add(per_byte))
     }
 
+    /// Without a bound, for callers that bound the work themselves.
+    pub(crate) fn unbounded() -> Budget {
+        Budget::new("mask_work", u64::MAX)
+    }
+
     /// For one mask, or one accepted token.
     pub(crate) fn of_mask(limits: &Limits) -> Budget {
         Budget::new("mask_work", limits.mask_work as u64)
@@ -32,6 +35,11 @@ impl Budget {
 
     fn new(name: &'static str, limit: u64) -> Budget {
         Budget { name, limit, left: Cell::new(limit) }
+    }
+
+    /// Takes what another has spent that was a copy of this one.
+    pub(crate) fn settle(&self, copy: &Budget) {
+        self.left.set(copy.left.get());
     }
 
     /// Takes `steps` from what is left.

@@ -158,9 +158,10 @@ impl Tables {
                     StateId::ACCEPT => stack,
                     _ => self.stacks.push(to_return, 0, stack),
                 };
-                self.call(automaton, closure, automaton.entered(start)?, stack);
+                let start = self.entered(automaton, start)?;
+                self.call(automaton, closure, start, stack);
             }
-            State::Later(part) => self.add(closure, automaton.part(part)?, stack),
+            State::Later(part) => self.add(closure, self.lowered_part(automaton, part)?, stack),
             State::LoopAgain(l) => self.go_round(automaton, closure, l, 1, stack),
             State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack)?,
@@ -169,6 +170,26 @@ impl Tables {
             State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
         }
         Ok(())
+    }
+
+    /// Where a state begins that may stand for a part lowered later.
+    #[inline]
+    pub(super) fn entered(&self, automaton: &Automaton, state: StateId) -> Result<StateId> {
+        match automaton.state(state) {
+            State::Later(part) => self.lowered_part(automaton, part),
+            _ => Ok(state),
+        }
+    }
+
+    /// Where a part begins. Lowering it is work of whoever enters it first.
+    fn lowered_part(&self, automaton: &Automaton, part: u32) -> Result<StateId> {
+        if let Some(start) = automaton.lowered(part) {
+            return Ok(start);
+        }
+        let before = automaton.state_count();
+        let start = automaton.part(part)?;
+        self.work.spend(automaton.state_count().saturating_sub(before))?;
+        Ok(start)
     }
 
     fn return_to(&mut self, automaton: &Automaton, closure: &mut Closure, frame: Frame) -> Result<()> {

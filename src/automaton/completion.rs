@@ -133,6 +133,7 @@ impl Tables {
                     Rows::All(rows) if rows.iter().all(|row| row.is_as_before(class)) => continue,
                     Rows::All(rows) => self.step_rows(automaton, lockstep, rows, (class, byte))?,
                 };
+                self.work.spend(1)?;
                 let Some(next) = next.filter(|_| next != before) else { continue };
                 before = Some(next);
                 if self.accepts(lockstep, next) {

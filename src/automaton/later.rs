@@ -11,7 +11,7 @@ use super::block::Block;
 use super::errors;
 use super::lower::{Kept, Lowering};
 use super::segmented::Segmented;
-use super::state::{State, StateId};
+use super::state::StateId;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use std::fmt;
@@ -118,15 +118,6 @@ impl Later {
 }
 
 impl Automaton {
-    /// Where a state begins that may stand for a part lowered later.
-    #[inline]
-    pub(super) fn entered(&self, state: StateId) -> Result<StateId> {
-        match self.state(state) {
-            State::Later(part) => self.part(part),
-            _ => Ok(state),
-        }
-    }
-
     /// Where a part begins, if it is lowered.
     pub(super) fn lowered(&self, part: u32) -> Option<StateId> {
         self.later.as_ref()?.starts.get(part as usize)?.get().copied()

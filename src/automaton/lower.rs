@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
 use crate::grammar::{ExprId, Expression, Grammar, Names, RuleId};
 use crate::limits::Limits;
+use crate::work::Budget;
 use rustc_hash::FxHashMap;
 
 /// How deep locksteps may nest: stepping one steps those inside it.
@@ -121,13 +122,14 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
     // lists that need more than there is, which only shows when they are lowered, are then left out like other branches
     // without words
     let mut excluded: FxHashMap<ExprId, Error> = FxHashMap::default();
+    let budget = Budget::of_compilation(limits, grammar.expressions().len());
     loop {
         let mut lowering = Lowering::new(grammar, limits);
         if !excluded.is_empty() {
             lowering.kept.productive = Analysis::productive_without(grammar, |id| excluded.contains_key(&id));
         }
         for lockstep in super::left_recursion::lockstep_order(grammar, LOCKSTEP_DEPTH)? {
-            lowering.prepare_lockstep(lockstep)?;
+            lowering.prepare_lockstep(lockstep, &budget)?;
         }
         let root = grammar.rule(grammar.root());
         if !lowering.kept.productive.holds(root.body) {
@@ -142,7 +144,7 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         let scope = Scope { rule: grammar.root(), label: None };
         let start = lowering.begin(Pending::Rule(grammar.root()), scope, None);
         lowering.settle()?;
-        let (automaton, lacking) = lowering.finish(start)?;
+        let (automaton, lacking) = lowering.finish(start, &budget)?;
         if lacking.is_empty() {
             return Ok(automaton);
         }
@@ -421,7 +423,7 @@ impl<'g> Lowering<'g> {
     }
 
     /// Lowers the operands of an intersection or complement, and finds out whether it has words.
-    fn prepare_lockstep(&mut self, id: ExprId) -> Result<()> {
+    fn prepare_lockstep(&mut self, id: ExprId, budget: &Budget) -> Result<()> {
         let (list, complement): (Vec<ExprId>, bool) = match self.grammar.expression(id) {
             Expression::Intersection(list) => (list.to_vec(), false),
             Expression::Complement(operand) => (vec![*operand], true),
@@ -445,7 +447,7 @@ impl<'g> Lowering<'g> {
             self.kept.classes.reach(self.grammar, id);
             let block = std::mem::take(&mut self.block);
             let automaton = Automaton::of(block, self.kept.classes.build(), self.limits.clone());
-            let has_words = Tables::new().lockstep_has_words(&automaton, index)?;
+            let has_words = Tables::within(budget, |tables| tables.lockstep_has_words(&automaton, index))?;
             self.block = automaton.ahead;
             has_words
         };
@@ -468,7 +470,7 @@ impl<'g> Lowering<'g> {
     }
 
     /// The automaton of the first block, and the lists that need more than there is.
-    fn finish(mut self, start: StateId) -> Result<(Automaton, Vec<(ExprId, Error)>)> {
+    fn finish(mut self, start: StateId, budget: &Budget) -> Result<(Automaton, Vec<(ExprId, Error)>)> {
         let root = self.grammar.rule(self.grammar.root()).body;
         let nullable = self.kept.nullable.holds(root);
         self.kept.classes.reach(self.grammar, root);
@@ -485,10 +487,10 @@ impl<'g> Lowering<'g> {
         let later = has_more.then(|| Box::new(Later::new(&self.block, self.grammar, self.kept)));
         let automaton = Automaton::of(self.block, classes, self.limits);
         let mut automaton = Automaton { start, nullable, later, names, name_starts, ..automaton };
-        super::lower_names::check_ones(&automaton, &sources.ones)?;
-        let (mut lacking, few) = super::lower_names::bound_further(&mut automaton, &sources.members)?;
+        super::lower_names::check_ones(&automaton, &sources.ones, budget)?;
+        let (mut lacking, few) = super::lower_names::bound_further(&mut automaton, &sources.members, budget)?;
         super::lower_distinct::check_names(self.grammar, &few)?;
-        lacking.extend(super::lower_distinct::lacking_items(&automaton, &sources.items)?);
+        lacking.extend(super::lower_distinct::lacking_items(&automaton, &sources.items, budget)?);
         Ok((automaton, lacking))
     }
 

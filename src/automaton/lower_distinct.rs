@@ -8,6 +8,7 @@ use super::table::Tables;
 use super::task::Task;
 use crate::error::{Error, Result};
 use crate::grammar::{Distinct as Source, ExprId, Expression, Grammar};
+use crate::work::Budget;
 
 impl Lowering<'_> {
     pub(super) fn begin_distinct(&mut self, id: ExprId, source: &Source, next: StateId, scope: u32) {
@@ -87,11 +88,16 @@ pub(super) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Result<()> {
 }
 
 /// Lists of more items than there are different ones, given where the lists come from.
-pub(super) fn lacking_items(automaton: &Automaton, sources: &[ExprId]) -> Result<Vec<(ExprId, Error)>> {
+pub(super) fn lacking_items(
+    automaton: &Automaton,
+    sources: &[ExprId],
+    budget: &Budget,
+) -> Result<Vec<(ExprId, Error)>> {
     let mut lacking = Vec::new();
     for (index, (list, &source)) in automaton.ahead.distincts.iter().zip(sources).enumerate() {
         if list.min > 1 && !list.endless {
-            let most = Tables::new().different_items(automaton, index as u32, list.min)?;
+            let different = |tables: &mut Tables| tables.different_items(automaton, index as u32, list.min);
+            let most = Tables::within(budget, different)?;
             if most < list.min {
                 lacking.push((source, errors::too_few_different(list.min, most)));
             }

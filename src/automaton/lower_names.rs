@@ -8,6 +8,7 @@ use super::words::{Count, count_from};
 use super::{Automaton, errors};
 use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Expression, Members, Names};
+use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
 /// Lists that need more than there is, and why they have no words.
@@ -101,11 +102,15 @@ impl Lowering<'_> {
 
 /// Bounds the number of further members by the number of their names; gives the lists that need more, and those that have
 /// few names, given where the lists come from.
-pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Result<(Lacking, Vec<ExprId>)> {
+pub(super) fn bound_further(
+    automaton: &mut Automaton,
+    sources: &[ExprId],
+    budget: &Budget,
+) -> Result<(Lacking, Vec<ExprId>)> {
     let (mut lacking, mut few) = (Vec::new(), Vec::new());
     for (place, &source) in sources.iter().enumerate().take(automaton.ahead.members.len()) {
         let Some(names) = automaton.ahead.members[place].names else { continue };
-        let most = word_count(automaton, names)?;
+        let most = word_count(automaton, names, budget)?;
         if most >= MANY {
             continue;
         }
@@ -115,7 +120,8 @@ pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Re
         let all = list.values.len() as u32 + most;
         let is_conditional = list.conditional.is_some();
         let least = list.min;
-        if all < least || is_conditional && !Tables::new().has_members(automaton, place as u32)? {
+        let has_members = || Tables::within(budget, |tables| tables.has_members(automaton, place as u32));
+        if all < least || is_conditional && !has_members()? {
             lacking.push((source, errors::too_few_names(least, all)));
         }
     }
@@ -123,9 +129,9 @@ pub(super) fn bound_further(automaton: &mut Automaton, sources: &[ExprId]) -> Re
 }
 
 /// Refuses a member that must come once where further ones might use up its few names.
-pub(super) fn check_ones(automaton: &Automaton, starts: &[StateId]) -> Result<()> {
+pub(super) fn check_ones(automaton: &Automaton, starts: &[StateId], budget: &Budget) -> Result<()> {
     for &start in starts {
-        let names = word_count(automaton, start)?;
+        let names = word_count(automaton, start, budget)?;
         if names < MANY {
             return Err(errors::few_names_for_one(names));
         }
@@ -134,8 +140,8 @@ pub(super) fn check_ones(automaton: &Automaton, starts: &[StateId]) -> Result<()
 }
 
 /// How many words there are from a start on; [`MANY`] or more stand for each other.
-fn word_count(automaton: &Automaton, start: StateId) -> Result<u32> {
-    if comes_back(automaton, start)? {
+fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<u32> {
+    if Tables::within(budget, |tables| comes_back(tables, automaton, start))? {
         return Ok(MANY);
     }
     Ok(match count_from(automaton, start)? {
@@ -145,8 +151,7 @@ fn word_count(automaton: &Automaton, start: StateId) -> Result<u32> {
 }
 
 /// Whether the first byte that is found each time leads to a configuration that came before: there are endlessly many words.
-fn comes_back(automaton: &Automaton, start: StateId) -> Result<bool> {
-    let mut tables = Tables::new();
+fn comes_back(tables: &mut Tables, automaton: &Automaton, start: StateId) -> Result<bool> {
     let mut at = tables.start_of(automaton, Some(start), false)?;
     let mut seen = FxHashSet::default();
     while seen.insert(at) {

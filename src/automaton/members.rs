@@ -312,7 +312,7 @@ impl Tables {
             for &member in ends {
                 let Some(value) = self.after_member((m, list), at, member)? else { continue };
                 let stack = self.stacks.push(list.to_return, value, frame.below);
-                self.add(closure, automaton.entered(list.values[member as usize])?, stack);
+                self.add(closure, self.entered(automaton, list.values[member as usize])?, stack);
             }
         }
         Ok(())

@@ -75,6 +75,8 @@ pub(crate) struct Stacks {
     unions: FxHashMap<(StackId, StackId), StackId>,
     /// Per id: the registers of its frames and those below.
     registers: Vec<Registers>,
+    /// Frames interned since that was last asked for: the measure of the work of unions.
+    interned: usize,
 }
 
 fn hash(frames: &[Frame]) -> u64 {
@@ -94,6 +96,7 @@ impl Stacks {
             ids: HashTable::with_capacity(14),
             unions: FxHashMap::default(),
             registers: Vec::with_capacity(16),
+            interned: 0,
         };
         stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: 0, below: StackId(0) }]);
         stacks
@@ -156,6 +159,7 @@ impl Stacks {
             registers.unsure |= frame.value == UNSURE || below.unsure;
         }
         self.registers.push(registers);
+        self.interned += frames.len();
         self.frames.extend_from_slice(frames);
         self.ends.push(self.frames.len() as u32);
         let (all, ends) = (&self.frames, &self.ends);
@@ -164,6 +168,11 @@ impl Stacks {
             self::hash(&all[start..ends[id as usize] as usize])
         });
         StackId(id)
+    }
+
+    /// How many frames have been interned since this was last called.
+    pub(super) fn take_interned(&mut self) -> usize {
+        std::mem::take(&mut self.interned)
     }
 
     /// Pushes one frame on all stacks of a set.

@@ -15,6 +15,7 @@ use super::successors::{Marks, Row, Successors};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
+use crate::work::Budget;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -76,6 +77,8 @@ pub struct Tables {
     pub(super) draft: Draft,
     /// How many steps were made since the memory was looked at.
     unchecked: u8,
+    /// The work that is left for what is being computed.
+    pub(crate) work: Budget,
 }
 
 fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
@@ -120,6 +123,7 @@ impl Tables {
             known_ways: KnownWays::default(),
             draft: Draft::default(),
             unchecked: 0,
+            work: Budget::unbounded(),
         };
         tables.intern(&[], Marks::default(), TapeId::NONE);
         // the unsure one has a place of its own
@@ -127,6 +131,14 @@ impl Tables {
         tables.tapes.push(TapeId::NONE);
         tables.successors.add(ConfigurationId::UNSURE, Marks::default(), true);
         tables
+    }
+
+    /// Computes something on empty tables, whose work is taken from a budget.
+    pub(super) fn within<T>(budget: &Budget, compute: impl FnOnce(&mut Tables) -> Result<T>) -> Result<T> {
+        let mut tables = Tables { work: budget.clone(), ..Tables::new() };
+        let result = compute(&mut tables);
+        budget.settle(&tables.work);
+        result
     }
 
     /// How many configurations there are, the dead one included.
@@ -316,7 +328,9 @@ impl Tables {
             closure.doubt(&self.stacks);
         }
         let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
+        let spent = self.work.spend(1 + closure.states().len() + self.stacks.take_interned());
         self.spare.push(closure);
+        spent?;
         let ((low, high), next) = result?;
         match self.successors.row(id) {
             Row::Single(only, _) => self.successors.set_row(id, Row::Single(only, Some(next))),

@@ -148,6 +148,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
     let mut open: Vec<(u32, Several, bool)> = vec![(trie.root(), smallvec![configuration], false)];
     while let Some((node, at, in_doubt)) = open.pop() {
         let mut places: SmallVec<[usize; 4]> = SmallVec::new();
+        walk.tables.work.spend(at.len() * trie.steps(node).len())?;
         for &at in &at {
             places.push(walk.steps_of(at)?);
         }
@@ -252,6 +253,7 @@ impl<'a> Reader<'a> {
     /// Whether a token is allowed; `None` if the part may return inside it, or one cannot say.
     fn reads(&mut self, walk: &mut Walk<'a>, token: TokenId) -> Result<Option<bool>> {
         let bytes = walk.vocabulary.bytes(token).unwrap_or_default();
+        walk.tables.work.spend(bytes.len())?;
         let common = self.last.iter().zip(bytes).take_while(|(last, byte)| last == byte).count();
         if common > self.path.len() {
             // the last one was not allowed for what this one has as well

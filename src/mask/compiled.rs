@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::vocabulary::Vocabulary;
+use crate::work::Budget;
 use arc_swap::{ArcSwap, Guard};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -196,14 +197,16 @@ impl CompiledGrammar {
         self.0.published.load()
     }
 
-    /// What makes more; one thread at a time.
+    /// What makes more, one thread at a time, with the work of one mask.
     pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
-        self.0.engine.lock().unwrap_or_else(|poisoned| {
+        let mut engine = self.0.engine.lock().unwrap_or_else(|poisoned| {
             // whoever panicked may have left the tables half made: make them anew
             self.0.engine.clear_poison();
             let mut engine = poisoned.into_inner();
             engine.reset();
             engine
-        })
+        });
+        engine.tables.work = Budget::of_mask(self.0.automaton.limits());
+        engine
     }
 }

@@ -100,6 +100,7 @@ pub(super) fn compute(
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
         let children = trie.steps(node);
+        walk.tables.work.spend(children.len())?;
         let bytes = match disagreements.of.get(&left) {
             Some(bytes) => Some(*bytes),
             None if children.len() > FEW_CHILDREN => Some(disagreements.bytes(walk, left)?),

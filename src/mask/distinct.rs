@@ -94,6 +94,7 @@ impl Work<'_> {
         let mut places = vec![Place { node: trie.root(), before: 0, byte: 0, exact, blind, like }];
         let mut at = 0;
         while at < places.len() {
+            self.walk.tables.work.spend(trie.steps(places[at].node).len())?;
             for child in trie.steps(places[at].node) {
                 let blind = self.walk.step(places[at].blind, child.byte)?;
                 if blind == ConfigurationId::DEAD {
@@ -155,6 +156,7 @@ impl Work<'_> {
         let automaton = self.walk.automaton;
         let mut open = vec![Unsure { node: trie.root(), exact: Some(configuration), blind, beyond: None }];
         while let Some(Unsure { node, exact, blind, beyond }) = open.pop() {
+            self.walk.tables.work.spend(trie.steps(node).len())?;
             for child in trie.steps(node) {
                 let after = self.walk.step(blind, child.byte)?;
                 if after == ConfigurationId::DEAD {
@@ -220,6 +222,7 @@ impl Work<'_> {
     /// Whether a token is allowed, tried byte by byte.
     fn leads_on(&mut self, configuration: ConfigurationId, token: u32) -> Result<bool> {
         let mut at = configuration;
+        self.walk.tables.work.spend(1)?;
         for &byte in self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default() {
             at = self.walk.step(at, byte)?;
             if at == ConfigurationId::DEAD {

@@ -123,9 +123,11 @@ impl Engine {
         self.published.generation
     }
 
-    /// Drops all that was made.
+    /// Drops all that was made. What is left of the work of the present mask stays.
     pub(crate) fn reset(&mut self) {
+        let work = self.tables.work.clone();
         self.tables = Tables::new();
+        self.tables.work = work;
         self.published = published(self.generation() + 1, &self.tables);
         self.current.store(Arc::clone(&self.published));
         self.records = Records::default();

@@ -197,6 +197,7 @@ impl<'a> Walk<'a> {
                 self.return_below(id, trie, at, next);
             }
             if is_large {
+                self.tables.work.spend(gone as usize)?;
                 self.nodes_left = self.nodes_left.saturating_sub(std::mem::take(&mut gone));
                 if self.is_over() {
                     break;
@@ -216,7 +217,7 @@ impl<'a> Walk<'a> {
             };
         }
         self.nodes_left = self.nodes_left.saturating_sub(gone);
-        Ok(())
+        self.tables.work.spend(gone as usize)
     }
 
     /// Adds the tokens of the leaves right after a node; returns the node after them.

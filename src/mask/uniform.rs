@@ -231,6 +231,7 @@ impl Walk<'_> {
         let mut done = 0;
         while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
             done += 1;
+            self.tables.work.spend(1)?;
             let is_known = self.uniform.places.contains_key(&(at, quiet));
             if order.len() > most_come_to || !is_known && looks == most_looks {
                 self.note(start, &order, Reach { characters: read, looks: most_looks });

@@ -200,6 +200,7 @@ impl<'a> Walk<'a> {
 
     fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
+            self.tables.work.spend(1)?;
             if trie.0 == TrieId::ALL && self.takes_whole(trie.1, node, configuration)? {
                 allowed.extend(trie.1.tokens_below(node));
                 continue;
@@ -265,6 +266,7 @@ impl<'a> Walk<'a> {
         allowed: &mut Allowed,
     ) -> Result<()> {
         let children = trie.1.steps(node);
+        self.tables.work.spend(children.len())?;
         let row = self.row(configuration);
         if row.is_none()
             && let Some(only) = self.tables.only_byte(self.automaton, configuration)

@@ -147,6 +147,7 @@ impl Tables {
         while let Some(at) = next(&mut open).or_else(|| spaced.pop_front()) {
             let candidates = self.candidate_bytes(automaton, places[at].item);
             for byte in candidates.iter() {
+                self.work.spend(1)?;
                 let item = self.step(automaton, places[at].item, byte)?;
                 if item == ConfigurationId::DEAD {
                     continue;
