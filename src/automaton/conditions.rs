@@ -7,7 +7,6 @@ use super::state::{Conditional, Members, StateId};
 use super::table::Tables;
 use crate::error::Result;
 use crate::grammar::conditions::{self, Outlook};
-use crate::limits::Limits;
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 
@@ -125,23 +124,15 @@ impl Tables {
             return Ok(known.then_some(value));
         }
         let outlook = Outlook {
-            conditions: &conditional.conditions,
+            clauses: &conditional.clauses,
             came: self.seen.get(at.base),
             open: &self.open_entries(list, at),
-            groups: &conditional.groups,
-            required: &members.required,
             count: (members.min.saturating_sub(at.count), members.max.map(|max| max - at.count)),
             keyless: members.most_further.map(|most| most - at.further),
             rest: members.rest.is_some(),
         };
-        let answer = outlook.can_be_finished().ok_or_else(too_hard)?;
+        let answer = outlook.can_be_finished();
         self.counted.finished.insert((m, value), answer);
         Ok(answer.then_some(value))
     }
-}
-
-/// It takes too long to find out whether a list can be finished.
-pub(super) fn too_hard() -> crate::Error {
-    let found = "members whose conditions are not known to be met by any";
-    Limits::exceeded("lockstep_search", conditions::SEARCH, found)
 }

@@ -33,7 +33,7 @@ pub(super) struct Lowering<'g> {
     pub(super) grammar: &'g Grammar,
     /// What was lowered before; nothing while the first block is made.
     pub(super) older: Option<&'g Automaton>,
-    limits: Limits,
+    pub(super) limits: Limits,
     pub(super) block: Block,
     pub(super) kept: Box<Kept>,
     /// Starts of rules, loop bodies, rests: all that is called. Each is a split of its own.
@@ -136,6 +136,7 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
             let first = excluded.into_iter().min_by_key(|(id, _)| *id);
             return Err(first.map_or_else(|| errors::empty_language(&root.name), |(_, error)| error));
         }
+        lowering.check_conditions()?;
         // what may be wrong must come out now: too many states, too few different items or names, recursion that cannot
         // be removed
         lowering.kept.defers = lowering.kept.sizes.all() < limits.automaton_states as u64 / 2

@@ -4,7 +4,8 @@ use super::key_trie::KeyTrie;
 use super::lower::Lowering;
 use super::state::{Conditional, Members, State, StateId};
 use super::task::Task;
-use crate::grammar::conditions;
+use crate::error::Result;
+use crate::grammar::conditions::{self, Clauses};
 use crate::grammar::{Condition, ExprId, Expression, Members as Source, Order};
 
 impl<'g> Lowering<'g> {
@@ -27,23 +28,38 @@ impl<'g> Lowering<'g> {
         source.ones.iter().copied().filter(|&one| self.kept.productive.holds(one))
     }
 
+    /// Refuses conditions that take too many decisions to combine.
+    ///
+    /// # Errors
+    /// The limit `condition_search`.
+    pub(super) fn check_conditions(&self) -> Result<()> {
+        for expression in self.grammar.expressions() {
+            if let Expression::Members(source) = expression
+                && let Some(conditional) = self.conditional(source)
+            {
+                conditional.check(source.min > 0 || source.max.is_some(), &self.limits)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The conditions over the entries that can come.
-    fn conditional(
-        &self,
-        source: &'g Source,
-        members: &[&'g crate::grammar::Member],
-    ) -> Option<Box<Conditional>> {
+    fn conditional(&self, source: &'g Source) -> Option<Box<Conditional>> {
         if !source.is_conditional() {
             return None;
         }
+        let members = self.possible(source);
         let possible = source.members.iter().map(|member| self.kept.productive.holds(member.value));
         let possible = possible.chain(source.ones.iter().map(|&one| self.kept.productive.holds(one)));
         let mut next = 0..;
         let places: Vec<Option<u32>> = possible.map(|is| if is { next.next() } else { None }).collect();
-        let groups = conditions::groups(members, |one, other| one.key == other.key);
+        let groups = conditions::groups(&members, |one, other| one.key == other.key);
         let mapped = |condition: &Condition| condition.mapped(|entry| places[entry as usize]);
-        let conditions = source.conditions.iter().map(mapped).collect();
-        Some(Box::new(Conditional { conditions, groups }))
+        let conditions: Vec<Condition> = source.conditions.iter().map(mapped).collect();
+        let required: Vec<bool> = members.iter().map(|member| member.required).collect();
+        let entries = places.iter().flatten().count();
+        let clauses = Clauses::new(&conditions, &groups, &required, entries);
+        Some(Box::new(Conditional { conditions, clauses, groups }))
     }
 
     pub(super) fn begin_members(&mut self, id: ExprId, source: &'g Source, next: StateId, scope: u32) {
@@ -110,7 +126,7 @@ impl<'g> Lowering<'g> {
         let members = self.possible(source);
         let values = self.results_of(members.len()).into_vec();
         let names = self.names_of(source);
-        let conditional = self.conditional(source, &members);
+        let conditional = self.conditional(source);
         let max = match conditional {
             // without a separator only one member can come
             Some(_) if !self.kept.productive.holds(source.separator) => Some(source.max.unwrap_or(1).min(1)),

@@ -118,6 +118,9 @@ pub(super) fn bound_further(
         let list = &mut automaton.ahead.members[place];
         list.most_further = Some(most);
         let all = list.values.len() as u32 + most;
+        if let Some(conditional) = &list.conditional {
+            conditional.check(true, &automaton.limits)?;
+        }
         let is_conditional = list.conditional.is_some();
         let least = list.min;
         let has_members = || Tables::within(budget, |tables| tables.has_members(automaton, place as u32));

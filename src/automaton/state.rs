@@ -2,7 +2,10 @@
 
 use super::key_trie::KeyTrie;
 use super::stack::REGISTER;
+use crate::error::Result;
 use crate::grammar::Condition;
+use crate::grammar::conditions::{self, Clauses};
+use crate::limits::Limits;
 use std::fmt;
 
 /// The id of a state.
@@ -197,8 +200,24 @@ pub(crate) struct Members {
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
     pub(crate) conditions: Vec<Condition>,
+    /// The same as clauses, with the members that are required.
+    pub(crate) clauses: Clauses,
     /// Per member: the first one with its key.
     pub(crate) groups: Vec<u32>,
+}
+
+impl Conditional {
+    /// Refuses conditions that take too many decisions to combine.
+    ///
+    /// # Errors
+    /// The limit `condition_search`.
+    pub(super) fn check(&self, is_counted: bool, limits: &Limits) -> Result<()> {
+        let limit = limits.condition_search;
+        match self.clauses.is_decidable(is_counted, limit) {
+            true => Ok(()),
+            false => Err(conditions::undecidable(limit)),
+        }
+    }
 }
 
 /// The lowered form of [`crate::grammar::Distinct`].

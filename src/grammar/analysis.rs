@@ -174,8 +174,7 @@ impl Analysis {
     }
 }
 
-/// Whether a list of members has lists, given what has words; true if that takes too long to find out, as lowering then
-/// refuses it.
+/// Whether a list of members has lists, given what has words.
 fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
     let Expression::Members(members) = expression else { return false };
     let further = (members.rest.is_some_and(&holds), holds(members.separator));
@@ -183,7 +182,7 @@ fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
         Some(member) => holds(member.value),
         None => members.ones.get(entry - members.members.len()).is_some_and(|&one| holds(one)),
     };
-    members.has_lists(further, has_words).unwrap_or(true)
+    members.has_lists(further, has_words)
 }
 
 /// The fixpoint by going through the expressions in their order, in which operands come first, so that only references

@@ -318,6 +318,9 @@ impl GrammarBuilder {
         let min = if min as usize <= required { 0 } else { min };
         let max = max.filter(|&max| (max as usize) < most);
         let list = Members { order, members, rest, ones, conditions, separator, min, max };
+        if let Err(error) = list.check_conditions(&self.limits) {
+            self.fail(error);
+        }
         self.intern(Expression::Members(Box::new(list)))
     }
 

@@ -291,7 +291,12 @@ impl<'a> Conjunctions<'a> {
         let condition = |ways: &Vec<Way<'a>>| Condition(ways.iter().map(alternative).collect());
         let conditions = choices.iter().map(condition).collect();
         let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
-        Ok(ObjectShape { members, rest, ones, conditions, count })
+        let shape = ObjectShape { members, rest, ones, conditions, count };
+        let limit = self.limits.condition_search;
+        if shape.clauses().is_decidable(count.min > 0 || count.max.is_some(), limit) {
+            return Ok(shape);
+        }
+        Err(errors::undecidable_conditions(bases.first().map_or("", |base| base.pointer), limit))
     }
 
     /// The names that a member must not have to be of a class.

@@ -68,6 +68,7 @@ pub(super) struct Conjunctions<'a> {
     /// How the words of patterns begin.
     pub(super) beginnings: Beginnings<'a>,
     pub(super) arena: &'a Bump,
+    pub(super) limits: Limits,
     /// What is left for finding combinations of alternatives.
     pub(super) budget: u32,
 }
@@ -92,6 +93,7 @@ impl<'a> Conjunctions<'a> {
             strings: FxHashMap::default(),
             beginnings: Beginnings::default(),
             arena,
+            limits: limits.clone(),
             budget: combine::BUDGET,
         };
         let mut size = 0;

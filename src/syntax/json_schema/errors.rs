@@ -3,6 +3,7 @@
 use super::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::grammar::conditions;
 use crate::syntax::json_schema::json::Value;
 
 fn error(diagnostic: Diagnostic) -> Error {
@@ -101,6 +102,12 @@ pub(super) fn too_many_alternatives(pointer: &str, reason: &str) -> Error {
         .found(reason)
         .help("require a member whose value tells the alternatives apart, or merge them into one `anyOf`"),
     )
+}
+
+pub(super) fn undecidable_conditions(pointer: &str, limit: usize) -> Error {
+    let limited = conditions::undecidable(limit);
+    let diagnostic = limited.diagnostic();
+    Error::new(limited.kind(), diagnostic.clone().at(at(pointer)))
 }
 
 pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {

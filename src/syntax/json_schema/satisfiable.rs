@@ -91,8 +91,7 @@ impl Satisfiable {
             && object.count.min as usize <= most
     }
 
-    /// Whether there is an object of which the conditions hold; true if that takes too long to find out, as lowering then
-    /// refuses it.
+    /// Whether there is an object of which the conditions hold.
     fn conditional_object(&self, object: &ObjectShape<'_>) -> bool {
         let entries = object.members.len() + object.ones.len();
         let (came, mut open) = (FixedBitSet::new(), FixedBitSet::with_capacity(entries));
@@ -102,18 +101,15 @@ impl Satisfiable {
         for (place, classes) in object.ones.iter().enumerate() {
             open.set(object.members.len() + place, self.any(classes));
         }
-        let required: Vec<bool> = object.members.iter().map(|member| member.required).collect();
         let outlook = Outlook {
-            conditions: &object.conditions,
+            clauses: &object.clauses(),
             came: &came,
             open: &open,
-            groups: &object.groups(),
-            required: &required,
             count: (object.count.min, object.count.max),
             keyless: None,
             rest: self.any(&object.rest),
         };
-        outlook.can_be_finished().unwrap_or(true)
+        outlook.can_be_finished()
     }
 
     /// Whether there may be a member of one of the classes.

@@ -6,7 +6,8 @@ use super::numbers::NumberRange;
 use super::schema::SchemaId;
 use super::seldom::Seldom;
 use super::string_test::StringTest;
-use crate::grammar::{Condition, conditions};
+use crate::grammar::Condition;
+use crate::grammar::conditions::{self, Clauses};
 use crate::syntax::json_schema::json::Value;
 
 /// What a conjunction comes to.
@@ -80,9 +81,11 @@ impl ObjectShape<'_> {
         !self.conditions.is_empty() || self.members.windows(2).any(|pair| pair[0].name == pair[1].name)
     }
 
-    /// Per member, the first one with its name.
-    pub(super) fn groups(&self) -> Vec<u32> {
-        conditions::groups(&self.members, |one, other| one.name == other.name)
+    /// The conditions over the members and the ones.
+    pub(super) fn clauses(&self) -> Clauses {
+        let required: Vec<bool> = self.members.iter().map(|member| member.required).collect();
+        let groups = conditions::groups(&self.members, |one, other| one.name == other.name);
+        Clauses::new(&self.conditions, &groups, &required, self.members.len() + self.ones.len())
     }
 }
 

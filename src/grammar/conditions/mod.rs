@@ -1,0 +1,188 @@
+//! Which members a list still needs: the conditions of [`Members`], and whether they can be met.
+
+use super::expression::{Alternative, Condition, Members};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+use fixedbitset::FixedBitSet;
+
+mod clauses;
+mod search;
+mod sums;
+
+pub(crate) use clauses::Clauses;
+use search::{Search, Weights};
+
+/// How far a list has come, and what may still come.
+#[derive(Debug)]
+pub(crate) struct Outlook<'o> {
+    /// The conditions, over entries.
+    pub(crate) clauses: &'o Clauses,
+    /// The entries that came.
+    pub(crate) came: &'o FixedBitSet,
+    /// The entries that may still come as far as their words, their keys and their order go.
+    pub(crate) open: &'o FixedBitSet,
+    /// How many more members must come, and may come.
+    pub(crate) count: (u32, Option<u32>),
+    /// How many members without a key may come at all; `None` is without bound.
+    pub(crate) keyless: Option<u32>,
+    /// Whether there are further members, any number of them.
+    pub(crate) rest: bool,
+}
+
+/// The error of a list that is not [decidable](Clauses::is_decidable).
+pub(crate) fn undecidable(limit: usize) -> Error {
+    let diagnostic = Diagnostic::new("limit/exceeded", "the limit `condition_search` is exceeded")
+        .found("conditions on which members come together that take more decisions to combine")
+        .allowed(format!("at most {limit} decisions"))
+        .help(
+            "let fewer conditions speak of the same members, or split the object into smaller ones; in the library, \
+             `Limits::condition_search` can be raised",
+        );
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+/// Whether conditions hold where no more members come.
+pub(crate) fn hold(conditions: &[Condition], came: &FixedBitSet) -> bool {
+    conditions.iter().all(|condition| {
+        condition.0.iter().any(|alternative| {
+            let one_came = |set: &[u32]| set.iter().any(|&entry| came.contains(entry as usize));
+            alternative.some.iter().all(|set| one_came(set)) && !one_came(&alternative.none)
+        })
+    })
+}
+
+/// Per member, the first one with its key; those of the same key stand side by side.
+pub(crate) fn groups<M>(members: &[M], have_one_key: impl Fn(&M, &M) -> bool) -> Vec<u32> {
+    let mut groups: Vec<u32> = Vec::with_capacity(members.len());
+    for (place, member) in members.iter().enumerate() {
+        let first = groups.last().copied().filter(|&last| have_one_key(&members[last as usize], member));
+        groups.push(first.unwrap_or(place as u32));
+    }
+    groups
+}
+
+impl Outlook<'_> {
+    /// Whether the list can be finished. Takes no more decisions than [`Clauses::is_decidable`] was asked about.
+    pub(crate) fn can_be_finished(&self) -> bool {
+        let (min, max) = self.count;
+        match max {
+            Some(max) if max < min => false,
+            Some(0) => self.can_be(None),
+            Some(1) => self.can_be_one(),
+            _ => self.can_be_several(),
+        }
+    }
+
+    /// Whether the list can end as it is, or after one entry.
+    fn can_be(&self, entry: Option<usize>) -> bool {
+        let entries = 0..self.clauses.entries;
+        let known = entries.map(|one| (one as u32, self.came.contains(one) || entry == Some(one)));
+        let mut search = Search::new(self.clauses, None);
+        search.assume(known) && search.is_satisfiable(self.came)
+    }
+
+    /// Whether the list can be finished where one member may come.
+    fn can_be_one(&self) -> bool {
+        let keyless = self.keyless != Some(0);
+        let may_come = |entry: &usize| keyless || *entry < self.clauses.keyed;
+        (self.count.0 == 0 || self.rest && keyless) && self.can_be(None)
+            || self.open.ones().filter(may_come).any(|entry| self.can_be(Some(entry)))
+    }
+
+    fn can_be_several(&self) -> bool {
+        let (min, max) = self.count;
+        let entries = self.clauses.entries;
+        let known = |entry: usize| match self.came.contains(entry) {
+            true => Some(true),
+            false => (!self.open.contains(entry)).then_some(false),
+        };
+        let known = (0..entries).filter_map(|entry| Some((entry as u32, known(entry)?)));
+        let is_counted = max.is_some_and(|max| self.rest || (max as usize) < entries)
+            || self.keyless.is_some()
+            || !self.rest && min > 0;
+        if !is_counted {
+            let mut search = Search::new(self.clauses, None);
+            return search.assume(known) && search.is_satisfiable(self.came);
+        }
+        // a sum is the number of members, and the number of those without a key times this
+        let base = entries + 1;
+        let keyless = if self.keyless.is_some() { 1 + base } else { 1 };
+        let mut search = Search::new(self.clauses, Some(Weights { keyed: 1, keyless }));
+        if !search.assume(known) {
+            return false;
+        }
+        let is_enough = |sum: usize| {
+            let (all, keyless) = ((sum % base) as u32, (sum / base) as u32);
+            let most = max.map_or(u32::MAX, |max| max.saturating_sub(all));
+            let most = self.keyless.map_or(most, |bound| most.min(bound.saturating_sub(keyless)));
+            let most = if self.rest { most } else { 0 };
+            max.is_none_or(|max| all <= max)
+                && self.keyless.is_none_or(|bound| keyless <= bound)
+                && all.saturating_add(most) >= min
+        };
+        search.sums(self.came).iter().any(is_enough)
+    }
+}
+
+impl Condition {
+    /// The condition over entries that have other places, or none as they can never come.
+    pub(crate) fn mapped(&self, place: impl Fn(u32) -> Option<u32>) -> Condition {
+        let of = |set: &[u32]| set.iter().filter_map(|&entry| place(entry)).collect();
+        let alternative = |alternative: &Alternative| Alternative {
+            some: alternative.some.iter().map(|set| of(set)).collect(),
+            none: of(&alternative.none),
+        };
+        Condition(self.0.iter().map(alternative).collect())
+    }
+}
+
+impl Members {
+    /// Whether it takes the conditions to know which members must come, or members share keys.
+    pub fn is_conditional(&self) -> bool {
+        !self.conditions.is_empty()
+            || !self.ones.is_empty()
+            || self.members.windows(2).any(|pair| pair[0].key == pair[1].key)
+    }
+
+    /// The conditions over the members and the ones.
+    pub(crate) fn clauses(&self) -> Clauses {
+        let required: Vec<bool> = self.members.iter().map(|member| member.required).collect();
+        let groups = groups(&self.members, |one, other| one.key == other.key);
+        Clauses::new(&self.conditions, &groups, &required, self.members.len() + self.ones.len())
+    }
+
+    /// Refuses conditions that take too many decisions to combine.
+    ///
+    /// # Errors
+    /// The limit `condition_search`.
+    pub(crate) fn check_conditions(&self, limits: &Limits) -> Result<(), Error> {
+        let is_counted = self.min > 0 || self.max.is_some();
+        let limit = limits.condition_search;
+        if self.is_conditional() && !self.clauses().is_decidable(is_counted, limit) {
+            return Err(undecidable(limit));
+        }
+        Ok(())
+    }
+
+    /// Whether there is a list of the entries that have words.
+    pub(crate) fn has_lists(
+        &self,
+        (rest, separator): (bool, bool),
+        has_words: impl Fn(usize) -> bool,
+    ) -> bool {
+        let entries = self.members.len() + self.ones.len();
+        let mut open = FixedBitSet::with_capacity(entries);
+        (0..entries).for_each(|entry| open.set(entry, has_words(entry)));
+        let max = if separator { self.max } else { Some(self.max.unwrap_or(1).min(1)) };
+        Outlook {
+            clauses: &self.clauses(),
+            came: &FixedBitSet::new(),
+            open: &open,
+            count: (self.min, max),
+            keyless: None,
+            rest,
+        }
+        .can_be_finished()
+    }
+}
