@@ -475,6 +475,7 @@ impl<'g> Lowering<'g> {
         let root = self.grammar.rule(self.grammar.root()).body;
         let nullable = self.kept.nullable.holds(root);
         self.kept.classes.reach(self.grammar, root);
+        self.note_few_names();
         self.pass_over_splits();
         let start = self.single(start);
         self.block.shrink_to_fit();

@@ -125,7 +125,6 @@ impl<'g> Lowering<'g> {
         self.results_of(further);
         let members = self.possible(source);
         let values = self.results_of(members.len()).into_vec();
-        let names = self.names_of(source);
         let conditional = self.conditional(source);
         let max = match conditional {
             // without a separator only one member can come
@@ -151,7 +150,6 @@ impl<'g> Lowering<'g> {
         let list = &mut self.block.members[place];
         *list = Members {
             keys,
-            names,
             conditional,
             max,
             values,

@@ -57,46 +57,45 @@ impl Lowering<'_> {
         Some(found)
     }
 
-    /// The starts of those of some names of which there may be few; nothing if there are others among them and `all` are asked
-    /// for.
-    fn few(&self, names: impl Iterator<Item = ExprId>, all: bool) -> Vec<StateId> {
-        let mut few = Vec::new();
-        for id in names {
-            match self.grammar.expression(id) {
-                Expression::Name(_, Names::Few) => few.extend(self.kept.sources.names.get(&id)),
-                _ if all => return Vec::new(),
-                _ => {}
-            }
-        }
-        few
+    /// The starts of those of some names of which there may be few. All names of the list are lowered.
+    fn few(&self, names: impl Iterator<Item = ExprId>) -> Vec<StateId> {
+        let is_few = |id: &ExprId| matches!(self.grammar.expression(*id), Expression::Name(_, Names::Few));
+        names.filter(is_few).filter_map(|id| self.kept.sources.names.get(&id).copied()).collect()
     }
 
-    /// The start of all names of members without a fixed key, if they may be few. Remembers those that are to be looked at
-    /// because further members might use them up.
-    pub(super) fn names_of(&mut self, source: &Members) -> Option<StateId> {
+    /// Notes, for each list of members, the start of all names of its further members if these may be few, and the names of
+    /// which one must come while other further members might use them up. A name may be shared with other lists, so that it
+    /// has a start only once all is lowered.
+    pub(super) fn note_few_names(&mut self) {
+        if self.kept.sources.names.is_empty() {
+            return;
+        }
+        for place in 0..self.block.members.len() {
+            let Expression::Members(source) = self.grammar.expression(self.kept.sources.members[place]) else {
+                continue;
+            };
+            self.block.members[place].names = self.names_of(source);
+        }
+    }
+
+    fn names_of(&mut self, source: &Members) -> Option<StateId> {
         let all = self.names_and_values(source.rest.into_iter().chain(source.ones.iter().copied()))?;
+        let is_few = |id: ExprId| matches!(self.grammar.expression(id), Expression::Name(_, Names::Few));
+        // one class without bound is enough for any number of members
+        let are_few = all.iter().all(|&(name, _)| is_few(name));
         // where the same follows all names, a name that was used met all that it can meet
         let same = all.windows(2).all(|pair| pair[0].1 == pair[1].1);
-        let mut used_up = Vec::new();
         let alone = source.max == Some(1) || !self.kept.productive.holds(source.separator);
+        let mut used_up = Vec::new();
         if !same && !alone {
             let ones = self.names_and_values(source.ones.iter().copied()).unwrap_or_default();
-            let few = self.few(ones.iter().map(|one| one.0), false);
-            used_up.extend(few);
+            used_up = self.few(ones.iter().map(|one| one.0));
         }
-        let mut few = self.few(all.iter().map(|one| one.0), true);
+        let mut few = if are_few { self.few(all.iter().map(|one| one.0)) } else { Vec::new() };
         self.kept.sources.ones.extend(used_up);
         few.sort_unstable();
         few.dedup();
-        match few[..] {
-            [] => None,
-            [one] => Some(one),
-            _ => {
-                let start = self.open_callable();
-                self.fill_split(start, &few);
-                Some(start)
-            }
-        }
+        (!few.is_empty()).then(|| self.split(&few))
     }
 }
 

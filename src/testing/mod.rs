@@ -9,6 +9,7 @@
 
 pub mod agreement;
 pub mod brute_mask;
+pub mod differential;
 pub mod earley;
 pub mod fuzz;
 pub mod generate;

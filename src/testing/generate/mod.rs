@@ -6,6 +6,7 @@
 
 mod choices;
 mod grammar;
+mod object_schema;
 mod schema;
 
 mod vocabulary;
@@ -13,6 +14,7 @@ mod words;
 
 pub use choices::Choices;
 pub use grammar::{GrammarShape, random_grammar};
+pub use object_schema::{random_object, random_object_schema};
 pub use schema::{random_document, random_schema};
 pub use vocabulary::{RandomVocabulary, random_vocabulary};
 pub use words::{random_tokenisation, random_word};
