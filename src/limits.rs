@@ -2,10 +2,13 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
 
 /// Caps on size, depth, states and memory. Exceeding one is an error of kind
-/// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory. Serialized it is an object from
+/// the names of the fields to their values; what is left out has its default.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Bytes of one source text: grammar, schema or spec. Default 16 MiB.
     pub source_bytes: usize,
@@ -76,7 +79,7 @@ impl Limits {
         let diagnostic = Diagnostic::new("limit/exceeded", format!("the limit `{name}` is exceeded"))
             .found(found.to_string())
             .allowed(format!("at most {limit}"))
-            .help(format!("make the input smaller, or raise `Limits::{name}`"));
+            .help(format!("make the input smaller, or raise the limit (`Limits::{name}`)"));
         Error::new(ErrorKind::Limit, diagnostic)
     }
 

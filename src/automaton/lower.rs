@@ -18,6 +18,7 @@ use super::state::{Edge, Lockstep, Operand, State, StateId};
 use super::table::Tables;
 use super::task::Task;
 use super::{Automaton, Scope, errors};
+use crate::diagnostic::Place;
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
 use crate::grammar::{ExprId, Expression, Grammar, Names, RuleId};
@@ -119,6 +120,11 @@ pub(super) enum Pending {
 }
 
 pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
+    let root = Place::Rule(grammar.rule(grammar.root()).name.to_string());
+    lower_all(grammar, limits).map_err(|error| error.or_at(&root))
+}
+
+fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
     // lists that need more than there is, which only shows when they are lowered, are then left out like other branches
     // without words
     let mut excluded: FxHashMap<ExprId, Error> = FxHashMap::default();
@@ -129,12 +135,14 @@ pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
             lowering.kept.productive = Analysis::productive_without(grammar, |id| excluded.contains_key(&id));
         }
         for lockstep in super::left_recursion::lockstep_order(grammar, LOCKSTEP_DEPTH)? {
-            lowering.prepare_lockstep(lockstep, &budget)?;
+            let place = |error: Error| error.or_at(&grammar.place_of(lockstep));
+            lowering.prepare_lockstep(lockstep, &budget).map_err(place)?;
         }
         let root = grammar.rule(grammar.root());
         if !lowering.kept.productive.holds(root.body) {
             let first = excluded.into_iter().min_by_key(|(id, _)| *id);
-            return Err(first.map_or_else(|| errors::empty_language(&root.name), |(_, error)| error));
+            let place = |(id, error): (ExprId, Error)| error.or_at(&grammar.place_of(id));
+            return Err(first.map_or_else(|| errors::empty_language(&root.name), place));
         }
         lowering.check_conditions()?;
         // what may be wrong must come out now: too many states, too few different items or names, recursion that cannot
@@ -254,7 +262,11 @@ impl<'g> Lowering<'g> {
     pub(super) fn add_state(&mut self, state: State) -> StateId {
         let limit = self.limits.automaton_states;
         if self.kept.states >= limit {
-            self.error.get_or_insert_with(|| Limits::exceeded("automaton_states", limit, "more states"));
+            let scope = self.block.scopes.get(self.scope as usize);
+            let place = scope.map(|scope| self.grammar.place(scope.rule, scope.label));
+            self.error.get_or_insert_with(|| {
+                Limits::exceeded("automaton_states", limit, "more states").or_at(&place.unwrap_or_default())
+            });
             return StateId::ACCEPT;
         }
         let id = self.block.next(&self.block.states);

@@ -2,13 +2,13 @@
 
 use super::errors;
 use super::examples;
+use super::explain::json_expectation;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source::{self, SourceArgs, is_standard_input};
-use super::text::{counted, hex, line_column};
+use super::text::{character_at, counted, json_bytes, line_column, quoted};
 use super::tokens::TokenizerArgs;
 use crate::error::Result;
-use crate::limits::Limits;
 use crate::matcher::{Explanation, Matcher};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     tokenizer: TokenizerArgs,
     /// A text to check; may be repeated
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     text: Vec<String>,
     /// Check that the files in accept/ are accepted and those in reject/ rejected, byte for byte; in the grammar's folder, or FOLDER
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true)]
@@ -66,6 +66,8 @@ struct Rejection {
     explanation: Explanation,
     line: usize,
     column: usize,
+    /// The character at the place, or the byte if none begins there.
+    found: Vec<u8>,
 }
 
 impl Checked {
@@ -86,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if arguments.files.is_empty() && arguments.text.is_empty() && arguments.examples.is_none() {
         return Err(errors::nothing_to_check().into());
     }
-    let session = Session::new(&arguments.source, &arguments.tokenizer, &Limits::default())?;
+    let session = Session::new(&arguments.source, &arguments.tokenizer, &arguments.source.limits.get())?;
     let mut checker = Checker { arguments, matcher: session.compiled.matcher(), all: Vec::new() };
     for (index, text) in arguments.text.iter().enumerate() {
         let name =
@@ -102,13 +104,16 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let all = checker.all;
     let wrong = all.iter().filter(|checked| !checked.is_as_it_should_be()).count();
     if arguments.json {
-        output.json(&json!({
+        let mut report = json!({
             "grammar": session.grammar_name,
             "texts": all.iter().map(to_json).collect::<Vec<_>>(),
             "accepted": all.iter().filter(|checked| checked.verdict.accepted).count(),
             "rejected": all.iter().filter(|checked| !checked.verdict.accepted).count(),
-            "wrong": wrong,
-        }))?;
+        });
+        if let (Some(_), Some(object)) = (&arguments.examples, report.as_object_mut()) {
+            object.insert("wrong".to_owned(), wrong.into());
+        }
+        output.json(&report)?;
     } else if arguments.examples.is_some() {
         writeln!(output, "{}, {wrong} not as expected", counted(all.len(), "text"))?;
     } else if all.len() > 1 {
@@ -197,7 +202,8 @@ impl Checker<'_> {
         let rest = bytes.get(accepted..).unwrap_or_default();
         let explanation = self.matcher.explain(rest.get(..CHUNK).unwrap_or(rest))?;
         let (line, column) = line_column(bytes, explanation.position());
-        Ok(Rejection { explanation, line, column })
+        let found = character_at(bytes, explanation.position()).to_vec();
+        Ok(Rejection { explanation, line, column, found })
     }
 }
 
@@ -221,7 +227,7 @@ fn write_checked(checked: &Checked, output: &mut Output) -> std::io::Result<()> 
         let standing = if accepted { "accepted, but it must be rejected" } else { "rejected, as expected" };
         return writeln!(output, "{}: {standing}", checked.name);
     }
-    let Some(Rejection { explanation, line, column }) = rejection else {
+    let Some(Rejection { explanation, line, column, found }) = rejection else {
         let note = if line_end_left_out { " (without its last line break)" } else { "" };
         let tokens = tokens.map(|n| format!(", {} in their masks", counted(n, "token"))).unwrap_or_default();
         return writeln!(output, "{}: accepted{tokens}{note}", checked.name);
@@ -231,7 +237,7 @@ fn write_checked(checked: &Checked, output: &mut Output) -> std::io::Result<()> 
     writeln!(output, "{}: rejected{but}", checked.name)?;
     writeln!(output, "  at: {place}")?;
     match explanation.found() {
-        Some(byte) => writeln!(output, "  found: {}", super::text::quoted(&[byte]))?,
+        Some(_) => writeln!(output, "  found: {}", quoted(found))?,
         None => writeln!(output, "  found: the end of the text")?,
     }
     writeln!(output, "  expected: {}", explanation.expected_text())
@@ -251,12 +257,13 @@ fn to_json(checked: &Checked) -> Value {
         if let Some(tokens) = verdict.tokens {
             set("tokens", tokens.into());
         }
-        if let Some(Rejection { explanation, line, column }) = &verdict.rejection {
+        if let Some(Rejection { explanation, line, column, found }) = &verdict.rejection {
             set("byte", explanation.position().into());
             set("line", (*line).into());
             set("column", (*column).into());
-            set("found", explanation.found().map(|byte| hex(&[byte])).into());
-            set("expected", explanation.expected_text().into());
+            set("found", explanation.found().map(|_| json_bytes(found)).into());
+            set("expected", explanation.expected().iter().map(json_expectation).collect());
+            set("may_end", explanation.may_end().into());
         }
     }
     value

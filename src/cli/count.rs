@@ -3,9 +3,7 @@
 use super::messages::Progress;
 use super::output::{Exit, Failure, Output};
 use super::source::{self, SourceArgs};
-use crate::automaton::Automaton;
 use crate::automaton::words::{self, Count};
-use crate::limits::Limits;
 use serde_json::json;
 use std::io::Write;
 
@@ -20,11 +18,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let limits = Limits::default();
+    let limits = arguments.source.limits.get();
     let loaded = source::load(&arguments.source, &limits)?;
     loaded.warn();
     let progress = Progress::start("counting");
-    let count = words::count(&Automaton::new(&loaded.grammar, &limits)?)?;
+    let count = words::count(&loaded.automaton(&limits)?).map_err(|error| loaded.locate(error))?;
     progress.finish();
     if arguments.json {
         let digits = match &count {

@@ -4,9 +4,7 @@ use super::messages::{self, Progress};
 use super::output::{Exit, Failure, Output};
 use super::source::{self, SourceArgs};
 use super::text::{json_bytes, quoted};
-use crate::automaton::Automaton;
 use crate::automaton::words;
-use crate::limits::Limits;
 use serde_json::json;
 use std::io::Write;
 
@@ -30,15 +28,16 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let limits = Limits::default();
+    let limits = arguments.source.limits.get();
     let loaded = source::load(&arguments.source, &limits)?;
     loaded.warn();
     let progress = Progress::start("searching words");
-    let automaton = Automaton::new(&loaded.grammar, &limits)?;
-    let mut words = words::enumerate(&automaton)?;
+    let automaton = loaded.automaton(&limits)?;
+    let locate = |error| loaded.locate(error);
+    let mut words = words::enumerate(&automaton).map_err(locate)?;
     for _ in 0..arguments.offset {
         match words.next() {
-            Some(word) => drop(word?),
+            Some(word) => drop(word.map_err(locate)?),
             None => break,
         }
     }
@@ -46,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let mut listed = Vec::new();
     for word in words.by_ref().take(most) {
-        let word = word?;
+        let word = word.map_err(locate)?;
         if arguments.json {
             listed.push(json_bytes(&word));
         } else if arguments.raw {
@@ -56,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             writeln!(output, "{}", quoted(&word))?;
         }
     }
-    let more = words.next().transpose()?.is_some();
+    let more = words.next().transpose().map_err(locate)?.is_some();
     if arguments.json {
         output.json(&json!({
             "grammar": loaded.name,

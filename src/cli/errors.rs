@@ -1,7 +1,7 @@
 //! The program's own errors.
 
 use super::source::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, similar};
 use crate::error::{Error, ErrorKind};
 use std::path::Path;
 
@@ -13,15 +13,49 @@ const KIND_HELP: &str = "say what it is with `--kind json-schema`, `gbnf`, `rege
 
 pub(super) fn standard_output(cause: &std::io::Error) -> Error {
     let diagnostic = Diagnostic::new("cli/output", "standard output cannot be written")
-        .found(cause.to_string())
+        .cause(cause)
         .help("check where the output goes: a full disk, perhaps");
     Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// A file that cannot be read or written; one that does not exist with the names that are near.
+pub(super) fn io(path: &Path, cause: &std::io::Error) -> Error {
+    suggest(Error::io(path, cause), path)
+}
+
+/// An error about a file, with the names that are near if there is no such file.
+pub(super) fn suggest(error: Error, path: &Path) -> Error {
+    if error.kind() != ErrorKind::Io || path.exists() {
+        return error;
+    }
+    match near(path) {
+        Some(near) => error.map(|diagnostic| diagnostic.help(near.clone())),
+        None => error,
+    }
+}
+
+/// The question whether a file beside `path` with a name near to its was meant.
+fn near(path: &Path) -> Option<String> {
+    /// Files of a folder whose names are compared, at most.
+    const FILES: usize = 1_000;
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent()?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let files = std::fs::read_dir(folder)
+        .ok()?
+        .take(FILES)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let files: Vec<String> = files.collect();
+    let near = similar(name, files.iter().map(String::as_str));
+    let paths =
+        near.iter().map(|name| format!("`{}`", path.with_file_name(name).display())).collect::<Vec<_>>();
+    (!paths.is_empty()).then(|| format!("did you mean {}?", paths.join(" or ")))
 }
 
 pub(super) fn unknown_kind(path: &Path) -> Error {
     usage(
         Diagnostic::new("cli/unknown-kind", "the file's name does not say what kind of grammar it is")
-            .found(path.display().to_string())
+            .in_file(path.display().to_string())
             .allowed("a name that ends in `.json`, `.gbnf`, `.regex` or `.toml`")
             .help(KIND_HELP),
     )
@@ -38,7 +72,7 @@ pub(super) fn standard_input_kind() -> Error {
 pub(super) fn no_grammar_in_folder(folder: &Path, names: &[&str]) -> Error {
     usage(
         Diagnostic::new("cli/no-grammar", "the folder holds no grammar")
-            .found(folder.display().to_string())
+            .in_file(folder.display().to_string())
             .allowed(format!("a folder with exactly one of {}", names.join(", ")))
             .help("name the grammar's file itself"),
     )
@@ -47,6 +81,7 @@ pub(super) fn no_grammar_in_folder(folder: &Path, names: &[&str]) -> Error {
 pub(super) fn grammars_in_folder(folder: &Path, found: &[&str]) -> Error {
     usage(
         Diagnostic::new("cli/several-grammars", "the folder holds more than one grammar")
+            .in_file(folder.display().to_string())
             .found(found.join(", "))
             .help(format!("name the file, for instance `{}`", folder.join(found[0]).display())),
     )
@@ -86,22 +121,25 @@ pub(super) fn document_twice(uri: &str) -> Error {
 }
 
 pub(super) fn not_json(path: &Path, cause: &serde_json::Error) -> Error {
-    let diagnostic = Diagnostic::new("cli/not-json", format!("`{}` is not JSON", path.display()))
+    let diagnostic = Diagnostic::new("cli/not-json", "a file is not JSON")
+        .in_file(path.display().to_string())
         .at(crate::Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
-        .found(cause.to_string())
-        .help("mend the JSON text");
+        .cause(cause)
+        .help("correct the JSON text");
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
 pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
-    let diagnostic = Diagnostic::new("cli/not-utf8", format!("`{}` is not UTF-8", path.display()))
+    let diagnostic = Diagnostic::new("cli/not-utf8", "a file is not UTF-8")
+        .in_file(super::source::name_of(path))
         .at(crate::Place::Byte(offset))
         .help("save the file as UTF-8");
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
 pub(super) fn too_long(path: &Path, limit: usize) -> Error {
-    let diagnostic = Diagnostic::new("cli/too-long", format!("`{}` is too long", path.display()))
+    let diagnostic = Diagnostic::new("cli/too-long", "a file is too long")
+        .in_file(super::source::name_of(path))
         .allowed(format!("at most {limit} bytes"))
         .help("check that it is the right file");
     Error::new(ErrorKind::Limit, diagnostic)
@@ -126,7 +164,7 @@ pub(super) fn nothing_to_check() -> Error {
 pub(super) fn examples_need_folder(path: &Path) -> Error {
     usage(
         Diagnostic::new("cli/no-examples", "`--examples` needs a folder that holds `accept/` or `reject/`")
-            .found(path.display().to_string())
+            .in_file(path.display().to_string())
             .help("name the folder: --examples=FOLDER"),
     )
 }
@@ -168,7 +206,7 @@ pub(super) fn drawing_too_large(found: &str, allowed: &str) -> Error {
 pub(super) fn drawing_failed(cause: &str) -> Error {
     usage(
         Diagnostic::new("cli/drawing-failed", "the graph cannot be laid out")
-            .found(cause)
+            .cause(cause)
             .help("draw less with `--limit N`, or use `--format dot` and Graphviz"),
     )
 }
@@ -215,7 +253,7 @@ pub(super) fn reward(command: &str, found: &str) -> Error {
 pub(super) fn not_a_trip(cause: &str) -> Error {
     usage(
         Diagnostic::new("cli/not-a-trip", "a line is not a trip")
-            .found(cause)
+            .cause(cause)
             .allowed("a JSON array of days in the benchmark's format, or `null`")
             .help("`grammata plan travel --json` writes such lines"),
     )
@@ -271,11 +309,22 @@ pub(super) fn no_onnx_runtime() -> Error {
 }
 
 #[cfg(feature = "ort")]
+pub(super) fn no_model(path: &Path) -> Error {
+    let otherwise = "give a folder with model.onnx or onnx/model.onnx, or an ONNX file";
+    Error::new(
+        ErrorKind::Io,
+        Diagnostic::new("cli/no-model", "there is no such file or folder")
+            .in_file(path.display().to_string())
+            .help(near(path).unwrap_or_else(|| otherwise.to_owned())),
+    )
+}
+
+#[cfg(feature = "ort")]
 pub(super) fn no_tokenizer(model: &Path) -> Error {
     Error::new(
         ErrorKind::Model,
         Diagnostic::new("cli/no-tokenizer", "there is no tokenizer.json beside the model")
-            .found(model.display().to_string())
+            .in_file(model.display().to_string())
             .allowed("tokenizer.json in the model's folder, or the folder above it")
             .help("name it with `--tokenizer PATH`"),
     )
@@ -286,7 +335,7 @@ pub(super) fn no_chat_template(model: &Path) -> Error {
     Error::new(
         ErrorKind::Model,
         Diagnostic::new("cli/no-chat-template", "the model has no chat template")
-            .found(model.display().to_string())
+            .in_file(model.display().to_string())
             .allowed("chat_template.jinja, or `chat_template` in tokenizer_config.json")
             .help("leave out `--chat`, and write the prompt as the model expects it"),
     )

@@ -4,11 +4,9 @@ use super::errors;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source::{self, SourceArgs};
-use super::text::{hex, json_bytes, line_column, quoted};
+use super::text::{character_at, found_at, hex, in_text, json_bytes, line_column, quoted};
 use super::tokens::{self, TokenizerArgs};
-use crate::diagnostic::excerpt_bytes;
 use crate::error::Result;
-use crate::limits::Limits;
 use crate::matcher::{Explanation, Matcher};
 use crate::vocabulary::TokenId;
 use serde_json::{Value, json};
@@ -21,12 +19,8 @@ pub(super) struct Arguments {
     source: SourceArgs,
     #[command(flatten)]
     tokenizer: TokenizerArgs,
-    /// The text to explain
-    #[arg(long, value_name = "TEXT", required_unless_present = "text_file")]
-    text: Option<String>,
-    /// A file with the text to explain, taken byte for byte
-    #[arg(long, value_name = "FILE", conflicts_with = "text")]
-    text_file: Option<PathBuf>,
+    #[command(flatten)]
+    given: Text,
     /// A token to explain after the text
     #[arg(long, value_name = "ID")]
     token: Option<u32>,
@@ -35,10 +29,22 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// Where the text is from.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Text {
+    /// The text to explain
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
+    text: Option<String>,
+    /// A file with the text to explain, taken byte for byte
+    #[arg(long, value_name = "FILE")]
+    text_file: Option<PathBuf>,
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let limits = Limits::default();
+    let limits = arguments.source.limits.get();
     let session = Session::new(&arguments.source, &arguments.tokenizer, &limits)?;
-    let text = match (&arguments.text, &arguments.text_file) {
+    let text = match (&arguments.given.text, &arguments.given.text_file) {
         (_, Some(path)) => source::read(path, limits.source_bytes)?,
         (text, None) => text.clone().unwrap_or_default().into_bytes(),
     };
@@ -50,7 +56,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let explanation = match token {
         None => matcher.explain(&text)?,
         Some(token) => {
-            matcher.accept_bytes(&text)?;
+            let name = arguments.given.text_file.as_deref().map_or("--text".to_owned(), source::name_of);
+            matcher.accept_bytes(&text).map_err(|error| in_text(error, &text, &name))?;
             matcher.explain_token(token)?
         }
     };
@@ -70,7 +77,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             "viable": allowed,
             "may_end": explanation.may_end(),
             "byte": explanation.position(), "line": line, "column": column,
-            "found": explanation.found().map(|byte| hex(&[byte])),
+            "found": explanation.found().map(|_| json_bytes(character_at(&whole, explanation.position()))),
             "token": token,
             "expected": explanation.expected().iter().map(json_expectation).collect::<Vec<_>>(),
             "forced": json_bytes(&forced),
@@ -100,7 +107,7 @@ fn forced(matcher: &mut Matcher, explanation: &Explanation, whole: &[u8]) -> Res
     ahead.forced_bytes()
 }
 
-fn json_expectation(expectation: &crate::matcher::Expectation) -> Value {
+pub(super) fn json_expectation(expectation: &crate::matcher::Expectation) -> Value {
     let ranges: Vec<Value> =
         expectation.bytes.ranges().map(|(low, high)| json!([hex(&[low]), hex(&[high])])).collect();
     json!({ "rule": expectation.rule, "label": expectation.label, "byte_ranges": ranges })
@@ -119,8 +126,7 @@ fn write_explanation(output: &mut Output, explanation: &Explanation, whole: &[u8
         writeln!(output, "  after: {}", quoted(explanation.accepted_tail()))?;
     }
     if explanation.found().is_some() {
-        let rest = whole.get(explanation.position()..).unwrap_or_default();
-        writeln!(output, "  found: {}", excerpt_bytes(rest))?;
+        writeln!(output, "  found: {}", found_at(whole, explanation.position()))?;
     }
     for (index, expectation) in explanation.expected().iter().enumerate() {
         writeln!(output, "  {} {expectation}", if index == 0 { "expected:" } else { "      or:" })?;

@@ -17,12 +17,8 @@ pub(super) struct Arguments {
     pub(super) model: PathBuf,
     #[command(flatten)]
     pub(super) model_settings: ModelSettings,
-    /// The text that the model continues, or answers with --chat
-    #[arg(long, value_name = "TEXT", required_unless_present = "prompt_file", help_heading = "Prompt")]
-    pub(super) prompt: Option<String>,
-    /// A file with the prompt
-    #[arg(long, value_name = "FILE", conflicts_with = "prompt", help_heading = "Prompt")]
-    pub(super) prompt_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) prompt: PromptArgs,
     /// The prompt is a user's message: write it with the model's chat template
     #[arg(long, help_heading = "Prompt")]
     pub(super) chat: bool,
@@ -45,28 +41,46 @@ pub(super) struct Arguments {
     pub(super) quiet: bool,
 }
 
+/// Where the prompt is from.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+pub(super) struct PromptArgs {
+    /// The text that the model continues, or answers with --chat
+    #[arg(long = "prompt", value_name = "TEXT", allow_negative_numbers = true, help_heading = "Prompt")]
+    pub(super) text: Option<String>,
+    /// A file with the prompt
+    #[arg(long = "prompt-file", value_name = "FILE", help_heading = "Prompt")]
+    pub(super) file: Option<PathBuf>,
+}
+
 /// How tokens are chosen.
 #[derive(Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
 pub(super) struct SamplingArgs {
     /// 0 takes the most probable token; higher values are more varied
-    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Sampling")]
+    #[arg(long, value_name = "T", default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) temperature: f32,
     /// Only the K most probable tokens; 0 keeps all
     #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Sampling")]
     pub(super) top_k: usize,
     /// Only the most probable tokens that together reach P
-    #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Sampling")]
+    #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) top_p: f32,
     /// Only tokens at least P times as probable as the most probable
-    #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = "Sampling")]
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) min_p: f32,
     /// More than 1 makes recent tokens less probable
-    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Sampling")]
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) repetition_penalty: f32,
     /// Equal seeds give equal texts
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Sampling")]
     pub(super) seed: u64,
+}
+
+fn not_negative(argument: &str) -> std::result::Result<f32, String> {
+    let number = argument.parse().ok().filter(|&number: &f32| number >= 0.0 && number.is_finite());
+    number.ok_or_else(|| "it must be a number, 0 or more".to_owned())
 }
 
 #[cfg(feature = "ort")]

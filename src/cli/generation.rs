@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let limits = Limits::default();
+    let limits = arguments.source.limits.get();
     let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
     let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
@@ -80,7 +80,7 @@ fn prompt(
     tokenizer: &PromptTokenizer,
     limits: &Limits,
 ) -> Result<Vec<u32>> {
-    let text = match (&arguments.prompt, &arguments.prompt_file) {
+    let text = match (&arguments.prompt.text, &arguments.prompt.file) {
         (_, Some(path)) => {
             let bytes = source::read(path, limits.source_bytes)?;
             String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?

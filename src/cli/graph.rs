@@ -4,9 +4,8 @@ use super::messages;
 use super::output::{Exit, Failure, Output};
 use super::source::{self, SourceArgs};
 use super::svg;
-use crate::automaton::{Automaton, graph};
+use crate::automaton::graph;
 use crate::error::Error;
-use crate::limits::Limits;
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::PathBuf;
@@ -39,15 +38,15 @@ pub(super) fn at_least_one(argument: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let limits = Limits::default();
+    let limits = arguments.source.limits.get();
     let loaded = source::load(&arguments.source, &limits)?;
     loaded.warn();
-    let automaton = Automaton::new(&loaded.grammar, &limits)?;
+    let automaton = loaded.automaton(&limits)?;
     let limit = arguments.limit.unwrap_or(match arguments.format {
         Format::Dot => 200,
         Format::Svg => 40,
     });
-    let graph = graph::dot(&automaton, &loaded.grammar, limit)?;
+    let graph = graph::dot(&automaton, &loaded.grammar, limit).map_err(|error| loaded.locate(error))?;
     let drawing = match arguments.format {
         Format::Dot => graph.dot,
         Format::Svg => svg::render(graph.dot)?,

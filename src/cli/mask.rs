@@ -3,10 +3,9 @@
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source::{self, SourceArgs};
-use super::text::quoted;
+use super::text::{counted, in_text, quoted};
 use super::tokens::{self, TokenizerArgs};
 use crate::error::Result;
-use crate::limits::Limits;
 use crate::matcher::Matcher;
 use serde_json::json;
 use std::io::Write;
@@ -23,7 +22,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     tokenizer: TokenizerArgs,
     /// The text before the mask; empty by default
-    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file", allow_negative_numbers = true)]
     prefix: Option<String>,
     /// A file with the text before the mask, taken byte for byte
     #[arg(long, value_name = "FILE")]
@@ -37,7 +36,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let limits = Limits::default();
+    let limits = arguments.source.limits.get();
     let session = Session::new(&arguments.source, &arguments.tokenizer, &limits)?;
     let prefix = match (&arguments.prefix, &arguments.prefix_file) {
         (Some(text), _) => text.clone().into_bytes(),
@@ -46,7 +45,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     let vocabulary = session.compiled.vocabulary();
     let mut matcher = session.compiled.matcher();
-    matcher.accept_bytes(&prefix)?;
+    let name = arguments.prefix_file.as_deref().map_or("--prefix".to_owned(), source::name_of);
+    matcher.accept_bytes(&prefix).map_err(|error| in_text(error, &prefix, &name))?;
     let start = Instant::now();
     let mask = matcher.mask()?;
     let first = start.elapsed();
@@ -62,6 +62,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             "allowed": mask.len(),
             "total": vocabulary.width(),
             "end_allowed": end_allowed,
+            "prepare_ns": nanoseconds(session.prepare_time),
             "compile_ns": nanoseconds(session.compile_time),
             "first_mask_ns": nanoseconds(first),
             "repeated_mask_ns": nanoseconds(repeated),
@@ -72,10 +73,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     writeln!(output, "grammar     {}", session.grammar_name)?;
     writeln!(output, "vocabulary  {}", session.vocabulary_name)?;
-    writeln!(output, "prefix      {} ({} bytes)", quoted(&prefix), prefix.len())?;
+    writeln!(output, "prefix      {} ({})", quoted(&prefix), counted(prefix.len(), "byte"))?;
     writeln!(output, "allowed     {} of {} tokens", mask.len(), vocabulary.width())?;
     writeln!(output, "the end     {}", if end_allowed { "is allowed" } else { "is not allowed" })?;
-    writeln!(output, "compiled    in {:.1?}", session.compile_time)?;
+    writeln!(output, "prepared    the vocabulary in {:.1?}, once for all grammars", session.prepare_time)?;
+    writeln!(output, "compiled    the grammar in {:.1?}", session.compile_time)?;
     writeln!(output, "mask time   {first:.1?} first, {repeated:.1?} repeated")?;
     if !shown.is_empty() {
         writeln!(output, "\n{:>8}  token", "id")?;

@@ -1,7 +1,8 @@
 //! Standard error: errors, warnings, notes and progress. Writing there never fails a command.
 
+use super::report::translated;
 use crate::diagnostic::Diagnostic;
-use crate::error::Error;
+use crate::error::{CUT, Error};
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -15,12 +16,17 @@ fn line(color: AnsiColor, word: &str, rest: &str) {
 
 /// An error, in the form of its `Display`.
 pub(super) fn error(error: &Error) {
-    line(AnsiColor::Red, "error", &error.diagnostic().to_string());
+    for diagnostic in error.diagnostics() {
+        line(AnsiColor::Red, "error", &translated(diagnostic).to_string());
+    }
+    if error.is_cut() {
+        note(CUT);
+    }
 }
 
 /// A warning.
 pub(super) fn warning(diagnostic: &Diagnostic) {
-    line(AnsiColor::Yellow, "warning", &diagnostic.to_string());
+    line(AnsiColor::Yellow, "warning", &translated(diagnostic).to_string());
 }
 
 /// A remark of one line.

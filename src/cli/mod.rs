@@ -2,7 +2,8 @@
 //!
 //! - `source` reads grammars of every kind, `tokens` vocabularies, `session` ties the two together;
 //! - `output` is standard output (results), `messages` is standard error (errors, warnings, notes, progress);
-//! - `text` shows bytes and places; `errors` makes the program's own errors, of the codes `cli/…`.
+//! - `text` shows bytes and places; `errors` makes the program's own errors, of the codes `cli/…`; `report` puts errors
+//!   of the library into the words of the command line.
 //!
 //! Nothing here decides anything about grammars or masks: it uses what the crate exports.
 
@@ -16,11 +17,13 @@ mod generate;
 #[cfg(feature = "ort")]
 mod generation;
 mod graph;
+mod limits;
 mod mask;
 mod messages;
 mod model;
 mod output;
 mod plan;
+mod report;
 mod schema_report;
 mod session;
 mod source;
@@ -29,18 +32,12 @@ mod text;
 mod tokens;
 mod vocab;
 
+use crate::error::Error;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
-use output::{Exit, Failure, Output};
+use output::{Exit, Failure, Output, exit_codes};
 use std::io::Write;
 use std::process::ExitCode;
-
-const EXIT_CODES: &str = "\
-Exit codes:
-  0    done: every text is accepted, the generated text is whole
-  1    a text is rejected by the grammar
-  2    the arguments, a file, the grammar, the tokenizer or the model cannot be used
-  3    the generated text was cut by the limit on tokens
-  141  standard output was closed before everything was written";
 
 /// Compiles grammars to token masks, and shows what they allow.
 ///
@@ -50,7 +47,7 @@ Exit codes:
 ///
 /// Results go to standard output; errors, warnings and timings go to standard error.
 #[derive(Debug, Parser)]
-#[command(name = "grammata", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "grammata", version, after_help = exit_codes(), max_term_width = 100)]
 struct Program {
     #[command(subcommand)]
     command: Command,
@@ -59,45 +56,45 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Generate text with a language model under a grammar
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Generate(generate::Arguments),
     /// Show which tokens may come after a prefix
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Mask(mask::Arguments),
     /// Accept or reject texts
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Check(check::Arguments),
     /// Say what a grammar expects at a place, by rule and by schema path
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Explain(explain::Arguments),
     /// List the words of a grammar
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Enumerate(enumerate::Arguments),
     /// Count the words of a grammar
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Count(count::Arguments),
     /// Draw the configurations that a grammar goes through
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Graph(graph::Arguments),
     /// Say what a JSON Schema uses, and what it came to
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     SchemaReport(schema_report::Arguments),
     /// Show what a tokenizer file holds
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Vocab(vocab::Arguments),
     /// Make, count, list, verify and draw plans of actions
+    #[command(after_help = exit_codes())]
     Plan(plan::Arguments),
 }
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
 pub fn run() -> ExitCode {
+    // asked of the arguments as they are, since errors in them are written in the same form
+    let is_json =
+        std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
     let program = match Program::try_parse() {
         Ok(program) => program,
-        Err(error) => {
-            // help and usage errors; where they cannot be written there is nobody to tell
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { Exit::Unusable } else { Exit::Done });
-        }
+        Err(error) => return ExitCode::from(no_arguments(error, is_json)),
     };
     let mut output = Output::stdout();
     let outcome = program.command.run(&mut output).and_then(|exit| {
@@ -105,16 +102,44 @@ pub fn run() -> ExitCode {
         Ok(exit)
     });
     ExitCode::from(outcome.unwrap_or_else(|failure| match failure {
-        Failure::Error(error) => {
-            messages::error(&error);
-            Exit::of(&error)
-        }
+        Failure::Error(error) => failed(&error, is_json, &mut output),
         Failure::Output(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe => Exit::Closed,
         Failure::Output(cause) => {
             messages::error(&errors::standard_output(&cause));
             Exit::Unusable
         }
     }))
+}
+
+/// Reports an error: as text to standard error, and with `--json` as an object to standard output.
+fn failed(error: &Error, is_json: bool, output: &mut Output) -> Exit {
+    messages::error(error);
+    if is_json && output.json(&report::json_error(error)).and_then(|()| output.flush()).is_err() {
+        // what cannot be written there was written to standard error
+        return Exit::Closed;
+    }
+    Exit::of(error)
+}
+
+/// Shows help, the version, or what is wrong with the arguments.
+fn no_arguments(mut error: clap::Error, is_json: bool) -> Exit {
+    // the advice to put an unknown option after `--` would make a file's name of it
+    if error.kind() == ErrorKind::UnknownArgument {
+        error.remove(ContextKind::Suggested);
+    }
+    // where help and usage errors cannot be written there is nobody to tell
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Exit::Done;
+    }
+    if is_json {
+        let message = error.render().to_string();
+        let message = message.lines().next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        let mut output = Output::stdout();
+        let _ = output.json(&report::json_usage(message)).and_then(|()| output.flush());
+    }
+    Exit::Unusable
 }
 
 impl Command {

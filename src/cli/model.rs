@@ -54,6 +54,9 @@ pub(super) struct Parts {
 #[cfg(feature = "ort")]
 impl Parts {
     pub(super) fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
+        if !model.exists() {
+            return Err(errors::no_model(model));
+        }
         if model.is_dir() {
             let folder = ModelFolder::open(model, limits)?;
             return Ok(Parts {

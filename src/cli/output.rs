@@ -5,36 +5,52 @@ use serde_json::Value;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::process::ExitCode;
 
-/// How the program ends.
+/// How the program ends: the exit codes, the same for all commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     /// All went well.
-    Done,
-    /// A text is not in the grammar.
-    Rejected,
+    Done = 0,
+    /// A text, a prefix, a token or a plan is not in the grammar.
+    Rejected = 1,
     /// The arguments or an input cannot be used.
-    Unusable,
+    Unusable = 2,
     /// A generation was cut.
     #[cfg_attr(not(feature = "ort"), allow(dead_code))] // only a model's generation is cut
-    Cut,
+    Cut = 3,
+    /// A limit was exceeded.
+    Limit = 4,
     /// Nobody reads the output: what a shell reports of a program that the signal SIGPIPE ended.
-    Closed,
+    Closed = 141,
+}
+
+/// The exit codes as they are documented.
+const MEANINGS: [(Exit, &str); 6] = [
+    (Exit::Done, "done: every text is accepted, the generated text is whole"),
+    (Exit::Rejected, "a text, a prefix, a token or a plan is rejected by the grammar"),
+    (Exit::Unusable, "the arguments, a file, the grammar, the tokenizer or the model cannot be used"),
+    (Exit::Cut, "the generated text was cut by the limit on tokens, or the model's context"),
+    (Exit::Limit, "a limit on what input may cost was exceeded (`--set-limit`)"),
+    (Exit::Closed, "standard output was closed before everything was written"),
+];
+
+/// The exit codes for the end of a help text.
+pub(super) fn exit_codes() -> String {
+    let lines = MEANINGS.iter().map(|(exit, meaning)| format!("  {:<4} {meaning}", exit.code()));
+    std::iter::once("Exit codes:".to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 impl Exit {
     /// How an error ends the program.
     pub(super) fn of(error: &Error) -> Exit {
-        if error.kind() == ErrorKind::Rejected { Exit::Rejected } else { Exit::Unusable }
+        match error.kind() {
+            ErrorKind::Rejected => Exit::Rejected,
+            ErrorKind::Limit => Exit::Limit,
+            _ => Exit::Unusable,
+        }
     }
 
-    fn code(self) -> u8 {
-        match self {
-            Exit::Done => 0,
-            Exit::Rejected => 1,
-            Exit::Unusable => 2,
-            Exit::Cut => 3,
-            Exit::Closed => 141,
-        }
+    pub(super) fn code(self) -> u8 {
+        self as u8
     }
 
     /// Ends the process at once.

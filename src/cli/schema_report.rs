@@ -2,8 +2,7 @@
 
 use super::output::{Exit, Failure, Output};
 use super::source::{self, Schema, SourceArgs};
-use super::{messages, text};
-use crate::limits::Limits;
+use super::text;
 use crate::syntax::json_schema::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -20,8 +19,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let schema = source::load_schema(&arguments.source, &Limits::default())?;
-    schema.compiled.warnings.iter().for_each(messages::warning);
+    let schema = source::load_schema(&arguments.source, &arguments.source.limits.get())?;
+    schema.text.warn(schema.compiled.warnings.clone());
     if arguments.json {
         output.json(&as_json(&schema))?;
     } else {
@@ -62,9 +61,9 @@ fn policies(options: &JsonSchemaOptions) -> [(&'static str, Value); 6] {
 
 /// The sizes, each with what it counts.
 fn sizes(schema: &Schema) -> [(&'static str, usize); 6] {
-    let Schema { bytes, compiled, .. } = schema;
+    let Schema { text, compiled, .. } = schema;
     [
-        ("bytes", *bytes),
+        ("bytes", text.bytes()),
         ("schemas", compiled.summary.schemas),
         ("made schemas", compiled.summary.made_schemas),
         ("conjunctions", compiled.summary.conjunctions),

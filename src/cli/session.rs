@@ -1,6 +1,6 @@
 //! A grammar compiled for a vocabulary, as the commands on masks and texts need it.
 
-use super::messages::{self, Progress};
+use super::messages::Progress;
 use super::source::{self, SourceArgs};
 use super::tokens::{LoadedVocabulary, TokenizerArgs};
 use crate::error::Result;
@@ -15,6 +15,8 @@ pub(super) struct Session {
     pub(super) compiled: CompiledGrammar,
     pub(super) grammar_name: String,
     pub(super) vocabulary_name: String,
+    /// Making what all grammars of the vocabulary share.
+    pub(super) prepare_time: Duration,
     /// Reading and compiling the grammar.
     pub(super) compile_time: Duration,
 }
@@ -31,14 +33,16 @@ impl Session {
         vocabulary: LoadedVocabulary,
         limits: &Limits,
     ) -> Result<Session> {
+        let progress = Progress::start("preparing the vocabulary");
+        let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
+        let prepare_time = progress.finish();
         let progress = Progress::start("compiling the grammar");
         let loaded = source::load(source, limits)?;
-        let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
-        let compiled = compiler.compile(&loaded.grammar)?;
+        let compiled = compiler.compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
         let compile_time = progress.finish();
         loaded.warn();
-        compiled.warnings().iter().for_each(messages::warning);
+        loaded.text.warn(compiled.warnings().to_vec());
         let (grammar_name, vocabulary_name) = (loaded.name, vocabulary.name);
-        Ok(Session { compiled, grammar_name, vocabulary_name, compile_time })
+        Ok(Session { compiled, grammar_name, vocabulary_name, prepare_time, compile_time })
     }
 }

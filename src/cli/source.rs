@@ -1,7 +1,9 @@
 //! Grammars from files, folders and standard input.
 
+use super::limits::LimitArgs;
 use super::{errors, messages};
-use crate::diagnostic::Diagnostic;
+use crate::automaton::Automaton;
+use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
@@ -59,6 +61,8 @@ pub(super) struct SourceArgs {
     /// Any text may stand before and after a regular expression's match
     #[arg(long, help_heading = "Grammar")]
     search: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
 }
 
 /// The front end that reads a grammar.
@@ -149,14 +153,71 @@ pub(super) struct Loaded {
     pub(super) grammar: Grammar,
     /// The path as it was given, and the kind.
     pub(super) name: String,
-    pub(super) warnings: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    pub(super) text: Text,
 }
 
 impl Loaded {
     /// Shows the warnings.
     pub(super) fn warn(&self) {
-        self.warnings.iter().for_each(messages::warning);
+        self.text.warn(self.warnings.clone());
     }
+
+    /// An error of the grammar with its file and the line that its place is in: that of the root if it has no place.
+    pub(super) fn locate(&self, error: Error) -> Error {
+        let root = &self.grammar.rule(self.grammar.root()).name;
+        self.text.locate(error.or_at(&Place::Rule(root.to_string())))
+    }
+
+    /// The grammar's automaton.
+    pub(super) fn automaton(&self, limits: &Limits) -> Result<Automaton> {
+        Automaton::new(&self.grammar, limits).map_err(|error| self.locate(error))
+    }
+}
+
+/// The text of a grammar, and where it is from.
+#[derive(Debug)]
+pub(super) struct Text {
+    name: String,
+    text: String,
+    notation: Notation,
+}
+
+impl Text {
+    fn new(file: &Path, text: String, kind: Kind) -> Text {
+        let notation = match kind {
+            Kind::JsonSchema => Notation::Json,
+            Kind::Gbnf => Notation::Gbnf,
+            Kind::Regex => Notation::Text,
+            Kind::Spec => match format_of(file, &text) {
+                automaton_spec::Format::Json => Notation::Json,
+                automaton_spec::Format::Toml => Notation::Toml,
+            },
+        };
+        Text { name: name_of(file), text, notation }
+    }
+
+    fn locate(&self, error: Error) -> Error {
+        error.in_source(&Source::new(&self.text, self.notation)).in_file(&self.name)
+    }
+
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Shows warnings with their lines.
+    pub(super) fn warn(&self, mut warnings: Vec<Diagnostic>) {
+        Source::new(&self.text, self.notation).locate(&mut warnings);
+        for warning in warnings {
+            messages::warning(&warning.in_file(self.name.clone()));
+        }
+    }
+}
+
+/// What a file is called in messages.
+pub(super) fn name_of(file: &Path) -> String {
+    if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
 impl SourceArgs {
@@ -183,8 +244,10 @@ pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
         None => kind_of(&file, &text)?,
     };
     check_options(args, kind)?;
-    let (grammar, warnings) = compile(args, kind, &file, &text, limits)?;
-    Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings })
+    let text = Text::new(&file, text, kind);
+    let compiled = compile(args, kind, &file, &text.text, limits);
+    let (grammar, warnings) = compiled.map_err(|error| text.locate(error))?;
+    Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings, text })
 }
 
 /// The grammar's file and its text.
@@ -215,7 +278,7 @@ fn locate(path: &Path) -> Result<PathBuf> {
 
 /// A whole file, or standard input; more than `limit` bytes are an error, so that nothing endless is read.
 pub(super) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
-    let io = |cause| Error::io(path, &cause);
+    let io = |cause| errors::io(path, &cause);
     let mut bytes = Vec::new();
     let most = limit as u64 + 1;
     if is_standard_input(path) {
@@ -347,7 +410,7 @@ fn schema_options(args: &SourceArgs, text: &str, mut limits: Limits) -> Result<J
 /// A schema that was compiled, for a report.
 #[derive(Debug)]
 pub(super) struct Schema {
-    pub(super) bytes: usize,
+    pub(super) text: Text,
     pub(super) options: JsonSchemaOptions,
     pub(super) compiled: json_schema::Compiled,
     pub(super) elapsed: Duration,
@@ -364,10 +427,13 @@ pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> 
         return Err(errors::not_a_schema(kind));
     }
     check_options(args, kind)?;
-    let options = schema_options(args, &text, limits.clone())?;
+    let text = Text::new(&file, text, kind);
+    let locate = |error| text.locate(error);
+    let options = schema_options(args, &text.text, limits.clone()).map_err(locate)?;
     let start = Instant::now();
-    let compiled = json_schema::compile(&text, &options)?;
-    Ok(Schema { bytes: text.len(), options, compiled, elapsed: start.elapsed() })
+    let compiled = json_schema::compile(&text.text, &options).map_err(locate)?;
+    let elapsed = start.elapsed();
+    Ok(Schema { text, options, compiled, elapsed })
 }
 
 /// The documents beside a schema, from files.
@@ -417,7 +483,8 @@ pub(super) fn read_spec(
         parameters: by_name(parameters)?,
         limits: limits.clone(),
     };
-    automaton_spec::Spec::read(&text, &options)
+    let text = Text::new(&file, text, Kind::Spec);
+    automaton_spec::Spec::read(&text.text, &options).map_err(|error| text.locate(error))
 }
 
 fn by_name(given: &[(String, String)]) -> Result<BTreeMap<String, String>> {

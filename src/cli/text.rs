@@ -1,6 +1,7 @@
 //! Bytes and places for people and for JSON.
 
-use crate::diagnostic::Place;
+use crate::diagnostic::{Notation, Place, Source};
+use crate::error::Error;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -56,6 +57,28 @@ pub(super) fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
     match Place::in_text(&text, text.len()) {
         Place::LineColumn { line, column } => (line, column),
         _ => (1, 1),
+    }
+}
+
+/// What is found at a byte, in quotes: the character that begins there, or the byte if none does.
+pub(super) fn found_at(bytes: &[u8], offset: usize) -> String {
+    quoted(character_at(bytes, offset))
+}
+
+/// The bytes of the character that begins at a byte; the one byte if none does.
+pub(super) fn character_at(bytes: &[u8], offset: usize) -> &[u8] {
+    let rest = bytes.get(offset..).unwrap_or_default();
+    let is_character =
+        |length: &usize| rest.get(..*length).is_some_and(|bytes| str::from_utf8(bytes).is_ok());
+    let length = (1..=4).find(is_character).unwrap_or(1);
+    rest.get(..length).unwrap_or(rest)
+}
+
+/// An error about a text, with its name and the line.
+pub(super) fn in_text(error: Error, bytes: &[u8], name: &str) -> Error {
+    match str::from_utf8(bytes) {
+        Ok(text) => error.in_source(&Source::new(text, Notation::Text)).in_file(name),
+        Err(_) => error.in_file(name),
     }
 }
 

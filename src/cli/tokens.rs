@@ -87,7 +87,8 @@ impl TokenizerSettings {
             limits: limits.clone(),
         };
         let progress = Progress::start("reading the tokenizer");
-        let vocabulary = Vocabulary::from_file(path, &options)?;
+        let vocabulary =
+            Vocabulary::from_file(path, &options).map_err(|error| errors::suggest(error, path))?;
         Ok(LoadedVocabulary { vocabulary, name: path.display().to_string(), time: progress.finish() })
     }
 }

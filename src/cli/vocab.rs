@@ -1,10 +1,10 @@
 //! `grammata vocab`: what a tokenizer file holds.
 
 use super::errors;
+use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
 use super::text::{hex, quoted, size};
 use super::tokens::{self, LoadedVocabulary, TokenizerSettings};
-use crate::limits::Limits;
 use crate::vocabulary::{TokenId, Vocabulary};
 use serde_json::json;
 use std::io::Write;
@@ -17,6 +17,8 @@ pub(super) struct Arguments {
     tokenizer: PathBuf,
     #[command(flatten)]
     settings: TokenizerSettings,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Show this token only
     #[arg(long, value_name = "ID", conflicts_with = "encode")]
     token: Option<u32>,
@@ -29,7 +31,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let loaded = arguments.settings.load(&arguments.tokenizer, &Limits::default())?;
+    let loaded = arguments.settings.load(&arguments.tokenizer, &arguments.limits.get())?;
     let vocabulary = &loaded.vocabulary;
     match (arguments.token, &arguments.encode) {
         (Some(id), _) => one_token(vocabulary, id, arguments.json, output),

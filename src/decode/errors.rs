@@ -1,6 +1,6 @@
 //! The errors and notices of this room.
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{Error, ErrorKind};
 
 fn usage(diagnostic: Diagnostic) -> Error {
@@ -85,19 +85,21 @@ pub(super) fn template(error: &minijinja::Error, source: &str) -> Error {
         Some(detail) => format!("{}: {detail}", error.kind()),
         None => error.kind().to_string(),
     };
+    // an error that minijinja gives no place is one of the template as a whole
     let place = match (error.range(), error.line()) {
         (Some(range), _) => Place::in_text(source, range.start),
         (None, Some(line)) => Place::LineColumn { line, column: 1 },
-        (None, None) => Place::Whole,
+        (None, None) => Place::LineColumn { line: 1, column: 1 },
     };
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new("decode/chat-template", "the chat template cannot be used")
             .at(place)
-            .found(text)
+            .cause(text)
             .allowed("a Jinja template as in tokenizer_config.json, over messages, add_generation_prompt and tools")
             .help("check the messages (roles, their order), or pass another template"),
     )
+    .in_source(&Source::new(source, Notation::Text))
 }
 
 /// A prompt longer than the limit.
@@ -107,10 +109,11 @@ pub(super) fn template_output(limit: usize) -> Error {
 }
 
 /// A settings file of a model that is not what Hugging Face writes.
-pub(super) fn settings(path: &std::path::Path, found: impl AsRef<str>) -> Error {
+pub(super) fn settings(path: &std::path::Path, found: impl std::fmt::Display) -> Error {
     model(
-        Diagnostic::new("decode/settings", format!("`{}` cannot be read", path.display()))
-            .found(found)
+        Diagnostic::new("decode/settings", "the model's settings cannot be read")
+            .in_file(path.display().to_string())
+            .cause(found)
             .allowed("a JSON object as Hugging Face writes it")
             .help("fetch the file again from where the model came from"),
     )
@@ -119,7 +122,8 @@ pub(super) fn settings(path: &std::path::Path, found: impl AsRef<str>) -> Error 
 /// A folder without a file that a model needs.
 pub(super) fn folder(folder: &std::path::Path, missing: &str) -> Error {
     model(
-        Diagnostic::new("decode/model-folder", format!("`{}` holds no `{missing}`", folder.display()))
+        Diagnostic::new("decode/model-folder", format!("the model's folder holds no `{missing}`"))
+            .in_file(folder.display().to_string())
             .allowed("a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json")
             .help("give the folder that holds the model, or run `cargo xtask setup` for .models/smollm2"),
     )
@@ -131,7 +135,7 @@ pub(super) fn tokenizer(what: impl Into<String>, found: impl std::fmt::Display) 
     Error::new(
         ErrorKind::Vocabulary,
         Diagnostic::new("decode/tokenizer", what)
-            .found(found.to_string())
+            .cause(found)
             .allowed("a Hugging Face tokenizer.json")
             .help("use the tokenizer.json that came with the model"),
     )

@@ -39,6 +39,7 @@ pub use expression::{
 };
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
+use crate::diagnostic::Place;
 use std::sync::Arc;
 
 /// A named rule: `name ::= body`.
@@ -113,6 +114,37 @@ impl Grammar {
     /// The text of a label, for instance the JSON Pointer of a sub-schema.
     pub fn label(&self, id: LabelId) -> &str {
         self.tables.labels.get(id)
+    }
+
+    /// The place that a rule and a label in it stand for.
+    pub(crate) fn place(&self, rule: RuleId, label: Option<LabelId>) -> Place {
+        Place::Rule(
+            label.map_or_else(|| self.rule(rule).name.to_string(), |label| self.label(label).to_owned()),
+        )
+    }
+
+    /// The first rule in which an expression stands, with the innermost label around it there. For errors: it may search
+    /// the whole grammar.
+    pub(crate) fn place_of(&self, wanted: ExprId) -> Place {
+        let mut seen = vec![false; self.expressions().len()];
+        for (index, rule) in self.rules().iter().enumerate() {
+            let mut open = vec![(rule.body, None)];
+            while let Some((id, label)) = open.pop() {
+                if std::mem::replace(&mut seen[id.index()], true) {
+                    continue;
+                }
+                if id == wanted {
+                    return RuleId::new(index).map_or(Place::Whole, |rule| self.place(rule, label));
+                }
+                let expression = &self.expressions()[id.index()];
+                let inner = match expression {
+                    Expression::Label(label, _) => Some(*label),
+                    _ => label,
+                };
+                open.extend(expression.children().map(|child| (child, inner)));
+            }
+        }
+        Place::Whole
     }
 
     /// The rule whose language the grammar's is.

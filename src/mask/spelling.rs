@@ -34,6 +34,7 @@ pub(super) fn unspellable(grammar: &Grammar, missing: &[bool; 256]) -> Option<Di
     let message = "a part of the grammar needs bytes that have no token of their own: a text could get stuck";
     Some(
         Diagnostic::new("mask/missing-bytes", message)
+            .at(grammar.place_of(lost))
             .found(found)
             .help("use a tokenizer with byte fallback, or keep such characters out of the grammar"),
     )

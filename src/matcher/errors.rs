@@ -22,21 +22,22 @@ pub(super) fn rejected(explanation: &Explanation) -> Error {
 
 pub(super) fn rejected_end(matcher: &mut Matcher) -> Result<Error> {
     if matcher.has_ended() {
-        return Ok(after_end());
+        return Ok(after_end(matcher.bytes().len()));
     }
     let explanation = matcher.explain(b"")?;
     Ok(rejected(&explanation))
 }
 
-pub(super) fn after_end() -> Error {
+pub(super) fn after_end(length: usize) -> Error {
     Error::new(
         ErrorKind::Rejected,
         Diagnostic::new("matcher/ended", "the sequence has ended: nothing may follow")
+            .at(Place::Byte(length))
             .help("start a new matcher, or roll back the end-of-sequence token"),
     )
 }
 
-pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId) -> Error {
+pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -> Error {
     let found = match vocabulary.special(token) {
         Some(name) => format!("token {token}, the special token `{name}`"),
         None => format!("token {token}, which the tokenizer does not use"),
@@ -44,6 +45,7 @@ pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId) -> Error {
     Error::new(
         ErrorKind::Rejected,
         Diagnostic::new("matcher/not-text", "the token has no bytes: it cannot be part of a text")
+            .at(Place::Byte(length))
             .found(found)
             .allowed("ordinary tokens, and end-of-sequence tokens where the text may end")
             .help("offer only tokens that the mask allows"),

@@ -149,7 +149,7 @@ impl Matcher {
         }
         match vocabulary.bytes(token) {
             Some(bytes) => self.accept_bytes(bytes),
-            None => Err(errors::not_text(&vocabulary, token)),
+            None => Err(errors::not_text(&vocabulary, token, self.path.bytes.len())),
         }
     }
 
@@ -160,7 +160,7 @@ impl Matcher {
     /// stays where it was); limits.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         if self.has_ended() {
-            return Err(errors::after_end());
+            return Err(errors::after_end(self.path.bytes.len()));
         }
         let known = self.known(|compiled, published, at| published.run(compiled.automaton(), at, bytes));
         let (end, names) = match known {
@@ -302,7 +302,7 @@ impl Matcher {
             result => result,
         };
         engine.publish_size();
-        result
+        result.map_err(|error| error.or_at(&crate::Place::Byte(self.path.bytes.len())))
     }
 }
 

@@ -11,9 +11,9 @@ pub(super) fn too_many_states(limit: usize) -> Error {
 
 pub(super) fn undecided(cause: &Error) -> Error {
     let diagnostic = Diagnostic::new("plan/undecided", "how many plans there are was not found out")
-        .found(cause.diagnostic().message())
-        .allowed("specs whose plans have a finite number of states, within `Limits::plan_states`")
-        .help("limit how often actions may come, or raise the limit");
+        .cause(cause.diagnostic().message())
+        .allowed("specs whose plans have a finite number of states")
+        .help("limit how often actions may come, or raise the limit (`Limits::plan_states`)");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
@@ -36,11 +36,12 @@ pub(super) fn no_plan() -> Error {
 }
 
 pub(super) fn template(name: &str, cause: &minijinja::Error) -> Error {
-    let place = cause.line().map_or(crate::Place::Whole, |line| crate::Place::LineColumn { line, column: 1 });
+    let place = cause.line().unwrap_or(1);
+    let place = crate::Place::LineColumn { line: place, column: 1 };
     let found = cause.detail().map_or_else(|| cause.kind().to_string(), str::to_owned);
     let diagnostic = Diagnostic::new("plan/template", format!("the template `{name}` cannot be rendered"))
         .at(place)
-        .found(found)
+        .cause(found)
         .help("`docs/plans.md` lists what templates are given");
     Error::new(ErrorKind::Grammar, diagnostic)
 }
@@ -84,7 +85,7 @@ pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[Choice]) ->
 
 pub(super) fn unreadable(cause: &str) -> Error {
     let diagnostic = Diagnostic::new("plan/unreadable", "the plan cannot be read")
-        .found(cause)
+        .cause(cause)
         .allowed("a JSON list of the ids of actions and `{\"action\": ID, \"elements\": [TEXTS]}`, or lines of text")
         .help("write one step after the other, in the order in which they are carried out");
     Error::new(ErrorKind::Grammar, diagnostic)
@@ -99,21 +100,21 @@ pub(super) fn undecided_verdict() -> Error {
 
 pub(super) fn no_answer_of_model(found: &str) -> Error {
     let diagnostic = Diagnostic::new("plan/model", "the language model did not come to an answer")
-        .found(found)
+        .cause(found)
         .help("the model's context is full: shorten the task, or take a model with a longer context");
     Error::new(ErrorKind::Model, diagnostic)
 }
 
 pub(super) fn terminal(cause: &std::io::Error) -> Error {
     let diagnostic = Diagnostic::new("plan/terminal", "the questions cannot be asked")
-        .found(cause.to_string())
+        .cause(cause)
         .help("check where input comes from and output goes");
     Error::new(ErrorKind::Io, diagnostic)
 }
 
 pub(super) fn travel(cause: &str) -> Error {
     let diagnostic = Diagnostic::new("plan/travel", "the trip cannot be planned")
-        .found(cause)
+        .cause(cause)
         .help("`grammars/travel` has a query and tables to compare with");
     Error::new(ErrorKind::Grammar, diagnostic)
 }

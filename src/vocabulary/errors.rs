@@ -39,7 +39,7 @@ pub(crate) fn special_range(name: &str, id: TokenId, width: usize) -> Error {
         Diagnostic::new("vocabulary/special-range", "a special token's id lies outside the vocabulary")
             .found(format!("`{}` with id {id}", excerpt(name)))
             .allowed(format!("ids less than {width}"))
-            .help("correct the id, or give the model's width if it is larger than the tokenizer's"),
+            .help("correct the id, or give the model's width (`LoadOptions::width`) if it is larger than the tokenizer's"),
     )
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn json(content: &[u8], cause: &serde_json::Error) -> Error {
     vocabulary(
         Diagnostic::new("vocabulary/json", what)
             .at(json_place(content, cause.line(), cause.column()))
-            .found(message)
+            .cause(message)
             .help(help),
     )
 }
@@ -105,6 +105,7 @@ pub(crate) fn not_a_tokenizer(content: &[u8]) -> Error {
     let found = if content.is_empty() { "an empty file".to_owned() } else { excerpt_bytes(content) };
     vocabulary(
         Diagnostic::new("vocabulary/format", "this is not a tokenizer file of a known format")
+            .at(Place::LineColumn { line: 1, column: 1 })
             .found(found)
             .allowed("a Hugging Face `tokenizer.json`, a tiktoken rank file, or a JSON array of tokens")
             .help("for a SentencePiece `.model` file, use the `tokenizer.json` that comes with the model"),

@@ -79,7 +79,9 @@ fn a_template_can_refuse_messages() {
     assert_eq!(
         error.to_string(),
         "error[decode/chat-template] the chat template cannot be used\n  at: line 8, column 13\n  \
-         found: invalid operation: two user messages in a row\n  \
+         8 |         {{- raise_exception('two ' + message.role + ' messages in a row'…\n    \
+         |             ^^^^^^^^^^^^^^^\n  \
+         cause: invalid operation: two user messages in a row\n  \
          allowed: a Jinja template as in tokenizer_config.json, over messages, add_generation_prompt and tools\n  \
          help: check the messages (roles, their order), or pass another template"
     );
@@ -98,7 +100,7 @@ fn dates() {
     assert_eq!(at(47_540, "%Y-%m-%d"), "2100-02-28");
     assert_eq!(at(47_541, "%Y-%m-%d"), "2100-03-01", "2100 is no leap year");
     let error = template("{{ strftime_now('%q') }}").render(&[], false).unwrap_err();
-    assert_eq!(error.diagnostic().found_text(), Some("invalid operation: strftime_now does not know `%q`"));
+    assert_eq!(error.diagnostic().cause_text(), Some("invalid operation: strftime_now does not know `%q`"));
 }
 
 #[test]

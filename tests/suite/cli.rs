@@ -49,11 +49,17 @@ pub(crate) fn json(code: i32, arguments: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Runs the program, which must fail with this error and write nothing to standard output.
+/// Runs the program, which must fail with this error, end with 2 and write nothing to standard output.
 #[track_caller]
 pub(crate) fn refused(code: &str, arguments: &[&str]) -> String {
+    refused_with(2, code, arguments)
+}
+
+/// Runs the program, which must fail with this error and exit code and write nothing to standard output.
+#[track_caller]
+fn refused_with(exit: i32, code: &str, arguments: &[&str]) -> String {
     let run = run(arguments);
-    assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
+    assert_eq!((run.code, run.out.as_str()), (exit, ""), "{}", run.err);
     assert!(run.err.starts_with(&format!("error[{code}]")), "{}", run.err);
     run.err
 }
@@ -147,6 +153,7 @@ fn a_prefix_that_leaves_the_grammar_ends_with_1() {
     let run = run(&["mask", PERSON, "--prefix", "["]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert!(run.err.starts_with("error[matcher/rejected]"), "{}", run.err);
+    assert!(run.err.contains("at: --prefix:1:1 (byte 0)\n  1 | [\n    | ^\n"), "{}", run.err);
 }
 
 #[test]
@@ -181,8 +188,9 @@ fn check_counts_lines_and_characters() {
     let found = json(1, &["check", text(&pattern), "--text", "é\néy", "--json"]);
     let place = &found["texts"][0];
     assert_eq!((&place["byte"], &place["line"], &place["column"]), (&5.into(), &2.into(), &2.into()));
-    assert_eq!(place["found"], "79");
-    assert_eq!((&found["accepted"], &found["rejected"], &found["wrong"]), (&0.into(), &1.into(), &1.into()));
+    assert_eq!(place["found"], serde_json::json!({ "text": "y" }));
+    assert_eq!(place["expected"][0]["byte_ranges"], serde_json::json!([["78", "78"], ["c3", "c3"]]));
+    assert_eq!((&found["accepted"], &found["rejected"]), (&0.into(), &1.into()));
 }
 
 #[test]
@@ -408,7 +416,11 @@ fn errors_and_warnings_go_to_standard_error() {
     refused("cli/nothing-to-check", &["check", PERSON]);
     let error = run(&["count", &path("broken.gbnf")]);
     assert_eq!((error.code, error.out.as_str()), (2, ""));
-    assert!(error.err.starts_with("error[gbnf/") && error.err.contains("at: line 1"), "{}", error.err);
+    assert!(
+        error.err.starts_with("error[gbnf/") && error.err.contains("broken.gbnf:1:10\n"),
+        "{}",
+        error.err
+    );
     let warned = run(&["count", &path("unused.gbnf"), "--json"]);
     assert_eq!(warned.code, 0);
     assert!(warned.err.starts_with("warning[gbnf/"), "{}", warned.err);

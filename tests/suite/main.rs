@@ -3,6 +3,7 @@
 mod automaton_spec;
 mod chat_template;
 mod cli;
+mod cli_errors;
 mod cli_generate;
 mod decode_ort;
 mod diagnostics;
@@ -28,6 +29,7 @@ mod maskbench;
 mod masks;
 mod model_folder;
 mod names;
+mod places;
 mod plan_specs;
 mod plans;
 mod regex;

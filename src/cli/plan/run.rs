@@ -328,13 +328,14 @@ fn with_model(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     use crate::cli::model::Parts;
+    use crate::cli::text::counted;
     use crate::decode::{Message, PromptTokenizer};
     use crate::mask::Compiler;
     use crate::plan::{self, ModelChooser, ReadPlan, Verdict};
     use std::sync::Arc;
 
     const MOST_TOKENS: usize = 120;
-    let limits = Limits::default();
+    let limits = arguments.spec.limits.get();
     let path = arguments.chooser.model.as_ref().ok_or_else(errors::needs_model)?;
     let settings = &arguments.chooser.model_settings;
     let parts = Parts::find(path, settings, &limits)?;
@@ -388,8 +389,11 @@ fn with_model(
     if !arguments.quiet {
         let used = chooser.usage;
         messages::plain(&format!(
-            "{} model calls, {} runs over {} tokens in {:.1?}",
-            used.calls, used.runs, used.tokens, used.time
+            "{}, {} over {} in {:.1?}",
+            counted(used.calls, "model call"),
+            counted(used.runs, "run"),
+            counted(used.tokens, "token"),
+            used.time
         ));
     }
     Ok(exit)

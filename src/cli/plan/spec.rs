@@ -1,9 +1,9 @@
 //! Plan specs from files, folders and standard input.
 
+use crate::cli::limits::LimitArgs;
 use crate::cli::messages;
 use crate::cli::source;
 use crate::error::Result;
-use crate::limits::Limits;
 use crate::plan::PlanAutomaton;
 use crate::syntax::automaton_spec::Spec;
 use std::path::PathBuf;
@@ -17,6 +17,8 @@ pub(super) struct SpecArgs {
     /// Sets a parameter of the spec; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = source::name_and_value, help_heading = "Spec")]
     parameters: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
 }
 
 impl SpecArgs {
@@ -30,12 +32,12 @@ impl SpecArgs {
     /// Reads the spec with more parameters.
     pub(super) fn read_with(&self, more: &[(String, String)]) -> Result<Spec> {
         let parameters: Vec<_> = self.parameters.iter().chain(more).cloned().collect();
-        source::read_spec(&self.spec, &parameters, &Limits::default())
+        source::read_spec(&self.spec, &parameters, &self.limits.get())
     }
 
     /// The spec's plan automaton.
     pub(super) fn load(&self) -> Result<PlanAutomaton> {
-        PlanAutomaton::new(self.read()?)
+        PlanAutomaton::new(self.read()?).map_err(|error| error.in_file(&self.name()))
     }
 
     /// The path as it was given.

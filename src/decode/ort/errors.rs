@@ -15,7 +15,8 @@ const SETUP: &str =
 pub(super) fn library_missing(searched: &str, reason: &str) -> Error {
     model(
         Diagnostic::new("decode/ort-missing", "ONNX Runtime's shared library was not found")
-            .found(format!("nothing in {searched}; the loader says: {reason}"))
+            .found(format!("nothing in {searched}"))
+            .cause(reason)
             .allowed("libonnxruntime.so (Linux), libonnxruntime.dylib (macOS) or onnxruntime.dll (Windows)")
             .help(SETUP),
     )
@@ -25,7 +26,7 @@ pub(super) fn library_missing(searched: &str, reason: &str) -> Error {
 pub(super) fn library_path(path: &Path) -> Error {
     model(
         Diagnostic::new("decode/ort-missing", "ORT_DYLIB_PATH names no file")
-            .found(path.display().to_string())
+            .in_file(path.display().to_string())
             .allowed("the path of ONNX Runtime's shared library")
             .help(SETUP),
     )
@@ -34,8 +35,9 @@ pub(super) fn library_path(path: &Path) -> Error {
 /// A library is there and cannot be used.
 pub(super) fn library_unusable(path: &Path, reason: impl std::fmt::Display) -> Error {
     model(
-        Diagnostic::new("decode/ort-unusable", format!("`{}` cannot be used", path.display()))
-            .found(reason.to_string())
+        Diagnostic::new("decode/ort-unusable", "ONNX Runtime's shared library cannot be used")
+            .in_file(path.display().to_string())
+            .cause(reason)
             .allowed("ONNX Runtime 1.24 or newer, built for this machine")
             .help(SETUP),
     )
@@ -44,8 +46,9 @@ pub(super) fn library_unusable(path: &Path, reason: impl std::fmt::Display) -> E
 /// A model file that ONNX Runtime refuses.
 pub(super) fn model_file(path: &Path, reason: impl std::fmt::Display) -> Error {
     model(
-        Diagnostic::new("decode/model-file", format!("ONNX Runtime cannot load `{}`", path.display()))
-            .found(reason.to_string())
+        Diagnostic::new("decode/model-file", "ONNX Runtime cannot load the model")
+            .in_file(path.display().to_string())
+            .cause(reason)
             .allowed("an ONNX decoder with a key-value cache")
             .help("check that the file is whole, and that the files with its external data lie beside it"),
     )
@@ -69,7 +72,7 @@ pub(super) fn interface(what: impl Into<String>, found: impl AsRef<str>) -> Erro
 pub(super) fn run(reason: impl std::fmt::Display) -> Error {
     model(
         Diagnostic::new("decode/model-run", "ONNX Runtime failed to run the model")
-            .found(reason.to_string())
+            .cause(reason)
             .help("the sequence is as it was before the step"),
     )
 }
@@ -110,7 +113,7 @@ pub(super) fn truncate(length: usize, available: usize) -> Error {
 /// The notice that CUDA was asked for and the processor is used.
 pub(super) fn no_cuda(reason: impl std::fmt::Display) -> Diagnostic {
     Diagnostic::new("decode/no-cuda", "CUDA cannot be used; the model runs on the processor")
-        .found(reason.to_string())
+        .cause(reason)
         .allowed("an ONNX Runtime built for CUDA, with the CUDA libraries it needs")
         .help("set ORT_DYLIB_PATH to the library of onnxruntime-gpu, and CUDA_LIB_PATH to the folder of the CUDA libraries")
 }

@@ -194,11 +194,11 @@ impl Document {
     }
 }
 
-/// Reads a spec. `rendered` says that the text came out of a template, so that errors can say so.
-pub(super) fn read(text: &str, format: Format, rendered: bool) -> Result<Document> {
+/// Reads a spec.
+pub(super) fn read(text: &str, format: Format) -> Result<Document> {
     let document: Document = match format {
-        Format::Toml => toml::from_str(text).map_err(|e| errors::toml(text, &e, rendered))?,
-        Format::Json => serde_json::from_str(text).map_err(|e| errors::json(text, &e, rendered))?,
+        Format::Toml => toml::from_str(text).map_err(|e| errors::toml(text, &e))?,
+        Format::Json => serde_json::from_str(text).map_err(|e| errors::json(text, &e))?,
     };
     document.check_fields()?;
     Ok(document)

@@ -2,7 +2,7 @@
 
 use super::document::Kind;
 use super::parameters::{Parameter, ParameterType};
-use crate::diagnostic::{Diagnostic, Place, excerpt};
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 
 fn error(diagnostic: Diagnostic) -> Error {
@@ -26,43 +26,24 @@ fn a(kind: Kind) -> String {
     format!("{} `{kind}`", if kind == Kind::Nfa { "an" } else { "a" })
 }
 
-/// A parser's message as one line of bounded length.
-fn one_line(message: &str) -> String {
-    let line: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let line: String = line.join("; ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match line.char_indices().nth(500) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+fn unreadable(notation: &str, cause: &str, place: Place) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/unreadable", format!("the {notation} cannot be read"))
+            .at(place)
+            .cause(cause)
+            .help("correct it there; the documentation of `automaton_spec` lists the fields"),
+    )
 }
 
-fn unreadable(notation: &str, message: &str, text: &str, place: Place, rendered: bool) -> Error {
-    let help = if rendered {
-        "the line is counted in the text after the template was rendered; `found` shows it"
-    } else {
-        "mend it there; the documentation of `automaton_spec` lists the fields"
-    };
-    let mut diagnostic = Diagnostic::new(
-        "automaton-spec/unreadable",
-        format!("the {notation} cannot be read: {}", one_line(message)),
-    );
-    if let Place::LineColumn { line, .. } = place
-        && let Some(line) = text.lines().nth(line - 1)
-    {
-        diagnostic = diagnostic.found(line.trim());
-    }
-    error(diagnostic.at(place).help(help))
+pub(super) fn toml(text: &str, cause: &toml::de::Error) -> Error {
+    let place = Place::in_text(text, cause.span().map_or(0, |span| span.start));
+    unreadable("TOML", cause.message(), place)
 }
 
-pub(super) fn toml(text: &str, cause: &toml::de::Error, rendered: bool) -> Error {
-    let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
-    unreadable("TOML", cause.message(), text, place, rendered)
-}
-
-pub(super) fn json(text: &str, cause: &serde_json::Error, rendered: bool) -> Error {
+pub(super) fn json(text: &str, cause: &serde_json::Error) -> Error {
     let message = cause.to_string();
     let place = match (cause.line(), cause.column()) {
-        (0, _) => Place::Whole,
+        (0, _) => Place::in_text(text, 0),
         (line, column) => {
             // serde_json counts columns in bytes, and calls the end of a line column 0 of the next
             let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
@@ -70,7 +51,7 @@ pub(super) fn json(text: &str, cause: &serde_json::Error, rendered: bool) -> Err
         }
     };
     let message = message.split(" at line ").next().unwrap_or_default();
-    unreadable("JSON", message, text, place, rendered)
+    unreadable("JSON", message, place)
 }
 
 pub(super) fn missing(field: &str, kind: Kind) -> Error {
@@ -107,19 +88,29 @@ pub(super) fn undefined<'a>(
     place: String,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Error {
+    let known: Vec<&str> = known.into_iter().collect();
+    let otherwise = match what {
+        "symbol" => "add it to `symbols`, or correct the name",
+        "state" => "a state is one that accepts or that a transition leaves, or is listed in `states`",
+        "stack symbol" => "a stack symbol is `stack_start` or one that some transition pushes",
+        "head" => "write rules for it, or correct the name",
+        _ if place.starts_with("/limits") => "a name in `limits` is that of a symbol or of a group",
+        _ => "a name in a body is a symbol or the head of a rule",
+    };
     error(
         Diagnostic::new("automaton-spec/undefined", format!("no such {what}: `{}`", excerpt(name)))
             .at(Place::Pointer(place))
-            .allowed(list(known))
-            .help(match what {
-                "symbol" => "add it to `symbols`, or mend the name",
-                "state" => {
-                    "a state is one that accepts or that a transition leaves, or is listed in `states`"
-                }
-                "stack symbol" => "a stack symbol is `stack_start` or one that some transition pushes",
-                "head" => "write rules for it, or mend the name",
-                _ => "a name in a body is a symbol or the head of a rule",
-            }),
+            .help(did_you_mean(name, known.iter().copied(), otherwise))
+            .allowed(list(known)),
+    )
+}
+
+pub(super) fn requires_group(name: &str, place: String) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/undefined", format!("`{}` is a group, not a symbol", excerpt(name)))
+            .at(Place::Pointer(place))
+            .allowed("names of symbols, all of which must be carried out before")
+            .help("name the symbols of the group that are required"),
     )
 }
 
@@ -232,7 +223,7 @@ pub(super) fn limited_twice(name: &str, place: String) -> Error {
     error(
         Diagnostic::new("automaton-spec/twice", format!("the symbol `{}` has two limits", excerpt(name)))
             .at(Place::Pointer(place))
-            .help("list it once, under `at_most_once` or `exactly_once`"),
+            .help("say it once: `exactly_once` means at least and at most once; only `at_least` and `at_most` go together"),
     )
 }
 
@@ -351,24 +342,23 @@ pub(super) fn unknown_parameter(name: &str, parameters: &[Parameter]) -> Error {
     )
 }
 
-pub(super) fn template(text: &str, cause: &minijinja::Error) -> Error {
+pub(super) fn template(cause: &minijinja::Error) -> Error {
     let message = match cause.detail() {
         Some(detail) => format!("{}: {detail}", cause.kind()),
         None => cause.kind().to_string(),
     };
-    let message = format!("the template cannot be rendered: {}", one_line(&message));
-    let line = cause.line().unwrap_or(1);
     error(
-        Diagnostic::new("automaton-spec/template", message)
-            .at(Place::LineColumn { line, column: 1 })
-            .found(text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim())
-            .help("mend the tag on that line; `{{`, `{%` and `{#` begin tags everywhere after the header"),
+        Diagnostic::new("automaton-spec/template", "the template cannot be rendered")
+            .at(Place::LineColumn { line: cause.line().unwrap_or(1), column: 1 })
+            .cause(message)
+            .help("correct the tag on that line; `{{`, `{%` and `{#` begin tags everywhere after the header"),
     )
 }
 
 pub(super) fn template_not_text() -> Error {
     error(
         Diagnostic::new("automaton-spec/template", "the rendered template is not UTF-8")
+            .at(Place::LineColumn { line: 1, column: 1 })
             .help("put out texts, numbers, booleans and lists only"),
     )
 }

@@ -4,7 +4,7 @@ use super::document::{Document, Kind, Transition};
 use super::errors;
 use super::productions::{Item, Productions};
 use crate::diagnostic::Diagnostic;
-use crate::error::Result;
+use crate::error::{Errors, Result};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
@@ -30,13 +30,14 @@ impl<'d> States<'d> {
     pub(super) fn read(document: &'d Document) -> Result<(States<'d>, Vec<Step<'d>>)> {
         let transitions = document.transitions.as_deref().unwrap_or_default();
         let start = document.start()?;
+        let mut errors = Errors::default();
         let mut states =
             States { names: Vec::new(), accepting: Vec::new(), start: 0, numbers: FxHashMap::default() };
         match &document.states {
             Some(listed) => {
                 for (i, name) in listed.iter().enumerate() {
                     if states.numbers.contains_key(name.as_str()) {
-                        return Err(errors::state_twice(name, i));
+                        errors.push(errors::state_twice(name, i));
                     }
                     states.add(name);
                 }
@@ -50,35 +51,39 @@ impl<'d> States<'d> {
                 }
             }
         }
-        states.start = states.number(start, || "/start".to_owned())?;
+        if let Some(start) = errors.take(states.number(start, || "/start".to_owned())) {
+            states.start = start;
+        }
         for (i, name) in document.accepting.iter().flatten().enumerate() {
-            let number = states.number(name, || format!("/accepting/{i}"))?;
-            states.accepting[number] = true;
+            if let Some(number) = errors.take(states.number(name, || format!("/accepting/{i}"))) {
+                states.accepting[number] = true;
+            }
         }
         let symbols = document.symbol_numbers();
         let mut steps = Vec::with_capacity(transitions.len());
         for (i, written) in transitions.iter().enumerate() {
-            let from = states.number(&written.from, || format!("/transitions/{i}/from"))?;
-            let to = states.number(&written.to, || format!("/transitions/{i}/to"))?;
-            let inputs = match &written.input {
-                None => None,
-                Some(names) if names.0.is_empty() => return Err(errors::no_input(i)),
-                Some(names) => {
-                    let numbers: Result<Vec<usize>> = names
-                        .0
-                        .iter()
-                        .map(|name| {
-                            symbols.get(name.as_str()).copied().ok_or_else(|| {
-                                let place = format!("/transitions/{i}/input");
-                                errors::undefined("symbol", name, place, symbol_names(document))
-                            })
-                        })
-                        .collect();
-                    Some(numbers?)
+            if errors.is_full() {
+                break;
+            }
+            let from = errors.take(states.number(&written.from, || format!("/transitions/{i}/from")));
+            let inputs = written.input.as_ref().map(|names| {
+                if names.0.is_empty() {
+                    errors.push(errors::no_input(i));
                 }
-            };
-            steps.push(Step { from, inputs, to, written });
+                let number = |name: &String| {
+                    symbols.get(name.as_str()).copied().ok_or_else(|| {
+                        let place = format!("/transitions/{i}/input");
+                        errors::undefined("symbol", name, place, symbol_names(document))
+                    })
+                };
+                names.0.iter().filter_map(|name| errors.take(number(name))).collect()
+            });
+            let to = errors.take(states.number(&written.to, || format!("/transitions/{i}/to")));
+            if let (Some(from), Some(to)) = (from, to) {
+                steps.push(Step { from, inputs, to, written });
+            }
         }
+        errors.finish()?;
         Ok((states, steps))
     }
 

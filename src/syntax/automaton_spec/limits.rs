@@ -4,7 +4,7 @@ use super::document::Document;
 use super::errors;
 use super::finite::symbol_names;
 use super::productions::Productions;
-use crate::error::Result;
+use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most elements of a set, so that its subsets can be counted.
@@ -48,14 +48,17 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
     let place = |list: &str, name: &str| super::document::pointer(["limits", list, name]);
     all.extend(written.at_most.0.iter().map(|(n, max)| (place("at_most", n), n.clone(), 0, Some(*max))));
     all.extend(written.at_least.0.iter().map(|(n, min)| (place("at_least", n), n.clone(), *min, None)));
+    let mut errors = Errors::default();
     for (pointer, name, min, max) in &all {
         let Some((name, symbols)) = names.of.get_key_value(name.as_str()) else {
-            return Err(errors::undefined("symbol", name, pointer.clone(), symbol_names(document)));
+            errors.push(errors::undefined("name", name, pointer.clone(), names.of.keys().copied()));
+            continue;
         };
         let symbols: Vec<usize> =
             symbols.iter().copied().filter(|symbol| used.binary_search(symbol).is_ok()).collect();
         if symbols.is_empty() && *min > 0 {
-            return Err(errors::required_but_unused(name, pointer.clone()));
+            errors.push(errors::required_but_unused(name, pointer.clone()));
+            continue;
         }
         if let Some(&known) = places.get(name) {
             // a least and a greatest number make one limit
@@ -63,17 +66,19 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
             let joins = (limit.min == 0 && max.is_none()) && pointer.starts_with("/limits/at_least");
             let twice = !joins || written.at_most.0.iter().all(|(n, _)| n != name);
             if twice {
-                return Err(errors::limited_twice(name, pointer.clone()));
+                errors.push(errors::limited_twice(name, pointer.clone()));
+                continue;
             }
             limit.min = *min;
             if limit.max.is_some_and(|max| max < limit.min) {
-                return Err(errors::crossed_limits(name, pointer.clone()));
+                errors.push(errors::crossed_limits(name, pointer.clone()));
             }
             continue;
         }
         places.insert(name, limits.len());
         limits.push(Limit { name: (*name).to_owned(), symbols, min: *min, max: *max });
     }
+    errors.finish()?;
     limits.retain(|limit| !limit.symbols.is_empty());
     Ok(limits)
 }
@@ -106,13 +111,18 @@ impl<'d> Names<'d> {
 
 /// Checks what symbols say of themselves: their sets, and the symbols that they require.
 pub(super) fn check_symbols(document: &Document) -> Result<()> {
+    let mut errors = Errors::default();
     let numbers = document.symbol_numbers();
+    let groups: FxHashSet<&str> =
+        document.symbols.0.iter().flat_map(|symbol| symbol.groups.iter().map(String::as_str)).collect();
     for symbol in &document.symbols.0 {
         let id = symbol.id.as_str();
         for (i, required) in symbol.requires.iter().enumerate() {
-            if !numbers.contains_key(required.as_str()) {
-                let place = super::document::pointer(["symbols", id, "requires", &i.to_string()]);
-                return Err(errors::undefined("symbol", required, place, symbol_names(document)));
+            let place = || super::document::pointer(["symbols", id, "requires", &i.to_string()]);
+            if groups.contains(required.as_str()) && !numbers.contains_key(required.as_str()) {
+                errors.push(errors::requires_group(required, place()));
+            } else if !numbers.contains_key(required.as_str()) {
+                errors.push(errors::undefined("symbol", required, place(), symbol_names(document)));
             }
         }
         let Some(set) = &symbol.set else { continue };
@@ -133,8 +143,8 @@ pub(super) fn check_symbols(document: &Document) -> Result<()> {
             None
         };
         if let Some(wrong) = wrong {
-            return Err(errors::bad_set(id, &wrong));
+            errors.push(errors::bad_set(id, &wrong));
         }
     }
-    Ok(())
+    errors.finish()
 }

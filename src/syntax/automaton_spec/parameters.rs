@@ -231,7 +231,7 @@ pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
 
 /// Reads a header.
 pub(super) fn read(header: &str) -> Result<(Vec<Parameter>, Templates)> {
-    let header: Header = toml::from_str(header).map_err(|e| errors::toml(header, &e, false))?;
+    let header: Header = toml::from_str(header).map_err(|e| errors::toml(header, &e))?;
     let declared = header.parameters.0.into_iter();
     let parameters: Result<Vec<Parameter>> =
         declared.map(|(name, declaration)| parameter(name, &declaration)).collect();

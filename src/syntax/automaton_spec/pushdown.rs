@@ -16,7 +16,7 @@ use super::errors;
 use super::finite::{States, Step, inputs};
 use super::productions::{Item, Productions};
 use crate::diagnostic::Diagnostic;
-use crate::error::Result;
+use crate::error::{Errors, Result};
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -101,15 +101,19 @@ fn machine<'d>(
     for name in &states.names {
         machine.state((*name).to_owned());
     }
+    let mut errors = Errors::default();
     let mut count = 0;
     for (i, step) in steps.iter().enumerate() {
         let pop = match &step.written.pop {
             None => None,
-            Some(name) => Some(*numbers.get(name.as_str()).ok_or_else(|| {
+            Some(name) => errors.take(numbers.get(name.as_str()).copied().ok_or_else(|| {
                 let place = format!("/transitions/{i}/pop");
                 errors::undefined("stack symbol", name, place, machine.stack.iter().skip(1).copied())
-            })?),
+            })),
         };
+        if errors.is_full() {
+            break;
+        }
         let push: Vec<usize> = step
             .written
             .push
@@ -138,6 +142,7 @@ fn machine<'d>(
             machine.add(step.from, input, first, to);
         }
     }
+    errors.finish()?;
     let end = machine.state("end".to_owned());
     let drain = machine.state("drain".to_owned());
     for symbol in 0..machine.stack.len() {

@@ -6,11 +6,11 @@ use super::limits::Limit;
 use super::productions::Productions;
 use super::symbol::Symbol;
 use super::{
-    Compiled, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
+    Compiled, Format, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
     pushdown, template,
 };
-use crate::diagnostic::Diagnostic;
-use crate::error::Result;
+use crate::diagnostic::{Diagnostic, Notation, Source};
+use crate::error::{Error, Errors, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 
@@ -36,6 +36,34 @@ pub struct Spec {
     templates: Templates,
     warnings: Vec<Diagnostic>,
     limits: Limits,
+    text: Text,
+}
+
+/// The text of a spec, for the lines of errors.
+#[derive(Debug)]
+struct Text {
+    format: Format,
+    text: String,
+    /// What `text` was rendered from.
+    template: Option<String>,
+}
+
+impl Text {
+    fn locate(&self, error: Error) -> Error {
+        let notation = match self.format {
+            Format::Toml => Notation::Toml,
+            Format::Json => Notation::Json,
+        };
+        let source = Source::new(&self.text, notation);
+        match &self.template {
+            Some(template) => error.in_source(&source.rendered_from(template)),
+            None => error.in_source(&source),
+        }
+    }
+}
+
+fn toml(text: &str) -> Source<'_> {
+    Source::new(text, Notation::Toml)
 }
 
 impl Spec {
@@ -45,34 +73,65 @@ impl Spec {
     /// As [`compile`](super::compile), save for what concerns texts alone.
     pub fn read(source: &str, options: &Options) -> Result<Spec> {
         options.limits.check_source(source)?;
-        let (header, body) = parameters::split(source)?;
+        let template = Source::new(source, Notation::Text);
+        let (header, body) = parameters::split(source).map_err(|error| error.in_source(&template))?;
         let (mut declared, mut templates) = match header {
-            Some(header) => parameters::read(header)?,
+            Some(header) => parameters::read(header).map_err(|error| error.in_source(&toml(header)))?,
             None => Default::default(),
         };
-        parameters::set(&mut declared, &options.parameters)?;
-        let rendered = match header {
-            Some(_) => Some(template::render(source, body, &declared, &options.limits)?),
-            None => None,
+        parameters::set(&mut declared, &options.parameters)
+            .map_err(|error| error.in_source(&toml(header.unwrap_or_default())))?;
+        let text = match header {
+            None => Text { format: options.format, text: source.to_owned(), template: None },
+            Some(_) => Text {
+                format: options.format,
+                text: template::render(source, body, &declared, &options.limits)
+                    .map_err(|error| error.in_source(&template))?,
+                template: Some(source.to_owned()),
+            },
         };
-        let text = rendered.as_deref().unwrap_or(source);
-        let mut document = document::read(text, options.format, rendered.is_some())?;
+        let read = Self::document(&text, &mut templates, &options.limits);
+        let (document, productions, symbol_limits, warnings) = read.map_err(|error| text.locate(error))?;
+        let limits = options.limits.clone();
+        Ok(Spec {
+            document,
+            productions,
+            symbol_limits,
+            parameters: declared,
+            templates,
+            warnings,
+            limits,
+            text,
+        })
+    }
+
+    /// What a rendered text says.
+    fn document(
+        text: &Text,
+        templates: &mut Templates,
+        limits: &Limits,
+    ) -> Result<(Document, Productions, Vec<Limit>, Vec<Diagnostic>)> {
+        let mut document = document::read(&text.text, text.format)?;
+        let mut errors = Errors::default();
         match document.templates.take() {
-            Some(_) if header.is_some() => return Err(errors::misplaced_templates()),
-            Some(found) => templates = found,
+            Some(_) if text.template.is_some() => errors.push(errors::misplaced_templates()),
+            Some(found) => *templates = found,
             None => {}
         }
-        limits::check_symbols(&document)?;
+        errors.take(limits::check_symbols(&document));
         let mut warnings = Vec::new();
         let productions = match document.kind {
-            Kind::Dfa | Kind::Nfa => finite::productions(&document, &options.limits, &mut warnings)?,
-            Kind::Pda => pushdown::productions(&document, &options.limits, &mut warnings)?,
-            Kind::Cfg => context_free::productions(&document, &options.limits, &mut warnings)?,
+            Kind::Dfa | Kind::Nfa => finite::productions(&document, limits, &mut warnings),
+            Kind::Pda => pushdown::productions(&document, limits, &mut warnings),
+            Kind::Cfg => context_free::productions(&document, limits, &mut warnings),
         };
-        let productions = productions.trimmed()?;
-        let symbol_limits = limits::resolve(&document, &productions)?;
-        let limits = options.limits.clone();
-        Ok(Spec { document, productions, symbol_limits, parameters: declared, templates, warnings, limits })
+        let productions = errors.take(productions.and_then(Productions::trimmed));
+        // limits are resolved for the symbols in use
+        let resolved = productions.as_ref().map(|productions| limits::resolve(&document, productions));
+        let symbol_limits = resolved.and_then(|resolved| errors.take(resolved));
+        errors.finish()?;
+        let empty = || Productions::new(limits);
+        Ok((document, productions.unwrap_or_else(empty), symbol_limits.unwrap_or_default(), warnings))
     }
 
     /// The kind of spec.
@@ -141,6 +200,7 @@ impl Spec {
     /// `automaton-spec/…` for what cannot be checked on texts; limits.
     pub fn grammar(&self) -> Result<Grammar> {
         lower::lower(&self.document, &self.productions, &self.symbol_limits, &self.limits)
+            .map_err(|error| self.locate(error))
     }
 
     /// The grammar of the spec's texts, with all that was said of them.
@@ -165,6 +225,11 @@ impl Spec {
 
     /// Codes for the symbols in use.
     pub(crate) fn codes(&self) -> Result<Codes> {
-        Codes::new(self.symbols(), &self.symbol_limits, &self.productions)
+        Codes::new(self.symbols(), &self.symbol_limits, &self.productions).map_err(|error| self.locate(error))
+    }
+
+    /// An error with the lines that its places are in.
+    pub(crate) fn locate(&self, error: Error) -> Error {
+        self.text.locate(error)
     }
 }

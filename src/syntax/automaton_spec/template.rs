@@ -9,6 +9,7 @@
 
 use super::errors;
 use super::parameters::{Parameter, ParameterValue};
+use crate::diagnostic::Place;
 use crate::error::Result;
 use crate::limits::Limits;
 use minijinja::value::ValueKind;
@@ -48,9 +49,10 @@ pub(super) fn render(source: &str, body: usize, parameters: &[Parameter], limits
         .template_from_str(&template)
         .and_then(|template| template.render_captured_to(Value::from(values), &mut writer).map(|_| ()));
     if writer.exceeded {
-        return Err(Limits::exceeded("source_bytes", limits.source_bytes, "a larger rendered template"));
+        let exceeded = Limits::exceeded("source_bytes", limits.source_bytes, "a larger rendered template");
+        return Err(exceeded.or_at(&Place::in_text(source, body)));
     }
-    rendered.map_err(|e| errors::template(&template, &e))?;
+    rendered.map_err(|e| errors::template(&e))?;
     String::from_utf8(writer.text).map_err(|_| errors::template_not_text())
 }
 

@@ -3,25 +3,31 @@
 use super::errors;
 use super::names::Names;
 use crate::diagnostic::Diagnostic;
-use crate::error::Result;
+use crate::error::{Errors, Result};
 use crate::grammar::{Grammar, analysis};
 
 /// Places in the source are found by reading it from its beginning, so warnings are not without end.
 const MAX_WARNINGS: usize = 20;
 
-/// The warnings about a grammar, or its first rule that matters and describes no text.
+/// The warnings about a grammar, or errors for the rules that matter and describe no text.
 pub(super) fn check(source: &str, grammar: &Grammar, names: &Names<'_>) -> Result<Vec<Diagnostic>> {
     let productive = analysis::productive(grammar);
     let reachable = analysis::reachable(grammar);
-    let mut unreachable = Vec::new();
+    let (mut unreachable, mut unproductive) = (Vec::new(), Vec::new());
     for ((rule, &reachable), &(name, offset)) in grammar.rules().iter().zip(&reachable).zip(names.in_order())
     {
         if !reachable {
             unreachable.push((offset, name));
         } else if !productive.holds(rule.body) {
-            return Err(errors::unproductive_rule(source, offset, name));
+            unproductive.push((offset, name));
         }
     }
+    unproductive.sort_unstable();
+    let mut errors = Errors::default();
+    for (offset, name) in unproductive.into_iter().take(Errors::MOST + 1) {
+        errors.push(errors::unproductive_rule(source, offset, name));
+    }
+    errors.finish()?;
     unreachable.sort_unstable();
     let mut warnings: Vec<Diagnostic> = unreachable
         .iter()

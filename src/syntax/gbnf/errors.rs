@@ -1,6 +1,6 @@
 //! The errors and warnings of the GBNF front end.
 
-use crate::diagnostic::{Diagnostic, Place, excerpt, excerpt_bytes};
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt, excerpt_bytes, similar};
 use crate::error::{Error, ErrorKind};
 
 fn at(source: &str, offset: usize, code: &'static str, message: impl Into<String>) -> Diagnostic {
@@ -29,16 +29,6 @@ fn line_column(source: &str, offset: usize) -> String {
     Place::in_text(source, offset).to_string()
 }
 
-fn did_you_mean(similar: &[&str], otherwise: String) -> String {
-    match similar {
-        [] => otherwise,
-        names => {
-            let names: Vec<String> = names.iter().map(|name| format!("`{}`", excerpt(name))).collect();
-            format!("did you mean {}?", names.join(" or "))
-        }
-    }
-}
-
 pub(super) fn not_utf8(source: &[u8], offset: usize) -> Error {
     let (before, rest) = source.split_at(offset.min(source.len()));
     let text = String::from_utf8_lossy(before);
@@ -49,18 +39,35 @@ pub(super) fn not_utf8(source: &[u8], offset: usize) -> Error {
     )
 }
 
-pub(super) fn no_root(source: &str, name: &str, similar: &[&str]) -> Error {
-    let help =
-        did_you_mean(similar, format!("add a rule `{} ::= …` that describes the whole text", excerpt(name)));
-    error(
-        at(source, source.len(), "gbnf/no-root", format!("there is no rule `{}`", excerpt(name))).help(help),
-    )
+pub(super) fn no_root<'s>(
+    source: &str,
+    name: &str,
+    first: Option<(usize, &'s str)>,
+    known: impl Iterator<Item = &'s str>,
+) -> Error {
+    let near = similar(name, known);
+    let shown = excerpt(name);
+    let other = near.first().copied().or(first.map(|(_, first)| first));
+    let help = match other {
+        Some(other) => format!(
+            "rename the rule from which texts start to `{shown}`, or set `Options::root`, for instance to `{}`",
+            excerpt(other)
+        ),
+        None => format!("add a rule `{shown} ::= …` that describes the whole text"),
+    };
+    let offset = first.map_or(source.len(), |(offset, _)| offset);
+    error(at(source, offset, "gbnf/no-root", format!("there is no rule `{shown}`")).help(help))
 }
 
-pub(super) fn undefined_rule(source: &str, offset: usize, name: &str, similar: &[&str]) -> Error {
-    let name = excerpt(name);
-    let help = did_you_mean(similar, format!("add a rule `{name} ::= …`"));
-    error(at(source, offset, "gbnf/undefined-rule", format!("the rule `{name}` is not defined")).help(help))
+pub(super) fn undefined_rule<'s>(
+    source: &str,
+    offset: usize,
+    name: &str,
+    known: impl Iterator<Item = &'s str>,
+) -> Error {
+    let shown = excerpt(name);
+    let help = did_you_mean(name, known, format!("add a rule `{shown} ::= …`"));
+    error(at(source, offset, "gbnf/undefined-rule", format!("the rule `{shown}` is not defined")).help(help))
 }
 
 pub(super) fn duplicate_rule(source: &str, offset: usize, name: &str, first: usize) -> Error {
@@ -106,25 +113,45 @@ pub(super) fn expected_rule(source: &str, offset: usize) -> Error {
 }
 
 pub(super) fn expected_definition(source: &str, offset: usize, name: &str) -> Error {
+    let rest = source.get(offset..).unwrap_or("");
+    let sign = [":=", "=", "->", "→", ":"].into_iter().find(|sign| rest.starts_with(sign));
+    let help = match sign {
+        Some(sign) => format!("did you mean `::=`? GBNF does not define rules with `{sign}`"),
+        None => "a rule is `name ::= …`; to go on with a rule on a new line, use parentheses or end the line in `|`"
+            .to_owned(),
+    };
     error(
         at(source, offset, "gbnf/expected-rule", format!("`::=` should follow the name `{}`", excerpt(name)))
             .found(next(source, offset))
-            .help("a rule is `name ::= …`; to go on with a rule on a new line, use parentheses or end the line in `|`"),
+            .help(help),
     )
 }
 
 pub(super) fn unexpected(source: &str, offset: usize) -> Error {
-    let mut help = "separate rules by line ends; write text in double quotes";
-    if source.get(offset..).is_some_and(|rest| rest.starts_with("::=")) {
-        help =
-            "every rule begins on a new line, and none may have an empty body over a line end: write `\"\"`";
-    }
+    let rest = source.get(offset..).unwrap_or("");
+    let help = match quoted(rest) {
+        Some(text) => format!("write text in double quotes: `\"{}\"`", excerpt(text)),
+        None if rest.starts_with("::=") => {
+            "every rule begins on a new line, and none may have an empty body over a line end: write `\"\"`"
+                .to_owned()
+        }
+        None => "separate rules by line ends; write text in double quotes".to_owned(),
+    };
     error(
         at(source, offset, "gbnf/unexpected", "this cannot stand in a rule")
             .found(next(source, offset))
             .allowed("a literal, a class, `.`, a rule name, a group, `|` or a repeat")
             .help(help),
     )
+}
+
+/// What stands in quotes that GBNF does not have, at the beginning of `rest`.
+fn quoted(rest: &str) -> Option<&str> {
+    let line = rest.lines().next()?;
+    [('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('`', '`')].into_iter().find_map(|(open, close)| {
+        let inner = line.strip_prefix(open)?;
+        inner.get(..inner.find(close)?)
+    })
 }
 
 pub(super) fn unclosed_group(source: &str, offset: usize) -> Error {

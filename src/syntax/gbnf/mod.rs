@@ -27,7 +27,7 @@ mod names;
 mod parser;
 mod scanner;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::limits::Limits;
@@ -59,9 +59,13 @@ pub struct Compiled {
 /// The grammar that `source` describes.
 ///
 /// # Errors
-/// `gbnf/…` with the line and column; `limit/exceeded`.
+/// `gbnf/…` with the line and column, all of a source up to a bound; `limit/exceeded`.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     options.limits.check_source(source)?;
+    read(source, options).map_err(|error| error.in_source(&Source::new(source, Notation::Gbnf)))
+}
+
+fn read(source: &str, options: &Options) -> Result<Compiled> {
     let builder = GrammarBuilder::with_limits(options.limits.clone());
     let parsed = parser::parse(source, builder)?;
     let root = parsed.names.root(source, &options.root)?;

@@ -1,12 +1,9 @@
 //! The names of rules: where each is defined and first used.
 
 use super::errors;
-use crate::error::Result;
+use crate::error::{Errors, Result};
 use crate::grammar::{GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
-
-/// How many names are compared to say what may have been meant.
-const MAX_COMPARED: usize = 10_000;
 
 /// All names so far.
 #[derive(Default)]
@@ -61,12 +58,16 @@ impl<'s> Names<'s> {
         &self.rules
     }
 
-    /// Fails if a rule that is used is not defined.
-    pub(super) fn check(&self, source: &str) -> Result<()> {
+    /// The errors of names that are used and not defined, each at its first use.
+    pub(super) fn check(&self, source: &str, errors: &mut Errors) {
         let missing = self.rules.iter().zip(&self.defined).filter(|(_, defined)| !**defined);
-        match missing.map(|(rule, _)| rule).min_by_key(|(_, offset)| *offset) {
-            Some(&(name, offset)) => Err(errors::undefined_rule(source, offset, name, &self.similar(name))),
-            None => Ok(()),
+        let mut missing: Vec<(usize, &str)> = missing.map(|(&(name, offset), _)| (offset, name)).collect();
+        missing.sort_unstable();
+        for (offset, name) in missing {
+            if errors.is_full() {
+                return;
+            }
+            errors.push(errors::undefined_rule(source, offset, name, self.known()));
         }
     }
 
@@ -74,45 +75,16 @@ impl<'s> Names<'s> {
     pub(super) fn root(&self, source: &str, name: &str) -> Result<RuleId> {
         match self.ids.get(name) {
             Some(&id) => Ok(id),
-            None => Err(errors::no_root(source, name, &self.similar(name))),
+            None => {
+                let first = self.rules.iter().zip(&self.defined).filter(|(_, defined)| **defined);
+                let first = first.map(|(&(name, offset), _)| (offset, name)).min();
+                Err(errors::no_root(source, name, first, self.known()))
+            }
         }
     }
 
-    /// Up to three defined names that are near to `name`, the nearest first.
-    fn similar(&self, name: &str) -> Vec<&'s str> {
-        let most = (name.len() / 2).clamp(1, 3);
-        let mut near: Vec<(usize, &'s str)> = self
-            .rules
-            .iter()
-            .zip(&self.defined)
-            .filter(|((other, _), defined)| {
-                **defined && other.len().abs_diff(name.len()) <= most && name.len() <= 100
-            })
-            .take(MAX_COMPARED)
-            .map(|((other, _), _)| (distance(name.as_bytes(), other.as_bytes()), *other))
-            .filter(|(distance, _)| *distance <= most)
-            .collect();
-        near.sort_unstable();
-        near.into_iter().take(3).map(|(_, other)| other).collect()
+    /// The names that are defined.
+    fn known(&self) -> impl Iterator<Item = &'s str> {
+        self.rules.iter().zip(&self.defined).filter(|(_, defined)| **defined).map(|(&(name, _), _)| name)
     }
-}
-
-/// How many bytes must be inserted, removed or replaced to make one the other (Levenshtein); case counts
-/// for nothing.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, cell) in b.iter().zip(row.iter_mut().skip(1)) {
-            let replaced = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = *cell;
-            left = replaced.min(diagonal + 1).min(left + 1);
-            *cell = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

@@ -1,9 +1,11 @@
-//! The parser: one pass over the source that builds expressions as it goes, with open groups on a stack.
+//! The parser: one pass over the source that builds expressions as it goes, with open groups on a stack. After an error
+//! it goes on at the next line that begins a rule.
 
 use super::errors;
 use super::names::Names;
 use super::scanner::Scanner;
-use crate::error::Result;
+use crate::diagnostic::Place;
+use crate::error::{ErrorKind, Errors, Result};
 use crate::grammar::{CharClass, ExprId, GrammarBuilder};
 use crate::limits::Limits;
 
@@ -14,15 +16,25 @@ pub(super) struct Parsed<'s> {
 }
 
 pub(super) fn parse(source: &str, builder: GrammarBuilder) -> Result<Parsed<'_>> {
-    let mut parser = Parser { scanner: Scanner::new(source), builder, names: Names::default() };
+    let scanner = Scanner::new(source);
+    let mut parser = Parser { scanner, builder, names: Names::default(), errors: Errors::default() };
     parser.scanner.space(true);
-    while parser.scanner.byte().is_some() {
-        parser.rule()?;
+    while parser.scanner.byte().is_some() && !parser.errors.is_full() {
+        let start = parser.scanner.offset;
+        if let Err(error) = parser.rule() {
+            if error.kind() == ErrorKind::Limit {
+                return Err(error);
+            }
+            parser.errors.push(error);
+            parser.scanner.offset = start;
+            parser.scanner.next_rule();
+        }
         if let Some(error) = parser.builder.error() {
-            return Err(error.clone());
+            return Err(error.clone().or_at(&Place::in_text(source, start)));
         }
     }
-    parser.names.check(source)?;
+    parser.names.check(source, &mut parser.errors);
+    parser.errors.finish()?;
     Ok(Parsed { builder: parser.builder, names: parser.names })
 }
 
@@ -30,6 +42,7 @@ struct Parser<'s> {
     scanner: Scanner<'s>,
     builder: GrammarBuilder,
     names: Names<'s>,
+    errors: Errors,
 }
 
 /// Alternatives whose end has not been reached.
@@ -65,13 +78,23 @@ impl Parser<'_> {
             return Err(errors::expected_rule(self.scanner.source, start));
         }
         self.scanner.space(false);
-        if !self.scanner.eat("::=") {
-            return Err(errors::expected_definition(self.scanner.source, self.scanner.offset, name));
+        // a name with another sign of definition is defined all the same, so that its uses are no errors
+        let defined = self.scanner.eat("::=");
+        if !defined {
+            let at = self.scanner.offset;
+            let error = errors::expected_definition(self.scanner.source, at, name);
+            if !self.scanner.other_definition() {
+                return Err(error);
+            }
+            self.errors.push(error);
         }
         self.scanner.space(true);
-        let rule = self.names.defined(self.scanner.source, name, start, &mut self.builder)?;
+        let rule = self.names.defined(self.scanner.source, name, start, &mut self.builder);
+        let rule = self.errors.take(rule);
         let body = self.alternatives(start)?;
-        self.builder.define(rule, body);
+        if let Some(rule) = rule {
+            self.builder.define(rule, body);
+        }
         match self.scanner.byte() {
             None | Some(b'\r' | b'\n') => {
                 self.scanner.space(true);
@@ -98,7 +121,9 @@ impl Parser<'_> {
                 b'(' => {
                     let limit = self.builder.limits().source_depth;
                     if outer.len() >= limit {
-                        return Err(Limits::exceeded("source_depth", limit, "groups nested deeper"));
+                        let place = Place::in_text(self.scanner.source, offset);
+                        let exceeded = Limits::exceeded("source_depth", limit, "groups nested deeper");
+                        return Err(exceeded.or_at(&place));
                     }
                     self.scanner.offset += 1;
                     outer.push(std::mem::replace(&mut open, Open::new(offset)));

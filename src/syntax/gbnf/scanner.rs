@@ -59,6 +59,30 @@ impl<'s> Scanner<'s> {
         self.source.get(start..self.offset).unwrap_or("")
     }
 
+    /// Goes past a sign by which other notations define a rule.
+    pub(super) fn other_definition(&mut self) -> bool {
+        [":=", "=", "->", "→", ":"].into_iter().any(|sign| self.eat(sign))
+    }
+
+    /// Goes to the next line that begins with a name and a sign of definition, or to the end.
+    pub(super) fn next_rule(&mut self) {
+        while let Some(line) = self.rest().find('\n') {
+            self.offset += line + 1;
+            let start = self.offset;
+            self.skip_while(|b| matches!(b, b' ' | b'\t'));
+            let begin = self.offset;
+            if !self.name().is_empty() {
+                self.skip_while(|b| matches!(b, b' ' | b'\t'));
+                if self.eat("::=") || self.other_definition() {
+                    self.offset = begin;
+                    return;
+                }
+            }
+            self.offset = start;
+        }
+        self.offset = self.source.len();
+    }
+
     /// A number; none if no digit comes next.
     fn number(&mut self) -> Result<Option<u32>> {
         let start = self.offset;

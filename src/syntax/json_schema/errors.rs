@@ -24,8 +24,8 @@ pub(super) fn not_json(cause: &serde_json::Error) -> Error {
     error(
         Diagnostic::new("json-schema/not-json", "the schema is not JSON")
             .at(place)
-            .found(found)
-            .help("mend the JSON text (RFC 8259)"),
+            .cause(found)
+            .help("correct the JSON text (RFC 8259)"),
     )
 }
 
@@ -214,7 +214,7 @@ pub(super) fn remote_reference(pointer: &str, uri: &str) -> Error {
             .at(at(pointer))
             .found(uri)
             .allowed("schemas in this document, and documents that are given; nothing is fetched")
-            .help("give the document: `--schema-document URI=FILE`, or `JsonSchemaOptions::documents`"),
+            .help("give the document with `JsonSchemaOptions::documents`"),
     )
 }
 

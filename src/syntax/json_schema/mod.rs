@@ -83,7 +83,7 @@ pub use documents::Documents;
 pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
 pub use summary::Summary;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::error::Result;
 use crate::grammar::Grammar;
 use bumpalo::Bump;
@@ -110,6 +110,11 @@ pub struct Compiled {
 /// `json-schema/…` with the JSON Pointer of the place (line and column if the text is not JSON), what
 /// `pattern` has wrong (`regex/…`), `limit/exceeded`.
 pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
+    compile_text(schema, options)
+        .map_err(|error| error.in_source(&diagnostic::Source::new(schema, diagnostic::Notation::Json)))
+}
+
+fn compile_text(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
     let mut warnings = Vec::new();
     let arena = Bump::with_capacity(schema.len().min(ARENA));
     let root = source::read(schema, &arena, &options.limits, &mut warnings)?;

@@ -32,6 +32,7 @@ mod lower;
 mod program;
 mod source;
 
+use crate::diagnostic::{self, Place};
 use crate::error::{ErrorKind, Result};
 use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
 use crate::limits::Limits;
@@ -89,6 +90,13 @@ impl Default for Options {
 /// `regex/…` with the line and column in the pattern; `regex/empty-language` if no string matches;
 /// `limit/exceeded`.
 pub fn compile(pattern: &str, options: &Options) -> Result<Grammar> {
+    // what is about the pattern as a whole is about what begins at its first character
+    let start = Place::LineColumn { line: 1, column: 1 };
+    let source = diagnostic::Source::new(pattern, diagnostic::Notation::Text);
+    whole(pattern, options).map_err(|error| error.or_at(&start).in_source(&source))
+}
+
+fn whole(pattern: &str, options: &Options) -> Result<Grammar> {
     let mut builder = GrammarBuilder::with_limits(options.limits.clone());
     let body = lower_with(&mut builder, pattern, options, None)?;
     if let Some(error) = builder.error() {

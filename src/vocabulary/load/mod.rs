@@ -19,6 +19,7 @@ pub mod tiktoken;
 pub use super::eos::EOS_NAMES;
 
 use super::{TokenId, Vocabulary, VocabularyBuilder, errors};
+use crate::diagnostic::{Notation, Source};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use std::fs::File;
@@ -47,7 +48,10 @@ impl Vocabulary {
     /// tokens do not have exact bytes; no end-of-sequence ids are given or known; or the options do not fit
     /// the tokens (see [`VocabularyBuilder::build`]).
     pub fn from_file(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Vocabulary> {
-        Vocabulary::from_file_bytes(&read(path.as_ref(), &options.limits)?, options)
+        let path = path.as_ref();
+        let in_file = |error: Error| error.in_file(&path.display().to_string());
+        let content = read(path, &options.limits).map_err(in_file)?;
+        Vocabulary::from_file_bytes(&content, options).map_err(in_file)
     }
 
     /// Reads the content of a tokenizer file of any known format.
@@ -58,12 +62,19 @@ impl Vocabulary {
     pub fn from_file_bytes(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         check_size(content.len(), &options.limits)?;
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
-        match content.trim_ascii_start().first() {
-            Some(b'{') => huggingface::load(content, options),
-            Some(b'[') => list::load(content, options),
-            Some(b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/') => tiktoken::load(content, options),
-            _ => Err(errors::not_a_tokenizer(content)),
-        }
+        load(content, options).map_err(|error| match str::from_utf8(content) {
+            Ok(text) => error.in_source(&Source::new(text, Notation::Json)),
+            Err(_) => error,
+        })
+    }
+}
+
+fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
+    match content.trim_ascii_start().first() {
+        Some(b'{') => huggingface::load(content, options),
+        Some(b'[') => list::load(content, options),
+        Some(b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/') => tiktoken::load(content, options),
+        _ => Err(errors::not_a_tokenizer(content)),
     }
 }
 

@@ -1,8 +1,18 @@
 //! Diagnostics: what every error and warning about input from outside looks like.
 //!
-//! A diagnostic has a code (`room/what`), a message, a place, what was found, what is allowed there, and
-//! one line of help. Each room makes its own with named constructors kept beside its code (a file
-//! `errors.rs`), so that codes and wording live in one place a room.
+//! A diagnostic has a code (`room/what`), a message, a place, what was found, what is allowed there, what caused it,
+//! and one line of help. Each room makes its own with named constructors kept beside its code (a file
+//! `errors.rs`), so that codes and wording live in one place a room. Front ends give diagnostics the line of the
+//! source that their place is in ([`Source::locate`]); who read the source from a file adds the file's name.
+
+mod pointers;
+mod similar;
+mod snippet;
+mod source;
+
+pub(crate) use similar::{did_you_mean, similar};
+pub use snippet::Snippet;
+pub use source::{Notation, Source};
 
 use std::fmt;
 
@@ -61,7 +71,10 @@ pub struct Diagnostic {
     code: &'static str,
     message: String,
     place: Place,
+    file: Option<String>,
+    snippet: Option<Box<Snippet>>,
     found: Option<String>,
+    cause: Option<String>,
     allowed: Option<String>,
     help: Option<String>,
 }
@@ -69,8 +82,17 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic with a stable code of the form `room/what` and a message.
     pub fn new(code: &'static str, message: impl Into<String>) -> Diagnostic {
-        let message = message.into();
-        Diagnostic { code, message, place: Place::Whole, found: None, allowed: None, help: None }
+        Diagnostic {
+            code,
+            message: message.into(),
+            place: Place::Whole,
+            file: None,
+            snippet: None,
+            found: None,
+            cause: None,
+            allowed: None,
+            help: None,
+        }
     }
 
     /// Adds the place.
@@ -79,9 +101,23 @@ impl Diagnostic {
         self
     }
 
-    /// Adds what was found; long text is cut.
+    /// Adds the name of the file that the place is in.
+    pub fn in_file(mut self, name: impl Into<String>) -> Diagnostic {
+        self.file = Some(name.into());
+        self
+    }
+
+    /// Adds what was found: an excerpt of the input, cut to 80 characters.
     pub fn found(mut self, found: impl AsRef<str>) -> Diagnostic {
         self.found = Some(excerpt(found.as_ref()));
+        self
+    }
+
+    /// Adds what another library or the operating system said, on one line; cut only after 2,000 characters.
+    pub fn cause(mut self, cause: impl fmt::Display) -> Diagnostic {
+        let lines = cause.to_string();
+        let lines: Vec<&str> = lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        self.cause = Some(cut(&lines.join("; "), CAUSE));
         self
     }
 
@@ -112,9 +148,24 @@ impl Diagnostic {
         &self.place
     }
 
+    /// The name of the file that the place is in, if that is known.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// The line of the source text that the place is in, if there is a text and the place is in it.
+    pub fn snippet(&self) -> Option<&Snippet> {
+        self.snippet.as_deref()
+    }
+
     /// What was found, if that says something.
     pub fn found_text(&self) -> Option<&str> {
         self.found.as_deref()
+    }
+
+    /// What another library or the operating system said.
+    pub fn cause_text(&self) -> Option<&str> {
+        self.cause.as_deref()
     }
 
     /// What is allowed there.
@@ -126,15 +177,58 @@ impl Diagnostic {
     pub fn help_text(&self) -> Option<&str> {
         self.help.as_deref()
     }
+
+    /// The file, the line and the place, as far as each is known.
+    fn location(&self) -> Option<String> {
+        let place = match &self.place {
+            Place::Pointer(pointer) if pointer.is_empty() => "#".to_owned(),
+            place => place.to_string(),
+        };
+        let is_text = matches!(self.place, Place::LineColumn { .. } | Place::Whole);
+        let line = match (&self.snippet, &self.place) {
+            (Some(snippet), _) => Some((snippet.line(), snippet.column())),
+            (None, Place::LineColumn { line, column }) => Some((*line, *column)),
+            (None, _) => None,
+        };
+        let rendered = match &self.snippet {
+            Some(snippet) if snippet.is_rendered() => " of the rendered template",
+            _ => "",
+        };
+        Some(match (&self.file, line) {
+            (Some(file), Some((line, column))) => {
+                let file = excerpt(file);
+                let at = match rendered {
+                    "" => format!("{file}:{line}:{column}"),
+                    _ => format!("{file}, line {line}, column {column}{rendered}"),
+                };
+                if is_text { at } else { format!("{at} ({place})") }
+            }
+            (None, Some((line, column))) if is_text => format!("line {line}, column {column}{rendered}"),
+            (None, Some((line, column))) => format!("{place} (line {line}, column {column}{rendered})"),
+            (Some(file), None) if self.place == Place::Whole => excerpt(file),
+            (Some(file), None) => format!("{}, {place}", excerpt(file)),
+            (None, None) if self.place == Place::Whole => return None,
+            (None, None) => self.place.to_string(),
+        })
+    }
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[{}] {}", self.code, self.message)?;
-        if self.place != Place::Whole {
-            write!(f, "\n  at: {}", self.place)?;
+        if let Some(location) = self.location() {
+            write!(f, "\n  at: {location}")?;
         }
-        for (name, text) in [("found", &self.found), ("allowed", &self.allowed), ("help", &self.help)] {
+        if let Some(snippet) = &self.snippet {
+            write!(f, "\n{snippet}")?;
+        }
+        let notes = [
+            ("found", &self.found),
+            ("cause", &self.cause),
+            ("allowed", &self.allowed),
+            ("help", &self.help),
+        ];
+        for (name, text) in notes {
             if let Some(text) = text {
                 write!(f, "\n  {name}: {text}")?;
             }
@@ -145,11 +239,21 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// Characters of an excerpt of the input, at most.
+const EXCERPT: usize = 80;
+/// Characters of a cause, at most: other libraries quote what they were given.
+const CAUSE: usize = 2_000;
+
 /// At most 80 characters of `text`, control characters escaped, cut at a character boundary.
 pub fn excerpt(text: &str) -> String {
+    cut(text, EXCERPT)
+}
+
+/// At most `most` characters of `text`, control characters escaped.
+fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
-        if count == 80 {
+        if count == most {
             out.push('…');
             break;
         }

@@ -1,0 +1,60 @@
+//! Names that a misspelt name may have meant.
+
+use super::excerpt;
+
+/// How many names are compared, at most.
+const COMPARED: usize = 10_000;
+/// The longest name, in bytes, that is compared: the distance takes time and memory quadratic in it.
+const LONGEST: usize = 100;
+
+/// Up to three of `known` within a small edit distance (Damerau-Levenshtein, case-insensitive) of `name`, the
+/// nearest first: one edit for every three characters, three at most. Shorter names may differ in case only.
+pub(crate) fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
+    let length = name.chars().count();
+    let most = (length / 3).min(3);
+    if name.len() > LONGEST {
+        return Vec::new();
+    }
+    let lower = name.to_lowercase();
+    let mut near: Vec<(usize, &str)> = known
+        .into_iter()
+        .filter(|other| other.len() <= LONGEST && other.chars().count().abs_diff(length) <= most)
+        .take(COMPARED)
+        .map(|other| (strsim::osa_distance(&lower, &other.to_lowercase()), other))
+        .filter(|(distance, other)| *distance <= most && *other != name)
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().take(3).map(|(_, other)| other).collect()
+}
+
+/// The question that proposes the names near to `name`, or `otherwise` if there are none.
+pub(crate) fn did_you_mean<'k>(
+    name: &str,
+    known: impl IntoIterator<Item = &'k str>,
+    otherwise: impl Into<String>,
+) -> String {
+    let names: Vec<String> =
+        similar(name, known).into_iter().map(|name| format!("`{}`", excerpt(name))).collect();
+    if names.is_empty() { otherwise.into() } else { format!("did you mean {}?", names.join(" or ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let known = ["string", "strong", "number", "STRING", "str"];
+        assert_eq!(similar("strng", known), ["STRING", "string", "strong"]);
+        assert_eq!(similar("numebr", known), ["number"]);
+        assert!(similar("value", known).is_empty() && similar("ab", ["ac", "b"]).is_empty());
+        assert_eq!(similar("s", ["S", "t"]), ["S"]);
+        assert!(similar(&"a".repeat(1_000), known).is_empty());
+    }
+
+    #[test]
+    fn a_name_is_not_proposed_for_itself() {
+        assert_eq!(did_you_mean("a", ["a"], "add it"), "add it");
+    }
+}

@@ -1,0 +1,204 @@
+//! Every error about input says where: the inputs of `tests/diagnostics`, limits of all front ends, and the constructors
+//! of diagnostics, read as text.
+
+use grammata::automaton::Automaton;
+use grammata::diagnostic::{Notation, Source};
+use grammata::grammar::Grammar;
+use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
+use grammata::{Error, ErrorKind, Limits, Place, Result};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One front end: its folder in `tests/diagnostics`, and how it reads a source.
+struct FrontEnd {
+    topic: &'static str,
+    notation: Notation,
+    read: fn(&str, &Limits) -> Result<Grammar>,
+}
+
+fn read_spec(source: &str, limits: &Limits) -> Result<Grammar> {
+    let parameters: BTreeMap<String, String> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("#! ")?.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let format = match source.trim_start().starts_with('{') {
+        true => automaton_spec::Format::Json,
+        false => automaton_spec::Format::Toml,
+    };
+    let options = automaton_spec::Options { format, parameters, limits: limits.clone() };
+    automaton_spec::compile(source, &options).map(|compiled| compiled.grammar)
+}
+
+const FRONT_ENDS: [FrontEnd; 5] = [
+    FrontEnd {
+        topic: "gbnf",
+        notation: Notation::Gbnf,
+        read: |source, limits| {
+            let options = gbnf::Options { limits: limits.clone(), ..Default::default() };
+            gbnf::compile(source, &options).map(|compiled| compiled.grammar)
+        },
+    },
+    FrontEnd {
+        topic: "regex",
+        notation: Notation::Text,
+        read: |source, limits| {
+            regex::compile(source, &regex::Options { limits: limits.clone(), ..Default::default() })
+        },
+    },
+    FrontEnd {
+        topic: "regex-ecma",
+        notation: Notation::Text,
+        read: |source, limits| {
+            let dialect = regex::Dialect::Ecma262;
+            regex::compile(source, &regex::Options { dialect, limits: limits.clone(), ..Default::default() })
+        },
+    },
+    FrontEnd {
+        topic: "json-schema",
+        notation: Notation::Json,
+        read: |source, limits| {
+            let options = json_schema::JsonSchemaOptions { limits: limits.clone(), ..Default::default() };
+            json_schema::compile(source, &options).map(|compiled| compiled.grammar)
+        },
+    },
+    FrontEnd { topic: "automaton-spec", notation: Notation::Toml, read: read_spec },
+];
+
+/// The error of a source, from its front end or from lowering its grammar.
+fn error_of(front_end: &FrontEnd, source: &str, limits: &Limits) -> Option<Error> {
+    let grammar = match (front_end.read)(source, limits) {
+        Ok(grammar) => grammar,
+        Err(error) => return Some(error),
+    };
+    let error = Automaton::new(&grammar, limits).err()?;
+    Some(error.in_source(&Source::new(source, front_end.notation)))
+}
+
+/// Errors about a source as a whole, which has no place in it.
+fn is_about_the_whole(error: &Error) -> bool {
+    // the text is longer than the limit: all of it
+    error.to_string().contains("the limit `source_bytes`")
+        || error.to_string().contains("the limit `pattern_bytes`")
+}
+
+fn inputs(topic: &str) -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics").join(topic);
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let inputs = files.filter(|path| path.extension().is_some_and(|extension| extension == "in"));
+    // what is no text is no input of these functions
+    inputs.filter_map(|path| Some((path.clone(), std::fs::read_to_string(&path).ok()?))).collect()
+}
+
+#[test]
+fn every_pinned_error_has_a_place_and_a_line() {
+    let (mut errors, mut wrong) = (0, Vec::new());
+    for front_end in &FRONT_ENDS {
+        for (path, source) in inputs(front_end.topic) {
+            let Some(error) = error_of(front_end, &source, &Limits::default()) else { continue };
+            errors += 1;
+            for diagnostic in error.diagnostics() {
+                // what stands in another document, or was given beside the source, has no line in it
+                let elsewhere = matches!(diagnostic.place(), Place::Pointer(pointer) if !pointer.is_empty() && !pointer.starts_with('/'))
+                    || diagnostic.place() == &Place::Pointer("/parameters".to_owned());
+                let known =
+                    *diagnostic.place() != Place::Whole && (elsewhere || diagnostic.snippet().is_some());
+                if !known && !is_about_the_whole(&error) {
+                    wrong.push(format!("{}\n{error}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(errors > 150, "only {errors}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Each limit, set to a little, is exceeded at a place.
+#[test]
+fn every_limit_of_a_grammar_is_exceeded_at_a_place() {
+    let sources = [
+        "root ::= a | (((\"x\" root)))\na ::= [a-z]{3,90} \"some more text\" a?",
+        "(((a|b){3,90}c?)+[a-z]é){2}",
+        "(?=.*a)(((a|b){3,90}c?)+[a-z]é){2}(?!x)",
+        r#"{"type": "object", "properties": {"a": {"type": "array", "items": {"pattern": "^a+b$"}, "uniqueItems": true},
+            "b": {"not": {"pattern": "x"}, "type": "string", "minLength": 3}}, "required": ["a"]}"#,
+        "kind = 'cfg'\nsymbols = { x = 'text of x', y = 'text of y' }\nstart = 's'\nrules = { s = ['x', 'x s y'] }\nlimits = { at_most_once = ['x'] }",
+    ];
+    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(Limits::default()) else { panic!() };
+    let mut exceeded = 0;
+    for (front_end, source) in FRONT_ENDS.iter().zip(sources) {
+        assert!(error_of(front_end, source, &Limits::default()).is_none(), "{}", front_end.topic);
+        for name in fields.keys() {
+            for most in [0, 1, 2, 5, 20] {
+                let mut fields = fields.clone();
+                fields.insert(name.clone(), most.into());
+                if name == "compile_work" {
+                    fields.insert("compile_work_per_byte".to_owned(), 0.into());
+                }
+                let limits: Limits = serde_json::from_value(serde_json::Value::Object(fields)).unwrap();
+                let Some(error) = error_of(front_end, source, &limits) else { continue };
+                assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+                exceeded += 1;
+                let has_place = error.diagnostics().all(|diagnostic| *diagnostic.place() != Place::Whole);
+                assert!(has_place || is_about_the_whole(&error), "{} {name}: {error}", front_end.topic);
+            }
+        }
+    }
+    assert!(exceeded > 40, "only {exceeded}");
+}
+
+/// Constructors of diagnostics that give no place, and why.
+const WITHOUT_PLACE: &[(&str, &str)] = &[
+    ("automaton/", "the front door gives the rule"),
+    ("limit/exceeded", "whoever reads a source or a text gives the place in it"),
+    ("regex/empty-language", "the front door gives the pattern's beginning"),
+    ("regex/look-around", "the front door gives the pattern's beginning"),
+    ("json-schema/whitespace-pattern", "an option, not the schema"),
+    ("json-schema/unsupported-combination", "the place is that of the limit that it sums up"),
+    ("gbnf/unreachable-rule", "sums up the warnings of many places"),
+    ("grammar/crossed-bounds", "a call of the library"),
+    ("matcher/rollback-too-far", "a call of the library"),
+    ("mask/buffer-too-short", "a call of the library"),
+    ("decode/", "a call of the library, a setting, or the model as a whole"),
+    ("vocabulary/empty", "the whole file"),
+    ("vocabulary/no-eos", "the whole file"),
+    ("vocabulary/width", "an option, not the file"),
+    ("vocabulary/eos-range", "an option, not the file"),
+    ("vocabulary/special-", "an option, or a call of the library"),
+    ("plan/", "a spec or a dialogue as a whole; the reader gives the file"),
+    ("cli/", "the arguments"),
+];
+
+#[test]
+fn constructors_without_a_place_are_known() {
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let (mut seen, mut wrong, mut used) = (0, Vec::new(), vec![false; WITHOUT_PLACE.len()]);
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        for function in text.split("\nfn ").flat_map(|part| part.split("\npub")) {
+            // a test of the diagnostics themselves, or one that is given a place or a file
+            let has_place = [".at(", " at(", "(at(", ".in_file(", "at_span(", "at_offset("];
+            for made in function.split("Diagnostic::new(").skip(1) {
+                seen += 1;
+                let code = made.split('"').nth(1).unwrap_or_default();
+                if has_place.iter().any(|place| function.contains(place)) || !code.contains('/') {
+                    continue;
+                }
+                match WITHOUT_PLACE.iter().position(|(prefix, _)| code.starts_with(prefix)) {
+                    Some(known) => used[known] = true,
+                    None => wrong.push(format!("{}: {code}", path.display())),
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "only {seen}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let unused: Vec<&str> =
+        WITHOUT_PLACE.iter().zip(used).filter(|(_, used)| !used).map(|((code, _), _)| *code).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
