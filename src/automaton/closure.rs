@@ -7,7 +7,7 @@
 use super::Automaton;
 use super::distinct::Trace;
 use super::stack::{Frame, StackId, Stacks};
-use super::state::{Loop, State, StateId};
+use super::state::{State, StateId};
 use super::table::Tables;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
@@ -162,7 +162,11 @@ impl Tables {
                 self.call(automaton, closure, start, stack);
             }
             State::Later(part) => self.add(closure, self.lowered_part(automaton, part)?, stack),
-            State::LoopAgain(l) => self.go_round(automaton, closure, l, 1, stack),
+            State::LoopAgain(l) => {
+                let following = automaton.counted_loop(l).following(1);
+                let rounds = self.stacks.rounds.intern(&[following]);
+                self.go_round(automaton, closure, l, rounds, stack);
+            }
             State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack)?,
             State::DistinctEnter(d) => self.enter_distinct(automaton, closure, d, stack),
@@ -199,11 +203,13 @@ impl Tables {
         }
         match automaton.state(frame.to_return) {
             State::LoopReturn(l) => {
-                let count = Loop::after(frame.value);
-                if count >= automaton.counted_loop(l).min {
+                let (may_end, fewer) = self.stacks.rounds.end_round(frame.value);
+                if may_end {
                     self.add(closure, automaton.counted_loop(l).exit, frame.below);
                 }
-                self.go_round(automaton, closure, l, count, frame.below);
+                if let Some(fewer) = fewer {
+                    self.go_round(automaton, closure, l, fewer, frame.below);
+                }
             }
             State::MembersReturn(m) => self.end_member(automaton, closure, m, frame)?,
             State::DistinctReturn(_) => self.end_item(automaton, closure, frame)?,
@@ -212,12 +218,17 @@ impl Tables {
         Ok(())
     }
 
-    /// Begins another round of a counted loop after `count` rounds, if one is allowed.
-    fn go_round(&mut self, automaton: &Automaton, closure: &mut Closure, l: u32, count: u32, stack: StackId) {
+    /// Begins another round of a counted loop, after which `rounds` may follow.
+    fn go_round(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        l: u32,
+        rounds: u32,
+        stack: StackId,
+    ) {
         let counted = automaton.counted_loop(l);
-        if counted.may_repeat(count) {
-            let stack = self.stacks.push(counted.to_return, counted.kept(count), stack);
-            self.call(automaton, closure, counted.body, stack);
-        }
+        let stack = self.stacks.push(counted.to_return, rounds, stack);
+        self.call(automaton, closure, counted.body, stack);
     }
 }

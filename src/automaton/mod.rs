@@ -40,6 +40,7 @@ pub(crate) mod names;
 mod near;
 mod parts;
 mod returning;
+mod rounds;
 mod runs;
 pub(crate) mod segmented;
 mod shape;

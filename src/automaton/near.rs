@@ -1,10 +1,10 @@
 //! Rounds of loops that need not be told apart, for no bound is so near that a token could come to it.
 //!
-//! Such a round has the count [`FAR`] instead, from which all go on alike: a string of at most 500 characters is then
+//! Any number of rounds may follow such a round instead ([`ANY_ROUNDS`]): a string of at most 500 characters is then
 //! one that loops for most of its length. Inside of a lockstep the same is done to the configurations of its operands.
 //! There it takes a second thought whether the lockstep can still be completed, as it may have to be completed within the
 //! bounds. From both sides:
-//! - What has a word within the bounds has it without them, as no count is below its lower bound.
+//! - What has a word within the bounds has it without them, as any number of rounds includes those that may follow.
 //! - What has a completion of so many bytes without the bounds has it within them, if the bounds are farther away than
 //!   the longest token and that completion together. So it is kept how long completions come to be, and bounds must
 //!   be farther away than that.
@@ -14,8 +14,9 @@
 use super::Automaton;
 use super::closure::Item;
 use super::lockstep::Tuple;
-use super::stack::{Frame, StackId};
-use super::state::{FAR, Loop, State, StateId};
+use super::rounds::{ANY_ROUNDS, Interval, Intervals};
+use super::stack::{Frame, StackId, Stacks};
+use super::state::{Loop, State, StateId};
 use super::table::{ConfigurationId, Tables};
 use smallvec::SmallVec;
 
@@ -28,32 +29,90 @@ const MOST_STATES: usize = 32;
 /// Where completions are longer than this, rounds are told apart.
 const LONGEST_COMPLETION: u32 = 64;
 
-/// What a frame of a round is over the next bytes.
+/// A loop of at most this number of rounds has few sets of numbers of rounds.
+const FEW_ROUNDS: u32 = 24;
+
+/// What the frame of a round is over the next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Round {
-    /// The same as a frame of that return state and count.
+    /// The same as a frame of that return state and value.
     As(StateId, u32),
-    /// A frame like others, with no count yet.
+    /// The frame of a first round, whose value says nothing.
     First,
 }
 
-impl Automaton {
-    /// What the frame of a round is over the next `horizon` bytes, and whether it is told apart from many others; `None`
+/// What a set of numbers of rounds is over the next rounds.
+#[derive(Debug)]
+enum Nearness {
+    /// Itself: none of its numbers is too large to be met.
+    Itself,
+    /// The set of all numbers.
+    Any,
+    /// Only numbers too large to be met: the loop cannot be left.
+    Far,
+    /// These numbers, of which the last interval stands for those too large to be met.
+    Cut(Intervals),
+}
+
+/// What a set is over the next `rounds` rounds: larger numbers are not met.
+fn nearness(set: &[Interval], rounds: u32) -> Nearness {
+    let (Some(first), Some(last)) = (set.first(), set.last()) else { return Nearness::Itself };
+    if last.high <= rounds {
+        return Nearness::Itself;
+    }
+    if first.low > rounds {
+        return Nearness::Far;
+    }
+    if first.low == 0 && first.high >= rounds {
+        return Nearness::Any;
+    }
+    let mut cut = Intervals::new();
+    set.iter().take_while(|next| next.low <= rounds).for_each(|next| cut.push(*next));
+    Interval { low: rounds + 1, high: Interval::ENDLESS }.append_to(&mut cut);
+    Nearness::Cut(cut)
+}
+
+/// The rounds that may end within `horizon` bytes: the one that is being read, and those that follow.
+fn rounds_within(counted: &Loop, horizon: u32) -> u32 {
+    horizon / counted.bytes + 1
+}
+
+impl Stacks {
+    /// What the frame of a round is over the next `horizon` bytes, and whether it is one of many that differ there; `None`
     /// for other frames.
-    pub(super) fn near_frame(&self, frame: &Frame, horizon: u32) -> Option<(Round, bool)> {
+    pub(super) fn near_frame(
+        &mut self,
+        automaton: &Automaton,
+        frame: &Frame,
+        horizon: u32,
+    ) -> Option<(Round, bool)> {
         if frame.to_return == Frame::BOTTOM {
             return None;
         }
-        if let State::LoopReturn(l) = self.state(frame.to_return) {
-            let near = self.counted_loop(l).near(frame.value, horizon);
-            return Some((Round::As(frame.to_return, near.count), near.told_apart));
+        let many = |counted: &Loop| counted.max.unwrap_or(counted.min) > FEW_ROUNDS;
+        if let State::LoopReturn(l) = automaton.state(frame.to_return) {
+            let counted = automaton.counted_loop(l);
+            let set = self.rounds.get(frame.value);
+            let (value, told_apart) = match nearness(set, rounds_within(counted, horizon)) {
+                _ if frame.value == ANY_ROUNDS => (ANY_ROUNDS, false),
+                Nearness::Itself => (frame.value, many(counted)),
+                Nearness::Any => (ANY_ROUNDS, false),
+                // as there were before the second round
+                Nearness::Far => (self.rounds.intern(&[counted.following(1)]), false),
+                Nearness::Cut(set) => (self.rounds.intern(&set), many(counted)),
+            };
+            return Some((Round::As(frame.to_return, value), told_apart));
         }
-        let counted = self.first_round(frame.to_return)?;
-        let near = counted.near(0, horizon);
-        let round = if near.count == FAR { Round::As(counted.to_return, FAR) } else { Round::First };
-        Some((round, near.told_apart))
+        let counted = automaton.first_round(frame.to_return)?;
+        Some(match nearness(&[counted.following(0)], rounds_within(counted, horizon)) {
+            Nearness::Any => (Round::As(counted.to_return, ANY_ROUNDS), false),
+            Nearness::Far => (Round::First, false),
+            Nearness::Itself | Nearness::Cut(_) => (Round::First, many(counted)),
+        })
     }
+}
 
+impl Automaton {
     /// Whether a call with that frame returns to the quote that ends a string, or is the first round of a counted loop.
     pub(super) fn text_goes_on(&self, frame: &Frame) -> bool {
         frame.to_return != Frame::BOTTOM
@@ -138,9 +197,9 @@ impl Tables {
             let (below, here) = self.near_stack(automaton, frame.below, horizon, depth - 1);
             told_apart |= here;
             let (mut to_return, mut value) = (frame.to_return, frame.value);
-            match automaton.near_frame(&frame, horizon) {
-                Some((Round::As(near, FAR), _)) => (to_return, value) = (near, FAR),
-                // with fewer rounds done, completions might have to be longer
+            match self.stacks.near_frame(automaton, &frame, horizon) {
+                Some((Round::As(near, ANY_ROUNDS), _)) => (to_return, value) = (near, ANY_ROUNDS),
+                // with other rounds to follow, completions might have to be longer
                 Some((Round::As(_, near), apart)) => told_apart |= apart || near != value,
                 Some((Round::First, apart)) => told_apart |= apart,
                 None => {}

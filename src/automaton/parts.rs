@@ -168,10 +168,10 @@ impl Tables {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let round = automaton.near_frame(&frame, horizon);
+                let round = self.stacks.near_frame(automaton, &frame, horizon);
                 told_apart |= round.is_some_and(|(_, apart)| apart);
                 let stays = match round {
-                    Some((Round::As(to_return, count), _)) => Some((to_return, count)),
+                    Some((Round::As(to_return, rounds), _)) => Some((to_return, rounds)),
                     _ if automaton.text_goes_on(&frame) && self.is_wide(automaton, id, whole) => {
                         Some((frame.to_return, frame.value))
                     }

@@ -194,6 +194,14 @@ impl Writer<'_> {
                     let tuple = self.tables.tuples.get(frame.value);
                     tuple.iter().try_for_each(|&operand| self.configuration(operand))?;
                 }
+                State::LoopReturn(_) => {
+                    let set = self.tables.stacks.rounds.get(frame.value);
+                    (set.len() < MOST_WORDS).then_some(())?;
+                    self.put(set.len() as u32);
+                    set.iter()
+                        .flat_map(|interval| [interval.low, interval.high])
+                        .for_each(|end| self.put(end));
+                }
                 _ => self.put(frame.value),
             }
             self.stacks(frame.below)

@@ -4,10 +4,16 @@
 //! no two frames of a list have the same return state and value. That makes the representation canonical:
 //! it is the minimal deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets
 //! have equal ids, and union, the only operation beside push and pop, keeps it so.
+//!
+//! The value of a counted loop's frame is itself a set, of numbers of rounds (`rounds.rs`): the frames of one loop in a list
+//! have disjoint sets, and different stacks below, as the edges of a minimal deterministic automaton have that are
+//! labelled with sets of letters.
 
+use super::rounds::{Interval, Intervals, RoundSets, Span, Spans, is_rounds, overlay};
 use super::state::StateId;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// Values from here on are registers of lists whose items must differ; counts and ids never come so far, as texts do
@@ -50,7 +56,7 @@ pub(crate) struct StackId(u32);
 pub(crate) struct Frame {
     /// Where to return to; [`Frame::BOTTOM`] marks the empty stack.
     pub(crate) to_return: StateId,
-    /// A register: a count, a set of seen members, a tuple of configurations; 0 for plain calls.
+    /// A register: a set of numbers of rounds, a set of seen members, a tuple of configurations; 0 for plain calls.
     pub(crate) value: u32,
     /// The stacks below.
     pub(crate) below: StackId,
@@ -73,10 +79,31 @@ pub(crate) struct Stacks {
     ends: Vec<u32>,
     ids: HashTable<u32>,
     unions: FxHashMap<(StackId, StackId), StackId>,
+    /// The registers of counted loops.
+    pub(super) rounds: RoundSets,
     /// Per id: the registers of its frames and those below.
     registers: Vec<Registers>,
     /// Frames interned since that was last asked for: the measure of the work of unions.
     interned: usize,
+}
+
+/// Pairs of sets whose unions are missing.
+type Pairs = SmallVec<[(StackId, StackId); 2]>;
+
+/// A union that is being made of two lists of frames.
+struct Merge {
+    pair: (StackId, StackId),
+    /// How many frames of the first set are merged.
+    left: usize,
+    /// How many of the second.
+    right: usize,
+    merged: Vec<Frame>,
+}
+
+impl Merge {
+    fn of((a, b): (StackId, StackId)) -> Merge {
+        Merge { pair: (a.min(b), a.max(b)), left: 0, right: 0, merged: Vec::new() }
+    }
 }
 
 fn hash(frames: &[Frame]) -> u64 {
@@ -95,6 +122,7 @@ impl Stacks {
             ends: Vec::with_capacity(16),
             ids: HashTable::with_capacity(14),
             unions: FxHashMap::default(),
+            rounds: RoundSets::default(),
             registers: Vec::with_capacity(16),
             interned: 0,
         };
@@ -182,77 +210,105 @@ impl Stacks {
 
     /// The union of two sets. Without recursion: stacks are as deep as the text nests.
     pub(crate) fn union(&mut self, a: StackId, b: StackId) -> StackId {
-        struct Merge {
-            pair: (StackId, StackId),
-            left: usize,
-            right: usize,
-            merged: Vec<Frame>,
+        if let Some(known) = self.known_union(a, b) {
+            return known;
         }
-        let begin = |a: StackId, b: StackId| Merge {
-            pair: (a.min(b), a.max(b)),
-            left: 0,
-            right: 0,
-            merged: Vec::new(),
-        };
-        if a == b {
-            return a;
-        }
-        let mut open = vec![begin(a, b)];
-        let mut done: Option<StackId> = None;
+        let mut united = a;
+        let mut open = vec![Merge::of((a, b))];
+        let mut missing = Pairs::new();
         while let Some(merge) = open.last_mut() {
-            if let Some(below) = done.take() {
-                // the union of the stacks below two frames with the same key
-                let frame = self.frame(merge.pair.0, merge.left);
-                merge.merged.push(Frame { below, ..frame });
-                merge.left += 1;
-                merge.right += 1;
-            } else if let Some(&known) = self.unions.get(&merge.pair) {
-                done = Some(known);
+            self.merge(merge, &mut missing);
+            if missing.is_empty() {
+                united = self.intern(&merge.merged);
+                self.unions.insert(merge.pair, united);
                 open.pop();
-                continue;
-            }
-            let mut below = None;
-            loop {
-                let left = self.frames(merge.pair.0).get(merge.left).copied();
-                let right = self.frames(merge.pair.1).get(merge.right).copied();
-                let next = match (left, right) {
-                    (Some(l), Some(r)) if l.key() == r.key() => {
-                        if l.below != r.below {
-                            below = Some((l.below, r.below));
-                            break;
-                        }
-                        merge.left += 1;
-                        merge.right += 1;
-                        l
-                    }
-                    (Some(l), Some(r)) if l.key() > r.key() => {
-                        merge.right += 1;
-                        r
-                    }
-                    (Some(l), _) => {
-                        merge.left += 1;
-                        l
-                    }
-                    (None, Some(r)) => {
-                        merge.right += 1;
-                        r
-                    }
-                    (None, None) => break,
-                };
-                merge.merged.push(next);
-            }
-            match below {
-                Some((a, b)) => open.push(begin(a, b)),
-                None => {
-                    let (pair, merged) = (merge.pair, std::mem::take(&mut merge.merged));
-                    let id = self.intern(&merged);
-                    self.unions.insert(pair, id);
-                    done = Some(id);
-                    open.pop();
-                }
+            } else {
+                open.extend(missing.drain(..).map(Merge::of));
             }
         }
-        done.unwrap_or(a)
+        united
+    }
+
+    fn known_union(&self, a: StackId, b: StackId) -> Option<StackId> {
+        if a == b { Some(a) } else { self.unions.get(&(a.min(b), a.max(b))).copied() }
+    }
+
+    /// Goes on with a merge until it is done, or unions of stacks below are missing.
+    fn merge(&mut self, merge: &mut Merge, missing: &mut Pairs) {
+        loop {
+            let left = self.frames(merge.pair.0).get(merge.left).copied();
+            let right = self.frames(merge.pair.1).get(merge.right).copied();
+            let next = match (left, right) {
+                (Some(l), Some(r)) if l.to_return == r.to_return && is_rounds(l.value) => {
+                    self.merge_rounds(merge, l.to_return, missing);
+                    if missing.is_empty() {
+                        continue;
+                    }
+                    return;
+                }
+                (Some(l), Some(r)) if l.key() == r.key() => {
+                    let Some(below) = self.known_union(l.below, r.below) else {
+                        return missing.push((l.below, r.below));
+                    };
+                    merge.left += 1;
+                    merge.right += 1;
+                    Frame { below, ..l }
+                }
+                (Some(l), Some(r)) if l.key() > r.key() => {
+                    merge.right += 1;
+                    r
+                }
+                (Some(l), _) => {
+                    merge.left += 1;
+                    l
+                }
+                (None, Some(r)) => {
+                    merge.right += 1;
+                    r
+                }
+                (None, None) => return,
+            };
+            merge.merged.push(next);
+        }
+    }
+
+    /// Merges the frames of one counted loop, unless unions of stacks below are missing.
+    fn merge_rounds(&mut self, merge: &mut Merge, to_return: StateId, missing: &mut Pairs) {
+        let (left, lefts) = self.spans(&self.frames(merge.pair.0)[merge.left..], to_return);
+        let (right, rights) = self.spans(&self.frames(merge.pair.1)[merge.right..], to_return);
+        let mut all = overlay(&left, &right, |a, b| {
+            self.known_union(a, b).unwrap_or_else(|| {
+                missing.push((a.min(b), a.max(b)));
+                a
+            })
+        });
+        if !missing.is_empty() {
+            missing.sort_unstable();
+            return missing.dedup();
+        }
+        all.sort_unstable_by_key(|span| (span.below, span.rounds.low));
+        let first = merge.merged.len();
+        for spans in all.chunk_by(|a, b| a.below == b.below) {
+            let mut intervals = Intervals::new();
+            spans.iter().for_each(|span| span.rounds.append_to(&mut intervals));
+            let value = self.rounds.intern(&intervals);
+            merge.merged.push(Frame { to_return, value, below: spans[0].below });
+        }
+        merge.merged[first..].sort_unstable_by_key(|frame| frame.value);
+        merge.left += lefts;
+        merge.right += rights;
+    }
+
+    /// The spans of the first frames, which return to one loop, and how many these are.
+    fn spans(&self, frames: &[Frame], to_return: StateId) -> (Spans, usize) {
+        let mut spans = Spans::new();
+        let count = frames.iter().take_while(|frame| frame.to_return == to_return).count();
+        for frame in &frames[..count] {
+            let span = |&rounds: &Interval| Span { rounds, below: frame.below };
+            spans.extend(self.rounds.get(frame.value).iter().map(span));
+        }
+        spans.sort_unstable_by_key(|span| span.rounds.low);
+        (spans, count)
     }
 
     /// Bytes on the heap.
@@ -262,5 +318,6 @@ impl Stacks {
             + self.registers.capacity() * size_of::<Registers>()
             + self.ids.capacity() * 5
             + self.unions.capacity() * 13
+            + self.rounds.memory_usage()
     }
 }

@@ -1,7 +1,7 @@
 //! The states of the byte-level pushdown automaton, and the tables they point into.
 
 use super::key_trie::KeyTrie;
-use super::stack::REGISTER;
+use super::rounds::Interval;
 use crate::error::Result;
 use crate::grammar::Condition;
 use crate::grammar::conditions::{self, Clauses};
@@ -52,7 +52,7 @@ pub(crate) enum State {
     Call { start: StateId, to_return: StateId },
     /// The first round of a counted loop is done: go round again, if that is allowed.
     LoopAgain(u32),
-    /// Return address of a round of a counted loop; the frame's value counts the rounds done before it.
+    /// Return address of a round of a counted loop; the frame's value says how many rounds may follow it.
     LoopReturn(u32),
     /// Begin a list of members.
     MembersEnter(u32),
@@ -94,22 +94,7 @@ pub(crate) struct Edge {
     pub(crate) next: StateId,
 }
 
-/// The count of a loop that is far from both of its bounds: it may go round, and may end, however often it went round.
-/// No count comes so far.
-pub(crate) const FAR: u32 = REGISTER - 1;
-
-/// Loops of at most so many rounds are told apart by them.
-const FEW_ROUNDS: u32 = 24;
-
-/// A count that does the same as another for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Near {
-    pub(crate) count: u32,
-    /// Whether it is the count itself, one of many, for a bound is near.
-    pub(crate) told_apart: bool,
-}
-
-/// A counted loop: its body runs `min` to `max` times, counted in the frame's value.
+/// A counted loop: its body runs `min` to `max` times. How many rounds may still follow is the frame's value.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     /// Start of the body; the body is never empty and ends in the accepting state.
@@ -127,34 +112,11 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// Whether another round may begin after `count` rounds.
-    pub(crate) fn may_repeat(&self, count: u32) -> bool {
-        count == FAR || self.max.is_none_or(|max| count < max)
-    }
-
-    /// A count that does the same as `count` over the next `horizon` bytes: bounds that are farther away are not met.
-    pub(crate) fn near(&self, count: u32, horizon: u32) -> Near {
-        // the round that is begun, and those that follow
-        let rounds = horizon / self.bytes + 1;
-        let far = |bound: u32| bound > count && bound - count > rounds + 1;
-        let told_apart = self.max.unwrap_or(self.min) > FEW_ROUNDS;
-        match self.max {
-            _ if count == FAR => Near { count, told_apart: false },
-            Some(max) if !far(max) => Near { count, told_apart },
-            _ if count + 1 >= self.min => Near { count: FAR, told_apart: false },
-            _ if far(self.min) => Near { count: count.min(1), told_apart: false },
-            _ => Near { count, told_apart },
-        }
-    }
-
-    /// The count after one more round.
-    pub(crate) fn after(count: u32) -> u32 {
-        if count == FAR { FAR } else { count.saturating_add(1) }
-    }
-
-    /// `count` as kept in a frame: without an upper bound, counting ends at the lower one.
-    pub(crate) fn kept(&self, count: u32) -> u32 {
-        if self.max.is_none() && count != FAR { count.min(self.min) } else { count }
+    /// How many rounds may follow the one after `before` rounds, which is allowed.
+    pub(super) fn following(&self, before: u32) -> Interval {
+        let done = before + 1;
+        let high = self.max.map_or(Interval::ENDLESS, |max| max.saturating_sub(done));
+        Interval { low: self.min.saturating_sub(done), high }
     }
 }
 

@@ -5,6 +5,7 @@ mod chat_template;
 mod cli;
 mod cli_errors;
 mod cli_generate;
+mod counters;
 mod decode_ort;
 mod diagnostics;
 mod different_items;

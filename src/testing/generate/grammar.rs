@@ -165,7 +165,8 @@ impl Generator<'_, '_, '_> {
 
     fn repeat(&mut self, depth: usize) -> ExprId {
         let body = self.expression(depth - 1);
-        let least = self.choices.below(4) as u32;
+        let most = (self.shape.count as usize / 2).max(3);
+        let least = self.choices.below(most + 1) as u32;
         match self.choices.below(4) {
             0 => self.builder.optional(body),
             1 => self.builder.star(body),

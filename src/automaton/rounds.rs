@@ -1,0 +1,265 @@
+//! The registers of counted loops: interned sets of numbers of rounds.
+//!
+//! The register of a loop's frame is the set of all numbers `k` such that exactly `k` rounds may follow the round that is
+//! being read: `min - done - 1` to `max - done - 1` after `done` rounds. A frame with such a set abbreviates one frame for
+//! each of its numbers, a nondeterministic guess. So a set of stacks is a finite language over pairs of return state and
+//! number, with a canonical minimal deterministic automaton. When a round ends, the loop may be left if 0 is in
+//! the set, and another round begins with the set less one, without what is below 0.
+//!
+//! Where a text can be divided into rounds in many ways, the intervals of these ways overlap or touch in most cases, and
+//! their union is one interval: so sets are sorted lists of intervals. Counting-set automata (Turoňová et al., "Regex
+//! matching with counting-set automata", OOPSLA 2020) keep sets of the numbers of rounds done. The set of numbers that may follow
+//! depends on the future alone: ways of which one allows whatever the other allows are united by inclusion.
+
+use super::stack::{DOUBTFUL, StackId};
+use super::table::items_of;
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// The set of all numbers: of a loop without bounds, or one whose bounds are too far away to be met. The values of frames
+/// from here to [`DOUBTFUL`] are sets of numbers of rounds.
+pub(super) const ANY_ROUNDS: u32 = DOUBTFUL >> 1;
+
+/// Whether the value of a frame is a set of numbers of rounds.
+pub(super) fn is_rounds(value: u32) -> bool {
+    (ANY_ROUNDS..DOUBTFUL).contains(&value)
+}
+
+/// Numbers of rounds from `low` to `high`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Interval {
+    pub(super) low: u32,
+    /// [`Interval::ENDLESS`] where there is no upper bound.
+    pub(super) high: u32,
+}
+
+/// Sorted intervals that neither overlap nor touch.
+pub(super) type Intervals = SmallVec<[Interval; 2]>;
+
+impl Interval {
+    /// The upper end of an interval without one.
+    pub(super) const ENDLESS: u32 = u32::MAX;
+
+    const ANY: Interval = Interval { low: 0, high: Interval::ENDLESS };
+
+    /// One less of each number; `None` if that leaves none.
+    fn less_one(self) -> Option<Interval> {
+        let high = if self.high == Interval::ENDLESS { self.high } else { self.high.checked_sub(1)? };
+        Some(Interval { low: self.low.saturating_sub(1), high })
+    }
+
+    /// Adds an interval that does not begin before the last one of a list.
+    pub(super) fn append_to(self, list: &mut Intervals) {
+        match list.last_mut() {
+            Some(last) if self.low <= last.high.saturating_add(1) => last.high = last.high.max(self.high),
+            _ => list.push(self),
+        }
+    }
+}
+
+/// The table of sets.
+#[derive(Debug, Default)]
+pub(super) struct RoundSets {
+    intervals: Vec<Interval>,
+    /// Per set after [`ANY_ROUNDS`]: the end of its intervals; they begin where those of the set before end.
+    ends: Vec<u32>,
+    ids: HashTable<u32>,
+    /// Per set after [`ANY_ROUNDS`]: the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
+    fewer: Vec<u32>,
+}
+
+/// No round may follow.
+const NO_ROUND: u32 = 0;
+/// The set after one more round was not needed yet.
+const UNKNOWN: u32 = 1;
+
+fn hash(intervals: &[Interval]) -> u64 {
+    let mut hasher = FxHasher::default();
+    intervals.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl RoundSets {
+    /// The intervals of a set.
+    pub(super) fn get(&self, set: u32) -> &[Interval] {
+        match (set - ANY_ROUNDS).checked_sub(1) {
+            Some(place) => items_of(&self.intervals, &self.ends, place),
+            None => &[Interval::ANY],
+        }
+    }
+
+    /// The set of some intervals, which are sorted and neither overlap nor touch, of which there is at least one.
+    pub(super) fn intern(&mut self, set: &[Interval]) -> u32 {
+        if *set == [Interval::ANY] {
+            return ANY_ROUNDS;
+        }
+        let hash = hash(set);
+        let (intervals, ends) = (&self.intervals, &self.ends);
+        let same = |&place: &u32| items_of(intervals, ends, place) == set;
+        if let Some(&place) = self.ids.find(hash, same) {
+            return ANY_ROUNDS + 1 + place;
+        }
+        let place = self.ends.len() as u32;
+        self.intervals.extend_from_slice(set);
+        self.ends.push(self.intervals.len() as u32);
+        self.fewer.push(UNKNOWN);
+        let (intervals, ends) = (&self.intervals, &self.ends);
+        self.ids.insert_unique(hash, place, |&place| self::hash(items_of(intervals, ends, place)));
+        ANY_ROUNDS + 1 + place
+    }
+
+    /// Whether the loop may be left after the round that is being read, and the set of the next round if one may follow.
+    pub(super) fn end_round(&mut self, set: u32) -> (bool, Option<u32>) {
+        let Some(place) = (set - ANY_ROUNDS).checked_sub(1) else { return (true, Some(set)) };
+        let may_end = self.get(set).first().is_some_and(|first| first.low == 0);
+        if self.fewer[place as usize] == UNKNOWN {
+            let less: Intervals = self.get(set).iter().filter_map(|interval| interval.less_one()).collect();
+            self.fewer[place as usize] = if less.is_empty() { NO_ROUND } else { self.intern(&less) };
+        }
+        let fewer = self.fewer[place as usize];
+        (may_end, (fewer != NO_ROUND).then_some(fewer))
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.intervals.capacity() * size_of::<Interval>()
+            + (self.ends.capacity() + self.fewer.capacity()) * 4
+            + self.ids.capacity() * 5
+    }
+}
+
+/// Numbers of rounds with which some stacks lie below the frame of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) rounds: Interval,
+    pub(super) below: StackId,
+}
+
+impl Span {
+    /// The part after a number that is not below its first one; `None` if that is its last one.
+    fn after(self, last: u32) -> Option<Span> {
+        let rounds = Interval { low: last.saturating_add(1), ..self.rounds };
+        (last < self.rounds.high).then_some(Span { rounds, ..self })
+    }
+}
+
+/// Spans in the order of their numbers, which do not overlap.
+pub(super) type Spans = SmallVec<[Span; 4]>;
+
+/// The spans of two lists together. Where they overlap the stacks below are `united`.
+pub(super) fn overlay(
+    left: &[Span],
+    right: &[Span],
+    mut united: impl FnMut(StackId, StackId) -> StackId,
+) -> Spans {
+    let mut all = Spans::new();
+    let (mut left, mut right) = (left.iter().copied(), right.iter().copied());
+    let (mut a, mut b) = (left.next(), right.next());
+    loop {
+        let (Some(x), Some(y)) = (a, b) else { break };
+        let (first, second) = if x.rounds.low <= y.rounds.low { (x, y) } else { (y, x) };
+        if first.rounds.low < second.rounds.low {
+            // the part before the second begins
+            let high = first.rounds.high.min(second.rounds.low - 1);
+            all.push(Span { rounds: Interval { high, ..first.rounds }, ..first });
+            match x.rounds.low < y.rounds.low {
+                true => a = x.after(high).or_else(|| left.next()),
+                false => b = y.after(high).or_else(|| right.next()),
+            }
+            continue;
+        }
+        let high = x.rounds.high.min(y.rounds.high);
+        all.push(Span { rounds: Interval { low: x.rounds.low, high }, below: united(x.below, y.below) });
+        a = x.after(high).or_else(|| left.next());
+        b = y.after(high).or_else(|| right.next());
+    }
+    all.extend(a.into_iter().chain(left).chain(b).chain(right));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stack::{StackId, Stacks};
+    use super::super::state::StateId;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Numbers of rounds of an inner and an outer loop, or of the outer one alone.
+    type Stack = (Option<u32>, u32);
+
+    fn one(stacks: &mut Stacks, (inner, outer): Stack) -> StackId {
+        let mut frame = |loop_, low, below| {
+            let rounds = stacks.rounds.intern(&[Interval { low, high: low }]);
+            stacks.push(StateId(loop_), rounds, below)
+        };
+        let below = frame(2, outer, Stacks::EMPTY_STACK);
+        inner.map_or(below, |inner| frame(1, inner, below))
+    }
+
+    fn all(stacks: &Stacks, id: StackId) -> BTreeSet<Stack> {
+        let mut found = BTreeSet::new();
+        let numbers = |value| stacks.rounds.get(value).iter().flat_map(|i| i.low..=i.high);
+        for frame in stacks.frames(id) {
+            for first in numbers(frame.value) {
+                if frame.to_return == StateId(2) {
+                    assert!(found.insert((None, first)), "a number twice");
+                    continue;
+                }
+                for below in stacks.frames(frame.below) {
+                    for second in numbers(below.value) {
+                        assert!(found.insert((Some(first), second)), "a number twice");
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn equal_sets_of_stacks_have_equal_ids() {
+        let mut stacks = Stacks::new();
+        let mut seed = 7u64;
+        let mut below = |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..500 {
+            let mut list: Vec<Stack> = (0..1 + below(14))
+                .map(|_| ((below(5) > 0).then_some(below(4) as u32), below(4) as u32))
+                .collect();
+            let mut ids = Vec::new();
+            for _ in 0..3 {
+                // in other orders, and by halves
+                let (at, half) = (below(list.len() as u64) as usize, below(list.len() as u64) as usize);
+                list.rotate_left(at);
+                let mut halves = [&list[..half], &list[half..]].map(|half| {
+                    half.iter().fold(None, |all, &stack| {
+                        let stack = one(&mut stacks, stack);
+                        Some(all.map_or(stack, |all| stacks.union(all, stack)))
+                    })
+                });
+                let (a, b) = (halves[0].take(), halves[1].take());
+                ids.extend(a.zip(b).map_or(a.or(b), |(a, b)| Some(stacks.union(a, b))));
+            }
+            assert_eq!(all(&stacks, ids[0]), list.iter().copied().collect());
+            assert!(ids.iter().all(|id| *id == ids[0]), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn rounds_count_down_to_none() {
+        let mut sets = RoundSets::default();
+        let set = sets.intern(&[Interval { low: 0, high: 0 }, Interval { low: 2, high: 3 }]);
+        let (may_end, next) = sets.end_round(set);
+        assert!(may_end && sets.get(next.unwrap()) == [Interval { low: 1, high: 2 }]);
+        let (may_end, next) = sets.end_round(next.unwrap());
+        assert!(!may_end && sets.get(next.unwrap()) == [Interval { low: 0, high: 1 }]);
+        let (_, next) = sets.end_round(next.unwrap());
+        assert_eq!(sets.end_round(next.unwrap()), (true, None));
+        let endless = sets.intern(&[Interval { low: 1, high: Interval::ENDLESS }]);
+        assert_eq!(sets.end_round(endless), (false, Some(ANY_ROUNDS)));
+        assert_eq!(sets.end_round(ANY_ROUNDS), (true, Some(ANY_ROUNDS)));
+    }
+}
