@@ -20,6 +20,7 @@ mod grammar_analysis;
 mod grammars;
 mod hostile;
 mod json_schema;
+mod json_schema_conditions;
 mod json_schema_numbers;
 mod json_schema_policies;
 mod json_schema_properties;

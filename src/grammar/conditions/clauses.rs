@@ -133,6 +133,11 @@ impl Clauses {
         if 1_usize.checked_shl(deciding as u32).is_some_and(|most| most <= limit) {
             return true;
         }
+        self.exhausts(is_counted, limit)
+    }
+
+    /// Whether all decisions that there are without assumptions are at most `limit`.
+    pub(super) fn exhausts(&self, is_counted: bool, limit: usize) -> bool {
         let mut search = Search::new(self, is_counted.then(Weights::default));
         !search.assume(std::iter::empty()) || search.exhaust(limit)
     }

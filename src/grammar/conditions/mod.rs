@@ -9,6 +9,8 @@ use fixedbitset::FixedBitSet;
 mod clauses;
 mod search;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use clauses::Clauses;
 use search::{Search, Weights};
