@@ -189,6 +189,8 @@ impl Text {
             Kind::JsonSchema => Notation::Json,
             Kind::Gbnf => Notation::Gbnf,
             Kind::Regex => Notation::Text,
+            // what stands after a header is a template, in which pointers into the spec lead nowhere
+            Kind::Spec if text.lines().any(|line| line.trim_end() == "# ---") => Notation::Text,
             Kind::Spec => match format_of(file, &text) {
                 automaton_spec::Format::Json => Notation::Json,
                 automaton_spec::Format::Toml => Notation::Toml,

@@ -9,19 +9,22 @@ fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// For each pointer, the bytes of its value in a JSON text, with the key before it if it is a member. `None` where
-/// the text has no such value, or is not JSON before it.
+/// For each pointer, the bytes of its value in a JSON text, with the key before it if it is a member; where there is no
+/// such value, those of the innermost array or object that would hold it. `None` if the text is not JSON.
 ///
 /// The text is scanned once, whatever the number of pointers; nothing deeper than they reach is remembered.
 pub(super) fn in_json(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let mut wanted = Wanted::default();
-    for (number, pointer) in pointers.iter().enumerate() {
-        wanted.add(pointer, number);
-    }
-    let mut scan =
-        Scan { text, offset: 0, wanted, open: Vec::new(), deeper: 0, found: vec![None; pointers.len()] };
+    let ends: Vec<usize> = pointers.iter().map(|pointer| wanted.add(pointer)).collect();
+    let mut scan = Scan { text, offset: 0, wanted, open: Vec::new(), deeper: 0 };
     scan.run();
-    scan.found
+    let nodes = scan.wanted.nodes;
+    let found = |end: usize| {
+        let mut at = Some(end);
+        std::iter::from_fn(|| at.inspect(|&node| at = nodes[node].parent))
+            .find_map(|node| nodes[node].range.clone())
+    };
+    ends.into_iter().map(found).collect()
 }
 
 /// The pointers as a trie of their tokens. Node 0 is the whole text.
@@ -31,9 +34,10 @@ struct Wanted {
 
 #[derive(Default)]
 struct Node {
+    parent: Option<usize>,
     children: FxHashMap<String, usize>,
-    /// The numbers of the pointers that end here.
-    ends: Vec<usize>,
+    /// Where the value stands.
+    range: Option<Range<usize>>,
 }
 
 impl Default for Wanted {
@@ -43,17 +47,18 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    fn add(&mut self, pointer: &str, number: usize) {
+    /// The node of a pointer.
+    fn add(&mut self, pointer: &str) -> usize {
         let mut node = 0;
         for token in tokens(pointer) {
             let next = self.nodes.len();
             let child = *self.nodes[node].children.entry(token).or_insert(next);
             if child == next {
-                self.nodes.push(Node::default());
+                self.nodes.push(Node { parent: Some(node), ..Node::default() });
             }
             node = child;
         }
-        self.nodes[node].ends.push(number);
+        node
     }
 }
 
@@ -76,7 +81,6 @@ struct Scan<'t> {
     open: Vec<Open>,
     /// Arrays and objects open inside one that no pointer leads into.
     deeper: usize,
-    found: Vec<Option<Range<usize>>>,
 }
 
 impl Scan<'_> {
@@ -113,11 +117,9 @@ impl Scan<'_> {
         }
     }
 
-    fn found(&mut self, node: usize, range: &Range<usize>) {
-        for &number in &self.wanted.nodes[node].ends {
-            // of a key that is there twice, readers take the last value
-            self.found[number] = Some(range.clone());
-        }
+    fn found(&mut self, node: usize, range: Range<usize>) {
+        // of a key that is there twice, readers take the last value
+        self.wanted.nodes[node].range = Some(range);
     }
 
     fn begin(&mut self, is_array: bool) {
@@ -133,7 +135,7 @@ impl Scan<'_> {
         if self.deeper > 0 {
             self.deeper -= 1;
         } else if let Some(open) = self.open.pop() {
-            self.found(open.node, &(open.start..self.offset));
+            self.found(open.node, open.start..self.offset);
         }
     }
 
@@ -169,14 +171,14 @@ impl Scan<'_> {
 
     fn scalar_to(&mut self, end: usize) {
         if let Some((node, start)) = self.value() {
-            self.found(node, &(start..end));
+            self.found(node, start..end);
         }
         self.offset = end;
     }
 }
 
-/// For each pointer, the bytes of its value in a TOML text, with the key before it if that is on the same line.
-/// `None` where the text has no such value, or is not TOML.
+/// For each pointer, the bytes of its value in a TOML text, with the key before it if that is on the same line; where there
+/// is no such value, those of the innermost one that would hold it. `None` if the text is not TOML.
 pub(super) fn in_toml(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -187,22 +189,24 @@ pub(super) fn in_toml(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>
 
 fn of_table(text: &str, root: &DeTable<'_>, pointer: &str) -> Option<Range<usize>> {
     let mut tokens = tokens(pointer);
-    let Some(first) = tokens.next() else { return Some(0..0) };
-    let (key, mut value) = root.get_key_value(first.as_str())?;
+    let whole = Some(0..0);
+    let Some(first) = tokens.next() else { return whole };
+    let Some((key, mut value)) = root.get_key_value(first.as_str()) else { return whole };
     let mut range = joined(text, key.span(), value.span());
     for token in tokens {
         match value.get_ref() {
             DeValue::Table(table) => {
-                let (key, inner) = table.get_key_value(token.as_str())?;
+                let Some((key, inner)) = table.get_key_value(token.as_str()) else { break };
                 range = joined(text, key.span(), inner.span());
                 value = inner;
             }
             DeValue::Array(array) => {
-                value = array.get(token.parse::<usize>().ok()?)?;
+                let Some(inner) = token.parse().ok().and_then(|index: usize| array.get(index)) else { break };
+                value = inner;
                 range = value.span();
             }
             // a pointer may lead on to what a scalar stands for, such as a name in a text of names
-            _ => return Some(range),
+            _ => break,
         }
     }
     Some(range)
@@ -237,15 +241,17 @@ mod tests {
         assert_eq!(json(text, "/a/1/q\"/0"), Some("[]"));
         assert_eq!(json(text, "/a/2"), Some("true"));
         assert_eq!(json(text, "/~0"), Some(r#""~": null"#));
-        assert_eq!(json(text, "/a/3"), None);
-        assert_eq!(json(text, "/a/1/none"), None);
+        assert_eq!(json(text, "/a/3"), json(text, "/a"));
+        assert_eq!(json(text, "/a/1/none/0"), json(text, "/a/1"));
+        assert_eq!(json(text, "/none"), Some(text.trim()));
         assert_eq!(json(r#"{"a": 1, "a": 2}"#, "/a"), Some(r#""a": 2"#));
     }
 
     #[test]
     fn broken_json_is_scanned_to_its_end() {
         for text in ["", "{", "[1", r#"{"a"#, r#"{"a\"#, r#"{"a": "#, "]]}", r#"{"a":1}}{"b""#, "\u{e9}"] {
-            assert_eq!(json(text, "/b/0"), None, "{text}");
+            json(text, "/a/0");
+            json(text, "");
         }
         let deep = "[".repeat(1_000_000);
         assert_eq!(json(&deep, "/0/1"), None);
@@ -274,7 +280,8 @@ mod tests {
         assert_eq!(toml(text, "/transitions/0/to/0"), Some("to = \"b\""));
         assert_eq!(toml(text, "/symbols/x"), Some("x = \"1\""));
         assert_eq!(toml(text, "/rules/0/head"), Some("head = \"s\""));
-        assert_eq!(toml(text, "/transitions/1"), None);
+        assert_eq!(toml(text, "/transitions/1"), toml(text, "/transitions"));
+        assert_eq!(toml(text, "/accepting/1"), Some(""));
         assert_eq!(toml("= broken", "/a"), None);
     }
 }

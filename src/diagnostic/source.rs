@@ -191,6 +191,7 @@ mod tests {
         let json = Source::new("{\n \"a\": [1,\n 2]}", Notation::Json);
         assert_eq!(located(json, Place::Pointer("/a/1".into())), Some((3, 2)));
         assert_eq!(located(json, Place::Rule("#/a".into())), Some((2, 2)));
+        assert_eq!(located(json, Place::Pointer("/a/7".into())), Some((2, 2)));
         assert_eq!(located(json, Place::Pointer("other#/a".into())), None);
         let toml = Source::new("[rules]\ns = ['x']\n", Notation::Toml);
         assert_eq!(located(toml, Place::Rule("s".into())), Some((2, 1)));

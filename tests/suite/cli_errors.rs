@@ -111,7 +111,7 @@ fn errors_name_the_file_and_show_the_line() {
         ("p.regex", "a(b"),
         (
             "a.toml",
-            "kind = 'nfa'\nsymbols = ['x']\nstart = 'a'\naccepting = ['b']\n[[transitions]]\nfrom = 'a'\ninput = 'y'\nto = 'bb'\n",
+            "kind = 'nfa'\nsymbols = ['x']\nstart = 'a'\naccepting = ['stop']\n[[transitions]]\nfrom = 'a'\ninput = 'y'\nto = 'stopp'\n",
         ),
     ]);
     let err = refused("gbnf/undefined-rule", &["count", &files.path("g.gbnf")]);
@@ -139,7 +139,7 @@ fn errors_name_the_file_and_show_the_line() {
         )),
         "{err}"
     );
-    assert!(err.contains("a.toml:8:1 (#/transitions/0/to)") && err.contains("did you mean `b`?"), "{err}");
+    assert!(err.contains("a.toml:8:1 (#/transitions/0/to)") && err.contains("did you mean `stop`?"), "{err}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ mod with_onnx_runtime {
     fn models_that_are_not_there_are_errors() {
         let grammar = pattern("yes");
         let path = grammar.path().to_str().unwrap();
-        refused("cli/no-tokenizer", &["generate", path, "--model", "nothing/at/all.onnx", "--prompt", "x"]);
+        refused("cli/no-model", &["generate", path, "--model", "nothing/at/all.onnx", "--prompt", "x"]);
         let run = run(&["generate", path, "--model", "src", "--prompt", "x"]);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
         assert!(run.err.contains("model.onnx"), "{}", run.err);

@@ -49,16 +49,20 @@ struct Text {
 }
 
 impl Text {
-    fn locate(&self, error: Error) -> Error {
+    fn source(&self) -> Source<'_> {
         let notation = match self.format {
             Format::Toml => Notation::Toml,
             Format::Json => Notation::Json,
         };
         let source = Source::new(&self.text, notation);
         match &self.template {
-            Some(template) => error.in_source(&source.rendered_from(template)),
-            None => error.in_source(&source),
+            Some(template) => source.rendered_from(template),
+            None => source,
         }
+    }
+
+    fn locate(&self, error: Error) -> Error {
+        error.in_source(&self.source())
     }
 }
 
@@ -91,7 +95,9 @@ impl Spec {
             },
         };
         let read = Self::document(&text, &mut templates, &options.limits);
-        let (document, productions, symbol_limits, warnings) = read.map_err(|error| text.locate(error))?;
+        let (document, productions, symbol_limits, mut warnings) =
+            read.map_err(|error| text.locate(error))?;
+        text.source().locate(&mut warnings);
         let limits = options.limits.clone();
         Ok(Spec {
             document,

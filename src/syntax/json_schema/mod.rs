@@ -84,7 +84,7 @@ pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace
 pub use summary::Summary;
 
 use crate::diagnostic::{self, Diagnostic};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::grammar::Grammar;
 use bumpalo::Bump;
 use conjunction::Conjunctions;
@@ -110,8 +110,11 @@ pub struct Compiled {
 /// `json-schema/…` with the JSON Pointer of the place (line and column if the text is not JSON), what
 /// `pattern` has wrong (`regex/…`), `limit/exceeded`.
 pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
-    compile_text(schema, options)
-        .map_err(|error| error.in_source(&diagnostic::Source::new(schema, diagnostic::Notation::Json)))
+    let source = diagnostic::Source::new(schema, diagnostic::Notation::Json);
+    compile_text(schema, options).map_err(|error| match error.kind() {
+        ErrorKind::Limit => error.or_at(&diagnostic::Place::Pointer(String::new())).in_source(&source),
+        _ => error.in_source(&source),
+    })
 }
 
 fn compile_text(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
