@@ -71,7 +71,8 @@ impl Lowering<'_> {
             return;
         }
         for place in 0..self.block.members.len() {
-            let Expression::Members(source) = self.grammar.expression(self.kept.sources.members[place]) else {
+            let Expression::Members(source) = self.grammar.expression(self.kept.sources.members[place])
+            else {
                 continue;
             };
             self.block.members[place].names = self.names_of(source);

@@ -6,7 +6,7 @@ use super::explain::json_expectation;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source::{self, SourceArgs, is_standard_input};
-use super::text::{character_at, counted, json_bytes, line_column, quoted};
+use super::text::{character_at, counted, in_text, json_bytes, line_column, quoted};
 use super::tokens::TokenizerArgs;
 use crate::error::Result;
 use crate::matcher::{Explanation, Matcher};
@@ -146,10 +146,11 @@ impl Checker<'_> {
         expected: Option<bool>,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        let mut verdict = self.verdict(bytes)?;
+        let locate = |error| in_text(error, bytes, &name);
+        let mut verdict = self.verdict(bytes).map_err(locate)?;
         if let (false, true, Some(shorter)) = (verdict.accepted, may_leave_line_end, without_line_end(bytes))
         {
-            let second = self.verdict(shorter)?;
+            let second = self.verdict(shorter).map_err(locate)?;
             if second.accepted {
                 verdict = Verdict { line_end_left_out: true, ..second };
             }

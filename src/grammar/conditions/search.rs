@@ -94,7 +94,8 @@ impl<'c> Search<'c> {
     /// Decides what is known: whether entries are there, and the clauses of one literal. False if that is a contradiction.
     pub(super) fn assume(&mut self, mut known: impl Iterator<Item = (u32, bool)>) -> bool {
         let clauses = &self.clauses.clauses;
-        let mut units = (0..clauses.len()).map(|clause| clauses.get(clause)).filter(|clause| clause.len() == 1);
+        let mut units =
+            (0..clauses.len()).map(|clause| clauses.get(clause)).filter(|clause| clause.len() == 1);
         !self.clauses.is_never
             && known.all(|(entry, is_there)| self.assign(Literal::new(entry, is_there)))
             && units.all(|clause| self.assign(clause[0]))
@@ -253,8 +254,10 @@ impl<'c> Search<'c> {
                 continue;
             }
             let start = self.groups.len();
-            let values = || self.clauses.groups.get(group as usize).iter().map(|&one| self.values[one as usize]);
-            let (is_there, is_open) = (values().any(|one| one == Some(true)), values().any(|one| one.is_none()));
+            let values =
+                || self.clauses.groups.get(group as usize).iter().map(|&one| self.values[one as usize]);
+            let (is_there, is_open) =
+                (values().any(|one| one == Some(true)), values().any(|one| one.is_none()));
             if is_there {
                 product = product.plus(&Sums::of(self.weight(group)));
             } else if is_open && !self.connect(group) {

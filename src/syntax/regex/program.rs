@@ -139,6 +139,10 @@ pub(super) fn compile(ast: &Ast, source: &Source<'_>, options: &Options) -> Resu
     let after = if options.search { YES } else { END };
     compiler.tasks.push(Task::Build(ast, after));
     compiler.run(&mut scratch)?;
+    // past its limits a builder gives out empty classes
+    if let Some(error) = scratch.error() {
+        return Err(error.clone());
+    }
     let mut start = compiler.results.pop().unwrap_or(YES);
     if options.search {
         let any = compiler.class(CharClass::any());
