@@ -65,6 +65,7 @@ pub mod matcher;
 pub mod plan;
 pub mod serve;
 pub mod syntax;
+mod template;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;

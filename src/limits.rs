@@ -41,6 +41,10 @@ pub struct Limits {
     /// Steps of work of one mask, or of one accepted token or byte string: configurations computed and nodes of the
     /// token trie visited. Lowering a part of the grammar when it is first entered is counted here. Default 20,000,000.
     pub mask_work: usize,
+    /// Units of work of one rendering of a template: bytes of text made or compared, and 64 for each value made or visited
+    /// and for each instruction. Nothing is given back, so it bounds the memory that a template's values hold as well as
+    /// its time. Default 256 Mi: a second at most, and some hundred times what a prompt of a megabyte takes.
+    pub template_work: usize,
     /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
     pub plan_states: usize,
     /// Bytes of a tokenizer file. Default 256 MiB.
@@ -65,6 +69,7 @@ impl Default for Limits {
             compile_work: 10_000_000,
             compile_work_per_byte: 200,
             mask_work: 20_000_000,
+            template_work: 256 << 20,
             plan_states: 2_000_000,
             tokenizer_bytes: 256 << 20,
             vocabulary_tokens: 1 << 22,

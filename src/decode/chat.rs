@@ -3,23 +3,18 @@
 //! Templates are Jinja as Hugging Face's `apply_chat_template` renders it: blocks trimmed, Python's string methods, the
 //! variables `messages`, `add_generation_prompt`, `bos_token`, `eos_token`, the functions `raise_exception` and
 //! `strftime_now`, and a `tojson` that writes what `json.dumps` writes. A template comes with a model and is not
-//! trusted: its steps, its source and its output are limited.
+//! trusted: it is rendered in the sandbox of the module `template`.
 
 use super::settings::{read_settings, read_text, token_text};
 use super::{chat_functions, errors};
 use crate::error::Result;
 use crate::limits::Limits;
-use minijinja::syntax::SyntaxConfig;
+use crate::template::Dialect;
+use minijinja::context;
 use minijinja::value::Value;
-use minijinja::{Environment, context};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
-
-/// Steps a template may take, some 100 a message of a long conversation; a few milliseconds each 100,000.
-const FUEL: u64 = 10_000_000;
-/// Nesting of blocks and calls, well below what overflows a thread's stack.
-const RECURSION: usize = 100;
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -64,7 +59,7 @@ pub struct ChatTemplate {
     eos_token: String,
     variables: BTreeMap<String, serde_json::Value>,
     now: Option<SystemTime>,
-    output_limit: usize,
+    limits: Limits,
 }
 
 impl ChatTemplate {
@@ -137,9 +132,12 @@ impl ChatTemplate {
     /// The template refuses the messages (`raise_exception`), fails, or exceeds its steps or the limit on its output;
     /// the error names the line.
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
-        let environment = environment(self.now);
-        let fail = |e: minijinja::Error| errors::template(&e, &self.source);
-        let template = environment.template_from_str(&self.source).map_err(fail)?;
+        let context = || self.context(messages, add_generation_prompt);
+        let rendered = dialect(self.now).render(&self.source, context, &self.limits);
+        rendered.map_err(|fault| fault.into_error(&self.limits, errors::template))
+    }
+
+    fn context(&self, messages: &[Message], add_generation_prompt: bool) -> Value {
         let base = context! {
             messages => messages.iter().map(Message::to_value).collect::<Value>(),
             add_generation_prompt => add_generation_prompt,
@@ -151,50 +149,12 @@ impl ChatTemplate {
             .iter()
             .map(|(name, json)| (name.as_str(), chat_functions::from_json(json)))
             .collect();
-        let mut out = Capped { bytes: Vec::new(), limit: self.output_limit, exceeded: false };
-        let rendered = template.render_captured_to(context! { ..base, ..Value::from(variables) }, &mut out);
-        if out.exceeded {
-            return Err(errors::template_output(self.output_limit));
-        }
-        rendered.map(drop).map_err(fail)?;
-        Ok(String::from_utf8_lossy(&out.bytes).into_owned())
+        context! { ..base, ..Value::from(variables) }
     }
 }
 
-fn environment(now: Option<SystemTime>) -> Environment<'static> {
-    let mut environment = Environment::new();
-    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
-        environment.set_syntax(syntax);
-    }
-    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    environment.set_fuel(Some(FUEL));
-    environment.set_recursion_limit(RECURSION);
-    environment.set_debug(true);
-    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-    chat_functions::install(&mut environment, now);
-    environment
-}
-
-/// A writer that stops at a limit.
-struct Capped {
-    bytes: Vec<u8>,
-    limit: usize,
-    exceeded: bool,
-}
-
-impl std::io::Write for Capped {
-    fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
-        if self.bytes.len().saturating_add(part.len()) > self.limit {
-            self.exceeded = true;
-            return Err(std::io::Error::other("the prompt is too long"));
-        }
-        self.bytes.extend_from_slice(part);
-        Ok(part.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+fn dialect(now: Option<SystemTime>) -> Dialect {
+    Dialect { trim_blocks: true, strict: false, put: None, functions: chat_functions::all(now) }
 }
 
 /// A template is a string, or a list of named ones of which `default` is for chat.

@@ -1,64 +1,15 @@
-//! The functions and filters that Hugging Face gives to chat templates.
+//! The functions that Hugging Face gives to chat templates.
 
-use minijinja::value::{Kwargs, Value};
-use minijinja::{Environment, Error, ErrorKind};
-use serde::Serialize;
+use minijinja::value::Value;
+use minijinja::{Error, ErrorKind};
 use std::time::SystemTime;
 
-/// Adds `raise_exception`, `strftime_now` and `tojson`.
-pub(super) fn install(environment: &mut Environment<'_>, now: Option<SystemTime>) {
-    environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
-        Err(Error::new(ErrorKind::InvalidOperation, message))
-    });
-    environment.add_function("strftime_now", move |format: &str| {
-        strftime(format, now.unwrap_or_else(SystemTime::now))
-    });
-    environment.add_filter("tojson", tojson);
-}
-
-/// JSON as Python's `json.dumps(value, ensure_ascii=False, indent=indent)` writes it: a space after commas and colons.
-/// Nothing is escaped for HTML, unlike Jinja's own filter.
-fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
-    let indent: Option<usize> = arguments.get("indent")?;
-    let _: Option<bool> = arguments.get("ensure_ascii")?;
-    arguments.assert_all_used()?;
-    let mut out = Vec::new();
-    let written = match indent {
-        Some(width) if width <= 16 => {
-            let spaces = vec![b' '; width];
-            let formatter = serde_json::ser::PrettyFormatter::with_indent(&spaces);
-            value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter))
-        }
-        Some(_) => return Err(Error::new(ErrorKind::InvalidOperation, "tojson indents by at most 16")),
-        None => value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Spaced)),
-    };
-    written.map_err(|e| Error::new(ErrorKind::BadSerialization, e.to_string()))?;
-    Ok(Value::from(String::from_utf8_lossy(&out).into_owned()))
-}
-
-/// serde_json's compact form with Python's spaces.
-struct Spaced;
-
-impl serde_json::ser::Formatter for Spaced {
-    fn begin_array_value<W: ?Sized + std::io::Write>(
-        &mut self,
-        out: &mut W,
-        first: bool,
-    ) -> std::io::Result<()> {
-        out.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object_key<W: ?Sized + std::io::Write>(
-        &mut self,
-        out: &mut W,
-        first: bool,
-    ) -> std::io::Result<()> {
-        out.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
-        out.write_all(b": ")
-    }
+/// `raise_exception` and `strftime_now`.
+pub(super) fn all(now: Option<SystemTime>) -> Vec<(&'static str, Value)> {
+    let raise =
+        |message: String| -> Result<Value, Error> { Err(Error::new(ErrorKind::InvalidOperation, message)) };
+    let tell = move |format: &str| strftime(format, now.unwrap_or_else(SystemTime::now));
+    vec![("raise_exception", Value::from_function(raise)), ("strftime_now", Value::from_function(tell))]
 }
 
 /// A template's value of some JSON. By hand, because serde_json's numbers of any precision serialise as objects. The

@@ -1,6 +1,6 @@
 //! The errors and notices of this room.
 
-use crate::diagnostic::{Diagnostic, Notation, Place, Source};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 
 fn usage(diagnostic: Diagnostic) -> Error {
@@ -80,32 +80,15 @@ pub(super) fn logits_length(found: usize, expected: usize) -> Error {
 }
 
 /// A chat template that cannot be read or rendered.
-pub(super) fn template(error: &minijinja::Error, source: &str) -> Error {
-    let text = match error.detail() {
-        Some(detail) => format!("{}: {detail}", error.kind()),
-        None => error.kind().to_string(),
-    };
-    // an error that minijinja gives no place is one of the template as a whole
-    let place = match (error.range(), error.line()) {
-        (Some(range), _) => Place::in_text(source, range.start),
-        (None, Some(line)) => Place::LineColumn { line, column: 1 },
-        (None, None) => Place::LineColumn { line: 1, column: 1 },
-    };
+pub(super) fn template(found: String, place: Place) -> Error {
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new("decode/chat-template", "the chat template cannot be used")
             .at(place)
-            .cause(text)
+            .cause(found)
             .allowed("a Jinja template as in tokenizer_config.json, over messages, add_generation_prompt and tools")
             .help("check the messages (roles, their order), or pass another template"),
     )
-    .in_source(&Source::new(source, Notation::Text))
-}
-
-/// A prompt longer than the limit.
-pub(super) fn template_output(limit: usize) -> Error {
-    let found = format!("more than {limit} bytes of prompt");
-    crate::limits::Limits::exceeded("source_bytes", limit, found)
 }
 
 /// A settings file of a model that is not what Hugging Face writes.

@@ -35,10 +35,7 @@ pub(super) fn no_plan() -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-pub(super) fn template(name: &str, cause: &minijinja::Error) -> Error {
-    let place = cause.line().unwrap_or(1);
-    let place = crate::Place::LineColumn { line: place, column: 1 };
-    let found = cause.detail().map_or_else(|| cause.kind().to_string(), str::to_owned);
+pub(super) fn template(name: &str, found: String, place: crate::Place) -> Error {
     let diagnostic = Diagnostic::new("plan/template", format!("the template `{name}` cannot be rendered"))
         .at(place)
         .cause(found)

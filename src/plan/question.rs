@@ -5,9 +5,11 @@ use super::errors;
 use super::lookahead::Outlook;
 use super::walk::{Offer, Plan, Step, Walk};
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::syntax::automaton_spec::{Direction, ParameterValue, Spec, Symbol};
-use minijinja::{Environment, UndefinedBehavior, Value, context};
-use std::io;
+use crate::template::{self, Dialect};
+use minijinja::context;
+use minijinja::value::Value;
 
 const PROGRESS: &str = "\
 {% if steps %}The plan so far:
@@ -27,10 +29,6 @@ const QUESTION: &str = "\
 const PLAN: &str = "\
 {% for step in steps %}{{ step.text }}
 {% endfor %}";
-
-/// Instructions of one template, and bytes that it may put out.
-const FUEL: u64 = 1_000_000;
-const BYTES: usize = 4 << 20;
 
 /// One of the answers that a chooser may give.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +57,9 @@ pub struct Question {
 /// Writes the questions of a task.
 #[derive(Debug)]
 pub struct Questions {
-    environment: Environment<'static>,
+    /// The sources of the templates by name.
+    templates: [(&'static str, String); 4],
+    limits: Limits,
     task: String,
     parameters: Value,
 }
@@ -71,12 +71,6 @@ impl Questions {
     /// `plan/template`: a template cannot be read.
     pub fn new(spec: &Spec, task: Option<&str>) -> Result<Questions> {
         let templates = spec.templates();
-        let mut environment = Environment::new();
-        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_fuel(Some(FUEL));
-        environment.set_recursion_limit(16);
-        environment.set_debug(false);
         let description = || spec.description().unwrap_or("Make a plan.").to_owned();
         let named = [
             ("task", templates.task.clone().unwrap_or_else(description)),
@@ -84,8 +78,11 @@ impl Questions {
             ("question", templates.question.clone().unwrap_or_else(|| QUESTION.to_owned())),
             ("plan", templates.plan.clone().unwrap_or_else(|| PLAN.to_owned())),
         ];
-        for (name, source) in named {
-            environment.add_template_owned(name, source).map_err(|e| errors::template(name, &e))?;
+        let limits = Limits::default();
+        for (name, source) in &named {
+            limits.check_source(source)?;
+            let wrong = |found, place| errors::template(name, found, place);
+            dialect().check(source).map_err(|fault| fault.into_error(&limits, wrong))?;
         }
         let parameters: std::collections::BTreeMap<String, Value> = spec
             .parameters()
@@ -93,10 +90,12 @@ impl Questions {
             .map(|parameter| (parameter.name.clone(), parameter_value(&parameter.value)))
             .collect();
         let parameters = Value::from(parameters);
-        let mut questions = Questions { environment, task: String::new(), parameters };
+        let mut questions = Questions { templates: named, limits, task: String::new(), parameters };
         questions.task = match task {
             Some(task) => task.to_owned(),
-            None => questions.render("task", context! { parameters => questions.parameters.clone() })?,
+            None => questions.render(|| {
+                questions.render_here("task", context! { parameters => questions.parameters.clone() })
+            })?,
         };
         Ok(questions)
     }
@@ -174,8 +173,10 @@ impl Questions {
         let context = context! {
             task => self.task.as_str(), parameters => self.parameters.clone(), steps, options, parent, input, set, duration, cost
         };
-        let progress = self.render("progress", context.clone())?;
-        let text = self.render("question", context! { progress, ..context })?;
+        let text = self.render(|| {
+            let progress = self.render_here("progress", context.clone())?;
+            self.render_here("question", context! { progress, ..context })
+        })?;
         Ok(Question { text, choices, set: bounds })
     }
 
@@ -218,34 +219,29 @@ impl Questions {
     pub fn plan(&self, spec: &Spec, plan: &Plan) -> Result<String> {
         let steps = steps(spec, plan.executed(spec));
         let cost = plan.cost(spec);
-        self.render(
-            "plan",
-            context! { task => self.task.as_str(), parameters => self.parameters.clone(), steps, cost },
-        )
+        let context = context! {
+            task => self.task.as_str(), parameters => self.parameters.clone(), steps, cost
+        };
+        self.render(|| self.render_here("plan", context))
     }
 
-    fn render(&self, name: &'static str, context: Value) -> Result<String> {
-        let mut out = Capped(Vec::new());
-        let template = self.environment.get_template(name).map_err(|e| errors::template(name, &e))?;
-        template.render_captured_to(context, &mut out).map_err(|e| errors::template(name, &e))?;
-        Ok(String::from_utf8_lossy(&out.0).into_owned())
+    /// What `work` renders with [`render_here`](Questions::render_here).
+    fn render(&self, work: impl FnOnce() -> Result<String> + Send) -> Result<String> {
+        let wrong = |found, place| errors::template("question", found, place);
+        template::on_own_stack(work).map_err(|fault| fault.into_error(&self.limits, wrong))?
+    }
+
+    fn render_here(&self, name: &'static str, context: Value) -> Result<String> {
+        let source = self.templates.iter().find(|(known, _)| *known == name);
+        let source = source.map_or("", |(_, source)| source.as_str());
+        let wrong = |found, place| errors::template(name, found, place);
+        let rendered = dialect().render_here(source, context, &self.limits);
+        rendered.map_err(|fault| fault.into_error(&self.limits, wrong))
     }
 }
 
-struct Capped(Vec<u8>);
-
-impl io::Write for Capped {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > BYTES {
-            return Err(io::Error::other("the text is too long"));
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+fn dialect() -> Dialect {
+    Dialect { trim_blocks: false, strict: true, put: None, functions: Vec::new() }
 }
 
 /// How the end of a plan is offered.

@@ -19,6 +19,7 @@ mod generation;
 mod grammar_analysis;
 mod grammars;
 mod hostile;
+mod hostile_templates;
 mod json_schema;
 mod json_schema_conditions;
 mod json_schema_numbers;

@@ -9,7 +9,8 @@ const LONGEST: usize = 600;
 const ROOMS: &[(&str, &[&str])] = &[
     ("grammar", &[]),
     ("vocabulary", &[]),
-    ("syntax", &["grammar"]),
+    ("template", &[]),
+    ("syntax", &["grammar", "template"]),
     ("automaton", &["grammar"]),
     ("mask", &["automaton", "grammar", "vocabulary"]),
     ("matcher", &["automaton", "grammar", "mask", "vocabulary"]),

@@ -342,59 +342,12 @@ pub(super) fn unknown_parameter(name: &str, parameters: &[Parameter]) -> Error {
     )
 }
 
-pub(super) fn template(cause: &minijinja::Error) -> Error {
-    let message = match cause.detail() {
-        Some(detail) => format!("{}: {detail}", cause.kind()),
-        None => cause.kind().to_string(),
-    };
+pub(super) fn template(found: &str, place: Place) -> Error {
     error(
         Diagnostic::new("automaton-spec/template", "the template cannot be rendered")
-            .at(Place::LineColumn { line: cause.line().unwrap_or(1), column: 1 })
-            .cause(message)
+            .at(place)
+            .cause(found)
             .help("correct the tag on that line; `{{`, `{%` and `{#` begin tags everywhere after the header"),
-    )
-}
-
-pub(super) fn template_not_text() -> Error {
-    error(
-        Diagnostic::new("automaton-spec/template", "the rendered template is not UTF-8")
-            .at(Place::LineColumn { line: 1, column: 1 })
-            .help("put out texts, numbers, booleans and lists only"),
-    )
-}
-
-pub(super) fn long_tag(source: &str, start: usize, limit: usize) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/template", format!("a tag is longer than {limit} bytes"))
-            .at(Place::in_text(source, start))
-            .help("split the tag; or close it, if its end is missing"),
-    )
-}
-
-pub(super) fn forbidden(source: &str, start: usize, what: &str) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/template", format!("`{what}` is not allowed in tags"))
-            .at(Place::in_text(source, start))
-            .help("the cost of rendering must be bounded: use `range`, `+` and `-`"),
-    )
-}
-
-pub(super) fn statement(source: &str, start: usize, word: &str, allowed: &[&str]) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/template", "no such statement in templates of specs")
-            .at(Place::in_text(source, start))
-            .found(word)
-            .allowed(list(allowed.iter().copied()))
-            .help("write it with these statements"),
-    )
-}
-
-pub(super) fn computed_for(source: &str, start: usize) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/template", "a `for` goes over something computed")
-            .at(Place::in_text(source, start))
-            .allowed("a name, a list of texts and numbers, or `range(…)` with any arguments")
-            .help("the cost of rendering must be bounded: go over one of these"),
     )
 }
 

@@ -76,9 +76,8 @@
 //!
 //! Tags may stand in comments, as here, so that the file stays readable as TOML. A text that a template
 //! puts out is escaped for a quoted string of TOML or JSON, and a list is put out as a list of such strings,
-//! so no value of a parameter can change the spec around it. Of Jinja, there are `if`; `for` over a name, a list
-//! of texts and numbers, or a `range` (of at most 1,000 numbers); the filters `length`, `lower`, `upper`, `first`
-//! and `last`; and expressions without `*`. A tag has at most 1,000 bytes. That bounds what rendering may cost.
+//! so no value of a parameter can change the spec around it. The language is Jinja without other files (`include`,
+//! `import`, `extends`, `block`); what rendering may cost is bounded by `Limits::template_work`.
 
 mod actions;
 mod context_free;

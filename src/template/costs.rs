@@ -1,0 +1,269 @@
+//! What operations cost, found from their operands before they are carried out.
+
+use super::meter::{Meter, NODE, Size};
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Error, ErrorKind};
+
+/// Filters that `map` may apply: each makes of a value nothing larger than its text.
+const MAPPED: [&str; 17] = [
+    "abs",
+    "bool",
+    "capitalize",
+    "count",
+    "default",
+    "escape",
+    "first",
+    "float",
+    "int",
+    "last",
+    "length",
+    "lower",
+    "round",
+    "string",
+    "title",
+    "trim",
+    "upper",
+];
+/// The largest width or precision in a format.
+const FORMAT_WIDTH: u64 = 1_000;
+/// Units of the call of a macro: its frame, and the text that it gives back.
+const CALL: u64 = 1_024;
+/// Comparisons of one value that sorting makes, at most: the logarithm of the most values that a rendering may make.
+const SORTING: u64 = 24;
+
+/// Charges for the operation `name` on `operands`: an operator, a filter, a method (`.name`), a test (`is name`) or a call.
+pub(super) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<(), Error> {
+    let [first, rest @ ..] = operands else { return Ok(()) };
+    let units = match name {
+        "+" => join_ends(first, rest),
+        "*" => repeat(first, rest.first())?,
+        "~" => written(meter, operands)?,
+        "slice of" => length(first).saturating_mul(if first.kind() == ValueKind::String { 4 } else { NODE }),
+        "compare" | "is eq" | "is equalto" | "is ==" | "is ne" | "is !=" | "is sameas" => {
+            compare(meter, operands)?
+        }
+        "in" | "is in" => contains(meter, first, rest)?,
+        "replace" | ".replace" => replace(meter, first, rest)?,
+        "join" => join(meter, first, rest)?,
+        ".join" => join(meter, rest.first().unwrap_or(first), std::slice::from_ref(first))?,
+        "split" | ".split" => split(meter, first, rest)?,
+        "lines" | ".splitlines" => pieces(first, "\n"),
+        "items" | ".items" | ".keys" | ".values" => length(first).saturating_mul(2 * NODE),
+        ".get" => written(meter, rest)?,
+        ".changed" if meter.measure(&rest.iter().cloned().collect())?.mutable => {
+            return Err(Error::new(ErrorKind::InvalidOperation, "`changed` of a namespace or loop"));
+        }
+        "batch" | "slice" => batch(meter, first, rest)?,
+        "indent" => indent(meter, first, rest)?,
+        "format" | ".format" => format(meter, first, rest)?,
+        "tojson" => tojson(meter, first, rest)?,
+        "map" => map(meter, first, rest)?,
+        "select" | "reject" | "selectattr" | "rejectattr" => select(meter, first, rest)?,
+        "sort" | "unique" | "dictsort" | "min" | "max" => {
+            iterated(meter, first, rest)?.saturating_mul(SORTING)
+        }
+        "count" | "first" | "last" | "length" => length(first),
+        "list" | "reverse" => length(first).saturating_mul(NODE),
+        "call" => CALL.saturating_add(written(meter, operands)?),
+        _ => written(meter, operands)?,
+    };
+    meter.spend(units)
+}
+
+/// Bytes of a text, items of another value.
+fn length(value: &Value) -> u64 {
+    match value.as_str() {
+        Some(text) => text.len() as u64,
+        None => value.len().unwrap_or(0) as u64,
+    }
+}
+
+/// All of the values written out, which no other operation on them exceeds that does not repeat them.
+fn written(meter: &Meter, values: &[Value]) -> Result<u64, Error> {
+    let mut units: u64 = 0;
+    for value in values {
+        let size = meter.measure(value)?;
+        // a text is copied, or its case is changed, which may take three times its bytes; others are written with escapes
+        let own =
+            if value.kind() == ValueKind::String { size.bytes.saturating_mul(3) } else { size.written() };
+        units = units.saturating_add(own);
+    }
+    Ok(units)
+}
+
+fn join_ends(first: &Value, rest: &[Value]) -> u64 {
+    let units = |value: &Value| match value.kind() {
+        ValueKind::String => length(value),
+        _ => length(value).saturating_mul(NODE),
+    };
+    rest.iter().map(units).fold(units(first), u64::saturating_add)
+}
+
+fn repeat(first: &Value, second: Option<&Value>) -> Result<u64, Error> {
+    let Some(second) = second else { return Ok(0) };
+    let (repeated, times) = if first.is_number() { (second, first) } else { (first, second) };
+    let unit = match repeated.kind() {
+        ValueKind::String => 1,
+        ValueKind::Seq | ValueKind::Iterable => NODE,
+        _ => return Ok(0),
+    };
+    let times = times.as_i64().map_or(u64::MAX, |n| n.max(0).unsigned_abs());
+    Ok(length(repeated).saturating_mul(unit).saturating_mul(times))
+}
+
+fn compare(meter: &Meter, operands: &[Value]) -> Result<u64, Error> {
+    let compound =
+        |value: &Value| matches!(value.kind(), ValueKind::Seq | ValueKind::Map | ValueKind::Iterable);
+    if operands.iter().any(compound) {
+        let mut units: u64 = 0;
+        for value in operands {
+            let size = meter.measure(value)?;
+            // mappings are compared by looking up each key of one in the other
+            units = units.saturating_add(size.bytes).saturating_add(size.nodes.saturating_mul(NODE));
+        }
+        return Ok(units);
+    }
+    Ok(operands.iter().map(length).min().unwrap_or(0))
+}
+
+fn contains(meter: &Meter, needle: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let Some(container) = rest.first() else { return Ok(0) };
+    if container.kind() == ValueKind::String {
+        return Ok(length(container));
+    }
+    let needle = meter.measure(needle)?;
+    let cost = needle.bytes.saturating_add(needle.nodes.saturating_mul(NODE));
+    match container.kind() {
+        ValueKind::Map => Ok(cost),
+        // a comparison ends where either of the two does
+        _ => Ok(length(container).saturating_mul(cost)),
+    }
+}
+
+fn replace(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let [old, new, ..] = rest else { return Ok(0) };
+    let (text, old, new) = (plain(meter, text)?, plain(meter, old)?, plain(meter, new)?);
+    let found = if old.is_empty() { text.len() + 1 } else { text.matches(&old).count() };
+    // each occurrence is looked for twice
+    Ok((found as u64).saturating_mul(new.len() as u64 + 16).saturating_add(text.len() as u64))
+}
+
+/// The text of a value.
+fn plain(meter: &Meter, value: &Value) -> Result<String, Error> {
+    meter.spend(written(meter, std::slice::from_ref(value))?)?;
+    Ok(match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    })
+}
+
+fn join(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let separator = rest.iter().map(|value| meter.measure(value)).sum::<Result<Size, Error>>()?;
+    let size = meter.measure(items)?;
+    Ok(length(items).saturating_mul(separator.bytes.saturating_add(4)).saturating_add(size.written()))
+}
+
+fn split(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let size = meter.measure(text)?;
+    let separator = rest.first().and_then(Value::as_str);
+    Ok(match separator {
+        Some(separator) if !separator.is_empty() => pieces(text, separator),
+        _ => size.written().saturating_mul(NODE),
+    })
+}
+
+/// The texts between the occurrences of a separator.
+fn pieces(text: &Value, separator: &str) -> u64 {
+    let Some(text) = text.as_str() else { return 0 };
+    (text.matches(separator).count() as u64 + 1).saturating_mul(NODE).saturating_add(text.len() as u64)
+}
+
+/// The largest whole number among arguments.
+fn largest(meter: &Meter, arguments: &[Value]) -> Result<u64, Error> {
+    let mut most: u64 = 0;
+    for argument in arguments {
+        meter.measure(argument)?;
+        let inner = match argument.is_kwargs() {
+            true => argument.try_iter()?.filter_map(|key| argument.get_item(&key).ok()).collect(),
+            false => vec![argument.clone()],
+        };
+        for value in inner.iter().filter(|value| value.is_number()) {
+            most = most.max(value.as_i64().map_or(u64::MAX, |n| n.max(0).unsigned_abs()));
+        }
+    }
+    Ok(most)
+}
+
+fn batch(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
+    Ok(length(items).saturating_add(largest(meter, rest)?).saturating_mul(NODE))
+}
+
+fn indent(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let width = largest(meter, rest)?.saturating_add(5);
+    let text = plain(meter, text)?;
+    let lines = text.matches('\n').count() as u64 + 2;
+    Ok(lines.saturating_mul(width).saturating_add(text.len() as u64))
+}
+
+fn format(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let text = plain(meter, text)?;
+    let refuse = |what: String| Err(Error::new(ErrorKind::InvalidOperation, what));
+    let runs = text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
+    if runs.into_iter().any(|run| run.parse().map_or(true, |n: u64| n > FORMAT_WIDTH)) {
+        return refuse(format!("a format with a number above {FORMAT_WIDTH}"));
+    }
+    // `*`, and braces within braces, take widths from the values
+    let nested = text
+        .match_indices('{')
+        .zip(text.match_indices('{').skip(1))
+        .any(|((a, _), (b, _))| b > a + 1 && !text.get(a..b).unwrap_or_default().contains('}'));
+    if nested || text.contains('*') {
+        return refuse("a format that takes widths from values".to_owned());
+    }
+    let fields = text.matches(['%', '{']).count() as u64 + 1;
+    let each = written(meter, rest)?.saturating_add(2 * FORMAT_WIDTH);
+    Ok(fields.saturating_mul(each).saturating_add(text.len() as u64))
+}
+
+fn tojson(meter: &Meter, value: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let size = meter.measure(value)?;
+    let indentation = largest(meter, rest)?.saturating_mul(size.depth);
+    // escapes are written one by one
+    let written = size.written().saturating_add(size.bytes.saturating_mul(6));
+    Ok(written.saturating_add(size.nodes.saturating_mul(indentation)))
+}
+
+fn map(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let filter =
+        rest.first().filter(|value| !value.is_kwargs()).map(|value| value.as_str().unwrap_or_default());
+    if let Some(filter) = filter.filter(|filter| !MAPPED.contains(filter)) {
+        let text = format!("`map` with the filter `{filter}`; allowed are {}", MAPPED.join(", "));
+        return Err(Error::new(ErrorKind::InvalidOperation, text));
+    }
+    let arguments = written(meter, rest)?;
+    Ok(iterated(meter, items, &[])?.saturating_add(length(items).saturating_mul(arguments)))
+}
+
+fn select(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let arguments = written(meter, rest)?;
+    let size = meter.measure(items)?;
+    let nodes = size.nodes.saturating_add(length(items)).saturating_mul(NODE);
+    Ok(nodes.saturating_add(length(items).saturating_mul(arguments)))
+}
+
+/// The items of a value, each looked at as a whole.
+fn iterated(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
+    let all = written(meter, rest)?.saturating_add(meter.measure(items)?.written());
+    Ok(all.saturating_add(length(items).saturating_mul(NODE)))
+}
+
+impl std::iter::Sum for Size {
+    fn sum<I: Iterator<Item = Size>>(sizes: I) -> Size {
+        sizes.fold(Size::default(), |all, size| Size {
+            nodes: all.nodes.saturating_add(size.nodes),
+            bytes: all.bytes.saturating_add(size.bytes),
+            depth: all.depth.max(size.depth),
+            mutable: all.mutable || size.mutable,
+        })
+    }
+}

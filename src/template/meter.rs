@@ -1,0 +1,150 @@
+//! The meter of one rendering: what was made and visited so far, and how large a value is.
+
+use super::functions::Namespace;
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Error, ErrorKind};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// Units of work for one value made or visited: more than its place in a list or mapping takes, in bytes.
+pub(super) const NODE: u64 = 64;
+/// Further units for a list or mapping that is visited: an iterator is made for it.
+const COMPOUND: u64 = 192;
+/// The deepest nesting of a value. JSON from outside nests at most 128 deep (serde_json's bound); comparing, writing and
+/// dropping a value recurse once a level.
+const DEPTH: usize = 200;
+/// The longest a rendering may take on the clock, checked with every 256th charge: only a stop for what the deterministic
+/// charges miss, which end a rendering within a second or two.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Counts the work of one rendering in units: bytes of text made or compared, and [`NODE`] for each value made or
+/// visited. Nothing is given back when a value is dropped, so what is left also bounds the memory that values hold.
+#[derive(Debug)]
+pub(super) struct Meter {
+    left: Cell<u64>,
+    charges: Cell<u64>,
+    start: Cell<Option<Instant>>,
+}
+
+thread_local! {
+    /// The meter of the rendering that runs on this thread. Not a part of the environment, so that all renderings share one.
+    static METER: Meter = const { Meter { left: Cell::new(0), charges: Cell::new(0), start: Cell::new(None) } };
+}
+
+/// Does something with the meter of the rendering that runs on this thread.
+pub(super) fn metered<R>(action: impl FnOnce(&Meter) -> R) -> R {
+    METER.with(action)
+}
+
+/// The size of a value with all that it holds, counted as a tree.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Size {
+    /// Values.
+    pub(super) nodes: u64,
+    /// Bytes of texts.
+    pub(super) bytes: u64,
+    /// Levels of lists and mappings.
+    pub(super) depth: u64,
+    /// Whether a namespace or a loop is among the values.
+    pub(super) mutable: bool,
+}
+
+impl Size {
+    /// Units of work to write the value out: a character may take four bytes and its escape six.
+    pub(super) fn written(&self) -> u64 {
+        self.bytes.saturating_mul(6).saturating_add(self.nodes.saturating_mul(NODE))
+    }
+
+    fn add(&mut self, value: &Value) -> Result<Option<Children>, Error> {
+        self.nodes += 1;
+        match value.kind() {
+            ValueKind::String | ValueKind::Bytes => {
+                self.bytes = self.bytes.saturating_add(value.as_bytes().map_or(0, <[u8]>::len) as u64);
+            }
+            ValueKind::Seq | ValueKind::Iterable => return Ok(value.as_object().and_then(|o| o.try_iter())),
+            ValueKind::Map => {
+                self.mutable |= mutable(value);
+                let pairs = value.as_object().and_then(|o| o.try_iter_pairs());
+                return Ok(pairs.map(|pairs| Box::new(pairs.flat_map(|(k, v)| [k, v])) as Children));
+            }
+            ValueKind::Plain => self.mutable |= mutable(value),
+            _ => {}
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a value can be changed once it was made: the variable `loop` can, by its method `changed`.
+fn mutable(value: &Value) -> bool {
+    value.downcast_object_ref::<Namespace>().is_some()
+        || value.as_object().is_some_and(|object| object.type_name().ends_with("::Loop"))
+}
+
+type Children = Box<dyn Iterator<Item = Value> + Send + Sync>;
+
+impl Meter {
+    /// Begins a rendering that may take `work` units.
+    pub(super) fn begin(&self, work: usize) {
+        self.left.set(work as u64);
+        self.charges.set(0);
+        self.start.set(Some(Instant::now()));
+    }
+
+    /// Takes `units` from what is left.
+    pub(super) fn spend(&self, units: u64) -> Result<(), Error> {
+        let Some(left) = self.left.get().checked_sub(units) else {
+            self.left.set(0);
+            return Err(Error::new(ErrorKind::OutOfFuel, "the template makes or visits too much"));
+        };
+        self.left.set(left);
+        let charges = self.charges.get().wrapping_add(1);
+        self.charges.set(charges);
+        if charges % 256 == 0 && self.start.get().is_some_and(|start| start.elapsed() > DEADLINE) {
+            return Err(Error::new(ErrorKind::OutOfFuel, "the template takes too long"));
+        }
+        Ok(())
+    }
+
+    /// The size of `value`. Each value visited is charged, so that a value that holds another one many times over does not
+    /// take exponential time.
+    pub(super) fn measure(&self, value: &Value) -> Result<Size, Error> {
+        let mut size = Size::default();
+        let mut open: Vec<Children> = Vec::new();
+        if let Some(children) = size.add(value)? {
+            self.spend(COMPOUND)?;
+            open.push(children);
+        }
+        while let Some(children) = open.last_mut() {
+            let Some(child) = children.next() else {
+                open.pop();
+                continue;
+            };
+            self.spend(NODE)?;
+            if let Some(children) = size.add(&child)? {
+                self.spend(COMPOUND)?;
+                open.push(children);
+                if open.len() > DEPTH {
+                    let text = format!("values are nested more than {DEPTH} deep");
+                    return Err(Error::new(ErrorKind::InvalidOperation, text));
+                }
+            }
+            size.depth = size.depth.max(open.len() as u64);
+        }
+        Ok(size)
+    }
+
+    /// Charges for the items of `value` and gives it back, as a list if its items are computed anew at each use: such
+    /// values may hold one another, to any depth.
+    pub(super) fn settle(&self, value: &Value) -> Result<Value, Error> {
+        if value.kind() != ValueKind::Iterable {
+            self.spend(value.len().unwrap_or(0) as u64)?;
+            return Ok(value.clone());
+        }
+        let mut items = Vec::new();
+        for item in value.try_iter()?.checked() {
+            self.spend(NODE)?;
+            items.push(item?);
+        }
+        Ok(Value::from(items))
+    }
+}

@@ -1,0 +1,152 @@
+//! Compiled templates in which every instruction that can multiply work is preceded by a charge for it.
+//!
+//! minijinja's fuel counts instructions, each as one, though a single one may join, repeat, compare or walk values of any
+//! size. So calls of filters of this crate are put around such instructions: one before, which sees the operands and
+//! charges for what is to be made of them ([`costs`](super::costs)), and one after, which replaces values that are
+//! computed lazily and refuses values that are nested too deep.
+
+use minijinja::machinery::{CodeGenerator, Instruction, Instructions, ast};
+use minijinja::value::Value;
+
+/// Charges for an operation: its operands, then its name; gives back the operands as a tuple, the last first.
+pub(super) const BEFORE: &str = "+before";
+/// Checks a value that was made.
+pub(super) const AFTER: &str = "+after";
+/// Charges a number of units.
+pub(super) const CHARGE: &str = "+charge";
+/// Charges for the items of a value that is gone over.
+pub(super) const ITEMS: &str = "+items";
+/// A mapping of keys and values in turn.
+pub(super) const MAPPING: &str = "+mapping";
+/// The item of a value.
+pub(super) const ITEM: &str = "+item";
+/// Sets an attribute: the value, the namespace, the name.
+pub(super) const SET: &str = "+set";
+
+/// Bytes of text between tags that an instruction may put out without a further charge.
+const SHORT: usize = 16;
+/// Units for a macro or a variable that a macro encloses.
+const CLOSURE: usize = 512;
+
+/// Filters that look at no more than the outside of their operands, and make nothing.
+const CHEAP_FILTERS: [&str; 2] = ["d", "default"];
+/// Tests that look at no more than the outside of their operands.
+const CHEAP_TESTS: [&str; 17] = [
+    "boolean",
+    "defined",
+    "divisibleby",
+    "even",
+    "false",
+    "float",
+    "int",
+    "integer",
+    "iterable",
+    "mapping",
+    "none",
+    "number",
+    "odd",
+    "sequence",
+    "string",
+    "true",
+    "undefined",
+];
+
+/// The instructions of a template, with charges.
+pub(super) fn compile<'s>(source: &'s str, tree: &ast::Stmt<'s>) -> Instructions<'s> {
+    let mut generator = CodeGenerator::new("template", source);
+    generator.compile_stmt(tree);
+    let (plain, _) = generator.finish();
+    let charged: Vec<Vec<Instruction<'s>>> =
+        (0..).map_while(|at| plain.get(at)).map(|instruction| charge(instruction.clone())).collect();
+    // a jump leads to the charge of its target
+    let mut starts = Vec::with_capacity(charged.len() + 1);
+    let mut length = 0;
+    for part in &charged {
+        starts.push(length);
+        length += u32::try_from(part.len()).unwrap_or(u32::MAX);
+    }
+    starts.push(length);
+    let mut program = Instructions::new("template", source);
+    for (part, at) in charged.into_iter().zip(0..) {
+        for instruction in part {
+            let moved = relocate(instruction, &starts);
+            match (plain.get_span(at), plain.get_line(at)) {
+                (Some(span), _) => program.add_with_span(moved, span),
+                (None, Some(line)) => program.add_with_line(moved, u16::try_from(line).unwrap_or(u16::MAX)),
+                (None, None) => program.add(moved),
+            };
+        }
+    }
+    program
+}
+
+fn relocate<'s>(instruction: Instruction<'s>, starts: &[u32]) -> Instruction<'s> {
+    use Instruction as I;
+    let moved = |target: u32| starts.get(target as usize).copied().unwrap_or(target);
+    match instruction {
+        I::Jump(target) => I::Jump(moved(target)),
+        I::JumpIfFalse(target) => I::JumpIfFalse(moved(target)),
+        I::JumpIfFalseOrPop(target) => I::JumpIfFalseOrPop(moved(target)),
+        I::JumpIfTrueOrPop(target) => I::JumpIfTrueOrPop(moved(target)),
+        I::Iterate(target) => I::Iterate(moved(target)),
+        I::BuildMacro(name, offset, flags) => I::BuildMacro(name, moved(offset), flags),
+        other => other,
+    }
+}
+
+/// An instruction with its charges.
+fn charge(instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
+    use Instruction as I;
+    let filter = |name, operands: u16| I::ApplyFilter(name, Some(operands), !0);
+    let after = || filter(AFTER, 1);
+    match &instruction {
+        I::EmitRaw(text) if text.len() > SHORT => units(text.len(), instruction),
+        I::BuildMacro(..) | I::Enclose(_) => units(CLOSURE, instruction),
+        I::PushLoop(_) | I::UnpackList(_) => vec![filter(ITEMS, 1), instruction],
+        I::GetItem => vec![filter(ITEM, 2)],
+        I::SetAttr(name) => vec![I::LoadConst(Value::from(*name)), filter(SET, 3), I::DiscardTop],
+        I::BuildMap(pairs) => vec![filter(MAPPING, u16::try_from(2 * pairs).unwrap_or(u16::MAX))],
+        I::BuildList(_) | I::BuildTuple(_) => vec![instruction, after()],
+        I::Slice => operation("slice of", 4, vec![instruction, after()]),
+        I::Add => operation("+", 2, vec![instruction, after()]),
+        I::Mul => operation("*", 2, vec![instruction, after()]),
+        I::StringConcat => operation("~", 2, vec![instruction]),
+        I::In => operation("in", 2, vec![instruction]),
+        I::Eq | I::Ne | I::Gt | I::Gte | I::Lt | I::Lte | I::CompareAndPreserve(_) => {
+            operation("compare", 2, vec![instruction])
+        }
+        I::ApplyFilter(name, Some(operands), _) if !CHEAP_FILTERS.contains(name) => {
+            operation(name, *operands, vec![instruction, after()])
+        }
+        I::PerformTest(name, Some(operands), _) if !CHEAP_TESTS.contains(name) => {
+            operation(&format!("is {name}"), *operands, vec![instruction])
+        }
+        I::CallFunction(_, Some(operands)) | I::CallObject(Some(operands)) => {
+            operation("call", *operands, vec![instruction])
+        }
+        I::CallMethod("get", Some(operands)) => operation(".get", *operands, vec![instruction]),
+        I::CallMethod(name, Some(operands)) => {
+            operation(&format!(".{name}"), *operands, vec![instruction, after()])
+        }
+        _ => vec![instruction],
+    }
+}
+
+fn units(units: usize, instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
+    let charge = Instruction::ApplyFilter(CHARGE, Some(1), !0);
+    vec![Instruction::LoadConst(Value::from(units)), charge, Instruction::DiscardTop, instruction]
+}
+
+/// What charges for an operation on the topmost values, and `rest`.
+fn operation<'s>(name: &str, operands: u16, rest: Vec<Instruction<'s>>) -> Vec<Instruction<'s>> {
+    if operands == 0 {
+        return rest;
+    }
+    let mut all = vec![
+        Instruction::LoadConst(Value::from(name)),
+        Instruction::ApplyFilter(BEFORE, Some(operands.saturating_add(1)), !0),
+        Instruction::UnpackList(usize::from(operands)),
+    ];
+    all.extend(rest);
+    all
+}
