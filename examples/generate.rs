@@ -13,7 +13,8 @@ use std::sync::Arc;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits::default();
     let folder = ModelFolder::open(Path::new(".models/smollm2"), &limits)?;
-    let mut model = OrtDecoder::load(&folder.model, &DecoderOptions::default())?;
+    let options = DecoderOptions { context_length: folder.context_length, ..DecoderOptions::default() };
+    let mut model = OrtDecoder::load(&folder.model, &options)?;
 
     let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &limits)?;
     let template = folder.template.ok_or("the model has no chat template")?;

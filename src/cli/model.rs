@@ -49,6 +49,8 @@ pub(super) struct Parts {
     end_tokens: Vec<u32>,
     /// The token that ends a turn, by name.
     end_token: Option<String>,
+    /// The most tokens of a sequence, as far as the model's folder tells it.
+    context_length: Option<usize>,
 }
 
 #[cfg(feature = "ort")]
@@ -58,14 +60,11 @@ impl Parts {
             return Err(errors::no_model(model));
         }
         if model.is_dir() {
-            let folder = ModelFolder::open(model, limits)?;
-            return Ok(Parts {
-                model: folder.model,
-                tokenizer: arguments.tokenizer.clone().unwrap_or(folder.tokenizer),
-                template: folder.template,
-                end_tokens: folder.end_tokens,
-                end_token: folder.end_token,
-            });
+            let mut folder = ModelFolder::open(model, limits)?;
+            if let Some(tokenizer) = &arguments.tokenizer {
+                folder.tokenizer = tokenizer.clone();
+            }
+            return Ok(Parts::of(folder));
         }
         let model = model.to_owned();
         // exporters put models into a folder `onnx` beside the tokenizer
@@ -75,9 +74,18 @@ impl Parts {
         };
         let tokenizer = arguments.tokenizer.clone().or_else(beside);
         let tokenizer = tokenizer.ok_or_else(|| errors::no_tokenizer(&model))?;
-        let folder = tokenizer.parent().unwrap_or(Path::new(""));
-        let template = ChatTemplate::from_folder(folder, limits)?;
-        Ok(Parts { model, tokenizer, template, end_tokens: Vec::new(), end_token: None })
+        Ok(Parts::of(ModelFolder::of_files(model, tokenizer, limits)?))
+    }
+
+    fn of(folder: ModelFolder) -> Parts {
+        Parts {
+            model: folder.model,
+            tokenizer: folder.tokenizer,
+            template: folder.template,
+            end_tokens: folder.end_tokens,
+            end_token: folder.end_token,
+            context_length: folder.context_length,
+        }
     }
 
     /// The vocabulary, with the end-of-sequence ids of `--eos`, else of the model, else the well-known ones.
@@ -98,7 +106,8 @@ impl Parts {
     /// Loads the model. Shows what is odd about it.
     pub(super) fn load(&self, arguments: &ModelSettings) -> Result<OrtDecoder> {
         let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
-        let options = DecoderOptions { threads: arguments.threads, device, ..DecoderOptions::default() };
+        let options =
+            DecoderOptions { threads: arguments.threads, device, context_length: self.context_length };
         let progress = Progress::start("loading the model");
         let model = OrtDecoder::load(&self.model, &options)?;
         progress.finish();

@@ -7,7 +7,8 @@
 
 use super::settings::{read_settings, read_text, token_text};
 use super::{chat_functions, errors};
-use crate::error::Result;
+use crate::diagnostic::{Notation, Source};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::template::Dialect;
 use minijinja::context;
@@ -70,29 +71,31 @@ impl ChatTemplate {
     pub fn new(source: impl Into<String>, limits: &Limits) -> Result<ChatTemplate> {
         let source = source.into();
         limits.check_source(&source)?;
-        environment(None).template_from_str(&source).map_err(|e| errors::template(&e, &source))?;
+        let checked = dialect(None).check(&source);
+        checked.map_err(|fault| in_source(fault.into_error(limits, errors::template), &source))?;
         Ok(ChatTemplate {
             source,
             bos_token: String::new(),
             eos_token: String::new(),
             variables: BTreeMap::new(),
             now: None,
-            output_limit: limits.source_bytes,
+            limits: limits.clone(),
         })
     }
 
-    /// The template of a model's folder, with its tokens: from `chat_template.jinja`, else from
-    /// `tokenizer_config.json`, else from `config.json`. None where the model has no template.
+    /// The template of a model's folder, with its tokens: from `chat_template.jinja`, else from `chat_template.json`,
+    /// `tokenizer_config.json` or `config.json`. None where the model has no template. Only regular files are read, and
+    /// links are followed as [`ModelFolder::open`](super::ModelFolder::open) does.
     ///
     /// # Errors
     /// A file that is there cannot be read, or is not what it should be.
     pub fn from_folder(folder: &Path, limits: &Limits) -> Result<Option<ChatTemplate>> {
         let settings = [
-            read_settings(&folder.join("tokenizer_config.json"), limits)?,
-            read_settings(&folder.join("config.json"), limits)?,
+            read_settings(folder, "chat_template.json", limits)?,
+            read_settings(folder, "tokenizer_config.json", limits)?,
+            read_settings(folder, "config.json", limits)?,
         ];
-        let file = folder.join("chat_template.jinja");
-        let source = match read_text(&file, limits)? {
+        let source = match read_text(folder, "chat_template.jinja", limits)? {
             Some(source) => Some(source),
             None => settings.iter().find_map(|s| template_of(s.get("chat_template")?)),
         };
@@ -134,7 +137,7 @@ impl ChatTemplate {
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
         let context = || self.context(messages, add_generation_prompt);
         let rendered = dialect(self.now).render(&self.source, context, &self.limits);
-        rendered.map_err(|fault| fault.into_error(&self.limits, errors::template))
+        rendered.map_err(|fault| in_source(fault.into_error(&self.limits, errors::template), &self.source))
     }
 
     fn context(&self, messages: &[Message], add_generation_prompt: bool) -> Value {
@@ -151,6 +154,10 @@ impl ChatTemplate {
             .collect();
         context! { ..base, ..Value::from(variables) }
     }
+}
+
+fn in_source(error: Error, source: &str) -> Error {
+    error.in_source(&Source::new(source, Notation::Text))
 }
 
 fn dialect(now: Option<SystemTime>) -> Dialect {

@@ -1,7 +1,8 @@
 //! The errors and notices of this room.
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{Error, ErrorKind};
+use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
@@ -91,19 +92,62 @@ pub(super) fn template(found: String, place: Place) -> Error {
     )
 }
 
-/// A settings file of a model that is not what Hugging Face writes.
-pub(super) fn settings(path: &std::path::Path, found: impl std::fmt::Display) -> Error {
+/// A setting of a model that is not what Hugging Face writes; `pointer` says which.
+pub(super) fn settings(path: &Path, found: impl AsRef<str>, pointer: &str) -> Error {
+    model(settings_diagnostic(path).at(Place::Pointer(pointer.to_owned())).found(found))
+}
+
+/// A settings file of a model that is no JSON.
+pub(super) fn settings_json(path: &Path, text: &str, cause: &serde_json::Error) -> Error {
+    let place = Place::LineColumn { line: cause.line(), column: cause.column() };
+    model(settings_diagnostic(path).at(place).cause(cause)).in_source(&Source::new(text, Notation::Json))
+}
+
+fn settings_diagnostic(path: &Path) -> Diagnostic {
+    of_file(path, "decode/settings", "the model's settings cannot be read")
+        .allowed("a JSON object as Hugging Face writes it")
+}
+
+fn of_file(path: &Path, code: &'static str, message: &str) -> Diagnostic {
+    Diagnostic::new(code, message)
+        .in_file(path.display().to_string())
+        .help("fetch the file again from where the model came from")
+}
+
+/// A file of a model that is no text.
+pub(super) fn not_utf8(path: &Path, valid_up_to: usize) -> Error {
+    let diagnostic = of_file(path, "decode/settings", "the model's settings are not UTF-8");
+    model(diagnostic.at(Place::Byte(valid_up_to)).allowed("a text file in UTF-8"))
+}
+
+/// A file of a model's folder that lies elsewhere.
+pub(super) fn outside_folder(path: &Path, real: &Path, root: &Path) -> Error {
     model(
-        Diagnostic::new("decode/settings", "the model's settings cannot be read")
-            .in_file(path.display().to_string())
-            .cause(found)
-            .allowed("a JSON object as Hugging Face writes it")
-            .help("fetch the file again from where the model came from"),
+        of_file(path, "decode/outside-folder", "a file of the model's folder is a link out of it")
+            .found(format!("a link to `{}`", real.display()))
+            .allowed(format!("files in `{}`", root.display()))
+            .help("put the file itself in the place of the link"),
     )
 }
 
+/// A file of a model's folder that is a folder, a pipe or a device.
+pub(super) fn no_regular_file(path: &Path, kind: std::fs::FileType) -> Error {
+    let found = if kind.is_dir() { "a folder" } else { "a pipe, a socket or a device" };
+    model(
+        of_file(path, "decode/no-file", "a file of the model's folder is no regular file")
+            .found(found)
+            .allowed("a regular file, or a link to one in the same folder"),
+    )
+}
+
+/// A settings file that is larger than the limit.
+pub(super) fn settings_size(path: &Path, limit: usize) -> Error {
+    let error = crate::limits::Limits::exceeded("source_bytes", limit, "more bytes");
+    error.in_file(&path.display().to_string())
+}
+
 /// A folder without a file that a model needs.
-pub(super) fn folder(folder: &std::path::Path, missing: &str) -> Error {
+pub(super) fn folder(folder: &Path, missing: &str) -> Error {
     model(
         Diagnostic::new("decode/model-folder", format!("the model's folder holds no `{missing}`"))
             .in_file(folder.display().to_string())

@@ -2,7 +2,7 @@
 
 use super::chat::ChatTemplate;
 use super::errors;
-use super::settings::{read_settings, token_text};
+use super::settings::{self, Settings, read_settings, token_text};
 use crate::error::Result;
 use crate::limits::Limits;
 use std::path::{Path, PathBuf};
@@ -21,49 +21,74 @@ pub struct ModelFolder {
     /// The text of the token that ends a turn: `eos_token` of `tokenizer_config.json`. Chat models may name another one
     /// there than in `end_tokens`; both end a sequence.
     pub end_token: Option<String>,
-    /// The context in tokens: `max_position_embeddings` of `config.json`.
+    /// The context in tokens: `max_position_embeddings` (GPT-2's `n_positions`) of `config.json` or of its `text_config`.
     pub context_length: Option<usize>,
 }
 
 impl ModelFolder {
-    /// Looks into `folder`.
+    /// Looks into `folder`. Only regular files are read, and no links that lead out of the folder (in the cache of
+    /// `huggingface_hub`: out of the repository) are followed.
     ///
     /// # Errors
     /// There is no model or no tokenizer, or a settings file cannot be read.
     pub fn open(folder: &Path, limits: &Limits) -> Result<ModelFolder> {
-        let models = [folder.join("model.onnx"), folder.join("onnx").join("model.onnx")];
-        let Some(model) = models.into_iter().find(|path| path.is_file()) else {
-            return Err(errors::folder(folder, "model.onnx"));
+        let mut models = ["model.onnx", "onnx/model.onnx"].into_iter();
+        let model = loop {
+            let Some(name) = models.next() else { return Err(errors::folder(folder, "model.onnx")) };
+            // by its own name: files with further weights are found beside it
+            if settings::find(folder, name)?.is_some() {
+                break folder.join(name);
+            }
         };
-        let tokenizer = folder.join("tokenizer.json");
-        if !tokenizer.is_file() {
+        if settings::find(folder, "tokenizer.json")?.is_none() {
             return Err(errors::folder(folder, "tokenizer.json"));
         }
-        let config_path = folder.join("config.json");
-        let config = read_settings(&config_path, limits)?;
-        let generation_path = folder.join("generation_config.json");
-        let generation = read_settings(&generation_path, limits)?;
+        ModelFolder::of_files(model, folder.join("tokenizer.json"), limits)
+    }
+
+    /// A model and its tokenizer, with the settings that lie beside the tokenizer.
+    ///
+    /// # Errors
+    /// A settings file cannot be read.
+    pub fn of_files(model: PathBuf, tokenizer: PathBuf, limits: &Limits) -> Result<ModelFolder> {
+        let folder = tokenizer.parent().unwrap_or(Path::new(""));
+        let config = read_settings(folder, "config.json", limits)?;
+        let generation = read_settings(folder, "generation_config.json", limits)?;
         let mut end_tokens = Vec::new();
-        for (path, settings) in [(&config_path, &config), (&generation_path, &generation)] {
+        for (name, settings) in [("config.json", &config), ("generation_config.json", &generation)] {
             if let Some(value) = settings.get("eos_token_id") {
-                let ids =
-                    ids(value).ok_or_else(|| errors::settings(path, format!("eos_token_id: {value}")))?;
-                end_tokens.extend(ids);
+                let wrong = || errors::settings(&folder.join(name), value.to_string(), "/eos_token_id");
+                end_tokens.extend(ids(value).ok_or_else(wrong)?);
             }
         }
         end_tokens.sort_unstable();
         end_tokens.dedup();
-        let tokenizer_config = read_settings(&folder.join("tokenizer_config.json"), limits)?;
-        let context = config.get("max_position_embeddings").and_then(serde_json::Value::as_u64);
-        Ok(ModelFolder {
-            model,
-            tokenizer,
-            template: ChatTemplate::from_folder(folder, limits)?,
-            end_tokens,
-            end_token: tokenizer_config.get("eos_token").and_then(token_text),
-            context_length: context.and_then(|n| usize::try_from(n).ok()),
-        })
+        let tokenizer_config = read_settings(folder, "tokenizer_config.json", limits)?;
+        let template = ChatTemplate::from_folder(folder, limits)?;
+        let context_length = context_length(folder, &config)?;
+        let end_token = tokenizer_config.get("eos_token").and_then(token_text);
+        Ok(ModelFolder { model, tokenizer, template, end_tokens, end_token, context_length })
     }
+}
+
+/// What `config.json` says of the context.
+fn context_length(folder: &Path, config: &Settings) -> Result<Option<usize>> {
+    let text = config.get("text_config").and_then(serde_json::Value::as_object);
+    let places = [("", Some(config)), ("/text_config", text)];
+    for (prefix, settings) in places.into_iter().filter_map(|(prefix, settings)| Some((prefix, settings?))) {
+        for name in ["max_position_embeddings", "n_positions"] {
+            let Some(value) = settings.get(name).filter(|value| !value.is_null()) else { continue };
+            let length = value.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
+            return match length {
+                Some(length) => Ok(Some(length)),
+                None => {
+                    let place = format!("{prefix}/{name}");
+                    Err(errors::settings(&folder.join("config.json"), value.to_string(), &place))
+                }
+            };
+        }
+    }
+    Ok(None)
 }
 
 /// An id or a list of ids; None where it is neither.

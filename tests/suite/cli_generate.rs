@@ -62,6 +62,31 @@ mod with_onnx_runtime {
     }
 
     #[test]
+    fn a_text_that_fills_the_context_ends_with_3() {
+        let grammar = pattern("[a-z]{400}");
+        let found = json(3, &arguments(&grammar, &["--max-tokens", "1000", "--json"]));
+        // config.json says 128
+        assert!(found["finish"].as_str().unwrap().contains("context of 128 tokens is full"), "{found}");
+        let whole =
+            found["tokens"].as_array().unwrap().len() + found["prompt_tokens"].as_u64().unwrap() as usize;
+        assert_eq!((whole, &found["whole"]), (128, &false.into()));
+    }
+
+    #[test]
+    fn a_prompt_that_fills_the_context_is_refused() {
+        let grammar = pattern("yes|no");
+        let path = grammar.path().to_str().unwrap();
+        let prompt = "q".repeat(300);
+        for model in [MODEL.to_owned(), format!("{MODEL}/model.onnx")] {
+            let error = refused(
+                "decode/prompt-too-long",
+                &["generate", path, "--model", &model, "--threads", "1", "--prompt", &prompt],
+            );
+            assert!(error.contains("allowed: fewer than 128 tokens"), "{error}");
+        }
+    }
+
+    #[test]
     fn raw_text_is_checked_at_the_end() {
         let grammar = pattern("(no such text){3}");
         let found = json(3, &arguments(&grammar, &["--raw", "--max-tokens", "8", "--json"]));
