@@ -153,24 +153,51 @@ impl<'m> ModelChooser<'m> {
         Ok(compiled)
     }
 
-    /// The logarithms of how likely the model is to give each answer.
+    /// The logarithms of how likely the model is to give each answer: its number, and then nothing that makes it the number
+    /// of another answer (1 of 10 to 19).
     fn likelihoods(&mut self, question: &Question) -> Result<Vec<f64>> {
         let prompt = (self.encode)(&question.text)?;
         self.usage.calls += 1;
         let mut scores = Vec::with_capacity(question.choices.len());
-        for number in 1..=question.choices.len() {
+        let numbers: Vec<String> = (1..=question.choices.len()).map(|number| number.to_string()).collect();
+        for text in &numbers {
             let mut tokens = prompt.clone();
             let mut score = 0.0;
-            let text = number.to_string();
             let spelled = self.vocabulary.encode_greedy(text.as_bytes());
-            for token in spelled.ok_or_else(|| errors::no_answer_of_model(&text))?.iter().map(|id| id.get()) {
+            for token in spelled.ok_or_else(|| errors::no_answer_of_model(text))? {
                 let logits = self.run(&tokens)?;
-                score += log_probability(logits, token);
-                tokens.push(token);
+                score += log_probability(logits, [token]);
+                tokens.push(token.get());
+            }
+            let longer = self.continuations(text, &numbers);
+            if !longer.is_empty() {
+                let logits = self.run(&tokens)?;
+                let ends = 1.0 - log_probability(logits, longer).exp();
+                score += ends.max(f64::MIN_POSITIVE).ln();
             }
             scores.push(score);
         }
-        Ok(scores)
+        match scores.iter().any(|score| score.is_finite()) {
+            true => Ok(scores),
+            false => Err(errors::no_answer_of_model("no answer has a probability")),
+        }
+    }
+
+    /// The tokens that after `text` begin the rest of a longer one of `numbers`.
+    fn continuations(&self, text: &str, numbers: &[String]) -> Vec<TokenId> {
+        let trie = self.vocabulary.trie();
+        let mut tokens: Vec<TokenId> = Vec::new();
+        for rest in numbers.iter().filter_map(|number| number.strip_prefix(text)) {
+            let mut node = trie.root();
+            for byte in rest.bytes() {
+                let Some(child) = trie.child(node, byte) else { break };
+                node = child;
+                tokens.extend(trie.tokens(node));
+            }
+        }
+        tokens.sort_unstable();
+        tokens.dedup();
+        tokens
     }
 }
 
@@ -178,8 +205,7 @@ impl Chooser for ModelChooser<'_> {
     fn choose(&mut self, question: &Question) -> Result<usize> {
         if self.asking == Asking::Likelihood {
             let scores = self.likelihoods(question)?;
-            let best = scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-            return Ok(best.map_or(0, |(place, _)| place));
+            return Ok(greatest(scores.into_iter().enumerate()).unwrap_or(0));
         }
         let answer = self.answer(question)?;
         super::chooser::place_of(&question.choices, &answer)
@@ -224,17 +250,70 @@ pub fn answers(choices: usize, set: Option<(usize, usize)>) -> Result<Grammar> {
 
 /// The most likely token, among those allowed.
 fn best(logits: &[f32], allowed: Option<&[TokenId]>) -> Option<TokenId> {
-    let at = |id: &TokenId| logits.get(id.get() as usize).copied().unwrap_or(f32::NEG_INFINITY);
+    let at =
+        |id: TokenId| (id, f64::from(logits.get(id.get() as usize).copied().unwrap_or(f32::NEG_INFINITY)));
     match allowed {
-        Some(allowed) => allowed.iter().copied().max_by(|a, b| at(a).total_cmp(&at(b))),
-        None => {
-            (0..u32::try_from(logits.len()).ok()?).map(TokenId::new).max_by(|a, b| at(a).total_cmp(&at(b)))
-        }
+        Some(allowed) => greatest(allowed.iter().copied().map(at)),
+        None => greatest((0..u32::try_from(logits.len()).ok()?).map(TokenId::new).map(at)),
     }
 }
 
-fn log_probability(logits: &[f32], token: u32) -> f64 {
+/// What has the greatest number, the first of equals. What has none, or minus infinity, is never chosen.
+fn greatest<T>(all: impl Iterator<Item = (T, f64)>) -> Option<T> {
+    let mut best = None;
+    let mut most = f64::NEG_INFINITY;
+    for (one, number) in all {
+        if number > most {
+            (best, most) = (Some(one), number);
+        }
+    }
+    best
+}
+
+/// The logarithm of how likely it is that one of `tokens` is next. Logits that are NaN count as minus infinity.
+fn log_probability(logits: &[f32], tokens: impl IntoIterator<Item = TokenId>) -> f64 {
+    // max skips NaN
     let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let sum: f64 = logits.iter().map(|&logit| f64::from(logit - top).exp()).sum();
-    logits.get(token as usize).map_or(f64::NEG_INFINITY, |&logit| f64::from(logit - top) - sum.ln())
+    if top == f32::NEG_INFINITY {
+        return f64::NEG_INFINITY;
+    }
+    let weight = |logit: f32| match logit {
+        _ if logit.is_nan() => 0.0,
+        // infinity too
+        _ if logit == top => 1.0,
+        _ => f64::from(logit - top).exp(),
+    };
+    let all: f64 = logits.iter().map(|&logit| weight(logit)).sum();
+    let of_tokens: f64 = tokens
+        .into_iter()
+        .filter_map(|token| logits.get(token.get() as usize))
+        .map(|&logit| weight(logit))
+        .sum();
+    (of_tokens / all).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greatest_is_the_first_of_equals_and_a_number() {
+        let pick = |logits: &[f32]| best(logits, None).map(TokenId::get);
+        assert_eq!(pick(&[1.0, f32::NAN, 3.0, 3.0]), Some(2));
+        assert_eq!(pick(&[f32::NAN, f32::NEG_INFINITY]), None);
+        assert_eq!(pick(&[]), None);
+        let allowed = [TokenId::new(9), TokenId::new(1), TokenId::new(0)];
+        assert_eq!(best(&[5.0, 5.0, 9.0], Some(&allowed)).map(TokenId::get), Some(1), "in the order given");
+    }
+
+    #[test]
+    fn probabilities_leave_out_what_is_no_number() {
+        let of = |logits: &[f32], tokens: &[u32]| {
+            log_probability(logits, tokens.iter().copied().map(TokenId::new)).exp()
+        };
+        assert!((of(&[0.0, 0.0, f32::NAN], &[0]) - 0.5).abs() < 1e-12);
+        assert!((of(&[0.0, 0.0, f32::NEG_INFINITY], &[0, 1]) - 1.0).abs() < 1e-12);
+        assert_eq!(of(&[0.0, f32::NAN], &[1, 7]), 0.0);
+        assert_eq!(of(&[f32::NAN, f32::NEG_INFINITY], &[0]), 0.0);
+    }
 }

@@ -33,6 +33,7 @@ mod masks;
 mod model_folder;
 mod names;
 mod places;
+mod plan_model;
 mod plan_specs;
 mod plans;
 mod regex;

@@ -18,8 +18,7 @@ pub(super) fn render(source: &str, body: usize, parameters: &[Parameter], limits
         parameters.iter().map(|p| (p.name.as_str(), to_value(&p.value))).collect();
     let dialect = Dialect { trim_blocks: false, strict: true, put: Some(put), functions: Vec::new() };
     let rendered = dialect.render(&template, || Value::from(values), limits);
-    rendered
-        .map_err(|fault| fault.into_error(limits, |found, place| errors::template(&found, place)))
+    rendered.map_err(|fault| fault.into_error(limits, |found, place| errors::template(&found, place)))
 }
 
 fn to_value(value: &ParameterValue) -> Value {
