@@ -2,6 +2,7 @@
 //! call these, so that what was once found is replayed by the tests.
 
 use super::agreement::operations_agree;
+use super::fuzz_templates;
 use super::generate::{Choices, GrammarShape, random_schema};
 use crate::grammar::Grammar;
 use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
@@ -13,17 +14,21 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
     ("json_schema", json_schema),
     ("vocabulary", vocabulary),
     ("matcher_operations", matcher_operations),
+    ("chat_template", fuzz_templates::chat_template),
+    ("spec_template", fuzz_templates::spec_template),
+    ("plan_spec", fuzz_templates::plan_spec),
+    ("model_settings", fuzz_templates::model_settings),
 ];
 
 /// Limits that an input of some kilobytes can reach, so that reaching them is tried too.
-fn limits() -> Limits {
+pub(super) fn limits() -> Limits {
     Limits {
         source_bytes: 1 << 16,
         source_depth: 500,

@@ -12,5 +12,6 @@ pub mod brute_mask;
 pub mod differential;
 pub mod earley;
 pub mod fuzz;
+pub mod fuzz_templates;
 pub mod generate;
 pub mod names;

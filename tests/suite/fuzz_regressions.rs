@@ -38,7 +38,7 @@ fn each_target_has_a_binary() {
 }
 
 /// Pieces of the languages that the front ends read, so that random inputs get past the first byte.
-const PIECES: [&str; 32] = [
+const PIECES: [&str; 64] = [
     "a",
     "b*",
     "(",
@@ -71,13 +71,47 @@ const PIECES: [&str; 32] = [
     "=",
     "YQ== 0\n",
     "\\u",
+    "{{ ",
+    " }}",
+    "{% for m in messages %}",
+    "{% endfor %}",
+    "{% if ",
+    " %}",
+    "{% elif n %}",
+    "{% endif %}",
+    "{% set x = ",
+    "{% set ns = namespace(x=1) %}",
+    "{% set ns.x = [ns.x, ns.x] %}",
+    "{% macro f(x) %}{{ f(x) }}{% endmacro %}",
+    "messages",
+    "ns.x",
+    "x",
+    "'a'",
+    " ~ ",
+    " + ",
+    " * ",
+    "|tojson",
+    "|join('b')",
+    "|list",
+    "|replace('a', 'bb')",
+    ".items()",
+    ".split()",
+    "[1:]",
+    "f(x)",
+    " in ",
+    " == ",
+    "9999",
+    "\n---\n",
+    "kind = \"dfa\"\nsymbols = [\"a\", \"b\"]\nstart = \"s\"\naccepting = [\"s\"]\ntransitions = [{ from = \"s\", input = \"a\", to = \"s\" }]\n",
 ];
 
+/// `GRAMMATA_FUZZ_CASES` sets the number of inputs of each target.
 #[test]
 fn random_inputs_are_taken_without_panic() {
+    let cases = std::env::var("GRAMMATA_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
     for (name, target) in TARGETS {
         let mut random = StdRng::seed_from_u64(7);
-        for case in 0..300 {
+        for case in 0..cases {
             let mut input = Vec::new();
             for _ in 0..random.random_range(0..40) {
                 match random.random_range(0..8) {

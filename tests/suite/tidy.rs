@@ -15,9 +15,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mask", &["automaton", "grammar", "vocabulary"]),
     ("matcher", &["automaton", "grammar", "mask", "vocabulary"]),
     ("serve", &["grammar", "mask", "matcher", "syntax", "vocabulary"]),
-    ("decode", &["matcher", "vocabulary"]),
-    ("plan", &["automaton", "decode", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
-    ("testing", &["decode", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
+    ("decode", &["matcher", "template", "vocabulary"]),
+    ("plan", &["automaton", "decode", "grammar", "mask", "matcher", "syntax", "template", "vocabulary"]),
+    ("testing", &["decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
     ("cli", &["automaton", "decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
 ];
 
