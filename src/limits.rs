@@ -47,12 +47,18 @@ pub struct Limits {
     pub template_work: usize,
     /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
     pub plan_states: usize,
-    /// Bytes of a tokenizer file. Default 256 MiB.
+    /// Steps of one count of words, or between one listed word and the next: bytes tried in a configuration. A step is
+    /// some 20 to 500 ns. Default 2,000,000.
+    pub words_work: usize,
+    /// Bytes of a tokenizer file. The largest in use have some 35 MB. Default 64 MiB.
     pub tokenizer_bytes: usize,
-    /// Tokens in a vocabulary. Default 4,194,304.
+    /// Tokens in a vocabulary, padding included. The largest in use have some 260,000. Default 1,048,576.
     pub vocabulary_tokens: usize,
     /// Bytes of one token. Default 65,536.
     pub token_bytes: usize,
+    /// Bytes of the tries made of a vocabulary: 44 for each prefix of a token and, at most, for each byte of what is left of
+    /// a token that leaves a loop language. A vocabulary of 128,000 tokens takes some 30 MB. Default 256 MiB.
+    pub trie_bytes: usize,
 }
 
 impl Default for Limits {
@@ -71,9 +77,11 @@ impl Default for Limits {
             mask_work: 20_000_000,
             template_work: 256 << 20,
             plan_states: 2_000_000,
-            tokenizer_bytes: 256 << 20,
-            vocabulary_tokens: 1 << 22,
+            words_work: 2_000_000,
+            tokenizer_bytes: 64 << 20,
+            vocabulary_tokens: 1 << 20,
             token_bytes: 1 << 16,
+            trie_bytes: 256 << 20,
         }
     }
 }

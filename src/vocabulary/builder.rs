@@ -1,6 +1,6 @@
 //! The builder: the one way to make a vocabulary, with every check.
 
-use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint};
+use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, loops, trie};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ impl VocabularyBuilder {
     ///
     /// # Errors
     ///
-    /// A limit was exceeded; there are no tokens; the width is less than the number of tokens; a special
+    /// A limit was exceeded, `trie_bytes` among them; there are no tokens; the width is less than the number of tokens; a special
     /// or end-of-sequence id lies outside the width; two special tokens share a name or an id.
     pub fn build(self) -> Result<Vocabulary> {
         if let Some(failure) = self.failure {
@@ -150,7 +150,9 @@ impl VocabularyBuilder {
         let mut eos = self.eos;
         eos.sort_unstable();
         eos.dedup();
-        let trie = TokenTrie::from_arena(&arena, &offsets);
+        let order = trie::order(&arena, &offsets);
+        check_tries(&arena, &offsets, &order, &self.limits)?;
+        let trie = TokenTrie::from_order(&arena, &offsets, &order);
         let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let mut vocabulary = Vocabulary {
             longest,
@@ -222,6 +224,22 @@ impl VocabularyBuilder {
         let end = *self.offsets.get(id.index() + 1)? as usize;
         std::str::from_utf8(self.arena.get(start..end)?).ok().filter(|text| !text.is_empty())
     }
+}
+
+/// Refuses tokens whose tries would exceed `trie_bytes`, before any is made: those that masks need are made later, where
+/// nothing may fail.
+fn check_tries(arena: &[u8], offsets: &[u32], order: &[u32], limits: &Limits) -> Result<()> {
+    let nodes = trie::count_nodes(arena, offsets, order);
+    let check = |all: usize| match all.saturating_mul(trie::NODE_BYTES) {
+        bytes if bytes <= limits.trie_bytes => Ok(()),
+        bytes => {
+            let found = format!("{nodes} different prefixes of tokens, some {bytes} bytes of tries");
+            Err(Limits::exceeded("trie_bytes", limits.trie_bytes, found))
+        }
+    };
+    check(nodes)?;
+    let tokens = offsets.windows(2).map(|bounds| &arena[bounds[0] as usize..bounds[1] as usize]);
+    check(nodes.saturating_add(loops::nodes_at_most(tokens, nodes)))
 }
 
 /// The arena and its offsets with the special tokens' bytes left out.

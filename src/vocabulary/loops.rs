@@ -69,6 +69,18 @@ struct Definition {
     probe: u8,
 }
 
+impl Definition {
+    fn transitions(&self) -> Vec<Transition> {
+        let ascii = self.ascii.iter().map(|&(low, high)| Transition { from: 0, low, high, to: 0 });
+        ascii.chain(BEYOND_ASCII.iter().copied().filter(|_| self.beyond)).collect()
+    }
+
+    /// Whether few tokens begin in the loop, and grammars do not count its rounds.
+    fn is_short(&self) -> bool {
+        self.probe == b' '
+    }
+}
+
 /// The loops, larger ones before those inside them.
 const DEFINITIONS: [Definition; 7] = [
     // any text
@@ -248,30 +260,13 @@ impl Loops {
 
 impl LoopLanguage {
     fn new(definition: &Definition, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> LoopLanguage {
-        let ascii = definition.ascii.iter().map(|&(low, high)| Transition { from: 0, low, high, to: 0 });
-        let beyond = BEYOND_ASCII.iter().copied().filter(|_| definition.beyond);
-        let transitions: Vec<Transition> = ascii.chain(beyond).collect();
-        let mut next = [[None; 256]; STATES];
-        for transition in &transitions {
-            for byte in transition.low..=transition.high {
-                next[transition.from][usize::from(byte)] = Some(transition.to);
-            }
-        }
-        let mut runs = Vec::new();
-        for (token, bytes) in vocabulary.tokens() {
-            let (mut state, mut length, mut characters) = (0, 0, 0);
-            while let Some(to) = bytes.get(length).and_then(|&byte| next[state][usize::from(byte)]) {
-                state = to;
-                length += 1;
-                characters += usize::from(state == 0);
-            }
-            if length > 0 {
-                runs.push(Run { token, bytes, characters, state, length });
-            }
-        }
+        let transitions = definition.transitions();
+        let next = table(&transitions);
+        let runs: Vec<Run<'_>> =
+            vocabulary.tokens().filter_map(|(token, bytes)| Run::new(&next, token, bytes)).collect();
         let inside: Vec<u32> = runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
         let words = vocabulary.mask_words();
-        let is_short = definition.probe == b' ';
+        let is_short = definition.is_short();
         LoopLanguage {
             ascii: definition.ascii,
             beyond: definition.beyond,
@@ -293,7 +288,60 @@ impl LoopLanguage {
     }
 }
 
-impl Run<'_> {
+/// Per state and byte: the state after it, if the loop goes on.
+type Table = [[Option<usize>; 256]; STATES];
+
+fn table(transitions: &[Transition]) -> Table {
+    let mut next = [[None; 256]; STATES];
+    for transition in transitions {
+        next[transition.from][usize::from(transition.low)..=usize::from(transition.high)]
+            .fill(Some(transition.to));
+    }
+    next
+}
+
+/// At most so many nodes the tries of these tokens have, that of all tokens left out, which has `nodes`.
+pub(super) fn nodes_at_most<'v>(tokens: impl Iterator<Item = &'v [u8]> + Clone, nodes: usize) -> usize {
+    // the prefixes of some whole tokens are among those of all, whatever kinds their characters are spelled by
+    let of_whole = |bytes: usize| bytes.min(nodes);
+    let (mut all, mut long, mut quoted) = (0usize, [0usize; SHORT.len()], 0usize);
+    for bytes in tokens.clone() {
+        all += bytes.len();
+        quoted += if bytes.contains(&b'"') { bytes.len() } else { 0 };
+        for (long, &short) in long.iter_mut().zip(&SHORT) {
+            *long += if bytes.len() > short as usize { bytes.len() } else { 0 };
+        }
+    }
+    let mut most = of_whole(all) + of_whole(quoted) + long.into_iter().map(of_whole).sum::<usize>();
+    for definition in &DEFINITIONS {
+        let next = table(&definition.transitions());
+        let (mut leaving, mut rests, mut longer) = (0usize, 0usize, 0usize);
+        for run in tokens.clone().filter_map(|bytes| Run::new(&next, TokenId::new(0), bytes)) {
+            if !run.is_inside() {
+                let rest = run.bytes.len() - run.length;
+                let is_counted = !definition.is_short() && run.characters <= COUNTED;
+                leaving += run.bytes.len();
+                rests += if is_counted { 2 * rest } else { rest };
+            }
+            longer += if definition.is_short() || run.is_counted() { 0 } else { run.bytes.len() };
+        }
+        most += of_whole(leaving) + of_whole(longer) + rests;
+    }
+    most
+}
+
+impl<'v> Run<'v> {
+    /// Nothing if the token does not begin in the loop.
+    fn new(next: &Table, token: TokenId, bytes: &'v [u8]) -> Option<Run<'v>> {
+        let (mut state, mut length, mut characters) = (0, 0, 0);
+        while let Some(to) = bytes.get(length).and_then(|&byte| next[state][usize::from(byte)]) {
+            state = to;
+            length += 1;
+            characters += usize::from(state == 0);
+        }
+        (length > 0).then_some(Run { token, bytes, characters, state, length })
+    }
+
     fn is_inside(&self) -> bool {
         self.length == self.bytes.len()
     }
@@ -399,4 +447,39 @@ fn bits(ids: &[u32], words: usize) -> Vec<u32> {
     let mut bits = vec![0u32; words];
     ids.iter().for_each(|&id| bits[id as usize / 32] |= 1 << (id % 32));
     bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::VocabularyBuilder;
+
+    #[test]
+    fn tries_have_at_most_as_many_nodes_as_is_said() {
+        let mut seed = 1u64;
+        let mut draw = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        for alphabet in ["ab", "a\"\\ \n,0", "abcdefgh_XYZ09\u{e9}\u{4e00} :\"{}"] {
+            let letters: Vec<char> = alphabet.chars().collect();
+            let tokens: Vec<Vec<u8>> = (0..400)
+                .map(|_| {
+                    let length = 1 + draw(if draw(9) == 0 { 60 } else { 7 });
+                    let text: String = (0..length).map(|_| letters[draw(letters.len())]).collect();
+                    // some end within a character
+                    text.into_bytes()[..].iter().copied().take(length + 2).collect()
+                })
+                .collect();
+            let vocabulary = VocabularyBuilder::from_tokens(&tokens).build().unwrap();
+            let nodes = vocabulary.trie().node_count();
+            let loops = Loops::new(&vocabulary);
+            let without_root = |trie: &TokenTrie| trie.node_count() - 1;
+            let found = loops.tries.iter().map(without_root).sum::<usize>()
+                + without_root(&loops.by_kind.trie)
+                + without_root(&vocabulary.quoted().trie);
+            let most = nodes_at_most(tokens.iter().map(Vec::as_slice), nodes);
+            assert!(found <= most, "{alphabet}: {found} nodes, {most} at most");
+        }
+    }
 }

@@ -31,6 +31,9 @@ pub struct TokenTrie {
     first: Box<[u32; 256]>,
 }
 
+/// Bytes that a node takes up, with its children's entries and a token.
+pub(super) const NODE_BYTES: usize = 44;
+
 /// A node, in preorder: all that a walk straight through memory asks for.
 #[derive(Clone, Copy)]
 pub(crate) struct Node {
@@ -90,18 +93,14 @@ impl TokenTrie {
 
     /// The trie of the tokens whose bytes are `arena[offsets[id]..offsets[id + 1]]`, empty ones left out.
     pub(super) fn from_arena(arena: &[u8], offsets: &[u32]) -> TokenTrie {
-        let bytes_of = |id: u32| &arena[offsets[id as usize] as usize..offsets[id as usize + 1] as usize];
-        let mut sorted: Vec<(u64, u32)> = (0..offsets.len() as u32 - 1)
-            .filter(|&id| !bytes_of(id).is_empty())
-            .map(|id| (sort_key(bytes_of(id)), id))
-            .collect();
-        // the keys decide most comparisons without looking at the arena
-        sorted.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| bytes_of(a.1).cmp(bytes_of(b.1))).then(a.1.cmp(&b.1))
-        });
-        let mut building = Building::new(sorted.len());
-        for &(_, id) in &sorted {
-            building.insert(bytes_of(id), TokenId::new(id));
+        TokenTrie::from_order(arena, offsets, &order(arena, offsets))
+    }
+
+    /// The same, given the ids of the tokens in the [order] of their bytes.
+    pub(super) fn from_order(arena: &[u8], offsets: &[u32], order: &[u32]) -> TokenTrie {
+        let mut building = Building::new(order.len());
+        for &id in order {
+            building.insert(bytes_of(arena, offsets, id), TokenId::new(id));
         }
         building.finish()
     }
@@ -224,7 +223,7 @@ impl TokenTrie {
         longest
     }
 
-    /// Memory held, in bytes: some 40 a node and 4 a token.
+    /// Memory held, in bytes: some 44 a node.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.nodes)
@@ -245,6 +244,36 @@ impl std::fmt::Debug for TokenTrie {
             .field("tokens", &self.tokens.len())
             .finish_non_exhaustive()
     }
+}
+
+fn bytes_of<'a>(arena: &'a [u8], offsets: &[u32], id: u32) -> &'a [u8] {
+    &arena[offsets[id as usize] as usize..offsets[id as usize + 1] as usize]
+}
+
+/// The ids of the tokens that have bytes, in the order of their bytes and then of their ids.
+pub(super) fn order(arena: &[u8], offsets: &[u32]) -> Vec<u32> {
+    let bytes_of = |id: u32| bytes_of(arena, offsets, id);
+    let mut sorted: Vec<(u64, u32)> = (0..offsets.len() as u32 - 1)
+        .filter(|&id| !bytes_of(id).is_empty())
+        .map(|id| (sort_key(bytes_of(id)), id))
+        .collect();
+    // the keys decide most comparisons without looking at the arena
+    sorted.sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| bytes_of(a.1).cmp(bytes_of(b.1))).then(a.1.cmp(&b.1))
+    });
+    sorted.into_iter().map(|(_, id)| id).collect()
+}
+
+/// The number of nodes of the trie of tokens in the [order] of their bytes: the root, and one for each different prefix.
+pub(super) fn count_nodes(arena: &[u8], offsets: &[u32], order: &[u32]) -> usize {
+    let (mut nodes, mut last): (usize, &[u8]) = (1, &[]);
+    for &id in order {
+        let bytes = bytes_of(arena, offsets, id);
+        let common = last.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+        nodes += bytes.len() - common;
+        last = bytes;
+    }
+    nodes
 }
 
 /// The first eight bytes as a number that sorts as they do, short ones filled up with zeros.

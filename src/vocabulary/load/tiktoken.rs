@@ -19,29 +19,25 @@ use base64::engine::general_purpose::STANDARD;
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;
-    // each line's rank and number; the token itself is decoded again when its turn comes
-    let mut ranks: Vec<(u32, u32)> = Vec::new();
-    let lines: Vec<&[u8]> = content.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).collect();
-    for (number, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+    // each line's rank, number and place; the token itself is decoded again when its turn comes
+    let mut ranks: Vec<(u32, u32, usize)> = Vec::new();
+    for (number, start, line) in lines(content) {
         let (encoded, rank) = split(line, number)?;
         let rank =
             std::str::from_utf8(rank).ok().and_then(|rank| rank.parse::<u32>().ok()).ok_or_else(|| {
                 errors::tiktoken_line(number + 1, encoded.len() + 2, rank, "a rank is not a number")
             })?;
-        if rank as usize >= limits.vocabulary_tokens {
-            return Err(Limits::exceeded(
-                "vocabulary_tokens",
-                limits.vocabulary_tokens,
-                format!("rank {rank}"),
-            ));
+        if rank as usize >= limits.vocabulary_tokens || ranks.len() >= limits.vocabulary_tokens {
+            let found = format!("rank {rank} in line {}", number + 1);
+            return Err(Limits::exceeded("vocabulary_tokens", limits.vocabulary_tokens, found));
         }
-        ranks.push((rank, number as u32));
+        ranks.push((rank, number as u32, start));
     }
     ranks.sort_unstable();
     let mut builder = VocabularyBuilder::new(limits);
-    for (rank, number) in ranks {
+    for (rank, number, start) in ranks {
         let (rank, number) = (rank as usize, number as usize);
-        let line = lines.get(number).copied().unwrap_or_default();
+        let line = content.get(start..).and_then(|rest| lines(rest).next()).unwrap_or_default().2;
         if rank < builder.len() {
             return Err(errors::tiktoken_line(number + 1, 1, line, "a line has the rank of an earlier one"));
         }
@@ -58,6 +54,19 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         builder.push(&bytes);
     }
     finish(builder, options)
+}
+
+/// The lines that are not empty, without their ends: each one's number, from 0, and where it begins.
+fn lines(content: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
+    let starts = content.split_inclusive(|&b| b == b'\n').scan(0, |start, line| {
+        let at = *start;
+        *start += line.len();
+        Some((at, line.trim_ascii_end()))
+    });
+    starts
+        .enumerate()
+        .filter(|(_, (_, line))| !line.is_empty())
+        .map(|(number, (at, line))| (number, at, line))
 }
 
 /// The two halves of a line.

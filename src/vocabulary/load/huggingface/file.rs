@@ -125,6 +125,11 @@ pub(super) struct Vocab {
 }
 
 impl Vocab {
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Ids and texts, in the file's order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
         let text = |start: u32, end: u32| self.texts.get(start as usize..end as usize).unwrap_or_default();

@@ -38,7 +38,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
 use decoder::ByteMap;
-use file::{File, Model};
+use file::{File, Model, Vocab};
 
 /// Reads the content of a `tokenizer.json`.
 ///
@@ -83,6 +83,14 @@ fn check_model(model: &Model) -> Result<()> {
 
 /// Pushes the model's tokens and the added ones in the order of their ids, with empty ones for the gaps.
 fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Result<VocabularyBuilder> {
+    let entries = model.vocab.as_ref().map_or(0, Vocab::len).saturating_add(file.added().count());
+    if entries > limits.vocabulary_tokens.saturating_mul(2) {
+        return Err(Limits::exceeded(
+            "vocabulary_tokens",
+            limits.vocabulary_tokens,
+            format!("{entries} entries"),
+        ));
+    }
     // the model's own come first among equal ids
     let own = model.vocab.iter().flat_map(|vocab| vocab.iter()).map(|(id, text)| (id, false, text));
     let added = file.added().map(|token| (token.id, true, token.content.as_str()));
