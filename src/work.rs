@@ -33,8 +33,18 @@ impl Budget {
         Budget::new("mask_work", limits.mask_work as u64)
     }
 
+    /// For one count of words, or from one listed word to the next.
+    pub(crate) fn of_words(limits: &Limits) -> Budget {
+        Budget::new("words_work", limits.words_work as u64)
+    }
+
     fn new(name: &'static str, limit: u64) -> Budget {
         Budget { name, limit, left: Cell::new(limit) }
+    }
+
+    /// All the steps that there were at first.
+    pub(crate) fn limit(&self) -> usize {
+        usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
     /// Takes what another has spent that was a copy of this one.
@@ -59,8 +69,7 @@ impl Budget {
 
     #[cold]
     fn exhausted(&self) -> Result<()> {
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        Err(Limits::exceeded(self.name, limit, "more steps of work"))
+        Err(Limits::exceeded(self.name, self.limit(), "more steps of work"))
     }
 }
 

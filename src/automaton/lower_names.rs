@@ -147,7 +147,7 @@ fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<
     if Tables::within(budget, |tables| comes_back(tables, automaton, start))? {
         return Ok(MANY);
     }
-    Ok(match count_from(automaton, start)? {
+    Ok(match count_from(automaton, start, budget)? {
         Count::Finite(count) => u32::try_from(count).unwrap_or(MANY),
         Count::Infinite => MANY,
     })

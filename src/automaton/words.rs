@@ -7,8 +7,10 @@ use super::names::{NameTables, Place};
 use super::{Automaton, ConfigurationId, StateId, Tables};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::work::Budget;
 use num_bigint::BigUint;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
 /// How many words a language has.
@@ -33,9 +35,16 @@ impl fmt::Display for Count {
 /// again, or if something nests in itself.
 ///
 /// # Errors
-/// `automaton/words-undecided` if the tables fill up (`cache_bytes`) before the answer is known: the
-/// language is too large, or infinite through nesting inside of an intersection; other limits.
+/// `automaton/words-undecided` if a limit (`words_work`, `cache_bytes`, `lockstep_search`) is reached before the answer is
+/// known: the language is too large, or infinite through nesting inside of an intersection.
 pub fn count(automaton: &Automaton) -> Result<Count> {
+    count_within_limits(automaton).map_err(|error| match error.kind() {
+        ErrorKind::Limit => undecided(&error),
+        _ => error,
+    })
+}
+
+fn count_within_limits(automaton: &Automaton) -> Result<Count> {
     let count = count_of(&mut Walk::new(automaton)?)?;
     if count == Count::Infinite || !automaton.has_names() {
         // names that came twice are no reason for a language to be infinite: lists end where there are no more names
@@ -44,11 +53,14 @@ pub fn count(automaton: &Automaton) -> Result<Count> {
     count_of(&mut Walk::new(automaton)?.following_names())
 }
 
-/// Counts the words from a start state on, the empty one left out.
-pub(super) fn count_from(automaton: &Automaton, start: StateId) -> Result<Count> {
+/// Counts the words from a start state on, the empty one left out. The work is taken from a budget.
+pub(super) fn count_from(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<Count> {
     let mut walk = Walk::new(automaton)?;
+    walk.tables.work = budget.clone();
     walk.start.configuration = walk.tables.start_of(automaton, Some(start), false)?;
-    count_of(&mut walk)
+    let count = count_of(&mut walk);
+    budget.settle(&walk.tables.work);
+    count
 }
 
 fn count_of(walk: &mut Walk<'_>) -> Result<Count> {
@@ -60,6 +72,7 @@ fn count_of(walk: &mut Walk<'_>) -> Result<Count> {
         match top.next.pop() {
             None => {
                 let (done, total) = (top.position, std::mem::take(&mut top.total));
+                walk.hold(total.bits() as usize / 8)?;
                 path.pop();
                 if let Some(parent) = path.last_mut() {
                     parent.total += &total * parent.weight;
@@ -76,6 +89,7 @@ fn count_of(walk: &mut Walk<'_>) -> Result<Count> {
                         return Ok(Count::Infinite);
                     }
                     counts.insert(next, None);
+                    walk.hold(size_of::<Open>() + size_of::<(Position, Option<BigUint>)>())?;
                     path.push(walk.open(next)?);
                 }
             },
@@ -89,18 +103,20 @@ fn count_of(walk: &mut Walk<'_>) -> Result<Count> {
 /// by length, then by bytes.
 ///
 /// # Errors
-/// Limits; see [`count`].
+/// Limits. The words themselves may be errors of the limits `words_work` (from one word
+/// to the next), `cache_bytes` and `lockstep_search`.
 pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
-    let finite = match count(automaton) {
+    let finite = match count_within_limits(automaton) {
         Ok(count) => count != Count::Infinite,
         // too large to count is no reason not to begin
-        Err(error) if error.code() == UNDECIDED => false,
+        Err(error) if error.kind() == ErrorKind::Limit => false,
         Err(error) => return Err(error),
     };
     let walk = Walk::new(automaton)?.following_names();
     Ok(Words {
         walk,
-        length: if finite { None } else { Some(0) },
+        is_finite: finite,
+        length: 0,
         path: Vec::new(),
         word: Vec::new(),
         reaches: FxHashMap::default(),
@@ -108,8 +124,6 @@ pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
         failed: false,
     })
 }
-
-const UNDECIDED: &str = "automaton/words-undecided";
 
 /// Tables of one's own, and what is asked of them here.
 struct Walk<'a> {
@@ -119,6 +133,8 @@ struct Walk<'a> {
     start: Position,
     /// How many bytes each class has.
     class_sizes: Vec<u32>,
+    /// Bytes of what is kept besides the tables.
+    held: usize,
 }
 
 /// A configuration, and which names came, if they are followed.
@@ -140,10 +156,11 @@ struct Open {
 impl<'a> Walk<'a> {
     fn new(automaton: &'a Automaton) -> Result<Walk<'a>> {
         let mut tables = Tables::new();
+        tables.work = Budget::of_words(automaton.limits());
         let start = Position { configuration: tables.start(automaton)?, names: Place::OUTSIDE };
         let mut class_sizes = vec![0; automaton.class_count()];
         (0..=255).for_each(|byte| class_sizes[automaton.class_of(byte)] += 1);
-        Ok(Walk { automaton, tables, names: NameTables::default(), start, class_sizes })
+        Ok(Walk { automaton, tables, names: NameTables::default(), start, class_sizes, held: 0 })
     }
 
     /// The same, but words are left out in which an object has a name twice.
@@ -166,10 +183,42 @@ impl<'a> Walk<'a> {
     }
 
     fn step_alone(&mut self, at: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        self.tables.step(self.automaton, at, byte).map_err(|error| match error.kind() {
-            ErrorKind::Limit if error.diagnostic().message().contains("cache_bytes") => undecided(error),
-            _ => error,
-        })
+        self.tables.work.spend(1)?;
+        self.tables.step(self.automaton, at, byte)
+    }
+
+    /// Counts bytes that are kept from now on; with the tables they are bounded by `cache_bytes`.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        let before = self.held / HELD;
+        self.held += bytes;
+        let limit = self.automaton.limits().cache_bytes;
+        if self.held / HELD != before && self.held + self.tables.memory_usage() > limit {
+            let found = format!("{} bytes of words and tables", self.held + self.tables.memory_usage());
+            return Err(Limits::exceeded("cache_bytes", limit, found));
+        }
+        Ok(())
+    }
+
+    /// The length of the shortest word.
+    fn shortest(&mut self) -> Result<usize> {
+        let mut seen = FxHashSet::default();
+        let (mut length, mut level) = (0, vec![self.start.configuration]);
+        seen.insert(self.start.configuration);
+        while !level.is_empty() && !level.iter().any(|&at| self.tables.is_accepting(at)) {
+            let mut next = Vec::new();
+            for at in level {
+                let remembers = self.tables.remembers(at);
+                for &byte in self.automaton.distinguished(remembers) {
+                    let after = self.step_alone(at, byte)?;
+                    if after != ConfigurationId::DEAD && seen.insert(after) {
+                        next.push(after);
+                    }
+                }
+            }
+            self.hold(next.len() * size_of::<ConfigurationId>() * 2)?;
+            (length, level) = (length + 1, next);
+        }
+        Ok(length)
     }
 
     fn open(&mut self, position: Position) -> Result<Open> {
@@ -188,15 +237,20 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn undecided(cause: Error) -> Error {
-    let found = cause.diagnostic().found_text().unwrap_or_default().to_string();
+/// Memory is looked at each time so many more bytes are held.
+const HELD: usize = 1 << 16;
+
+fn undecided(cause: &Error) -> Error {
+    let diagnostic = cause.diagnostic();
+    let found =
+        [Some(diagnostic.message()), diagnostic.found_text()].into_iter().flatten().collect::<Vec<_>>();
     Error::new(
         ErrorKind::Limit,
-        Diagnostic::new(UNDECIDED, "whether the language is finite was not found out")
-            .found(found)
-            .allowed("languages with a finite number of configurations, within the limit `cache_bytes`")
+        Diagnostic::new("automaton/words-undecided", "whether the language is finite was not found out")
+            .found(found.join(": "))
+            .allowed("languages with a finite number of configurations, within the limits")
             .help(
-                "nesting without bound makes a language infinite; bound it, or raise `Limits::cache_bytes`",
+                "nesting without bound makes a language infinite; bound it, or bound repeats more narrowly",
             ),
     )
 }
@@ -204,8 +258,10 @@ fn undecided(cause: Error) -> Error {
 /// The words of a language; made by [`enumerate`].
 pub struct Words<'a> {
     walk: Walk<'a>,
-    /// The length that is being enumerated; `None` for a finite language, whose words come in one pass.
-    length: Option<usize>,
+    /// Whether all words come in one pass; else they come by length.
+    is_finite: bool,
+    /// The length that is being enumerated.
+    length: usize,
     /// Positions on the way to the current word, each with the next byte to try.
     path: Vec<(Position, u16)>,
     word: Vec<u8>,
@@ -219,10 +275,11 @@ impl Words<'_> {
     fn advance(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
             if self.path.is_empty() {
-                match &mut self.length {
-                    None if self.started => return Ok(None),
-                    Some(length) if self.started => *length += 1,
-                    _ => {}
+                match (self.is_finite, self.started) {
+                    (true, true) => return Ok(None),
+                    (true, false) => {}
+                    (false, true) => self.length += 1,
+                    (false, false) => self.length = self.walk.shortest()?,
                 }
                 self.started = true;
                 if let Some(word) = self.enter(self.walk.start)? {
@@ -254,16 +311,12 @@ impl Words<'_> {
 
     /// Goes to a position, if a wanted word lies there; gives the word that ends there.
     fn enter(&mut self, position: Position) -> Result<Option<Vec<u8>>> {
-        let wanted = match self.length {
-            None => true,
-            Some(length) => self.reaches(position.configuration, length - self.word.len())?,
-        };
-        if !wanted {
+        if !self.is_finite && !self.reaches(position.configuration, self.length - self.word.len())? {
             return Ok(None);
         }
-        let ends = self.length.is_none_or(|length| length == self.word.len());
+        let done = !self.is_finite && self.length == self.word.len();
+        let ends = self.is_finite || done;
         let accepting = self.walk.tables.is_accepting(position.configuration);
-        let done = self.length == Some(self.word.len());
         self.path.push((position, if done { 256 } else { 0 }));
         Ok((ends && accepting).then(|| self.word.clone()))
     }
@@ -285,7 +338,7 @@ impl Words<'_> {
                     continue;
                 }
             } else if result {
-                self.reaches.insert((at, left), true);
+                self.remember(at, left, true)?;
                 stack.pop();
                 continue;
             }
@@ -300,13 +353,19 @@ impl Words<'_> {
                     }
                 }
                 None => {
-                    self.reaches.insert((at, left), false);
+                    self.remember(at, left, false)?;
                     result = false;
                     stack.pop();
                 }
             }
         }
         Ok(result)
+    }
+
+    fn remember(&mut self, at: ConfigurationId, left: usize, reaches: bool) -> Result<()> {
+        self.reaches.insert((at, left), reaches);
+        // an entry, its place in the index, and room to grow
+        self.walk.hold(2 * size_of::<(ConfigurationId, usize, bool)>())
     }
 }
 
@@ -317,6 +376,7 @@ impl Iterator for Words<'_> {
         if self.failed {
             return None;
         }
+        self.walk.tables.work = Budget::of_words(self.walk.automaton.limits());
         let word = self.advance().transpose();
         self.failed = matches!(word, Some(Err(_)));
         word
