@@ -1,10 +1,8 @@
 //! Left recursion is removed where rules call themselves before reading a byte.
 //!
-//! For a group of rules that left-call each other, the left-corner transform (Rosenkrantz and Lewis 1970;
-//! Moore, "Removing left recursion from context-free grammars", 2000) restricted to the group: to read `A`,
-//! read some beginning `B` of the group that starts otherwise; having read `C`, go on with any `B -> C rest`
-//! until `A` itself was read. What was called becomes a loop, so stacks do not grow with the length of
-//! left-recursive lists.
+//! The groups of rules that left-call each other are found here, and transformed by `left_corner.rs` (Rosenkrantz and Lewis
+//! 1970; Moore, "Removing left recursion from context-free grammars", 2000): what was called becomes a loop, so stacks do not
+//! grow with the length of left-recursive lists.
 //!
 //! As nothing that is called is ever empty, left calls show in the states reached without a byte, hidden
 //! left recursion too.
@@ -193,7 +191,7 @@ impl Seen {
 
 impl Lowering<'_> {
     /// The states that a start reaches without a byte, other than splits; and whether it may be empty.
-    fn entries(&self, start: StateId) -> (SmallVec<[StateId; 8]>, bool) {
+    pub(super) fn entries(&self, start: StateId) -> (SmallVec<[StateId; 8]>, bool) {
         let (mut found, mut empty) = (SmallVec::new(), false);
         let mut seen = Seen::default();
         let mut stack: SmallVec<[StateId; 8]> = SmallVec::from_elem(start, 1);
@@ -213,7 +211,7 @@ impl Lowering<'_> {
     }
 
     /// The starts that a state of this block calls without a byte.
-    fn left_callees(&self, state: StateId) -> impl Iterator<Item = StateId> {
+    pub(super) fn left_callees(&self, state: StateId) -> impl Iterator<Item = StateId> {
         let list = |m: u32| &self.block.members[self.block.at(m)];
         let (ones, one): (&[StateId], _) = match self.state(state) {
             _ if !self.block.is_here(state) => (&[], None),
@@ -260,7 +258,9 @@ impl Lowering<'_> {
 
     /// Transforms all groups of new callables that left-call each other, and orders the new callables so that callers
     /// come before what they left-call. Older ones left-call none of them.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    ///
+    /// `root` is where all words begin, if nothing is built afterwards that could call the new callables.
+    pub(super) fn settle(&mut self, root: Option<StateId>) -> Result<()> {
         let mut transformed = false;
         loop {
             self.build_pending()?;
@@ -287,11 +287,11 @@ impl Lowering<'_> {
             if std::mem::replace(&mut transformed, true) {
                 return Err(errors::left_calls_remain());
             }
-            for group in groups {
-                let starts: Vec<StateId> =
-                    group.iter().map(|&place| self.callables[self.settled + place]).collect();
-                self.left_corner(&starts)?;
-            }
+            let groups: Vec<Vec<StateId>> = groups
+                .into_iter()
+                .map(|group| group.iter().map(|&place| self.callables[self.settled + place]).collect())
+                .collect();
+            self.remove_left_recursion(&groups, root)?;
             self.left_calls.clear();
             self.seen = self.settled;
         }
@@ -304,58 +304,5 @@ impl Lowering<'_> {
     fn rank(&mut self, place: usize) {
         self.kept.rank -= 1;
         self.block.ranks.push((self.callables[place], self.kept.rank));
-    }
-
-    fn left_corner(&mut self, starts: &[StateId]) -> Result<()> {
-        let entries: Vec<_> = starts.iter().map(|&start| self.entries(start).0).collect();
-        let place_of: FxHashMap<StateId, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
-        // how each member begins outside of the group, and how it goes on after a beginning inside it
-        let mut beginnings: Vec<Option<StateId>> = Vec::new();
-        let mut continuations: Vec<Vec<(usize, Option<StateId>, bool)>> = vec![Vec::new(); starts.len()];
-        for (member, states) in entries.into_iter().enumerate() {
-            let mut outside = Vec::new();
-            for state in states {
-                let inside = self.left_callees(state).find_map(|start| place_of.get(&start).copied());
-                match (inside, self.state(state)) {
-                    (None, _) => outside.push(state),
-                    (Some(callee), State::Call { to_return, .. }) => {
-                        let (rest, may_be_empty) = self.entries(to_return);
-                        let rest = (!rest.is_empty()).then(|| self.callable_of(&rest));
-                        continuations[callee].push((member, rest, may_be_empty));
-                    }
-                    (Some(_), _) => return Err(errors::left_recursive_rest()),
-                }
-            }
-            beginnings.push((!outside.is_empty()).then(|| self.callable_of(&outside)));
-        }
-        for (goal, &start) in starts.iter().enumerate() {
-            let done: Vec<StateId> = starts.iter().map(|_| self.open_split()).collect();
-            let mut first = Vec::new();
-            for (member, beginning) in beginnings.iter().enumerate() {
-                if let Some(beginning) = *beginning {
-                    first.push(self.add_state(State::Call { start: beginning, to_return: done[member] }));
-                }
-            }
-            self.fill_split(start, &first);
-            for (read, continuations) in continuations.iter().enumerate() {
-                let mut targets = if read == goal { vec![StateId::ACCEPT] } else { Vec::new() };
-                for &(member, rest, may_be_empty) in continuations {
-                    if may_be_empty {
-                        targets.push(done[member]);
-                    }
-                    if let Some(rest) = rest {
-                        targets.push(self.add_state(State::Call { start: rest, to_return: done[member] }));
-                    }
-                }
-                self.fill_split(done[read], &targets);
-            }
-        }
-        Ok(())
-    }
-
-    fn callable_of(&mut self, entries: &[StateId]) -> StateId {
-        let start = self.open_callable();
-        self.fill_split(start, entries);
-        start
     }
 }

@@ -152,11 +152,13 @@ fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
             && !super::left_recursion::is_left_recursive(grammar, &lowering.kept.nullable);
         let scope = Scope { rule: grammar.root(), label: None };
         let start = lowering.begin(Pending::Rule(grammar.root()), scope, None);
-        lowering.settle()?;
+        lowering.settle(Some(start))?;
         let (automaton, lacking) = lowering.finish(start, &budget)?;
         if lacking.is_empty() {
             return Ok(automaton);
         }
+        // lists inside each other may be found one a round
+        budget.spend(automaton.state_count())?;
         excluded.extend(lacking);
     }
 }
@@ -255,6 +257,26 @@ impl<'g> Lowering<'g> {
             Some(older) if first < self.block.first => older.splits(first, len),
             _ => self.block.splits(first, len),
         }
+    }
+
+    pub(super) fn edges(&self, first: u32, len: u32) -> &[Edge] {
+        match self.older {
+            Some(older) if first < self.block.first => older.edges(first, len),
+            _ => self.block.edges(first, len),
+        }
+    }
+
+    /// How many states there may be, and how many of these can still be made.
+    pub(super) fn states_left(&self) -> (usize, usize) {
+        let limit = self.limits.automaton_states;
+        (limit, limit.saturating_sub(self.kept.states))
+    }
+
+    /// The name of the rule that a state of this block was made for.
+    pub(super) fn rule_name(&self, state: StateId) -> Option<&str> {
+        let place = state.0.checked_sub(self.block.first)?;
+        let scope = *self.block.state_scopes.get(place as usize)?;
+        Some(&self.grammar.rule(self.block.scopes.get(scope as usize)?.rule).name)
     }
 
     // ---- making states
@@ -451,7 +473,7 @@ impl<'g> Lowering<'g> {
             };
             operands.push(Operand { start, nullable: self.kept.nullable.holds(operand) });
         }
-        self.settle()?;
+        self.settle(None)?;
         let nullable = operands.iter().all(|o| o.nullable) != complement;
         let hopeless = !complement && operands.iter().any(|o| o.start.is_none());
         self.kept.operands.insert(id, operands);
@@ -515,7 +537,7 @@ impl<'g> Lowering<'g> {
         self.block.edges.reserve(64);
         self.block.splits.reserve(16);
         self.begin_part(part, None);
-        self.settle()?;
+        self.settle(None)?;
         self.pass_over_splits();
         for &part in &self.begun {
             let start = self.kept.starts[part as usize].map(|start| self.single(start));

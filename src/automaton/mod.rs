@@ -2,7 +2,8 @@
 //!
 //! - [`lower`](Automaton::new) turns a grammar into a Thompson-style NFA over bytes with calls, counted
 //!   loops, member lists and locksteps (`state.rs`); in time linear in the grammar's size, save for
-//!   left-recursive groups of rules, which cost the square of the group's size.
+//!   left-recursive groups of rules, which cost the product of the group's size and the number of its rules that are called
+//!   from elsewhere.
 //! - `stack.rs` interns stacks: a node is a *set* of frames, each with the node below it, so that a
 //!   configuration's stacks share all that they have in common (the graph-structured stack of Tomita 1985,
 //!   kept canonical: equal sets of stacks have equal ids).
@@ -26,6 +27,7 @@ mod errors;
 pub mod graph;
 mod key_trie;
 mod later;
+mod left_corner;
 mod left_recursion;
 mod literals;
 mod lockstep;
