@@ -11,6 +11,7 @@ use super::state::{State, StateId};
 use super::table::Tables;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A state with the stacks it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,14 +23,24 @@ pub(crate) struct Item {
 /// Beyond so many states a hash index takes the place of a linear look.
 const LINEAR: usize = 24;
 
+/// So many calls are united one after the other, as they are added; more are united at once when they are entered.
+const MANY: usize = 64;
+
+/// So many frames may be interned before that is counted as work.
+const UNSPENT: usize = 1 << 14;
+
 /// The work list of one closure.
 #[derive(Debug, Default)]
 pub(super) struct Closure {
     visited: Vec<Item>,
     index: FxHashMap<StateId, usize>,
     work: Vec<Item>,
-    /// Starts to enter in the second phase, by rank.
+    /// Starts to enter in the second phase, with their ranks, while there are at most [`LINEAR`].
     calls: Vec<(u32, Item)>,
+    /// How many calls were added to them.
+    added_calls: usize,
+    /// All of them in the order of their ranks, with what is below them, from when there are more until all are entered.
+    many_calls: BTreeMap<(u32, StateId), Vec<StackId>>,
     pub(super) accepting: bool,
     /// Whether a name was read to its end.
     pub(super) named: bool,
@@ -43,6 +54,8 @@ impl Closure {
         self.index.clear();
         self.work.clear();
         self.calls.clear();
+        self.many_calls.clear();
+        self.added_calls = 0;
         self.accepting = false;
         self.named = false;
         self.trace.clear();
@@ -105,10 +118,38 @@ impl Tables {
         stack: StackId,
     ) {
         let rank = automaton.rank(start);
-        if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
-            item.stack = self.stacks.union(item.stack, stack);
-        } else {
-            closure.calls.push((rank, Item { state: start, stack }));
+        if closure.many_calls.is_empty() && closure.added_calls < MANY {
+            closure.added_calls += 1;
+            if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
+                item.stack = self.stacks.union(item.stack, stack);
+                return;
+            }
+            if closure.calls.len() < LINEAR {
+                closure.calls.push((rank, Item { state: start, stack }));
+                return;
+            }
+        }
+        let few = closure.calls.drain(..).map(|(rank, item)| ((rank, item.state), vec![item.stack]));
+        closure.many_calls.extend(few);
+        closure.many_calls.entry((rank, start)).or_default().push(stack);
+    }
+
+    /// Takes the start of lowest rank of those to enter.
+    fn next_call(&mut self, closure: &mut Closure) -> Option<Item> {
+        if let Some(((_, state), mut stacks)) = closure.many_calls.pop_first() {
+            return Some(Item { state, stack: self.stacks.union_all(&mut stacks) });
+        }
+        let next = (0..closure.calls.len()).min_by_key(|&i| closure.calls[i].0)?;
+        Some(closure.calls.swap_remove(next).1)
+    }
+
+    /// Adds states with stacks to a closure, those of one state at once.
+    pub(super) fn add_all(&mut self, closure: &mut Closure, items: &mut [Item]) {
+        items.sort_unstable();
+        for same in items.chunk_by(|a, b| a.state == b.state) {
+            let mut stacks: Vec<StackId> = same.iter().map(|item| item.stack).collect();
+            let stack = self.stacks.union_all(&mut stacks);
+            self.add(closure, same[0].state, stack);
         }
     }
 
@@ -117,10 +158,11 @@ impl Tables {
         loop {
             while let Some(item) = closure.work.pop() {
                 self.follow(automaton, closure, item)?;
+                if self.stacks.interned() > UNSPENT {
+                    self.work.spend(self.stacks.take_interned())?;
+                }
             }
-            let next = (0..closure.calls.len()).min_by_key(|&i| closure.calls[i].0);
-            let Some(next) = next else { return Ok(()) };
-            let (_, item) = closure.calls.swap_remove(next);
+            let Some(item) = self.next_call(closure) else { return Ok(()) };
             self.add(closure, item.state, item.stack);
         }
     }

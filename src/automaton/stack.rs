@@ -198,6 +198,27 @@ impl Stacks {
         StackId(id)
     }
 
+    /// How many frames have been interned since that was last taken.
+    pub(super) fn interned(&self) -> usize {
+        self.interned
+    }
+
+    /// The union of some sets, of one at least. Pairs of them are united, then pairs of these: one by one, `n` sets of one
+    /// frame would make sets of some `n * n / 2` frames on the way.
+    pub(super) fn union_all(&mut self, sets: &mut [StackId]) -> StackId {
+        let mut count = sets.len();
+        while count > 1 {
+            for place in 0..count / 2 {
+                sets[place] = self.union(sets[2 * place], sets[2 * place + 1]);
+            }
+            if count % 2 == 1 {
+                sets[count / 2] = sets[count - 1];
+            }
+            count = count.div_ceil(2);
+        }
+        sets.first().copied().unwrap_or(Stacks::EMPTY_STACK)
+    }
+
     /// How many frames have been interned since this was last called.
     pub(super) fn take_interned(&mut self) -> usize {
         std::mem::take(&mut self.interned)

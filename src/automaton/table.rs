@@ -81,6 +81,9 @@ pub struct Tables {
     pub(crate) work: Budget,
 }
 
+/// Of more items than this those are moved at once that a byte leads to one state.
+const MANY: usize = 64;
+
 fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
     let mut hasher = FxHasher::default();
     items.hash(&mut hasher);
@@ -357,12 +360,16 @@ impl Tables {
         closure: &mut Closure,
     ) -> Result<(u8, u8)> {
         let mut run = Run::around(byte);
-        for place in 0..self.items(id).len() {
+        let count = self.items(id).len();
+        let mut moved = Vec::new();
+        for place in 0..count {
             let Item { state, stack } = self.items(id)[place];
             match a.state(state) {
                 plain @ (State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. }) => {
-                    if let Some(next) = run.follow(a, plain) {
-                        self.add(closure, next, stack);
+                    match run.follow(a, plain) {
+                        Some(state) if count > MANY => moved.push(Item { state, stack }),
+                        Some(state) => self.add(closure, state, stack),
+                        None => {}
                     }
                 }
                 State::Key { members, node } => {
@@ -378,6 +385,7 @@ impl Tables {
                 _ => {}
             }
         }
+        self.add_all(closure, &mut moved);
         Ok(run.bounds())
     }
 
