@@ -5,6 +5,7 @@ use super::state::{State, StateId};
 use crate::grammar::{CharClass, ExprId};
 use regex_syntax::utf8::Utf8Sequences;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The ranges of bytes that follow each other.
 type Sequence = Vec<(u8, u8)>;
@@ -18,6 +19,9 @@ pub(super) type SuffixStates = FxHashMap<(Vec<Sequence>, StateId), StateId>;
 impl Lowering<'_> {
     /// The state before one character of `class`.
     pub(super) fn class(&mut self, id: ExprId, class: &CharClass, next: StateId) -> StateId {
+        if let Some(&tail) = self.kept.class_tails.get(&id) {
+            return self.class_with_tail(&ascii_sequences(class), tail, next);
+        }
         let mut sequences: Vec<Sequence> = Vec::new();
         for &(low, high) in class.ranges() {
             for sequence in Utf8Sequences::new(low, high) {
@@ -25,27 +29,24 @@ impl Lowering<'_> {
             }
         }
         let ascii = sequences.partition_point(|sequence| sequence.len() == 1);
-        if sequences.len() - ascii <= INLINE_SEQUENCES {
+        let (ascii, others) = sequences.split_at(ascii);
+        if others.len() <= INLINE_SEQUENCES {
             return self.byte_sequences(&sequences, next);
         }
-        let (ascii, others) = sequences.split_at(ascii);
-        let mut targets = Vec::new();
+        let tail = self.open_callable();
+        let built = self.byte_sequences(others, StateId::ACCEPT);
+        self.fill_split(tail, &[built]);
+        self.kept.class_tails.insert(id, tail);
+        self.class_with_tail(ascii, tail, next)
+    }
+
+    /// The state before a character in ASCII, or one beyond that `tail` reads.
+    fn class_with_tail(&mut self, ascii: &[Sequence], tail: StateId, next: StateId) -> StateId {
+        let mut targets: SmallVec<[StateId; 2]> = SmallVec::new();
         if !ascii.is_empty() {
             targets.push(self.byte_sequences(ascii, next));
         }
-        if !others.is_empty() {
-            let start = match self.kept.class_tails.get(&id) {
-                Some(&start) => start,
-                None => {
-                    let start = self.open_callable();
-                    let built = self.byte_sequences(others, StateId::ACCEPT);
-                    self.fill_split(start, &[built]);
-                    self.kept.class_tails.insert(id, start);
-                    start
-                }
-            };
-            targets.push(self.add_state(State::Call { start, to_return: next }));
-        }
+        targets.push(self.add_state(State::Call { start: tail, to_return: next }));
         self.split(&targets)
     }
 
@@ -75,4 +76,12 @@ impl Lowering<'_> {
         self.suffix_states.insert(key, state);
         state
     }
+}
+
+/// The ranges of single bytes of a class.
+fn ascii_sequences(class: &CharClass) -> Vec<Sequence> {
+    let ascii = class.ranges().iter().take_while(|(low, _)| low.is_ascii());
+    ascii
+        .map(|&(low, high)| vec![(low as u8, u8::try_from(high).map_or(0x7F, |high| high.min(0x7F)))])
+        .collect()
 }
