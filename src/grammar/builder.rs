@@ -10,6 +10,7 @@ use super::word_graph::WordGraph;
 use super::{Grammar, Labels, Rule, Tables, verify};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::work::Budget;
 use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -41,6 +42,8 @@ pub struct GrammarBuilder {
     rules: Vec<(Box<str>, Option<ExprId>)>,
     labels: Labels,
     limits: Limits,
+    /// The work that is left for what is built.
+    work: Budget,
     error: Option<crate::Error>,
 }
 
@@ -63,6 +66,7 @@ impl GrammarBuilder {
             ids: HashTable::with_capacity(128),
             rules: Vec::new(),
             labels: Labels::default(),
+            work: Budget::of_compilation(&limits, 0),
             limits,
             error: None,
         };
@@ -74,6 +78,11 @@ impl GrammarBuilder {
     /// The limits that this builder keeps.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// The work that front ends may still do for what is built.
+    pub(crate) fn work(&self) -> &Budget {
+        &self.work
     }
 
     /// The first error so far, if any: front ends that loop over big inputs can stop early.

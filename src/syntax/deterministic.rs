@@ -71,34 +71,79 @@ impl Automaton {
         }
     }
 
-    /// Joins states that accept the same (E. F. Moore's way: classes are split until none splits any more).
+    /// Joins states that accept the same.
     fn minimize(&mut self) {
-        let mut class: Vec<u32> = self.accepting.iter().map(|&accepting| u32::from(accepting)).collect();
-        let mut count = 0;
-        loop {
-            let mut ids: FxHashMap<(u32, Vec<u32>), u32> = FxHashMap::default();
-            let of = |&to: &u32| class.get(to as usize).copied().unwrap_or(DEAD);
-            let split: Vec<u32> = (0..self.len())
-                .map(|state| {
-                    let fresh = ids.len() as u32;
-                    *ids.entry((class[state], self.row(state).iter().map(of).collect())).or_insert(fresh)
-                })
-                .collect();
-            class = split;
-            if ids.len() == count {
-                break;
-            }
-            count = ids.len();
-        }
+        let class = self.equivalent();
         // classes are numbered by their first states, so that the start stays the first
-        let mut joined = Automaton::new(self.symbols);
-        for (state, &own) in class.iter().enumerate() {
-            if own as usize == joined.len() {
-                let next = self.row(state).iter().map(|&to| class.get(to as usize).copied());
-                joined.push(next, self.accepting[state]);
+        let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut firsts = Vec::new();
+        for (state, &own) in class.iter().take(self.len()).enumerate() {
+            let next = numbers.len() as u32;
+            if *numbers.entry(own).or_insert(next) == next {
+                firsts.push(state);
             }
+        }
+        let mut joined = Automaton::new(self.symbols);
+        for state in firsts {
+            let live = |&to: &u32| (to != DEAD).then(|| numbers[&class[to as usize]]);
+            joined.push(self.row(state).iter().map(live), self.accepting[state]);
         }
         *self = joined;
+    }
+
+    /// Per state, and for the dead one after them: the class of those that accept the same. J. Hopcroft, "An n log n algorithm
+    /// for minimizing states in a finite automaton", 1971: a class that has been split need only split others by its smaller
+    /// half.
+    fn equivalent(&self) -> Vec<u32> {
+        let before = self.before();
+        let mut partition = Partition::new(self.accepting.iter().copied().chain([false]));
+        let mut open: Vec<u32> = (0..partition.ends.len() as u32).collect();
+        let mut is_open = vec![true; open.len()];
+        while let Some(splitter) = open.pop() {
+            is_open[splitter as usize] = false;
+            let states = partition.class(splitter).to_vec();
+            for symbol in 0..self.symbols {
+                for &state in &states {
+                    before.of(state as usize, symbol).iter().for_each(|&from| partition.mark(from));
+                }
+                partition.split(|old, new, new_is_smaller| {
+                    is_open.push(true);
+                    if is_open[old as usize] || new_is_smaller {
+                        open.push(new);
+                    } else {
+                        is_open[new as usize] = false;
+                        is_open[old as usize] = true;
+                        open.push(old);
+                    }
+                });
+            }
+        }
+        partition.class_of
+    }
+
+    /// The transitions backwards; those of the dead state, which comes last, among them.
+    fn before(&self) -> Before {
+        let (symbols, dead) = (self.symbols, self.len());
+        let target = |state: usize, symbol: usize| match self.next.get(state * symbols + symbol) {
+            Some(&to) if to != DEAD => to as usize,
+            _ => dead,
+        };
+        let mut starts = vec![0u32; (dead + 1) * symbols + 1];
+        for state in 0..=dead {
+            (0..symbols).for_each(|symbol| starts[target(state, symbol) * symbols + symbol + 1] += 1);
+        }
+        for place in 1..starts.len() {
+            starts[place] += starts[place - 1];
+        }
+        let (mut free, mut states) = (starts.clone(), vec![0u32; (dead + 1) * symbols]);
+        for state in 0..=dead {
+            for symbol in 0..symbols {
+                let free = &mut free[target(state, symbol) * symbols + symbol];
+                states[*free as usize] = state as u32;
+                *free += 1;
+            }
+        }
+        Before { symbols, starts, states }
     }
 
     /// States that several others lead to become rules, the others stand where they are used.
@@ -151,16 +196,161 @@ impl Automaton {
 
     /// The other states that follow, each with the symbols that lead there.
     fn targets(&self, state: usize) -> Vec<(usize, Vec<usize>)> {
-        let mut targets: Vec<usize> =
-            self.row(state).iter().filter(|&&to| to != DEAD).map(|&to| to as usize).collect();
-        targets.retain(|&to| to != state);
-        targets.sort_unstable();
-        targets.dedup();
-        targets.into_iter().map(|to| (to, self.symbols(state, to))).collect()
+        let row = self.row(state).iter().enumerate();
+        let mut pairs: Vec<(usize, usize)> = row.map(|(symbol, &to)| (to as usize, symbol)).collect();
+        pairs.retain(|&(to, _)| to != DEAD as usize && to != state);
+        pairs.sort_unstable();
+        pairs
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|same| (same[0].0, same.iter().map(|p| p.1).collect()))
+            .collect()
     }
 
     fn symbols(&self, state: usize, to: usize) -> Vec<usize> {
         let row = self.row(state).iter().enumerate();
         row.filter(|&(_, &next)| next as usize == to && next != DEAD).map(|(symbol, _)| symbol).collect()
+    }
+}
+
+/// The transitions of an automaton backwards.
+struct Before {
+    symbols: usize,
+    /// Per state and symbol: where its predecessors begin in `states`.
+    starts: Vec<u32>,
+    states: Vec<u32>,
+}
+
+impl Before {
+    fn of(&self, state: usize, symbol: usize) -> &[u32] {
+        let place = state * self.symbols + symbol;
+        &self.states[self.starts[place] as usize..self.starts[place + 1] as usize]
+    }
+}
+
+/// A partition of states into classes, refined by marking states (A. Valmari, "Fast brief practical DFA minimization", 2012).
+struct Partition {
+    /// The states, those of a class side by side, marked ones first.
+    states: Vec<u32>,
+    /// Per state: its place in `states`.
+    places: Vec<u32>,
+    class_of: Vec<u32>,
+    /// Per class: where it begins and ends in `states`, and how many are marked.
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+    marked: Vec<u32>,
+    /// The classes with marked states.
+    touched: Vec<u32>,
+}
+
+impl Partition {
+    /// The two classes of a property; one if all states have it, or none.
+    fn new(property: impl Iterator<Item = bool>) -> Partition {
+        let property: Vec<bool> = property.collect();
+        let count = property.len() as u32;
+        let mut partition = Partition {
+            states: (0..count).collect(),
+            places: (0..count).collect(),
+            class_of: vec![0; property.len()],
+            starts: vec![0],
+            ends: vec![count],
+            marked: vec![0],
+            touched: Vec::new(),
+        };
+        (0..count).filter(|&state| property[state as usize]).for_each(|state| partition.mark(state));
+        partition.split(|_, _, _| {});
+        partition
+    }
+
+    fn class(&self, class: u32) -> &[u32] {
+        &self.states[self.starts[class as usize] as usize..self.ends[class as usize] as usize]
+    }
+
+    /// Marks a state that is not marked.
+    fn mark(&mut self, state: u32) {
+        let class = self.class_of[state as usize] as usize;
+        if self.marked[class] == 0 {
+            self.touched.push(class as u32);
+        }
+        let to = self.starts[class] + self.marked[class];
+        let from = self.places[state as usize];
+        let other = self.states[to as usize];
+        self.states.swap(to as usize, from as usize);
+        (self.places[state as usize], self.places[other as usize]) = (to, from);
+        self.marked[class] += 1;
+    }
+
+    /// Makes classes of their own of the marked states of classes that also have others. `is_new` is told the class of the
+    /// others, that of the marked ones, and whether the latter is not the larger one.
+    fn split(&mut self, mut is_new: impl FnMut(u32, u32, bool)) {
+        while let Some(old) = self.touched.pop() {
+            let class = old as usize;
+            let (start, marked) = (self.starts[class], std::mem::take(&mut self.marked[class]));
+            let end = start + marked;
+            if end == self.ends[class] {
+                continue;
+            }
+            let new = self.ends.len() as u32;
+            self.starts[class] = end;
+            self.starts.push(start);
+            self.ends.push(end);
+            self.marked.push(0);
+            for &state in &self.states[start as usize..end as usize] {
+                self.class_of[state as usize] = new;
+            }
+            is_new(old, new, marked <= self.ends[class] - end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Classes split until none splits any more (E. F. Moore's way).
+    fn by_rounds(automaton: &Automaton) -> Vec<u32> {
+        let dead = automaton.len();
+        let mut class: Vec<u32> = automaton.accepting.iter().map(|&accepting| u32::from(accepting)).collect();
+        class.push(0);
+        loop {
+            let mut ids: FxHashMap<(u32, Vec<u32>), u32> = FxHashMap::default();
+            let of = |&to: &u32| class[(to as usize).min(dead)];
+            let row = |state: usize| match state {
+                _ if state == dead => vec![class[dead]; automaton.symbols],
+                _ => automaton.row(state).iter().map(of).collect(),
+            };
+            let split: Vec<u32> = (0..=dead)
+                .map(|state| {
+                    let fresh = ids.len() as u32;
+                    *ids.entry((class[state], row(state))).or_insert(fresh)
+                })
+                .collect();
+            let is_done = split.iter().max() == class.iter().max();
+            class = split;
+            if is_done {
+                return class;
+            }
+        }
+    }
+
+    #[test]
+    fn equivalent_states_are_those_that_no_round_splits() {
+        let mut seed = 1u64;
+        let mut draw = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for _ in 0..2_000 {
+            let (states, symbols) = (1 + draw(9) as u32, 1 + draw(3) as usize);
+            let mut automaton = Automaton::new(symbols);
+            for _ in 0..states {
+                let next: Vec<_> =
+                    (0..symbols).map(|_| (draw(4) > 0).then(|| draw(u64::from(states)) as u32)).collect();
+                automaton.push(next, draw(3) == 0);
+            }
+            let (found, expected) = (automaton.equivalent(), by_rounds(&automaton));
+            for (a, b) in (0..found.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                assert_eq!(found[a] == found[b], expected[a] == expected[b], "{:?}", automaton.next);
+            }
+        }
     }
 }

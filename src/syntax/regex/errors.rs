@@ -52,10 +52,12 @@ pub(super) fn ahead_in_behind(pattern: &str) -> Error {
     error(Diagnostic::new("regex/look-around", message).found(pattern).help(help))
 }
 
-pub(super) fn too_complex(pattern: &str, what: &str, limit: usize) -> Error {
+/// `offset` is that of the first assertion of the pattern.
+pub(super) fn too_complex(pattern: &str, offset: usize, what: &str, limit: usize) -> Error {
     let message = format!("the pattern's look-around, word boundaries or line anchors need too many {what}");
     let diagnostic = Diagnostic::new("limit/exceeded", message)
-        .found(pattern)
+        .at(Place::in_text(pattern, offset))
+        .found(pattern.get(offset..).unwrap_or(pattern))
         .allowed(format!("at most {limit}"))
         .help("use smaller repeats, or fewer assertions");
     Error::new(ErrorKind::Limit, diagnostic)

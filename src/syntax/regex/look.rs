@@ -9,18 +9,18 @@
 use super::errors;
 use super::leaf::Hook;
 use super::program::{END, Instruction, LINE_ENDS, Place, Program, WORD_FOLLOWS, YES};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grammar::{CharClass, ExprId, GrammarBuilder};
 use crate::syntax::deterministic::Automaton;
+use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::Cell;
 
 /// States of the deterministic automaton.
 const MAX_STATES: usize = 20_000;
 /// Terms of one state.
 const MAX_TERMS: usize = 1_000;
-/// Terms looked at in all, which bounds the time.
-const MAX_WORK: usize = 4_000_000;
+/// So many ranges of characters, or pairs of terms, are one step of work.
+const CHEAP: usize = 16;
 /// Look-aheads inside each other.
 const MAX_DEPTH: usize = 32;
 
@@ -48,8 +48,13 @@ pub(super) fn lower(
     pattern: &str,
     hook: Option<&mut Hook<'_>>,
 ) -> Result<ExprId> {
-    let alphabet = Alphabet::of(&program.classes);
-    let maker = Maker { program, pattern, alphabet: &alphabet, work: Cell::new(0) };
+    let work = builder.work();
+    let spent = |_| errors::too_complex(pattern, program.first_assertion, "steps of work", work.limit());
+    let alphabet = Alphabet::of(&program.classes, work).map_err(spent)?;
+    let asks = |of: fn(&Instruction) -> bool| program.instructions.iter().any(of);
+    let asks_for_words = asks(|instruction| matches!(instruction, Instruction::Boundary(..)));
+    let asks_for_lines = asks(|instruction| matches!(instruction, Instruction::Start { line: true, .. }));
+    let maker = Maker { program, pattern, alphabet: &alphabet, work, asks_for_words, asks_for_lines };
     let automaton = maker.automaton()?;
     let mut plain = |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
     let spell: &mut Hook<'_> = match hook {
@@ -71,7 +76,7 @@ struct Alphabet {
 }
 
 impl Alphabet {
-    fn of(classes: &[CharClass]) -> Alphabet {
+    fn of(classes: &[CharClass], work: &Budget) -> Result<Alphabet> {
         // ranges begin where some class begins or has just ended
         let mut starts: Vec<u32> = vec![0, 0xE000];
         for &(low, high) in classes.iter().flat_map(|class| class.ranges()) {
@@ -79,6 +84,7 @@ impl Alphabet {
         }
         starts.sort_unstable();
         starts.dedup();
+        work.spend(starts.len().saturating_mul(classes.len()) / CHEAP)?;
         let mut symbols: FxHashMap<Vec<bool>, Vec<(char, char)>> = FxHashMap::default();
         let mut order: Vec<Vec<bool>> = Vec::new();
         for (index, &start) in starts.iter().enumerate() {
@@ -95,7 +101,7 @@ impl Alphabet {
         }
         let inside = (0..classes.len()).map(|class| order.iter().map(|s| s[class]).collect()).collect();
         let classes = order.iter().map(|s| CharClass::new(symbols[s].iter().copied())).collect();
-        Alphabet { classes, inside }
+        Ok(Alphabet { classes, inside })
     }
 }
 
@@ -103,12 +109,23 @@ struct Maker<'m> {
     program: &'m Program,
     pattern: &'m str,
     alphabet: &'m Alphabet,
-    /// Terms looked at so far.
-    work: Cell<usize>,
+    work: &'m Budget,
+    /// Whether an instruction asks if a word, or a line, has ended.
+    asks_for_words: bool,
+    asks_for_lines: bool,
 }
 
 impl Maker<'_> {
+    fn too_complex(&self, what: &str, limit: usize) -> Error {
+        errors::too_complex(self.pattern, self.program.first_assertion, what, limit)
+    }
+
+    fn spend(&self, steps: usize) -> Result<()> {
+        self.work.spend(steps).map_err(|_| self.too_complex("steps of work", self.work.limit()))
+    }
+
     fn automaton(&self) -> Result<Automaton> {
+        let ranges: usize = self.alphabet.classes.iter().map(|class| class.ranges().len()).sum();
         let behinds = vec![(Vec::new(), false); self.program.behinds.len()];
         let mut before = Before { starts: true, after_word: false, after_line: true, behinds };
         self.run_behinds(&mut before, None)?;
@@ -118,6 +135,8 @@ impl Maker<'_> {
         ids.insert(states[0].clone(), 0);
         let mut automaton = Automaton::new(self.alphabet.classes.len());
         while let Some((state, before)) = states.get(automaton.len()).cloned() {
+            // the classes of its transitions are written out
+            self.spend(ranges / CHEAP)?;
             let mut next = Vec::with_capacity(self.alphabet.classes.len());
             for symbol in 0..self.alphabet.classes.len() {
                 let (state, before) = self.step(&state, &before, symbol)?;
@@ -133,7 +152,7 @@ impl Maker<'_> {
                 })));
             }
             if states.len() > MAX_STATES {
-                return Err(errors::too_complex(self.pattern, "states", MAX_STATES));
+                return Err(self.too_complex("states", MAX_STATES));
             }
             // at the end, what waits for the end holds, and what waits for a character fails
             let holds = |&literal: &Literal| (literal / 2 == END) != (literal % 2 == 1);
@@ -172,12 +191,8 @@ impl Maker<'_> {
             all.extend(product);
         }
         // what came before is forgotten where nothing asks for it
-        if !self.program.instructions.iter().any(|i| matches!(i, Instruction::Boundary(..))) {
-            after.after_word = false;
-        }
-        if !self.program.instructions.iter().any(|i| matches!(i, Instruction::Start { line: true, .. })) {
-            after.after_line = false;
-        }
+        after.after_word &= self.asks_for_words;
+        after.after_line &= self.asks_for_lines;
         let state = self.simplified(all)?;
         if state.iter().all(Vec::is_empty) && !state.is_empty() {
             // anything may follow
@@ -190,6 +205,7 @@ impl Maker<'_> {
     /// Lets all look-behinds read a character, and begin here.
     fn run_behinds(&self, before: &mut Before, symbol: Option<usize>) -> Result<()> {
         for index in 0..self.program.behinds.len() {
+            self.spend(1 + before.behinds[index].0.len())?;
             let waiting = std::mem::take(&mut before.behinds[index].0);
             let read = |place: Place| symbol.and_then(|symbol| self.reads(place, symbol));
             let mut places: Vec<Place> = waiting.into_iter().filter_map(read).collect();
@@ -230,7 +246,7 @@ impl Maker<'_> {
     /// What a program asks of the text that follows.
     fn close(&self, start: Place, before: &Before, depth: usize) -> Result<State> {
         if depth > MAX_DEPTH {
-            return Err(errors::too_complex(self.pattern, "look-aheads inside each other", MAX_DEPTH));
+            return Err(self.too_complex("look-aheads inside each other", MAX_DEPTH));
         }
         let mut all = Vec::new();
         let mut seen = FxHashSet::default();
@@ -240,7 +256,7 @@ impl Maker<'_> {
                 continue;
             }
             if seen.len() > 8 * MAX_TERMS + 2 * self.program.instructions.len() {
-                return Err(errors::too_complex(self.pattern, "alternatives", MAX_TERMS));
+                return Err(self.too_complex("alternatives", MAX_TERMS));
             }
             let mut also = |next: Place, more: State| {
                 for more in more {
@@ -280,6 +296,7 @@ impl Maker<'_> {
                 }
             }
         }
+        self.spend(seen.len() / 2)?;
         self.simplified(all)
     }
 
@@ -296,7 +313,7 @@ impl Maker<'_> {
     /// Both.
     fn product(&self, a: &State, b: &State) -> Result<State> {
         if a.len().saturating_mul(b.len()) > MAX_TERMS * MAX_TERMS / 16 {
-            return Err(errors::too_complex(self.pattern, "alternatives", MAX_TERMS));
+            return Err(self.too_complex("alternatives", MAX_TERMS));
         }
         let pairs = a.iter().flat_map(|a| b.iter().filter_map(|b| joined(a, b)));
         self.simplified(pairs.collect())
@@ -304,10 +321,7 @@ impl Maker<'_> {
 
     /// Sorted, without terms that ask more than another.
     fn simplified(&self, mut state: State) -> Result<State> {
-        self.work.set(self.work.get() + 1 + state.len());
-        if self.work.get() > MAX_WORK {
-            return Err(errors::too_complex(self.pattern, "steps", MAX_WORK));
-        }
+        self.spend(2 * (1 + state.len()))?;
         state.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
         state.dedup();
         // terms of one literal cannot contain each other
@@ -318,6 +332,7 @@ impl Maker<'_> {
             .collect();
         let mut kept: State = Vec::new();
         for term in state {
+            self.spend(kept.len() / (4 * CHEAP))?;
             let needless = match term.len() {
                 0 => return Ok(vec![term]),
                 1 => false,
@@ -331,7 +346,7 @@ impl Maker<'_> {
             }
         }
         if kept.iter().filter(|term| term.len() > 1).count() > MAX_TERMS {
-            return Err(errors::too_complex(self.pattern, "alternatives", MAX_TERMS));
+            return Err(self.too_complex("alternatives", MAX_TERMS));
         }
         Ok(kept)
     }

@@ -127,12 +127,17 @@ pub fn lower_into(
     lower_with(builder, pattern, options, Some(classes))
 }
 
+/// Steps of work to find out whether one text is a pattern.
+const TEXT_WORK: usize = 100_000;
+
 /// Whether a text is a pattern of ECMA-262; `None` for patterns that are not supported, of which not everything
 /// is checked.
 pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
+    // a schema may list any number of texts
+    let limits = Limits { compile_work: limits.compile_work.min(TEXT_WORK), ..limits.clone() };
     let options =
         Options { dialect: Dialect::Ecma262, search: true, limits: limits.clone(), ..Options::default() };
-    let mut builder = GrammarBuilder::with_limits(limits.clone());
+    let mut builder = GrammarBuilder::with_limits(limits);
     match lower_with(&mut builder, text, &options, None) {
         // some notations of other dialects are read as well
         Ok(_) => {
@@ -165,8 +170,8 @@ fn lower_with(
         ascii::narrow(&mut ast);
     }
     let characters = options.unicode || hook.is_some();
-    if characters && program::is_needed(&ast, options) {
-        let program = program::compile(&ast, &source, options)?;
+    if characters && let Some(first) = program::first_assertion(&ast, options) {
+        let program = program::compile(&ast, &source, options, first, builder.work())?;
         return look::lower(builder, &program, pattern, hook);
     }
     lower::lower(builder, &source, &ast, options, hook)

@@ -6,8 +6,9 @@ use super::errors;
 use super::leaf::{Flags, Leaves};
 use super::source::Source;
 use super::{Dialect, Options};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grammar::{CharClass, Expression, GrammarBuilder};
+use crate::work::Budget;
 use regex_syntax::ast::{AssertionKind, Ast, GroupKind, RepetitionKind, RepetitionRange, Span};
 use rustc_hash::FxHashMap;
 
@@ -57,24 +58,25 @@ pub(super) struct Program {
     /// The programs of look-behinds, which end in [`YES`]; those inside others come first.
     pub(super) behinds: Vec<Place>,
     pub(super) start: Place,
+    /// Where its first assertion stands in the pattern as it was written, in bytes.
+    pub(super) first_assertion: usize,
 }
 
-/// Whether a pattern needs a program.
-pub(super) fn is_needed(ast: &Ast, options: &Options) -> bool {
+/// Where the first assertion stands that takes a program, in bytes of the text that was parsed; nothing if there is none.
+pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
     let mut todo = vec![ast];
     let mut line_flag = false;
-    let mut line_anchor = false;
+    let (mut others, mut line_anchors) = (Vec::new(), Vec::new());
     while let Some(ast) = todo.pop() {
+        let start = ast.span().start.offset;
         match ast {
             Ast::Assertion(assertion) => match assertion.kind {
-                AssertionKind::WordBoundary | AssertionKind::NotWordBoundary => return true,
-                AssertionKind::StartLine | AssertionKind::EndLine => line_anchor = true,
+                AssertionKind::WordBoundary | AssertionKind::NotWordBoundary => others.push(start),
+                AssertionKind::StartLine | AssertionKind::EndLine => line_anchors.push(start),
                 _ => {}
             },
             Ast::Group(group) => {
-                if look_around(&group.kind, options).is_some() {
-                    return true;
-                }
+                others.extend(look_around(&group.kind, options).map(|_| start));
                 if let GroupKind::NonCapturing(flags) = &group.kind {
                     line_flag |= Flags::new(options).with(flags).multi_line;
                 }
@@ -87,7 +89,8 @@ pub(super) fn is_needed(ast: &Ast, options: &Options) -> bool {
             _ => {}
         }
     }
-    line_flag && line_anchor
+    let line_anchors = line_anchors.into_iter().filter(|_| line_flag);
+    others.into_iter().chain(line_anchors).min()
 }
 
 /// Whether the group is a look-around: behind or ahead, negated or not.
@@ -106,8 +109,15 @@ fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
     })
 }
 
-/// The program of a pattern. With `search`, any text may stand around the match.
-pub(super) fn compile(ast: &Ast, source: &Source<'_>, options: &Options) -> Result<Program> {
+/// The program of a pattern. With `search`, any text may stand around the match. `first` is where its first assertion
+/// stands.
+pub(super) fn compile(
+    ast: &Ast,
+    source: &Source<'_>,
+    options: &Options,
+    first: usize,
+    work: &Budget,
+) -> Result<Program> {
     let mut scratch = GrammarBuilder::with_limits(options.limits.clone());
     let mut keep = |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
     let ecma = options.dialect == Dialect::Ecma262 || options.ascii_classes;
@@ -117,7 +127,14 @@ pub(super) fn compile(ast: &Ast, source: &Source<'_>, options: &Options) -> Resu
         flags: FxHashMap::default(),
         leaves: Leaves::new(source, Some(&mut keep)),
         class_ids: FxHashMap::default(),
-        program: Program { instructions: Vec::new(), classes: Vec::new(), behinds: Vec::new(), start: YES },
+        program: Program {
+            instructions: Vec::new(),
+            classes: Vec::new(),
+            behinds: Vec::new(),
+            start: YES,
+            first_assertion: source.original_offset(first),
+        },
+        work,
         results: Vec::new(),
         tasks: Vec::new(),
     };
@@ -195,6 +212,7 @@ struct Compiler<'a, 'p, 'h, 'f> {
     leaves: Leaves<'p, 'h, 'f>,
     class_ids: FxHashMap<CharClass, u32>,
     program: Program,
+    work: &'p Budget,
     results: Vec<Place>,
     tasks: Vec<Task<'a>>,
 }
@@ -237,10 +255,14 @@ impl<'a> Compiler<'a, '_, '_, '_> {
 
     fn push(&mut self, instruction: Instruction) -> Result<Place> {
         if self.program.instructions.len() >= MAX_INSTRUCTIONS {
-            return Err(errors::too_complex(self.source.original, "instructions", MAX_INSTRUCTIONS));
+            return Err(self.too_complex("instructions", MAX_INSTRUCTIONS));
         }
         self.program.instructions.push(instruction);
         Ok(self.program.instructions.len() as Place - 1)
+    }
+
+    fn too_complex(&self, what: &str, limit: usize) -> Error {
+        errors::too_complex(self.source.original, self.program.first_assertion, what, limit)
     }
 
     fn class(&mut self, class: CharClass) -> u32 {
@@ -252,6 +274,8 @@ impl<'a> Compiler<'a, '_, '_, '_> {
 
     fn run(&mut self, scratch: &mut GrammarBuilder) -> Result<()> {
         while let Some(task) = self.tasks.pop() {
+            // what is empty may be repeated without an instruction
+            self.work.spend(1).map_err(|_| self.too_complex("steps of work", self.work.limit()))?;
             match task {
                 Task::Build(ast, next) => self.build(ast, next, scratch)?,
                 Task::Chain(_, 0) | Task::Copies(_, 0) => {}

@@ -54,7 +54,8 @@ impl<'p> Source<'p> {
         self.original.get(start..end.max(start)).unwrap_or("")
     }
 
-    fn original_offset(&self, offset: usize) -> usize {
+    /// The byte offset in the original of one of the rewritten text.
+    pub(super) fn original_offset(&self, offset: usize) -> usize {
         if matches!(self.text, Cow::Borrowed(_)) {
             return offset;
         }
