@@ -47,8 +47,14 @@ struct Signature {
 }
 
 impl Codes {
-    /// Gives codes to the symbols in use.
-    pub(super) fn new(symbols: &[Symbol], limits: &[Limit], productions: &Productions) -> Result<Codes> {
+    /// Gives codes to the symbols in use. That copies a body once for each symbol in it: `grammar_nodes` bounds the items.
+    pub(super) fn new(
+        symbols: &[Symbol],
+        symbol_limits: &[Limit],
+        productions: &Productions,
+        limits: &Limits,
+    ) -> Result<Codes> {
+        let mut copied = 0usize;
         let hole = Item::symbol(usize::MAX);
         let mut places: FxHashMap<usize, BTreeSet<(usize, Vec<Item>)>> = FxHashMap::default();
         let mut alone: BTreeSet<usize> = BTreeSet::new();
@@ -56,6 +62,10 @@ impl Codes {
             for body in bodies {
                 for (place, item) in body.iter().enumerate() {
                     let Item::Symbol { symbol, .. } = *item else { continue };
+                    copied += body.len();
+                    if copied > limits.grammar_nodes {
+                        return Err(errors::long_bodies(&productions.names[head], limits.grammar_nodes));
+                    }
                     let mut with_hole = body.clone();
                     with_hole[place] = hole;
                     if with_hole.contains(item) {
@@ -73,12 +83,18 @@ impl Codes {
             }
             alone.extend(symbol.requires.iter().filter_map(|id| ids.get(id.as_str())));
         }
+        // per symbol: the limits that count it, by their places
+        let mut counted_by: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (number, limit) in symbol_limits.iter().enumerate() {
+            limit.symbols.iter().for_each(|&symbol| counted_by.entry(symbol).or_default().push(number));
+        }
         let mut codes = Codes { classes: Vec::new(), class_of: vec![None; symbols.len()], width: 1 };
         let mut known: FxHashMap<Signature, usize> = FxHashMap::default();
         for (&symbol, places) in places.iter().collect::<std::collections::BTreeMap<_, _>>() {
             let mut each = None;
             let mut groups = Vec::new();
-            for (number, limit) in limits.iter().enumerate().filter(|(_, l)| l.symbols.contains(&symbol)) {
+            for &number in counted_by.get(&symbol).into_iter().flatten() {
+                let limit = &symbol_limits[number];
                 if limit.is_once() { each = Some((limit.min, 1)) } else { groups.push(number) }
             }
             let signature = Signature {

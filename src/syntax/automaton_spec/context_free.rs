@@ -36,6 +36,9 @@ pub(super) fn productions(
         }
         let mut body = Vec::with_capacity(rule.body.len());
         for name in &rule.body {
+            if errors.is_full() {
+                break;
+            }
             let head = heads.get(name.as_str()).map(|&head| Item::Nonterminal(head));
             let item = head.or_else(|| symbols.get(name.as_str()).map(|&symbol| Item::symbol(symbol)));
             let all = out.names.iter().map(String::as_str).chain(symbol_names(document));

@@ -4,6 +4,7 @@ use super::document::Kind;
 use super::parameters::{Parameter, ParameterType};
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
 
 fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
@@ -413,4 +414,18 @@ pub(super) fn too_many_actions(found: usize, most: usize) -> Error {
             .allowed(format!("at most {most} in use"))
             .help("split the spec, or put actions that are alike into a set"),
     )
+}
+
+/// A limit that the limits of a spec have exceeded.
+pub(super) fn at_limits(cause: &Error) -> Error {
+    Error::new(cause.kind(), cause.diagnostic().clone().at(Place::Pointer("/limits".to_owned())))
+}
+
+pub(super) fn long_bodies(head: &str, limit: usize) -> Error {
+    let found = format!(
+        "more items of bodies, each counted once for each symbol in its body, up to `{}`",
+        excerpt(head)
+    );
+    let error = Limits::exceeded("grammar_nodes", limit, found);
+    Error::new(error.kind(), error.diagnostic().clone().at(Place::Pointer("/rules".to_owned())))
 }

@@ -55,6 +55,9 @@ impl<'d> States<'d> {
             states.start = start;
         }
         for (i, name) in document.accepting.iter().flatten().enumerate() {
+            if errors.is_full() {
+                break;
+            }
             if let Some(number) = errors.take(states.number(name, || format!("/accepting/{i}"))) {
                 states.accepting[number] = true;
             }
@@ -70,13 +73,18 @@ impl<'d> States<'d> {
                 if names.0.is_empty() {
                     errors.push(errors::no_input(i));
                 }
-                let number = |name: &String| {
-                    symbols.get(name.as_str()).copied().ok_or_else(|| {
-                        let place = format!("/transitions/{i}/input");
-                        errors::undefined("symbol", name, place, symbol_names(document))
-                    })
-                };
-                names.0.iter().filter_map(|name| errors.take(number(name))).collect()
+                let mut numbers = Vec::with_capacity(names.0.len());
+                for name in &names.0 {
+                    match symbols.get(name.as_str()) {
+                        Some(&number) => numbers.push(number),
+                        None if errors.is_full() => break,
+                        None => {
+                            let place = format!("/transitions/{i}/input");
+                            errors.push(errors::undefined("symbol", name, place, symbol_names(document)));
+                        }
+                    }
+                }
+                numbers
             });
             let to = errors.take(states.number(&written.to, || format!("/transitions/{i}/to")));
             if let (Some(from), Some(to)) = (from, to) {

@@ -49,7 +49,11 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
     all.extend(written.at_most.0.iter().map(|(n, max)| (place("at_most", n), n.clone(), 0, Some(*max))));
     all.extend(written.at_least.0.iter().map(|(n, min)| (place("at_least", n), n.clone(), *min, None)));
     let mut errors = Errors::default();
+    let at_most: FxHashSet<&str> = written.at_most.0.iter().map(|(name, _)| name.as_str()).collect();
     for (pointer, name, min, max) in &all {
+        if errors.is_full() {
+            break;
+        }
         let Some((name, symbols)) = names.of.get_key_value(name.as_str()) else {
             errors.push(errors::undefined("name", name, pointer.clone(), names.of.keys().copied()));
             continue;
@@ -64,7 +68,7 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
             // a least and a greatest number make one limit
             let limit = &mut limits[known];
             let joins = (limit.min == 0 && max.is_none()) && pointer.starts_with("/limits/at_least");
-            let twice = !joins || written.at_most.0.iter().all(|(n, _)| n != name);
+            let twice = !joins || !at_most.contains(name);
             if twice {
                 errors.push(errors::limited_twice(name, pointer.clone()));
                 continue;
@@ -118,6 +122,9 @@ pub(super) fn check_symbols(document: &Document) -> Result<()> {
     for symbol in &document.symbols.0 {
         let id = symbol.id.as_str();
         for (i, required) in symbol.requires.iter().enumerate() {
+            if errors.is_full() {
+                break;
+            }
             let place = || super::document::pointer(["symbols", id, "requires", &i.to_string()]);
             if groups.contains(required.as_str()) && !numbers.contains_key(required.as_str()) {
                 errors.push(errors::requires_group(required, place()));

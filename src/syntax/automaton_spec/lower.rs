@@ -10,7 +10,7 @@ use super::unique::two_readings;
 use crate::error::Result;
 use crate::grammar::{ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
 use crate::limits::Limits;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Builds the grammar.
 pub(super) fn lower(
@@ -58,7 +58,7 @@ pub(super) fn lower(
     }
     let mut word = g.rule(start);
     if constrained {
-        let operands = constraints.operands(&mut g);
+        let operands = constraints.operands(&mut g)?;
         word = g.intersection(operands.into_iter().chain([word]));
     }
     let root = g.declare("root");
@@ -169,37 +169,41 @@ impl Constraints<'_> {
         self.document.symbols.0[symbol].text.as_str()
     }
 
-    /// The languages in which the words must be.
-    fn operands(&self, g: &mut GrammarBuilder) -> Vec<ExprId> {
+    /// The languages in which the words must be. Each is as large as the number of symbols in use.
+    fn operands(&self, g: &mut GrammarBuilder) -> Result<Vec<ExprId>> {
+        let spend =
+            |g: &GrammarBuilder| g.work().spend(8 * self.used.len()).map_err(|e| errors::at_limits(&e));
         let mut operands = Vec::new();
         if self.limits.iter().any(Limit::is_once) {
             operands.push(self.once(g));
         }
         for limit in self.limits.iter().filter(|limit| !limit.is_once()) {
-            let min = limit.min;
-            operands.push(self.with_gaps(g, &limit.symbols, min, limit.max));
+            spend(g)?;
+            operands.push(self.with_gaps(g, &limit.symbols, limit.min, limit.max));
         }
         for &symbol in self.used {
             for required in &self.document.symbols.0[symbol].requires {
+                spend(g)?;
                 let required = self.used.iter().find(|&&r| self.document.symbols.0[r].id == *required);
                 operands.push(self.requirement(g, symbol, required.copied()));
             }
         }
-        operands
+        Ok(operands)
     }
 
     /// Symbols each of which comes once: a register for all of them.
     fn once(&self, g: &mut GrammarBuilder) -> ExprId {
         let value = g.empty();
-        let mut rest: Vec<usize> = self.used.to_vec();
+        let mut once = FxHashSet::default();
         let mut members = Vec::new();
         for limit in self.limits.iter().filter(|limit| limit.is_once()) {
             for &symbol in &limit.symbols {
                 let key = self.text(symbol).as_bytes().into();
                 members.push(Member { key, value, required: limit.min == 1 });
-                rest.retain(|&other| other != symbol);
+                once.insert(symbol);
             }
         }
+        let rest: Vec<usize> = self.used.iter().copied().filter(|symbol| !once.contains(symbol)).collect();
         let rest = self.one_of(g, &rest);
         let separator = g.text(&self.document.separator);
         g.members(Order::Any, members, Some(rest), separator)
@@ -210,8 +214,9 @@ impl Constraints<'_> {
         g.choice(texts)
     }
 
+    /// All symbols in use but some, which are in rising order.
     fn all_but(&self, symbols: &[usize]) -> Vec<usize> {
-        self.used.iter().copied().filter(|symbol| !symbols.contains(symbol)).collect()
+        self.used.iter().copied().filter(|symbol| symbols.binary_search(symbol).is_err()).collect()
     }
 
     /// Words of `parts`, each a number of symbols, with the separator between any two symbols.
@@ -242,7 +247,8 @@ impl Constraints<'_> {
 
     /// Words in which `required` stands before (built backwards: after) each `symbol`.
     fn requirement(&self, g: &mut GrammarBuilder, symbol: usize, required: Option<usize>) -> ExprId {
-        let both: Vec<usize> = required.into_iter().chain([symbol]).collect();
+        let mut both: Vec<usize> = required.into_iter().chain([symbol]).collect();
+        both.sort_unstable();
         let (neither, all) = (self.all_but(&both), self.used.to_vec());
         let separator = g.text(&self.document.separator);
         let (neither, all) = (self.one_of(g, &neither), self.one_of(g, &all));

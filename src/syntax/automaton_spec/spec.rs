@@ -231,7 +231,8 @@ impl Spec {
 
     /// Codes for the symbols in use.
     pub(crate) fn codes(&self) -> Result<Codes> {
-        Codes::new(self.symbols(), &self.symbol_limits, &self.productions).map_err(|error| self.locate(error))
+        Codes::new(self.symbols(), &self.symbol_limits, &self.productions, &self.limits)
+            .map_err(|error| self.locate(error))
     }
 
     /// An error with the lines that its places are in.

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bytes that may be compared for each of the `grammar_nodes`.
-const BYTES_A_NODE: usize = 256;
+const BYTES_A_NODE: usize = 64;
 
 /// A pair of readings: how it came from its parent, and the rest by which one is ahead.
 struct Pair {
