@@ -18,6 +18,18 @@ pub(super) struct Counts {
     all: FxHashMap<Position, Option<BigUint>>,
     /// The same with so many actions at most.
     within: FxHashMap<(Position, usize), BigUint>,
+    /// What large counts take up, in entries of [`ENTRY_BYTES`].
+    large: usize,
+}
+
+/// Bytes of an entry of the tables; larger counts are bounded as several.
+const ENTRY_BYTES: u64 = 200;
+
+impl Counts {
+    /// Takes note of a count that is kept.
+    fn keep(&mut self, count: &BigUint) {
+        self.large += (count.bits() / 8 / ENTRY_BYTES) as usize;
+    }
 }
 
 /// A place whose completions are being counted.
@@ -131,9 +143,9 @@ impl PlanAutomaton {
                         top.place += 1;
                     }
                     None => {
-                        if self.counts.all.len() > self.limits().plan_states {
+                        if let Err(error) = self.check_entries(0) {
                             self.forget_open();
-                            return Err(errors::too_many_states(self.limits().plan_states));
+                            return Err(error);
                         }
                         let next = self.open(next);
                         path.push(next);
@@ -143,6 +155,11 @@ impl PlanAutomaton {
             }
             let total = std::mem::take(&mut top.total);
             path.pop();
+            self.counts.keep(&total);
+            if let Err(error) = self.check_entries(0) {
+                self.forget_open();
+                return Err(error);
+            }
             self.counts.all.insert(at, Some(total));
         }
         let total = self.counts.all.get(&start).cloned().flatten();
@@ -181,6 +198,7 @@ impl PlanAutomaton {
                 *place += 1;
                 let next = Position { state: edge.to, cost: at.cost.saturating_add(self.cost(edge.class)) };
                 if self.affordable(next.cost) && self.outlook(next)? != Outlook::DeadEnd {
+                    self.check_entries(path.len())?;
                     let next = self.relevant(next);
                     let own = BigUint::from(u8::from(self.is_complete(next.state)));
                     path.push(((next, left - 1), 0, own));
@@ -188,14 +206,22 @@ impl PlanAutomaton {
                 continue;
             }
             let total = std::mem::take(total);
-            if self.counts.within.len() > self.limits().plan_states {
-                return Err(errors::too_many_states(self.limits().plan_states));
-            }
+            self.check_entries(path.len())?;
+            self.counts.keep(&total);
             self.counts.within.insert((at, left), total.clone());
             path.pop();
             self.add_to_parent(&mut path, &total);
         }
         Ok(self.counts.within.get(&start).cloned().unwrap_or_default())
+    }
+
+    /// Refuses more entries than there may be, those of a path among them.
+    fn check_entries(&self, path: usize) -> Result<()> {
+        let Counts { all, within, large, .. } = &self.counts;
+        if all.len() + within.len() + path + large > self.limits().plan_states {
+            return Err(errors::too_many_states(self.limits().plan_states));
+        }
+        Ok(())
     }
 
     fn add_to_parent(&self, path: &mut [((Position, usize), usize, BigUint)], count: &BigUint) {
