@@ -1,6 +1,7 @@
 //! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
 mod automaton_spec;
+mod bounds;
 mod chat_template;
 mod cli;
 mod cli_errors;
