@@ -7,6 +7,7 @@
 //!
 //! Nothing here decides anything about grammars or masks: it uses what the crate exports.
 
+mod canvas;
 mod check;
 mod count;
 mod enumerate;

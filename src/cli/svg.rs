@@ -4,10 +4,10 @@
 //! So graphs of more than [`MOST_EDGES`] edges are refused, and it works on a thread with a large stack that
 //! may fail and is not waited for without end.
 
+use super::canvas::Canvas;
 use super::errors;
 use super::messages::Progress;
 use crate::error::Result;
-use layout::backends::svg::SVGWriter;
 use layout::gv::{DotParser, GraphBuilder};
 use std::panic;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -57,11 +57,45 @@ pub(super) fn render(dot: String) -> Result<String> {
     }
 }
 
+/// Characters of a line of a label, after which it is broken at the next space: the layout makes room for whole lines.
+const LINE: usize = 24;
+
+/// The graph with long lines of labels broken.
+fn wrapped(dot: &str) -> String {
+    let mut out = String::with_capacity(dot.len());
+    // the characters since the last line end in a label; `None` outside of labels
+    let mut column = None;
+    let mut rest = dot.chars();
+    while let Some(c) = rest.next() {
+        match (column, c) {
+            (None, '"') => column = out.ends_with("label=").then_some(0),
+            (Some(_), '"') => column = None,
+            (Some(length), '\\') => {
+                out.push(c);
+                let escaped = rest.next().unwrap_or('\\');
+                column = Some(if escaped == 'n' { 0 } else { length + 1 });
+                out.push(escaped);
+                continue;
+            }
+            (Some(LINE..), ' ') => {
+                column = Some(0);
+                out.push_str("\\n");
+                continue;
+            }
+            (Some(length), _) => column = Some(length + 1),
+            (None, _) => {}
+        }
+        out.push(c);
+    }
+    out
+}
+
 fn lay_out(dot: &str) -> Result<String, String> {
-    let graph = DotParser::new(dot).process()?;
+    let dot = wrapped(dot);
+    let graph = DotParser::new(&dot).process()?;
     let mut builder = GraphBuilder::new();
     builder.visit_graph(&graph);
-    let mut writer = SVGWriter::new();
-    builder.get().do_it(false, false, false, &mut writer);
-    Ok(writer.finalize())
+    let mut canvas = Canvas::new();
+    builder.get().do_it(false, false, false, &mut canvas);
+    Ok(canvas.finish())
 }
