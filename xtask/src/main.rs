@@ -1,11 +1,15 @@
-//! The repository's chores: `cargo xtask <setup|demo|test|instructions|ci>`.
+//! The repository's chores: `cargo xtask <setup|demo|test|instructions|ci|full>`.
 
 mod ci;
 mod command;
 mod demo;
+mod full;
+mod fuzz;
 mod instructions;
 mod setup;
+mod steps;
 mod test;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -14,27 +18,33 @@ usage: cargo xtask <task>
 
   setup   fetch ONNX Runtime and the model SmolLM2-135M-Instruct (into .ort/ and .models/, about 150 MB)
   demo    set up, then generate JSON under a schema and a daily plan with the model
-  test    fetch ONNX Runtime if it is missing, then run all tests
+  test [FILTER...]
+          fetch ONNX Runtime if it is missing, then run all tests; or only those whose names contain a filter
   instructions [--bless]
           count the instructions of some work with valgrind, and compare them with the record, or record them
-  ci      what continuous integration runs: format, lints, documentation, tests, licences, a short fuzz run
+  ci [STEP...]
+          what continuous integration runs: format, lints, documentation, tests, dependencies, a short fuzz run
+  full [STEP...]
+          what takes hours: many cases of each property, hostile inputs, soak, loom, fuzzing with address sanitizer
 ";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let task = arguments.next();
-    let option = arguments.next();
-    let result = match (task.as_deref(), option.as_deref()) {
-        (Some("setup"), None) => setup::everything(),
-        (Some("demo"), None) => demo::run(),
-        (Some("test"), None) => test::run(),
-        (Some("instructions"), None) => instructions::run(false),
-        (Some("instructions"), Some("--bless")) => instructions::run(true),
-        (Some("ci"), None) => ci::run(),
-        (Some("help" | "--help" | "-h"), None) => {
+    let task = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    let words: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let result = match (task.as_str(), words.as_slice()) {
+        ("help" | "--help" | "-h", _) | (_, ["--help" | "-h"]) => {
             print!("{USAGE}");
             Ok(())
         }
+        ("setup", []) => setup::everything(),
+        ("demo", []) => demo::run(),
+        ("test", _) => test::run(&rest),
+        ("instructions", []) => instructions::run(false),
+        ("instructions", ["--bless"]) => instructions::run(true),
+        ("ci", _) => ci::run(&rest),
+        ("full", _) => full::run(&rest),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

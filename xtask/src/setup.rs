@@ -56,7 +56,8 @@ fn converter() -> Result<PathBuf> {
     Ok(python_in_venv)
 }
 
-fn python() -> Result<PathBuf> {
+/// A Python 3 with pip.
+pub fn python() -> Result<PathBuf> {
     let works = |name: &&str| succeeds(&mut command(*name, &["-m", "pip", "--version"]));
     let found = ["python3", "python"].into_iter().find(works);
     found

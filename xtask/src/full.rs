@@ -1,0 +1,69 @@
+//! What takes hours and is run by hand, before a release or after a change to the engine: `cargo xtask full [STEP...]`.
+
+use crate::command::{self, Result, cargo};
+use crate::fuzz;
+use crate::steps::{self, Step};
+use crate::tools::NEXTEST;
+use std::process::Command;
+
+/// Cases of each property; the suite itself takes some hundred.
+const CASES: &str = "10000";
+/// Schemas of the differential test of conditions on members.
+const SCHEMAS: &str = "100000";
+/// Walks through the shipped plan specs.
+const WALKS: &str = "100000";
+/// Minutes of the soak test.
+const SOAK_MINUTES: &str = "10";
+/// All fuzz targets for three hours, each for ten minutes at least.
+const FUZZING: fuzz::Run = fuzz::Run { seconds: 3 * 60 * 60, least: 600, address_sanitizer: true };
+
+/// Environment variables that make a test run longer than in the suite.
+type Variables = &'static [(&'static str, &'static str)];
+
+/// The test runs: a step's name, the filter on the names of tests, and the variables.
+const TESTS: [(&str, &str, Variables); 4] = [
+    // every property of the suite reads the number of its cases there
+    ("properties", "", &[("GRAMMATA_CASES", CASES)]),
+    ("differential", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
+    ("walks", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
+    ("hostile", "hostile", &[("GRAMMATA_HOSTILE", "all")]),
+];
+
+const STEPS: [Step; 7] = [
+    ("properties", || tests("properties")),
+    ("differential", || tests("differential")),
+    ("walks", || tests("walks")),
+    ("hostile", || tests("hostile")),
+    ("loom", loom),
+    ("soak", soak),
+    ("address-sanitizer", || FUZZING.run()),
+];
+
+/// Runs the steps that are named, or all.
+pub fn run(names: &[String]) -> Result {
+    steps::run("full", &STEPS, names)
+}
+
+/// One of [`TESTS`], with the release profile: long runs are worth the build.
+fn tests(name: &str) -> Result {
+    let Some((_, filter, variables)) = TESTS.iter().find(|(known, ..)| *known == name) else {
+        return Err(format!("there is no test run `{name}`"));
+    };
+    NEXTEST.install()?;
+    let arguments = ["run", "--release", "--features", "ort", "--no-fail-fast", "--test", "suite"];
+    let mut command = NEXTEST.command(&arguments);
+    command.args(Some(filter).filter(|filter| !filter.is_empty())).envs(variables.iter().copied());
+    command::run(&mut command)
+}
+
+/// The publication of tables under every interleaving of threads.
+fn loom() -> Result {
+    let mut command: Command = cargo(&["test", "--release", "--test", "loom"]);
+    command::run(command.env("RUSTFLAGS", "--cfg loom"))
+}
+
+/// Threads, small caches, forks, rollbacks and dropped matchers, against a twin with room.
+fn soak() -> Result {
+    let program = ["run", "--release", "--features", "testing", "--example", "soak", "--"];
+    command::run(cargo(&program).args(["--minutes", SOAK_MINUTES]))
+}

@@ -1,0 +1,77 @@
+//! Runs of the fuzz targets: a short one of each, or a long one under the address sanitizer.
+
+use crate::command::{self, Result, root};
+use crate::tools::FUZZ;
+use std::path::Path;
+
+/// How the targets are run.
+#[derive(Clone, Copy)]
+pub struct Run {
+    /// Seconds that all targets take together; each takes an equal part.
+    pub seconds: u32,
+    /// The least seconds of a target, so that more targets do not make each run too short to find anything.
+    pub least: u32,
+    /// Whether the address sanitizer watches, which takes about five times as long for the same inputs.
+    pub address_sanitizer: bool,
+}
+
+impl Run {
+    /// Runs each target with the committed seeds. Stable Rust takes the instrumentation with RUSTC_BOOTSTRAP.
+    pub fn run(self) -> Result {
+        FUZZ.install()?;
+        let targets = targets()?;
+        let seconds = (self.seconds / targets.len() as u32).max(self.least);
+        let time = format!("-max_total_time={seconds}");
+        let sanitizer = if self.address_sanitizer { "address" } else { "none" };
+        for target in &targets {
+            // new inputs go to the first folder; the seeds stay as they are committed
+            let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
+            std::fs::create_dir_all(root().join(&corpus))
+                .map_err(|e| format!("cannot make {corpus}: {e}"))?;
+            seed_from_grammars(target, &root().join(&corpus))?;
+            let mut arguments = vec!["run", "--sanitizer", sanitizer, target, &corpus];
+            if root().join(&seeds).is_dir() {
+                arguments.push(&seeds);
+            }
+            let options = ["-timeout=10", "-rss_limit_mb=4096", "-verbosity=0", "-print_final_stats=1"];
+            arguments.extend(["--", &time]);
+            arguments.extend(options);
+            command::run(FUZZ.command(&arguments).env("RUSTC_BOOTSTRAP", "1"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The names of the targets, of which there is at least one.
+fn targets() -> Result<Vec<String>> {
+    let listed =
+        FUZZ.command(&["list"]).output().map_err(|e| format!("cannot list the fuzz targets: {e}"))?;
+    let names = String::from_utf8_lossy(&listed.stdout);
+    let targets: Vec<String> = names.split_whitespace().map(str::to_owned).collect();
+    if targets.is_empty() {
+        return Err(format!("no fuzz targets are listed: {}", String::from_utf8_lossy(&listed.stderr)));
+    }
+    Ok(targets)
+}
+
+/// Copies the shipped grammars that a front end reads into its corpus: without them a fuzzer hardly gets past the
+/// first line.
+fn seed_from_grammars(target: &str, corpus: &Path) -> Result {
+    let name = match target {
+        "gbnf" => "grammar.gbnf",
+        "automaton_spec" | "plan_spec" | "spec_template" => "spec.toml",
+        "json_schema" | "json_schema_differential" => "schema.json",
+        "regex" => "pattern.regex",
+        _ => return Ok(()),
+    };
+    let grammars = root().join("grammars");
+    let entries =
+        std::fs::read_dir(&grammars).map_err(|e| format!("cannot read {}: {e}", grammars.display()))?;
+    for folder in entries.flatten().map(|entry| entry.path()) {
+        let (source, seed) = (folder.join(name), folder.file_name().unwrap_or_default().to_owned());
+        if source.is_file() {
+            std::fs::copy(&source, corpus.join(seed)).map_err(|e| format!("cannot seed {target}: {e}"))?;
+        }
+    }
+    Ok(())
+}
