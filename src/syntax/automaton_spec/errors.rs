@@ -220,11 +220,36 @@ pub(super) fn unreachable_rules<'a>(heads: impl IntoIterator<Item = &'a str>) ->
         .help("their rules are left out; name them in a body, or take them away")
 }
 
+pub(super) fn states_without_end<'a>(names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    Diagnostic::new(
+        "automaton-spec/no-end",
+        "no transitions lead from some of the states to an accepting state",
+    )
+    .at(Place::Pointer("/transitions".to_owned()))
+    .found(list(names))
+    .help("they are left out; add transitions from them, list them in `accepting`, or take them away")
+}
+
+pub(super) fn unused_symbols<'a>(names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    Diagnostic::new("automaton-spec/unused", "some symbols are in no word")
+        .at(Place::Pointer("/symbols".to_owned()))
+        .found(list(names))
+        .help("name them in a transition or a rule that is reached from the start, or take them away")
+}
+
+pub(super) fn unmade_input(symbol: &str, input: &str, number: usize) -> Diagnostic {
+    let message = format!("no symbol makes `{}`, an input of `{}`", excerpt(input), excerpt(symbol));
+    Diagnostic::new("automaton-spec/unmade-input", message)
+        .at(Place::Pointer(super::document::pointer(["symbols", symbol, "inputs", &number.to_string()])))
+        .help("list it among the `outputs` of the symbol that makes it, or take it out of `inputs`")
+}
+
 pub(super) fn limited_twice(name: &str, place: String) -> Error {
     error(
-        Diagnostic::new("automaton-spec/twice", format!("the symbol `{}` has two limits", excerpt(name)))
+        Diagnostic::new("automaton-spec/twice", format!("`{}` has two limits that do not combine", excerpt(name)))
             .at(Place::Pointer(place))
-            .help("say it once: `exactly_once` means at least and at most once; only `at_least` and `at_most` go together"),
+            .allowed("one of `at_most_once`, `exactly_once` and `at_most`; `at_least` with `at_most_once` or `at_most`")
+            .help("list it once"),
     )
 }
 
@@ -354,11 +379,9 @@ pub(super) fn template(found: &str, place: Place) -> Error {
 
 pub(super) fn crossed_limits(name: &str, place: String) -> Error {
     let message = format!("`{}` must come more often than it may", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/empty-language", message)
-            .at(Place::Pointer(place))
-            .help("let the number under `at_least` be at most that under `at_most`"),
-    )
+    error(Diagnostic::new("automaton-spec/empty-language", message).at(Place::Pointer(place)).help(
+        "let the number under `at_least` be at most that under `at_most`, and at most 1 under `at_most_once`",
+    ))
 }
 
 pub(super) fn group_is_symbol(name: &str) -> Error {

@@ -49,7 +49,6 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
     all.extend(written.at_most.0.iter().map(|(n, max)| (place("at_most", n), n.clone(), 0, Some(*max))));
     all.extend(written.at_least.0.iter().map(|(n, min)| (place("at_least", n), n.clone(), *min, None)));
     let mut errors = Errors::default();
-    let at_most: FxHashSet<&str> = written.at_most.0.iter().map(|(name, _)| name.as_str()).collect();
     for (pointer, name, min, max) in &all {
         if errors.is_full() {
             break;
@@ -65,11 +64,9 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
             continue;
         }
         if let Some(&known) = places.get(name) {
-            // a least and a greatest number make one limit
+            // a greatest number, which is 1 under `at_most_once`, and a least number make one limit
             let limit = &mut limits[known];
-            let joins = (limit.min == 0 && max.is_none()) && pointer.starts_with("/limits/at_least");
-            let twice = !joins || !at_most.contains(name);
-            if twice {
+            if max.is_some() || limit.min > 0 {
                 errors.push(errors::limited_twice(name, pointer.clone()));
                 continue;
             }

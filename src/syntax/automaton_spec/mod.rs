@@ -96,6 +96,7 @@ mod spec;
 mod symbol;
 mod template;
 mod unique;
+mod warnings;
 
 pub(crate) use actions::Codes;
 pub use document::{Direction, Kind, Templates};
@@ -151,7 +152,8 @@ pub struct Compiled {
     pub parameters: Vec<Parameter>,
     /// The grammar.
     pub grammar: Grammar,
-    /// What is odd about the spec but does not keep it from working: unreachable states and rules.
+    /// What is odd about the spec but does not keep it from working: unreachable states and rules, states without an
+    /// end, symbols that are in no word, inputs that no symbol makes.
     pub warnings: Vec<Diagnostic>,
 }
 

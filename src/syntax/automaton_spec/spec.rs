@@ -7,7 +7,7 @@ use super::productions::Productions;
 use super::symbol::Symbol;
 use super::{
     Compiled, Format, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
-    pushdown, template,
+    pushdown, template, warnings,
 };
 use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::{Error, Errors, Result};
@@ -131,7 +131,15 @@ impl Spec {
             Kind::Pda => pushdown::productions(&document, limits, &mut warnings),
             Kind::Cfg => context_free::productions(&document, limits, &mut warnings),
         };
+        let without_end =
+            productions.as_ref().ok().and_then(|all| warnings::states_without_end(&document, all));
         let productions = errors.take(productions.and_then(Productions::trimmed));
+        warnings::unmade_inputs(&document, &mut warnings);
+        // what the values of parameters leave out is left out on purpose
+        if let (Some(productions), None) = (&productions, &text.template) {
+            warnings.extend(without_end);
+            warnings::unused_symbols(&document, productions, &mut warnings);
+        }
         // limits are resolved for the symbols in use
         let resolved = productions.as_ref().map(|productions| limits::resolve(&document, productions));
         let symbol_limits = resolved.and_then(|resolved| errors.take(resolved));
