@@ -180,7 +180,7 @@ fn symbol_words(length: usize) -> Vec<Vec<usize>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::config(400))]
 
     #[test]
     fn a_pda_and_its_grammar_have_the_same_words(machine in machines()) {

@@ -279,12 +279,8 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..400)
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::properties::config(256))]
 
     #[test]
     fn agrees_with_enumeration_without_locks(bytes in bytes()) {
@@ -315,7 +311,7 @@ proptest! {
 /// With intersections and complements a few cases cannot be decided; they are counted, and must be few.
 #[test]
 fn agrees_with_enumeration_with_locks() {
-    let mut runner = proptest::test_runner::TestRunner::new(config());
+    let mut runner = proptest::test_runner::TestRunner::new(crate::properties::config(256));
     let (compared, skipped) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     let outcome = runner.run(&bytes(), |bytes| {
         let letters = vec!["a", "b"];

@@ -346,7 +346,7 @@ fn schema() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::config(1500))]
 
     /// Canonical texts of values are in the language exactly if an independent validator admits the values.
     #[test]
@@ -371,7 +371,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::config(1000))]
 
     /// Whatever keywords are given, the result is a grammar or an error, never a panic.
     #[test]

@@ -81,7 +81,7 @@ fn is_small(text: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::config(1200))]
 
     #[test]
     fn sets_of_numbers_are_exact(

@@ -37,6 +37,7 @@ mod places;
 mod plan_model;
 mod plan_specs;
 mod plans;
+mod properties;
 mod regex;
 mod regex_look;
 mod sampler;

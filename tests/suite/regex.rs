@@ -110,7 +110,7 @@ fn texts() -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::config(300))]
 
     #[test]
     fn same_language_as_regex_automata(pattern in patterns(), search: bool) {

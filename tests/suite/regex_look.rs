@@ -48,7 +48,7 @@ fn texts() -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::config(500))]
 
     #[test]
     fn look_around_is_exact(pattern in pattern()) {

@@ -235,7 +235,7 @@ fn kept_by_sorting(settings: &Sampling, logits: &[f32], words: &[u32]) -> Vec<u3
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::properties::config(300))]
 
     #[test]
     fn only_allowed_and_kept_tokens_are_chosen(
