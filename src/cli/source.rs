@@ -240,7 +240,7 @@ pub(super) fn is_standard_input(path: &Path) -> bool {
 /// The file cannot be read, its kind cannot be told, an option has no meaning for the kind, and what the
 /// front end reports.
 pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
-    let (file, text) = read_text(args, limits)?;
+    let (file, text) = read_text(&args.grammar, limits)?;
     let kind = match args.kind {
         Some(kind) => kind,
         None => kind_of(&file, &text)?,
@@ -252,14 +252,18 @@ pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
     Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings, text })
 }
 
-/// The grammar's file and its text.
-fn read_text(args: &SourceArgs, limits: &Limits) -> Result<(PathBuf, String)> {
-    let file = locate(&args.grammar)?;
-    let bytes = read(&file, limits.source_bytes)?;
-    let text = str::from_utf8(&bytes).map_err(|e| errors::not_utf8(&file, e.valid_up_to()))?;
-    // a byte order mark is no part of any of the notations
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned();
+/// The file of a grammar, which is named or in the folder that is named, and its text.
+pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String)> {
+    let file = locate(path)?;
+    let text = text(&file, limits)?;
     Ok((file, text))
+}
+
+/// A whole file, or standard input, as text, without the byte order mark, which is no part of any of the notations.
+pub(super) fn text(path: &Path, limits: &Limits) -> Result<String> {
+    let bytes = read(path, limits.source_bytes)?;
+    let text = str::from_utf8(&bytes).map_err(|e| errors::not_utf8(path, e.valid_up_to()))?;
+    Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned())
 }
 
 /// The names by which a folder's grammar is known.
@@ -294,7 +298,7 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn kind_of(path: &Path, text: &str) -> Result<Kind> {
+pub(super) fn kind_of(path: &Path, text: &str) -> Result<Kind> {
     if is_standard_input(path) {
         return Err(errors::standard_input_kind());
     }
@@ -423,7 +427,7 @@ pub(super) struct Schema {
 /// # Errors
 /// Those of [`load`]; the grammar is of another kind.
 pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> {
-    let (file, text) = read_text(args, limits)?;
+    let (file, text) = read_text(&args.grammar, limits)?;
     let kind = args.kind.map_or_else(|| kind_of(&file, &text), Ok)?;
     if kind != Kind::JsonSchema {
         return Err(errors::not_a_schema(kind));
@@ -471,21 +475,19 @@ fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
     }
 }
 
-/// Reads an automaton spec, whatever its name says.
+/// Reads an automaton spec from the text of a file, whatever its name says.
 pub(super) fn read_spec(
-    path: &Path,
+    file: &Path,
+    text: String,
     parameters: &[(String, String)],
     limits: &Limits,
 ) -> Result<automaton_spec::Spec> {
-    let file = locate(path)?;
-    let bytes = read(&file, limits.source_bytes)?;
-    let text = String::from_utf8(bytes).map_err(|e| errors::not_utf8(&file, e.utf8_error().valid_up_to()))?;
     let options = automaton_spec::Options {
-        format: format_of(&file, &text),
+        format: format_of(file, &text),
         parameters: by_name(parameters)?,
         limits: limits.clone(),
     };
-    let text = Text::new(&file, text, Kind::Spec);
+    let text = Text::new(file, text, Kind::Spec);
     automaton_spec::Spec::read(&text.text, &options).map_err(|error| text.locate(error))
 }
 

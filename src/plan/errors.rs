@@ -23,9 +23,18 @@ pub(super) fn undecided_infinite() -> Error {
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-pub(super) fn undecided_search() -> Error {
+pub(super) fn undecided_search(most: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/undecided", "no plan was found, though not all was tried")
-        .help("allow more steps with `wrap_up_after`, or limit how often actions may come");
+        .found(format!("unfinished plans of {most} steps"))
+        .help("allow more steps (`wrap_up_after`, `--wrap-up-after`), or limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn undecided_ranking(questions: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/undecided", "the likeliest plan was not found")
+        .found(format!("more than {questions} questions"))
+        .allowed("as many questions as `RankOptions::questions` says")
+        .help("keep fewer unfinished plans (a beam), or limit how often actions may come");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
@@ -39,7 +48,15 @@ pub(super) fn template(name: &str, found: String, place: crate::Place) -> Error 
     let diagnostic = Diagnostic::new("plan/template", format!("the template `{name}` cannot be rendered"))
         .at(place)
         .cause(found)
-        .help("`docs/plans.md` lists what templates are given");
+        .allowed(match name {
+            "task" => "`parameters`, the one value that this template is given",
+            "plan" => "`task`, `parameters`, `steps` and `cost`, the values that this template is given",
+            _ => "the values that this template is given, which `docs/plans.md` lists",
+        })
+        .help(match name {
+            "task" => "change the template; or give the task itself, which takes its place: `--task TEXT`",
+            _ => "change the template, or what it is given",
+        });
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
@@ -71,6 +88,20 @@ pub(super) fn script_ended(question: usize, choices: &[Choice]) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
+pub(super) fn input_ended(question: usize, choices: &[Choice]) -> Error {
+    let message = format!("the input ended before question {question} was answered");
+    let diagnostic = Diagnostic::new("plan/no-answer", message)
+        .allowed(list(choices))
+        .help("answer every question, or end with `quit`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn quit(question: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/quit", format!("ended at question {question} with `quit`"))
+        .help("there is no plan; begin again to answer anew");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
 pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[Choice]) -> Error {
     let message = format!("the answer to question {question} is none of its choices");
     let diagnostic = Diagnostic::new("plan/wrong-answer", message)
@@ -88,6 +119,14 @@ pub(super) fn unreadable(cause: &str) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
+pub(super) fn undecided_nearest(most: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/undecided", "the nearest plan was not found")
+        .found(format!("more than {most} partial alignments"))
+        .allowed("a quarter of `Limits::plan_states`")
+        .help("limit how often actions may come; whether the plan is valid does not depend on it");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
 pub(super) fn undecided_verdict() -> Error {
     let diagnostic = Diagnostic::new("plan/undecided", "where the plan goes wrong was not found out")
         .allowed("specs with some hundred thousand states, without `max_cost` if they plan backwards")
@@ -95,11 +134,32 @@ pub(super) fn undecided_verdict() -> Error {
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-pub(super) fn no_answer_of_model(found: &str) -> Error {
-    let diagnostic = Diagnostic::new("plan/model", "the language model did not come to an answer")
-        .cause(found)
-        .help("the model's context is full: shorten the task, or take a model with a longer context");
+fn model(found: String, help: &str) -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/model", "the language model gave no answer").found(found).help(help);
     Error::new(ErrorKind::Model, diagnostic)
+}
+
+pub(super) fn context_full(tokens: usize) -> Error {
+    let found = format!("a context of {tokens} tokens, which is full");
+    model(found, "shorten the task, or take a model with a longer context")
+}
+
+pub(super) fn no_choice_answered(answer: &str) -> Error {
+    model(
+        format!("the answer `{}`, which is none of the choices", excerpt(answer)),
+        "this is a fault of the grammar of answers: report it",
+    )
+}
+
+pub(super) fn no_token_for(answer: &str) -> Error {
+    let found = format!("no tokens that spell the answer `{}`", excerpt(answer));
+    model(found, "check that the tokenizer is the model's: digits, commas and spaces need tokens")
+}
+
+pub(super) fn no_probability() -> Error {
+    let found = "no answer that the model gives a probability".to_owned();
+    model(found, "the model's logits are not numbers: check its file, or take other weights")
 }
 
 pub(super) fn terminal(cause: &std::io::Error) -> Error {
@@ -122,9 +182,10 @@ pub(super) fn no_column(table: &str, column: &str) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-pub(super) fn bad_cell(table: &str, column: &str, line: usize, found: &str) -> Error {
-    let diagnostic = Diagnostic::new("plan/travel", format!("a cell of `{table}` is not a number"))
-        .at(crate::Place::Rule(format!("{column}, line {line}")))
+pub(super) fn bad_cell(table: &str, column: &str, place: crate::Place, found: &str) -> Error {
+    let message = format!("a cell of `{table}` in the column `{column}` is not a number");
+    let diagnostic = Diagnostic::new("plan/travel", message)
+        .at(place)
         .found(found)
         .help("write a number; thousands may be marked by commas");
     Error::new(ErrorKind::Grammar, diagnostic)

@@ -4,7 +4,7 @@
 use super::chooser::Chooser;
 use super::errors;
 use super::question::Question;
-use crate::decode::LanguageModel;
+use crate::decode::{LanguageModel, Sampler, Sampling};
 use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::mask::{CompiledGrammar, Compiler};
@@ -40,37 +40,33 @@ pub struct ModelUse {
 /// Writes a prompt in tokens.
 pub type Encode<'m> = dyn Fn(&str) -> Result<Vec<u32>> + 'm;
 
+/// A model with what it has been fed, so that what two prompts begin with alike is fed once.
+struct Feed<'m> {
+    model: &'m mut dyn LanguageModel,
+    fed: Vec<u32>,
+    usage: ModelUse,
+}
+
 /// A language model that chooses.
 pub struct ModelChooser<'m> {
-    model: &'m mut dyn LanguageModel,
+    feed: Feed<'m>,
     vocabulary: Arc<Vocabulary>,
     encode: Box<Encode<'m>>,
     asking: Asking,
-    /// What the model has been fed.
-    fed: Vec<u32>,
+    sampler: Sampler,
     grammars: FxHashMap<(usize, Option<(usize, usize)>), CompiledGrammar>,
-    /// What was asked so far.
-    pub usage: ModelUse,
 }
 
 impl std::fmt::Debug for ModelChooser<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModelChooser").field("asking", &self.asking).field("usage", &self.usage).finish()
+        f.debug_struct("ModelChooser")
+            .field("asking", &self.asking)
+            .field("usage", &self.feed.usage)
+            .finish_non_exhaustive()
     }
 }
 
-impl<'m> ModelChooser<'m> {
-    /// A chooser. `encode` writes a question in tokens: with the model's chat template, if it has one.
-    pub fn new(
-        model: &'m mut dyn LanguageModel,
-        vocabulary: Arc<Vocabulary>,
-        encode: Box<Encode<'m>>,
-        asking: Asking,
-    ) -> ModelChooser<'m> {
-        let (fed, grammars, usage) = (Vec::new(), FxHashMap::default(), ModelUse::default());
-        ModelChooser { model, vocabulary, encode, asking, fed, grammars, usage }
-    }
-
+impl Feed<'_> {
     /// The logits after `tokens`. What the model has been fed of them is not fed again.
     fn run(&mut self, tokens: &[u32]) -> Result<&[f32]> {
         let start = Instant::now();
@@ -89,12 +85,36 @@ impl<'m> ModelChooser<'m> {
         self.usage.time += start.elapsed();
         Ok(logits)
     }
+}
 
-    /// What the model writes after a prompt, the most likely token at each place: under a grammar to the end of a word of
+impl<'m> ModelChooser<'m> {
+    /// A chooser. `encode` writes a question in tokens: with the model's chat template, if it has one. `sampling` says how
+    /// it chooses a token of its answer, or with [`Asking::Likelihood`] an answer by its likelihood.
+    ///
+    /// # Errors
+    /// A setting of `sampling` out of its range.
+    pub fn new(
+        model: &'m mut dyn LanguageModel,
+        vocabulary: Arc<Vocabulary>,
+        encode: Box<Encode<'m>>,
+        asking: Asking,
+        sampling: Sampling,
+    ) -> Result<ModelChooser<'m>> {
+        let feed = Feed { model, fed: Vec::new(), usage: ModelUse::default() };
+        let sampler = Sampler::new(sampling)?;
+        Ok(ModelChooser { feed, vocabulary, encode, asking, sampler, grammars: FxHashMap::default() })
+    }
+
+    /// What was asked so far.
+    pub fn usage(&self) -> ModelUse {
+        self.feed.usage
+    }
+
+    /// What the model writes after a prompt, token by token as its sampling says: under a grammar to the end of a word of
     /// it, else to the end of the model's turn, `most` tokens at most. Also says whether it came to that end.
     ///
     /// # Errors
-    /// The prompt cannot be written in tokens; what the model reports; limits.
+    /// The prompt cannot be written in tokens; what the model and the sampler report; limits.
     pub fn write(
         &mut self,
         prompt: &str,
@@ -104,32 +124,34 @@ impl<'m> ModelChooser<'m> {
         let mut tokens = (self.encode)(prompt)?;
         let mut matcher = grammar.map(CompiledGrammar::matcher);
         let mut written: Vec<u8> = Vec::new();
-        self.usage.calls += 1;
-        let end = tokens.len().saturating_add(most).min(self.model.context_length().unwrap_or(usize::MAX));
+        self.feed.usage.calls += 1;
+        let context = self.feed.model.context_length().unwrap_or(usize::MAX);
+        let end = tokens.len().saturating_add(most).min(context);
         loop {
-            let mut allowed: Option<Vec<TokenId>> = None;
+            let mut allowed = None;
             if let Some(matcher) = &mut matcher {
                 if matcher.is_finished()? {
                     break;
                 }
-                allowed = Some(matcher.mask()?.iter().collect());
+                let mut words = vec![0; self.vocabulary.mask_words()];
+                matcher.fill_mask(&mut words)?;
+                allowed = Some(words);
             }
             if tokens.len() >= end {
                 return Ok((String::from_utf8_lossy(&written).into_owned(), false));
             }
-            let token = match allowed.as_deref() {
-                Some(&[only]) => Some(only),
-                allowed => best(self.run(&tokens)?, allowed),
+            let token = match allowed.as_deref().and_then(only) {
+                Some(only) => only,
+                None => self.sampler.sample(self.feed.run(&tokens)?, allowed.as_deref())?,
             };
-            let token = token.ok_or_else(|| errors::no_answer_of_model("no token is allowed"))?;
-            if self.vocabulary.is_eos(token) {
+            if self.vocabulary.is_eos(TokenId::new(token)) {
                 break;
             }
             if let Some(matcher) = &mut matcher {
-                matcher.accept_token(token)?;
+                matcher.accept_token(TokenId::new(token))?;
             }
-            written.extend_from_slice(self.vocabulary.bytes(token).unwrap_or_default());
-            tokens.push(token.get());
+            written.extend_from_slice(self.vocabulary.bytes(TokenId::new(token)).unwrap_or_default());
+            tokens.push(token);
         }
         Ok((String::from_utf8_lossy(&written).into_owned(), true))
     }
@@ -138,7 +160,7 @@ impl<'m> ModelChooser<'m> {
         let compiled = self.grammar(question)?;
         match self.write(&question.text, Some(&compiled), usize::MAX)? {
             (answer, true) => Ok(answer),
-            (_, false) => Err(errors::no_answer_of_model("the context is full")),
+            (_, false) => Err(errors::context_full(self.feed.model.context_length().unwrap_or_default())),
         }
     }
 
@@ -157,21 +179,21 @@ impl<'m> ModelChooser<'m> {
     /// of another answer (1 of 10 to 19).
     fn likelihoods(&mut self, question: &Question) -> Result<Vec<f64>> {
         let prompt = (self.encode)(&question.text)?;
-        self.usage.calls += 1;
+        self.feed.usage.calls += 1;
         let mut scores = Vec::with_capacity(question.choices.len());
         let numbers: Vec<String> = (1..=question.choices.len()).map(|number| number.to_string()).collect();
         for text in &numbers {
             let mut tokens = prompt.clone();
             let mut score = 0.0;
             let spelled = self.vocabulary.encode_greedy(text.as_bytes());
-            for token in spelled.ok_or_else(|| errors::no_answer_of_model(text))? {
-                let logits = self.run(&tokens)?;
+            for token in spelled.ok_or_else(|| errors::no_token_for(text))? {
+                let logits = self.feed.run(&tokens)?;
                 score += log_probability(logits, [token]);
                 tokens.push(token.get());
             }
             let longer = self.continuations(text, &numbers);
             if !longer.is_empty() {
-                let logits = self.run(&tokens)?;
+                let logits = self.feed.run(&tokens)?;
                 let ends = 1.0 - log_probability(logits, longer).exp();
                 score += ends.max(f64::MIN_POSITIVE).ln();
             }
@@ -179,7 +201,7 @@ impl<'m> ModelChooser<'m> {
         }
         match scores.iter().any(|score| score.is_finite()) {
             true => Ok(scores),
-            false => Err(errors::no_answer_of_model("no answer has a probability")),
+            false => Err(errors::no_probability()),
         }
     }
 
@@ -205,16 +227,17 @@ impl Chooser for ModelChooser<'_> {
     fn choose(&mut self, question: &Question) -> Result<usize> {
         if self.asking == Asking::Likelihood {
             let scores = self.likelihoods(question)?;
-            return Ok(greatest(scores.into_iter().enumerate()).unwrap_or(0));
+            let scores: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
+            return Ok(self.sampler.sample(&scores, None)? as usize);
         }
         let answer = self.answer(question)?;
         super::chooser::place_of(&question.choices, &answer)
-            .ok_or_else(|| errors::no_answer_of_model(&answer))
+            .ok_or_else(|| errors::no_choice_answered(&answer))
     }
 
     fn choose_set(&mut self, question: &Question) -> Result<Vec<usize>> {
         let answer = self.answer(question)?;
-        super::chooser::places_of(question, &answer).ok_or_else(|| errors::no_answer_of_model(&answer))
+        super::chooser::places_of(question, &answer).ok_or_else(|| errors::no_choice_answered(&answer))
     }
 
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
@@ -248,26 +271,12 @@ pub fn answers(choices: usize, set: Option<(usize, usize)>) -> Result<Grammar> {
     g.build(root)
 }
 
-/// The most likely token, among those allowed.
-fn best(logits: &[f32], allowed: Option<&[TokenId]>) -> Option<TokenId> {
-    let at =
-        |id: TokenId| (id, f64::from(logits.get(id.get() as usize).copied().unwrap_or(f32::NEG_INFINITY)));
-    match allowed {
-        Some(allowed) => greatest(allowed.iter().copied().map(at)),
-        None => greatest((0..u32::try_from(logits.len()).ok()?).map(TokenId::new).map(at)),
-    }
-}
-
-/// What has the greatest number, the first of equals. What has none, or minus infinity, is never chosen.
-fn greatest<T>(all: impl Iterator<Item = (T, f64)>) -> Option<T> {
-    let mut best = None;
-    let mut most = f64::NEG_INFINITY;
-    for (one, number) in all {
-        if number > most {
-            (best, most) = (Some(one), number);
-        }
-    }
-    best
+/// The one token that a mask allows, if it is one.
+fn only(words: &[u32]) -> Option<u32> {
+    let mut set = words.iter().enumerate().filter(|(_, word)| **word != 0);
+    let (place, word) = set.next()?;
+    let alone = set.next().is_none() && word.is_power_of_two();
+    alone.then(|| place as u32 * 32 + word.trailing_zeros())
 }
 
 /// The logarithm of how likely it is that one of `tokens` is next. Logits that are NaN count as minus infinity.
@@ -295,16 +304,6 @@ fn log_probability(logits: &[f32], tokens: impl IntoIterator<Item = TokenId>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_greatest_is_the_first_of_equals_and_a_number() {
-        let pick = |logits: &[f32]| best(logits, None).map(TokenId::get);
-        assert_eq!(pick(&[1.0, f32::NAN, 3.0, 3.0]), Some(2));
-        assert_eq!(pick(&[f32::NAN, f32::NEG_INFINITY]), None);
-        assert_eq!(pick(&[]), None);
-        let allowed = [TokenId::new(9), TokenId::new(1), TokenId::new(0)];
-        assert_eq!(best(&[5.0, 5.0, 9.0], Some(&allowed)).map(TokenId::get), Some(1), "in the order given");
-    }
 
     #[test]
     fn probabilities_leave_out_what_is_no_number() {

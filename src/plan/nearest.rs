@@ -39,9 +39,6 @@ pub struct Nearest {
     pub differences: Vec<Edit>,
 }
 
-/// How many partial alignments are looked at.
-const BUDGET: usize = 2_000_000;
-
 /// A partial alignment: where it comes from, and its last edit.
 struct Node {
     parent: Option<usize>,
@@ -58,7 +55,8 @@ impl PlanAutomaton {
     /// places in the plan and in the automaton. Of several, the first found.
     ///
     /// # Errors
-    /// `plan/none` if there is no plan; `plan/undecided` past the budget; limits.
+    /// `plan/none` if there is no plan; `plan/undecided` past a quarter of [`Limits::plan_states`](crate::Limits::plan_states)
+    /// partial alignments, which take several times the memory of a state; limits.
     pub fn nearest(&mut self, plan: &ReadPlan) -> Result<Nearest> {
         let spec = self.shared_spec();
         let order = plan.in_word_order(&spec);
@@ -77,8 +75,9 @@ impl PlanAutomaton {
             if place == order.len() && self.is_complete(at.state) {
                 return Ok(self.finish(&nodes, number, edits));
             }
-            if nodes.len() > BUDGET {
-                return Err(errors::undecided_verdict());
+            let most = self.limits().plan_states / 4;
+            if nodes.len() > most {
+                return Err(errors::undecided_nearest(most));
             }
             let given = order.get(place).and_then(|&place| plan.steps.get(place));
             let mut next = Vec::new();

@@ -15,6 +15,15 @@ pub struct Decision {
     pub answer: String,
 }
 
+impl Decision {
+    /// The decision for the choices of these places.
+    pub(super) fn of(prompt: String, places: &[usize]) -> Decision {
+        let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+        let answer = if numbers.is_empty() { "0".to_owned() } else { numbers.join(", ") };
+        Decision { prompt, answer }
+    }
+}
+
 /// A chooser whose decisions are kept.
 pub struct Recorder<'c> {
     chooser: &'c mut dyn Chooser,
@@ -35,9 +44,7 @@ impl<'c> Recorder<'c> {
     }
 
     fn keep(&mut self, question: &Question, places: &[usize]) {
-        let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
-        let answer = if numbers.is_empty() { "0".to_owned() } else { numbers.join(", ") };
-        self.decisions.push(Decision { prompt: question.text.clone(), answer });
+        self.decisions.push(Decision::of(question.text.clone(), places));
     }
 }
 
@@ -79,15 +86,17 @@ pub struct Episode {
 /// The episodes of one task as rows for a trainer: `prompt` and `completion` (texts), `reward` of the plan, and
 /// `advantage`, the reward less the mean of the task's episodes, which is REINFORCE's baseline.
 pub fn policy_rows(episodes: &[Episode]) -> Vec<Value> {
-    let mean = episodes.iter().map(|episode| episode.reward).sum::<f64>() / episodes.len().max(1) as f64;
     let mut rows = Vec::new();
     for episode in episodes {
+        // the mean of the differences: exactly 0 where all rewards are equal, which the rounded mean of rewards is not
+        let differences = episodes.iter().map(|other| episode.reward - other.reward).sum::<f64>();
+        let advantage = differences / episodes.len() as f64;
         for decision in &episode.decisions {
             rows.push(json!({
                 "prompt": decision.prompt,
                 "completion": decision.answer,
                 "reward": episode.reward,
-                "advantage": episode.reward - mean,
+                "advantage": advantage,
             }));
         }
     }

@@ -117,7 +117,7 @@ impl Questions {
             .map(|(choice, number)| match choice.offer {
                 Some(offer) => {
                     let symbol = spec.symbols().get(offer.action);
-                    symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &symbol.text))
+                    symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &symbol.outline()))
                 }
                 None => value(&ending(), number, &choice.label),
             })
@@ -140,8 +140,8 @@ impl Questions {
             |label: &String| Choice { offer: None, label: label.clone(), outlook: None, away: None };
         let element = |(label, number): (&String, usize)| context! { number, label, text => label };
         let options: Vec<Value> = set.of.iter().zip(1..).map(element).collect();
-        let label = symbol.shown().replacen("{}", "…", 1);
-        let about = context! { label, min => set.min, max => set.max, id => symbol.id.clone() };
+        let about =
+            context! { label => symbol.shown(), min => set.min, max => set.max, id => symbol.id.clone() };
         let parent = parent(spec, &before);
         let choices: Vec<Choice> = set.of.iter().map(choices).collect();
         self.question(spec, &before, options, parent, about, choices, Some((set.min, set.max))).map(Some)
@@ -186,10 +186,16 @@ impl Questions {
     pub fn whole(&self, plans: &PlanAutomaton, examples: &[Plan], executed: bool) -> String {
         let spec = plans.spec();
         let left_out = if executed { plans.sources() } else { Vec::new() };
-        let mut actions: Vec<&str> = Vec::new();
+        let mut actions: Vec<String> = Vec::new();
         for (place, symbol) in spec.symbols().iter().enumerate() {
-            if !left_out.contains(&place) && !actions.contains(&symbol.shown()) {
-                actions.push(symbol.shown());
+            let mut shown = symbol.shown().into_owned();
+            if let Some(set) = &symbol.set {
+                let some = set.of.join(", ");
+                let none = if set.min == 0 { format!("; or {}", set.empty) } else { String::new() };
+                shown.push_str(&format!(" (instead of …, some of: {some}{none})"));
+            }
+            if !left_out.contains(&place) && !actions.contains(&shown) {
+                actions.push(shown);
             }
         }
         let order = match (executed, spec.direction()) {
@@ -282,16 +288,23 @@ fn steps<'p>(spec: &Spec, steps: impl Iterator<Item = &'p Step>) -> Vec<Value> {
 }
 
 /// For plans written from the last step to the first, each before what makes its inputs: the step whose input is made
-/// next, and which input it is.
+/// next, and which input it is. A step makes the latest open input that is among its outputs.
 pub(super) fn parent(spec: &Spec, plan: &Plan) -> Option<(usize, usize)> {
     if spec.direction() != Direction::Backward {
         return None;
     }
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (number, step) in plan.steps.iter().enumerate() {
-        open.pop();
-        let inputs = spec.symbols().get(step.action).map_or(0, |symbol| symbol.inputs.len());
-        open.extend((0..inputs).rev().map(|input| (number, input)));
+        let Some(symbol) = spec.symbols().get(step.action) else { continue };
+        let is_made = |&(step, input): &(usize, usize)| {
+            let taker = plan.steps.get(step).and_then(|step| spec.symbols().get(step.action));
+            let input = taker.and_then(|symbol| symbol.inputs.get(input));
+            input.is_some_and(|input| symbol.outputs.contains(input))
+        };
+        if let Some(place) = open.iter().rposition(is_made) {
+            open.remove(place);
+        }
+        open.extend((0..symbol.inputs.len()).rev().map(|input| (number, input)));
     }
     open.pop()
 }

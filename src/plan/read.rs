@@ -5,6 +5,7 @@ use super::errors;
 use super::walk::{Plan, Step, Walk};
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Direction, Spec, Symbol};
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 /// One step as it is written, and the steps that it may mean.
@@ -27,8 +28,8 @@ impl ReadPlan {
     /// Reads a plan: a JSON array of steps (or an object with such an array as `steps`), else a line of text a step.
     ///
     /// A step of JSON is the id of an action, or `{"action": id, "elements": [texts]}`. A line is an action's text, one
-    /// of its aliases, its label or its id; letter case, punctuation and a number before it do not matter. Steps stand
-    /// in the order in which they are carried out.
+    /// of its aliases, its label or its id; letter case, punctuation, a number before it and `from 2 and 1` after it do
+    /// not matter. Steps are in the order in which they are carried out.
     ///
     /// # Errors
     /// `plan/unreadable`: what begins like JSON is not a plan in JSON.
@@ -80,7 +81,7 @@ impl PlanAutomaton {
             if let Some(rest) = text.get(at..).and_then(|rest| rest.strip_prefix(separator)) {
                 for offer in self.allowed(&walk)?.into_iter().rev() {
                     let Some(symbol) = spec.symbols().get(offer.action) else { continue };
-                    if let Some((elements, length)) = spelled(symbol, rest) {
+                    for (elements, length) in spelled(symbol, &symbol.text, rest) {
                         let step = Step { action: offer.action, elements };
                         open.push((step, offer.to, at + separator.len() + length));
                     }
@@ -105,26 +106,43 @@ impl PlanAutomaton {
     }
 }
 
-/// The elements that a symbol takes at the start of a text, and the length of what it spells there.
-fn spelled(symbol: &Symbol, text: &str) -> Option<(Vec<usize>, usize)> {
+/// The ways to read a symbol, whose text is `pattern`, at the start of a text: the elements that it takes, and the bytes
+/// that it spells with them. One way for each number of bytes: which elements spell them makes no difference to what may follow.
+///
+/// An element may begin like another one (`salt`, `salt water`), so that each is tried: a search over the elements
+/// passed, the number taken and the bytes read, each visited once.
+fn spelled(symbol: &Symbol, pattern: &str, text: &str) -> Vec<(Vec<usize>, usize)> {
     let Some(set) = &symbol.set else {
-        return text.starts_with(&symbol.text).then_some((Vec::new(), symbol.text.len()));
+        return Vec::from_iter(text.starts_with(pattern).then_some((Vec::new(), pattern.len())));
     };
-    let (before, after) = symbol.text.split_once("{}")?;
-    let mut rest = text.strip_prefix(before)?;
-    let mut elements = Vec::new();
-    for (place, element) in set.of.iter().enumerate() {
+    let Some((before, after)) = pattern.split_once("{}") else { return Vec::new() };
+    let Some(rest) = text.strip_prefix(before) else { return Vec::new() };
+    let mut found: Vec<(Vec<usize>, usize)> = Vec::new();
+    let mut end = |elements: &[usize], rest: &str| {
+        let written = if elements.is_empty() { rest.strip_prefix(set.empty.as_str()) } else { Some(rest) };
+        let rest = written.and_then(|rest| rest.strip_prefix(after));
+        let length = rest.map_or(0, |rest| text.len() - rest.len());
+        let is_new = rest.is_some() && found.iter().all(|&(_, known)| known != length);
+        if is_new && (set.min..=set.max).contains(&elements.len()) {
+            found.push((elements.to_vec(), length));
+        }
+    };
+    let mut seen = FxHashSet::default();
+    let mut open = vec![(Vec::new(), rest)];
+    while let Some((elements, rest)) = open.pop() {
+        end(&elements, rest);
         let next = if elements.is_empty() { Some(rest) } else { rest.strip_prefix(set.separator.as_str()) };
-        if let Some(found) = next.and_then(|next| next.strip_prefix(element.as_str())) {
-            rest = found;
-            elements.push(place);
+        let Some(next) = next.filter(|_| elements.len() < set.max) else { continue };
+        let first = elements.last().map_or(0, |&last: &usize| last + 1);
+        for (place, element) in set.of.iter().enumerate().skip(first) {
+            if let Some(rest) = next.strip_prefix(element.as_str())
+                && seen.insert((place, elements.len(), rest.len()))
+            {
+                open.push((elements.iter().copied().chain([place]).collect(), rest));
+            }
         }
     }
-    if elements.is_empty() {
-        rest = rest.strip_prefix(set.empty.as_str())?;
-    }
-    rest = rest.strip_prefix(after)?;
-    Some((elements, text.len() - rest.len()))
+    found
 }
 
 fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
@@ -165,30 +183,30 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
 }
 
 fn from_line(line: &str, spec: &Spec) -> ReadStep {
-    let (whole, bare) = (words(line), words(without_number(line)));
-    let mut best: Vec<Step> = Vec::new();
+    let bare = without_number(line);
     // what says more comes first: the text, then an alias, then the id, then a label
-    for rank in 0..4 {
+    let read = |rank: usize| {
+        let mut meanings: Vec<Step> = Vec::new();
         for (action, symbol) in spec.symbols().iter().enumerate() {
-            for form in [&whole, &bare] {
-                if let Some(elements) = matches(symbol, form, line, rank) {
+            for form in [line, bare, without_sources(bare)] {
+                if let Some(elements) = matches(symbol, form, rank) {
                     let step = Step { action, elements };
-                    if !best.contains(&step) {
-                        best.push(step);
+                    if !meanings.contains(&step) {
+                        meanings.push(step);
                     }
                 }
             }
         }
-        if !best.is_empty() {
-            break;
-        }
-    }
-    ReadStep { written: line.trim().to_owned(), meanings: best }
+        meanings
+    };
+    let meanings = (0..4).map(read).find(|meanings| !meanings.is_empty());
+    ReadStep { written: line.trim().to_owned(), meanings: meanings.unwrap_or_default() }
 }
 
 /// The elements that a line takes, if it means the symbol.
-fn matches(symbol: &Symbol, form: &str, line: &str, rank: usize) -> Option<Vec<usize>> {
-    let is = |text: &str| words(text) == *form;
+fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
+    let line_words = words(line);
+    let is = |text: &str| words(text) == line_words;
     if symbol.set.is_some() {
         return if rank == 0 { elements(symbol, line) } else { None };
     }
@@ -201,11 +219,16 @@ fn matches(symbol: &Symbol, form: &str, line: &str, rank: usize) -> Option<Vec<u
     found.then(Vec::new)
 }
 
-/// The elements in a line of a set-valued symbol.
+/// The elements in a line of a set-valued symbol: as the symbol spells them, or in any order and letter case.
 fn elements(symbol: &Symbol, line: &str) -> Option<Vec<usize>> {
     let set = symbol.set.as_ref()?;
-    let (before, after) = symbol.text.trim().split_once("{}")?;
-    let line = line.trim();
+    let (pattern, line) = (symbol.text.trim(), line.trim());
+    if let Some((elements, _)) =
+        spelled(symbol, pattern, line).into_iter().find(|&(_, length)| length == line.len())
+    {
+        return Some(elements);
+    }
+    let (before, after) = pattern.split_once("{}")?;
     let (line, before, after) = (line.to_lowercase(), before.to_lowercase(), after.trim_end().to_lowercase());
     let start = line.find(&before)?;
     if !words(&line[..start]).chars().all(|c| c.is_ascii_digit()) {
@@ -215,12 +238,33 @@ fn elements(symbol: &Symbol, line: &str) -> Option<Vec<usize>> {
     if words(middle) == words(&set.empty) {
         return Some(Vec::new());
     }
-    let mut elements = Vec::new();
-    for part in middle.split(set.separator.as_str()) {
-        elements.push(set.of.iter().position(|element| words(element) == words(part))?);
+    let separator = set.separator.to_lowercase();
+    let parts: Vec<&str> = match separator.is_empty() {
+        true => vec![middle],
+        false => middle.split(separator.as_str()).collect(),
+    };
+    let names: Vec<String> = set.of.iter().map(|element| words(element)).collect();
+    // an element may have the separator in it, and then takes several parts
+    let separators = |element: &String| element.to_lowercase().matches(separator.as_str()).count();
+    let most = if separator.is_empty() { 1 } else { set.of.iter().map(separators).max().unwrap_or(0) + 1 };
+    let mut seen = FxHashSet::default();
+    let mut open: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new())];
+    while let Some((from, mut taken)) = open.pop() {
+        if from == parts.len() {
+            taken.sort_unstable();
+            return Some(taken);
+        }
+        for to in from + 1..=parts.len().min(from + most) {
+            let name = words(&parts[from..to].join(&separator));
+            let known = names.iter().position(|known| *known == name);
+            if let Some(place) = known.filter(|place| !taken.contains(place))
+                && seen.insert(to)
+            {
+                open.push((to, taken.iter().copied().chain([place]).collect()));
+            }
+        }
     }
-    elements.sort_unstable();
-    elements.is_sorted_by(|a, b| a < b).then_some(elements)
+    None
 }
 
 /// The letters and digits of a text in lower case, with one space between words.
@@ -231,7 +275,8 @@ fn words(text: &str) -> String {
     words.join(" ")
 }
 
-/// A line without a mark of a list before it: `3.`, `3)`, `-`, `*`, `Step 3:`.
+/// A line without a mark of a list before it: `3.`, `3)`, `-`, `*`, `Step 3:`, or the number of a table's row, which has
+/// two spaces after it.
 fn without_number(line: &str) -> &str {
     let line = line.trim_start().trim_start_matches(['-', '*', '•']).trim_start();
     let step = line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("step"));
@@ -240,6 +285,19 @@ fn without_number(line: &str) -> &str {
     match (digits.len() < rest.len(), digits.chars().next()) {
         (true, Some('.' | ')')) => &digits[1..],
         (true, Some(':')) if step => &digits[1..],
+        (true, Some(' ')) if digits.starts_with("  ") => digits,
+        _ => line,
+    }
+}
+
+/// A row of a table without its last column, which says where a step's inputs come from: `  from 3 and 1`.
+fn without_sources(line: &str) -> &str {
+    let is_sources = |sources: &str| {
+        !sources.is_empty()
+            && sources.split(' ').all(|word| word == "and" || word.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match line.trim_end().rsplit_once("  from ") {
+        Some((step, sources)) if is_sources(sources) => step,
         _ => line,
     }
 }

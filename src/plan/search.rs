@@ -60,8 +60,27 @@ pub struct Outcome {
     pub trace: Vec<Event>,
 }
 
-/// How deep backtracking goes, in multiples of `wrap_up_after`.
-const DEEPEST: usize = 4;
+/// Steps of an unfinished plan, at most: four times `wrap_up_after`, so that backtracking ends.
+pub(super) fn deepest(wrap_up_after: usize) -> usize {
+    wrap_up_after.saturating_mul(4).max(16)
+}
+
+/// Past `wrap_up_after` steps, the fewest steps that are missing, if they are known: only an action with fewer missing after
+/// it is offered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WrapUp(Option<u64>);
+
+impl WrapUp {
+    pub(super) fn at(plans: &mut PlanAutomaton, walk: &Walk, wrap_up_after: usize) -> Result<WrapUp> {
+        let due = walk.len() >= wrap_up_after;
+        Ok(WrapUp(if due { plans.fewest_steps(walk.position().state)? } else { None }))
+    }
+
+    pub(super) fn admits(self, plans: &mut PlanAutomaton, offer: Offer) -> Result<bool> {
+        let Some(fewest) = self.0 else { return Ok(true) };
+        Ok(plans.fewest_steps(offer.to.state)?.is_some_and(|next| next < fewest))
+    }
+}
 
 struct Search<'a> {
     plans: &'a mut PlanAutomaton,
@@ -109,7 +128,11 @@ impl Search<'_> {
             if choices.is_empty() {
                 self.dead.insert(self.walk.position());
                 if !self.go_back() {
-                    return if self.cut { Err(errors::undecided_search()) } else { Ok(self.outcome) };
+                    return if self.cut {
+                        Err(errors::undecided_search(deepest(self.options.wrap_up_after)))
+                    } else {
+                        Ok(self.outcome)
+                    };
                 }
                 continue;
             }
@@ -136,12 +159,11 @@ impl Search<'_> {
     fn choices(&mut self) -> Result<Vec<Choice>> {
         let at = self.walk.position();
         let complete = self.plans.is_complete(at.state);
-        let (steps, most) = (self.walk.len(), self.options.wrap_up_after);
-        if steps >= most.saturating_mul(DEEPEST).max(16) {
+        if self.walk.len() >= deepest(self.options.wrap_up_after) {
             self.cut = true;
             return Ok(Vec::new());
         }
-        let fewest = if steps >= most { self.plans.fewest_steps(at.state)? } else { None };
+        let wrap_up = WrapUp::at(self.plans, &self.walk, self.options.wrap_up_after)?;
         let mut choices = Vec::new();
         let tried = self.tried.last().cloned().unwrap_or_default();
         for offer in self.plans.allowed(&self.walk)? {
@@ -153,13 +175,11 @@ impl Search<'_> {
             if !self.options.backtracking && outlook == Some(Outlook::DeadEnd) {
                 continue;
             }
-            if let Some(fewest) = fewest
-                && self.plans.fewest_steps(offer.to.state)?.is_none_or(|next| next >= fewest)
-            {
+            if !wrap_up.admits(self.plans, offer)? {
                 continue;
             }
             let symbol = self.plans.spec().symbols().get(offer.action);
-            let label = symbol.map(|symbol| symbol.shown().to_owned()).unwrap_or_default();
+            let label = symbol.map(|symbol| symbol.shown().into_owned()).unwrap_or_default();
             let away = match self.chooser.wants_outlook() {
                 true => self.plans.fewest_steps(offer.to.state)?,
                 false => None,

@@ -2,50 +2,57 @@
 
 use super::walk::Plan;
 use crate::syntax::automaton_spec::{Direction, Spec};
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// For each step of a plan, in the order of the spec's words, the steps whose outputs it works on, in the order of its
-/// inputs. Steps of actions without inputs work on none.
+/// For each step of a plan, in the order of the spec's words, the step that makes each of its inputs, in their order;
+/// `None` for an input that no earlier step makes.
 ///
-/// Written from the last step, each step comes before what makes its inputs (Polish prefix notation); written from the
-/// first, each comes after (postfix notation). An output that no step takes stays open.
-pub fn works_on(plan: &Plan, spec: &Spec) -> Vec<Vec<usize>> {
+/// An input is made by a step whose action has it among its outputs: by the latest one carried out before whose output
+/// no other step takes; where all are taken, by the latest one, whose output is then shared. Of several inputs of one
+/// name, the first listed is made first (postfix notation) where words name the first step first, and last (Polish
+/// prefix notation, read backwards) where they name the last step first.
+pub fn works_on(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
+    /// The steps that make one thing.
+    #[derive(Default)]
+    struct Makers {
+        latest: Option<usize>,
+        /// Those whose output no step takes.
+        open: Vec<usize>,
+    }
     let mut on = vec![Vec::new(); plan.steps.len()];
-    let inputs = |number: usize| {
-        plan.steps
-            .get(number)
-            .and_then(|step| spec.symbols().get(step.action))
-            .map_or(0, |symbol| symbol.inputs.len())
-    };
-    match spec.direction() {
-        Direction::Backward => {
-            let mut open: Vec<usize> = Vec::new();
-            for number in 0..plan.steps.len() {
-                if let Some(parent) = open.pop() {
-                    on[parent].push(number);
-                }
-                open.extend(std::iter::repeat_n(number, inputs(number)));
-            }
+    let mut makers: FxHashMap<&str, Makers> = FxHashMap::default();
+    let backward = spec.direction() == Direction::Backward;
+    for place in 0..plan.steps.len() {
+        let number = if backward { plan.steps.len() - 1 - place } else { place };
+        let Some(symbol) = spec.symbols().get(plan.steps[number].action) else { continue };
+        let mut take = |input: &String| {
+            let makers = makers.get_mut(input.as_str())?;
+            makers.open.pop().or(makers.latest)
+        };
+        on[number] = match backward {
+            true => symbol.inputs.iter().map(&mut take).collect(),
+            false => symbol.inputs.iter().rev().map(&mut take).collect(),
+        };
+        if !backward {
+            on[number].reverse();
         }
-        Direction::Forward => {
-            let mut made: Vec<usize> = Vec::new();
-            for (number, list) in on.iter_mut().enumerate() {
-                let from = made.len().saturating_sub(inputs(number));
-                *list = made.split_off(from);
-                made.push(number);
-            }
+        for output in &symbol.outputs {
+            let makers = makers.entry(output).or_default();
+            makers.latest = Some(number);
+            makers.open.push(number);
         }
     }
     on
 }
 
 /// Whether any step of a plan works on another's output.
-fn is_tree(on: &[Vec<usize>]) -> bool {
-    on.iter().any(|list| !list.is_empty())
+fn is_tree(on: &[Vec<Option<usize>>]) -> bool {
+    on.iter().flatten().any(Option::is_some)
 }
 
-/// The plan as a tree of lines: under each step, indented, the steps that make its inputs. A plan whose actions have no
-/// inputs is a list.
+/// The plan as a tree of lines: under each step, indented, the steps that make its inputs. What makes several things is
+/// written out once, and marked `(above)` after that. A plan whose steps have no inputs is a list.
 pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     let on = works_on(plan, spec);
     let mut out = String::new();
@@ -56,15 +63,21 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
         return out;
     }
     let mut has_parent = vec![false; on.len()];
-    on.iter().flatten().for_each(|&child| has_parent[child] = true);
+    on.iter().flatten().flatten().for_each(|&child| has_parent[child] = true);
     let roots = (0..on.len()).rev().filter(|&number| !has_parent[number]);
-    // a node with the lines that lead to it: what stands before it, and before its children
+    // a node with the lines before it: what is written before it, and before its children
     let mut open: Vec<(usize, String, String)> =
         roots.map(|number| (number, String::new(), String::new())).collect();
+    let mut written = vec![false; on.len()];
     while let Some((number, before, below)) = open.pop() {
-        let _ = writeln!(out, "{before}{}", plan.steps[number].text(spec).trim());
-        for (place, &child) in on[number].iter().enumerate().rev() {
-            let last = place + 1 == on[number].len();
+        let mark = if written[number] { " (above)" } else { "" };
+        let _ = writeln!(out, "{before}{}{mark}", plan.steps[number].text(spec).trim());
+        if std::mem::replace(&mut written[number], true) {
+            continue;
+        }
+        let children: Vec<usize> = on[number].iter().flatten().copied().collect();
+        for (place, &child) in children.iter().enumerate().rev() {
+            let last = place + 1 == children.len();
             let (mark, rest) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             open.push((child, format!("{below}{mark}"), format!("{below}{rest}")));
         }
@@ -84,6 +97,7 @@ pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
         for (number, children) in on.iter().enumerate() {
             let symbol = spec.symbols().get(plan.steps[number].action);
             for (place, child) in children.iter().enumerate() {
+                let Some(child) = child else { continue };
                 let what = symbol.and_then(|symbol| symbol.inputs.get(place)).map(String::as_str);
                 let _ = writeln!(
                     out,

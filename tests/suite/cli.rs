@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &[&str]) -> Run {
     run_with(arguments, "")
 }
 
-fn run_with(arguments: &[&str], input: &str) -> Run {
+pub(crate) fn run_with(arguments: &[&str], input: &str) -> Run {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("grammata"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("COLUMNS").env("NO_COLOR", "1");
     let output = command.args(arguments).write_stdin(input).output().unwrap();

@@ -34,6 +34,8 @@ mod masks;
 mod model_folder;
 mod names;
 mod places;
+mod plan_cli;
+mod plan_data;
 mod plan_model;
 mod plan_specs;
 mod plans;

@@ -143,7 +143,13 @@ fn queries_and_tables_that_are_wrong_are_refused() {
     )
     .unwrap();
     std::fs::copy(folder().join("tables/flights.csv"), copy.path().join("flights.csv")).unwrap();
-    assert!(read().unwrap_err().to_string().contains("distance, line 2"));
+    let error = read().unwrap_err().to_string();
+    assert!(error.contains("column `distance`") && error.contains("line 2, column 15"), "{error}");
+    // a blank line, and a cell of two lines
+    std::fs::write(copy.path().join("distances.csv"), "origin,destination,distance\n\n\"A\nx\",B,far\n")
+        .unwrap();
+    let error = read().unwrap_err().to_string();
+    assert!(error.contains("line 4, column 6"), "{error}");
 }
 
 /// JSON as TOML: integers are numbers, not the maps that `serde_json` makes of them for other formats.

@@ -20,7 +20,13 @@ pub(super) struct ChooserArgs {
     /// How a model is asked
     #[arg(long, value_enum, default_value_t = Asking::Answer, help_heading = "Chooser")]
     pub(super) asking: Asking,
-    /// Equal seeds give equal random choices
+    /// A model's tokens (or with `--asking likelihood` its answers): 0 takes the most probable one, more is more varied
+    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Chooser")]
+    pub(super) temperature: f32,
+    /// Only the most probable of these that together reach P
+    #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Chooser")]
+    pub(super) top_p: f32,
+    /// Equal seeds give equal random choices, and equal choices of a model
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Chooser")]
     pub(super) seed: u64,
     /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
@@ -40,7 +46,7 @@ pub(super) enum Kind {
     Worst,
     /// The answers of a file
     Script,
-    /// A person: questions go to standard error, answers come from standard input
+    /// A person: questions go to standard error, answers come from standard input, `quit` ends
     Ask,
     /// A language model
     Model,
@@ -81,9 +87,7 @@ impl ChooserArgs {
             )),
             Kind::Script => {
                 let path = self.answers.as_ref().ok_or_else(errors::needs_answers)?;
-                let bytes = source::read(path, Limits::default().source_bytes)?;
-                let text = String::from_utf8(bytes)
-                    .map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?;
+                let text = source::text(path, &Limits::default())?;
                 Box::new(ScriptedChooser::new(text.lines().map(str::to_owned).collect::<Vec<_>>()))
             }
             Kind::Model => return Err(errors::needs_model()),

@@ -109,7 +109,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             (_, None) => "unknown".to_owned(),
         };
         let id = format!("{}{}", symbol.id, " ".repeat(ids - symbol.id.chars().count()));
-        writeln!(output, "{id}  {completions:>counts$}  {left:>10}  {}", symbol.shown().trim())?;
+        writeln!(output, "{id}  {completions:>counts$}  {left:>10}  {}", symbol.shown())?;
     }
     Ok(Exit::Done)
 }

@@ -64,9 +64,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     );
     let (dot, text) = match &arguments.plan {
         Some(path) => {
-            let bytes = source::read(path, Limits::default().source_bytes)?;
-            let text =
-                String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?;
+            let text = source::text(path, &Limits::default())?;
             match plans.verify(&ReadPlan::parse(&text, &spec)?, &[])? {
                 Verdict::Valid(plan) => (tree_dot(&plan, &spec), Some(tree_text(&plan, &spec))),
                 Verdict::Wrong { step, .. } => return Err(errors::not_a_plan(step + 1).into()),

@@ -3,13 +3,17 @@
 mod chooser;
 mod count;
 mod enumerate;
+mod errors;
 mod explain;
 mod graph;
+#[cfg(feature = "ort")]
+mod model;
 mod reward;
 mod run;
 mod schema;
 mod show;
 mod spec;
+mod tasks;
 mod travel;
 mod verify;
 

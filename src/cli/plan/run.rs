@@ -4,18 +4,18 @@
 use super::chooser::Asking;
 use super::chooser::{ChooserArgs, Kind};
 use super::spec::SpecArgs;
-use super::{reward, show};
+use super::{reward, show, tasks};
+use crate::cli::errors;
 use crate::cli::messages::{self, Progress};
 use crate::cli::output::{Exit, Failure, Output};
-use crate::cli::{errors, source};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
 use crate::plan::{
-    Chooser, Decision, Episode, Event, Modalities, Outcome, PlanAutomaton, Questions, RankOptions, Recorder,
-    SearchOptions, likeliest, modalities, policy_rows, search,
+    Chooser, Decision, Episode, Event, Modalities, Outcome, Plan, PlanAutomaton, Questions, RankOptions,
+    Ranked, Recorder, SearchOptions, likeliest, modalities, policy_rows, search,
 };
 use serde_json::{Value, json};
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -32,8 +32,15 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "task", help_heading = "Task")]
     pub(super) tasks: Option<PathBuf>,
     /// Only these tasks of the file, counted from 0
-    #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "tasks", help_heading = "Task")]
-    pub(super) only: Vec<usize>,
+    #[arg(
+        long,
+        value_name = "N,N-N,…",
+        value_delimiter = ',',
+        value_parser = tasks::range,
+        requires = "tasks",
+        help_heading = "Task"
+    )]
+    pub(super) only: Vec<RangeInclusive<usize>>,
     #[command(flatten)]
     pub(super) chooser: ChooserArgs,
     /// Show a model that is asked for the whole plan N short plans of the spec
@@ -92,7 +99,7 @@ pub(super) struct Made {
 pub(super) type Maker<'m> = dyn FnMut(&mut Task) -> Result<Made> + 'm;
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let tasks = tasks(arguments)?;
+    let tasks = descriptions(arguments)?;
     match arguments.chooser.kind() {
         Kind::Model => with_model(arguments, tasks, output),
         _ => {
@@ -105,20 +112,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 }
 
 /// The tasks' names and descriptions.
-fn tasks(arguments: &Arguments) -> Result<Vec<(String, Option<String>)>> {
+fn descriptions(arguments: &Arguments) -> Result<Vec<(String, Option<String>)>> {
     let Some(path) = &arguments.tasks else { return Ok(vec![(String::new(), arguments.task.clone())]) };
-    let bytes = source::read(path, Limits::default().source_bytes)?;
-    let text = String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?;
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let one = |number: usize| {
-        let line = lines.get(number).ok_or_else(|| errors::no_such_task(number, lines.len()))?;
-        Ok((number.to_string(), Some((*line).to_owned())))
-    };
-    if arguments.only.is_empty() {
-        (0..lines.len()).map(one).collect()
-    } else {
-        arguments.only.iter().copied().map(one).collect()
-    }
+    let lines = tasks::lines(path, &arguments.only)?;
+    Ok(lines.into_iter().map(|(number, line)| (number.to_string(), Some(line))).collect())
 }
 
 /// The spec of a task, with the parameters that its words give.
@@ -144,15 +141,19 @@ pub(super) fn by_choices(task: &mut Task, chooser: &mut dyn Chooser, arguments: 
         trace: arguments.trace,
     };
     let start = Instant::now();
-    let mut chooser = Recorder::new(chooser);
     if let Some(width) = arguments.beam {
-        let options = RankOptions { beam: Some(width).filter(|&width| width > 0), ..RankOptions::default() };
-        let found = likeliest(&mut task.plans, &mut chooser, &task.questions, &options)?;
-        let questions = found.as_ref().map_or(0, |found| found.questions);
-        let plan = found.map(|found| found.plan);
-        let outcome = Outcome { plan, questions, ..Outcome::default() };
-        return Ok(Made { outcome, time: start.elapsed(), ..Made::default() });
+        let options = RankOptions {
+            beam: Some(width).filter(|&width| width > 0),
+            wrap_up_after: arguments.wrap_up_after,
+            trace: arguments.trace,
+            ..RankOptions::default()
+        };
+        let found = likeliest(&mut task.plans, chooser, &task.questions, &options)?;
+        let Ranked { plan, questions, decisions, trace, .. } = found;
+        let outcome = Outcome { plan, questions, trace, ..Outcome::default() };
+        return Ok(Made { outcome, decisions, time: start.elapsed(), ..Made::default() });
     }
+    let mut chooser = Recorder::new(chooser);
     let outcome = search(&mut task.plans, &mut chooser, &task.questions, &options)?;
     Ok(Made { outcome, wrong: None, decisions: chooser.decisions, time: start.elapsed() })
 }
@@ -177,13 +178,20 @@ pub(super) fn all(
 ) -> Result<(Exit, Sums), Failure> {
     let mut sums = Sums::default();
     let single = is_single(arguments);
-    for (name, description) in tasks {
+    // a spinner would be drawn over a dialogue
+    let is_dialogue = arguments.chooser.kind() == Kind::Ask;
+    for (place, (name, description)) in tasks.into_iter().enumerate() {
         let mut task = task(arguments, &name, description.as_deref())?;
+        if place == 0 {
+            task.plans.spec().warnings().iter().for_each(messages::warning);
+        }
         let mut episodes = Vec::new();
+        let mut made_plans: Vec<Option<Plan>> = Vec::new();
         for _ in 0..arguments.samples {
-            let progress = Progress::start("planning");
+            let progress = (!is_dialogue).then(|| Progress::start("planning"));
             let made = make(&mut task)?;
             drop(progress);
+            made_plans.push(made.outcome.plan.clone());
             if arguments.trace {
                 output.flush()?;
                 trace(&task, &made.outcome.trace);
@@ -208,6 +216,13 @@ pub(super) fn all(
             sums.time += made.time;
             write(arguments, &task, &made, (valid, reward), output)?;
             output.flush()?;
+        }
+        if let [first, others @ ..] = made_plans.as_slice()
+            && !others.is_empty()
+            && others.iter().all(|other| other == first)
+            && !arguments.quiet
+        {
+            messages::note(&all_alike(arguments, &name, made_plans.len()));
         }
         if let Some(path) = &arguments.policy_data {
             append(path, &policy_rows(&episodes))?;
@@ -238,7 +253,7 @@ fn write(
         let plan = made.outcome.plan.as_ref().map(|plan| show::json(plan, spec));
         let mut value = json!({
             "task": task.questions.task(),
-            "plan": plan,
+            "steps": plan,
             "valid": valid,
             "questions": made.outcome.questions,
             "backtracks": made.outcome.backtracks,
@@ -275,6 +290,18 @@ fn write(
 /// Whether there is one plan to be written, as a table.
 fn is_single(arguments: &Arguments) -> bool {
     arguments.tasks.is_none() && arguments.samples == 1
+}
+
+/// What is to be said where all samples of a task are the same plan.
+fn all_alike(arguments: &Arguments, name: &str, samples: usize) -> String {
+    let of = if name.is_empty() { String::new() } else { format!(" of task {name}") };
+    let cure = match arguments.chooser.kind() {
+        Kind::Model if arguments.chooser.temperature == 0.0 => ": --temperature T varies a model's choices",
+        Kind::First | Kind::Worst => ": --chooser random varies choices",
+        _ => "",
+    };
+    let no_use = if arguments.policy_data.is_some() { ", so every advantage is 0" } else { "" };
+    format!("all {samples} plans{of} are the same{no_use}{cure}")
 }
 
 /// Appends rows to a file, a JSON object a line.
@@ -327,31 +354,17 @@ fn with_model(
     tasks: Vec<(String, Option<String>)>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    use crate::cli::model::Parts;
+    use super::model::LoadedModel;
     use crate::cli::text::counted;
-    use crate::decode::{Message, PromptTokenizer};
     use crate::mask::Compiler;
-    use crate::plan::{self, ModelChooser, ReadPlan, Verdict};
+    use crate::plan::{ReadPlan, Verdict};
     use std::sync::Arc;
 
     const MOST_TOKENS: usize = 120;
     let limits = arguments.spec.limits.get();
-    let path = arguments.chooser.model.as_ref().ok_or_else(errors::needs_model)?;
-    let settings = &arguments.chooser.model_settings;
-    let parts = Parts::find(path, settings, &limits)?;
-    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
-    let vocabulary = Arc::new(parts.vocabulary(settings, &tokenizer, &limits)?.vocabulary);
-    let mut model = parts.load(settings)?;
-    let template = parts.template.as_ref();
-    let encode = |text: &str| match template {
-        Some(template) => tokenizer.encode(&template.render(&[Message::user(text)], true)?, false),
-        None => tokenizer.encode(text, true),
-    };
-    let asking = match arguments.chooser.asking {
-        Asking::Likelihood => plan::Asking::Likelihood,
-        Asking::Answer | Asking::Whole | Asking::Free => plan::Asking::Answer,
-    };
-    let mut chooser = ModelChooser::new(&mut model, Arc::clone(&vocabulary), Box::new(encode), asking);
+    let mut model = LoadedModel::load(&arguments.chooser, &limits)?;
+    let vocabulary = Arc::clone(&model.vocabulary);
+    let mut chooser = model.chooser()?;
     let mut maker = |task: &mut Task| {
         let start = Instant::now();
         let mut made = Made::default();
@@ -387,7 +400,7 @@ fn with_model(
     };
     let (exit, _) = all(arguments, tasks, &mut maker, output)?;
     if !arguments.quiet {
-        let used = chooser.usage;
+        let used = chooser.usage();
         messages::plain(&format!(
             "{}, {} over {} in {:.1?}",
             counted(used.calls, "model call"),

@@ -17,7 +17,6 @@ fn number(plan: &Plan, spec: &Spec, place: usize) -> usize {
 /// A plan as a table: one step a line, in the order in which they are carried out.
 pub(super) fn table(plan: &Plan, spec: &Spec, output: &mut Output) -> io::Result<()> {
     let on = works_on(plan, spec);
-    let refers = on.iter().any(|list| !list.is_empty());
     let places: Vec<usize> = match spec.direction() {
         Direction::Forward => (0..plan.steps.len()).collect(),
         Direction::Backward => (0..plan.steps.len()).rev().collect(),
@@ -29,8 +28,8 @@ pub(super) fn table(plan: &Plan, spec: &Spec, output: &mut Output) -> io::Result
     for (&place, text) in places.iter().zip(&texts) {
         let mut line = format!("{:>digits$}  {text}", number(plan, spec, place));
         let takes: Vec<String> =
-            on[place].iter().map(|&child| number(plan, spec, child).to_string()).collect();
-        if refers && !takes.is_empty() {
+            on[place].iter().flatten().map(|&child| number(plan, spec, child).to_string()).collect();
+        if !takes.is_empty() {
             let pad = " ".repeat(width - text.chars().count());
             line.push_str(&format!("{pad}  from {}", takes.join(" and ")));
         }

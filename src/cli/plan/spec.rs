@@ -1,8 +1,9 @@
 //! Plan specs from files, folders and standard input.
 
+use super::errors;
 use crate::cli::limits::LimitArgs;
 use crate::cli::messages;
-use crate::cli::source;
+use crate::cli::source::{self, Kind};
 use crate::error::Result;
 use crate::plan::PlanAutomaton;
 use crate::syntax::automaton_spec::Spec;
@@ -32,7 +33,15 @@ impl SpecArgs {
     /// Reads the spec with more parameters.
     pub(super) fn read_with(&self, more: &[(String, String)]) -> Result<Spec> {
         let parameters: Vec<_> = self.parameters.iter().chain(more).cloned().collect();
-        source::read_spec(&self.spec, &parameters, &self.limits.get())
+        let limits = self.limits.get();
+        let (file, text) = source::read_text(&self.spec, &limits)?;
+        // a spec may have any name; a file of another kind is not read as one
+        if let Ok(kind) = source::kind_of(&file, &text)
+            && is_other(kind, &text)
+        {
+            return Err(errors::not_a_spec(&file, kind));
+        }
+        source::read_spec(&file, text, &parameters, &limits)
     }
 
     /// The spec's plan automaton.
@@ -43,5 +52,14 @@ impl SpecArgs {
     /// The path as it was given.
     pub(super) fn name(&self) -> String {
         self.spec.display().to_string()
+    }
+}
+
+/// Whether a text is of another kind than a spec. JSON that cannot be read may be a spec: reading it says what is wrong.
+fn is_other(kind: Kind, text: &str) -> bool {
+    match kind {
+        Kind::Gbnf | Kind::Regex => true,
+        Kind::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+        Kind::Spec => false,
     }
 }

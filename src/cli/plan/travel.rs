@@ -1,16 +1,18 @@
 //! `grammata plan travel`: trips from tables and queries in the formats of the TravelPlanner benchmark.
 
-use super::chooser::ChooserArgs;
+use super::chooser::{ChooserArgs, Kind};
+use super::tasks;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{errors, source};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::plan::travel::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
-use crate::plan::{Chooser, PlanAutomaton, Questions, SearchOptions, search};
+use crate::plan::{Chooser, FirstChooser, PlanAutomaton, Questions, SearchOptions, search};
 use crate::syntax::automaton_spec::{Format, Options, Spec};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 /// Plans a trip for each query and measures the trips: delivered ones, constraints of common sense and of the queries kept
 /// (of all constraints, and trips that keep all), and trips that keep everything.
@@ -23,8 +25,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
     /// Only these queries of the file, counted from 0
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    only: Vec<usize>,
+    #[arg(long, value_name = "N,N-N,…", value_delimiter = ',', value_parser = tasks::range)]
+    only: Vec<RangeInclusive<usize>>,
     /// The most candidates for each meal, night, attraction and transport
     #[arg(long, value_name = "N", default_value_t = 5)]
     candidates: usize,
@@ -41,22 +43,42 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-fn text(path: &Path) -> Result<String> {
-    let bytes = source::read(path, Limits::default().source_bytes)?;
-    String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    if arguments.spec || arguments.evaluate.is_some() {
+        return all(arguments, &mut FirstChooser, output);
+    }
+    match arguments.chooser.kind() {
+        Kind::Model => with_model(arguments, output),
+        _ => all(arguments, &mut *arguments.chooser.simple()?, output),
+    }
 }
 
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+#[cfg(not(feature = "ort"))]
+fn with_model(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
+    Err(errors::no_onnx_runtime().into())
+}
+
+#[cfg(feature = "ort")]
+fn with_model(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    use super::chooser::Asking;
+    match arguments.chooser.asking {
+        Asking::Answer | Asking::Likelihood => {}
+        Asking::Whole => return Err(super::errors::not_for_trips("whole").into()),
+        Asking::Free => return Err(super::errors::not_for_trips("free").into()),
+    }
+    let mut model = super::model::LoadedModel::load(&arguments.chooser, &Limits::default())?;
+    let mut chooser = model.chooser()?;
+    all(arguments, &mut chooser, output)
+}
+
+/// Plans and measures the trips of all queries.
+fn all(arguments: &Arguments, chooser: &mut dyn Chooser, output: &mut Output) -> Result<Exit, Failure> {
     let tables = TravelTables::read(&arguments.tables, &Limits::default())?;
-    let queries = text(&arguments.queries)?;
-    let lines: Vec<&str> = queries.lines().filter(|line| !line.trim().is_empty()).collect();
-    let numbers: Vec<usize> =
-        if arguments.only.is_empty() { (0..lines.len()).collect() } else { arguments.only.clone() };
-    let given = arguments.evaluate.as_deref().map(text).transpose()?;
+    let queries = tasks::lines(&arguments.queries, &arguments.only)?;
+    let given = arguments.evaluate.as_ref().map(|path| source::text(path, &Limits::default())).transpose()?;
     let given: Option<Vec<&str>> = given.as_deref().map(|text| text.lines().collect());
     let mut scores = Vec::new();
-    for (place, &number) in numbers.iter().enumerate() {
-        let line = lines.get(number).ok_or_else(|| errors::no_such_task(number, lines.len()))?;
+    for (place, (number, line)) in queries.iter().enumerate() {
         let query = Query::parse(line)?;
         if arguments.spec {
             output.json(&travel_spec(&tables, &query, arguments.candidates)?)?;
@@ -64,13 +86,13 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
         let trip = match &given {
             Some(given) => itinerary(given.get(place).copied().unwrap_or("null"))?,
-            None => plan(arguments, &tables, &query)?,
+            None => plan(arguments, chooser, &tables, &query)?,
         };
         let score = check(&tables, &query, trip.as_ref());
         if arguments.json {
             output.json(&json!(trip))?;
         } else {
-            show(number, trip.as_ref().filter(|_| given.is_none()), &score, output)?;
+            show(*number, trip.as_ref().filter(|_| given.is_none()), &score, output)?;
         }
         scores.push(score);
     }
@@ -98,7 +120,12 @@ fn itinerary(line: &str) -> Result<Option<Itinerary>> {
     serde_json::from_str(line).map_err(|cause| errors::not_a_trip(&cause.to_string()))
 }
 
-fn plan(arguments: &Arguments, tables: &TravelTables, query: &Query) -> Result<Option<Itinerary>> {
+fn plan(
+    arguments: &Arguments,
+    chooser: &mut dyn Chooser,
+    tables: &TravelTables,
+    query: &Query,
+) -> Result<Option<Itinerary>> {
     let value: Value = travel_spec(tables, query, arguments.candidates)?;
     let options = Options { format: Format::Json, ..Options::default() };
     let spec = match Spec::read(&value.to_string(), &options) {
@@ -109,8 +136,7 @@ fn plan(arguments: &Arguments, tables: &TravelTables, query: &Query) -> Result<O
     };
     let mut plans = PlanAutomaton::new(spec)?;
     let questions = Questions::new(plans.spec(), None)?;
-    let mut chooser: Box<dyn Chooser> = arguments.chooser.simple()?;
-    let outcome = search(&mut plans, &mut *chooser, &questions, &SearchOptions::default())?;
+    let outcome = search(&mut plans, chooser, &questions, &SearchOptions::default())?;
     Ok(outcome.plan.map(|plan| Itinerary::of(&plan, plans.spec())))
 }
 

@@ -3,7 +3,8 @@
 use super::show;
 use super::spec::SpecArgs;
 use crate::cli::output::{Exit, Failure, Output};
-use crate::cli::{errors, source};
+use crate::cli::{messages, source};
+use crate::error::ErrorKind;
 use crate::limits::Limits;
 use crate::plan::{Edit, Nearest, ReadPlan, Verdict};
 use crate::syntax::automaton_spec::Spec;
@@ -39,10 +40,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let spec = plans.shared_spec();
     let text = match (&arguments.text, &arguments.plan) {
         (Some(text), _) => text.clone(),
-        (None, Some(path)) => {
-            let bytes = source::read(path, Limits::default().source_bytes)?;
-            String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?
-        }
+        (None, Some(path)) => source::text(path, &Limits::default())?,
         (None, None) => String::new(),
     };
     let plan = ReadPlan::parse(&text, &spec)?;
@@ -50,19 +48,21 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     match plans.verify(&plan, &implied)? {
         Verdict::Valid(found) => {
             if arguments.json {
-                output.json(&json!({ "valid": true, "plan": show::json(&found, &spec) }))?;
+                output.json(&json!({ "valid": true, "steps": show::json(&found, &spec) }))?;
             } else {
                 writeln!(output, "valid: {} steps", found.steps.len())?;
             }
             Ok(Exit::Done)
         }
         Verdict::Wrong { step, feasible, may_end } => {
-            let nearest = match arguments.no_nearest {
-                true => None,
+            let (nearest, undecided) = match arguments.no_nearest {
+                true => (None, None),
                 false => match plans.nearest(&plan) {
-                    Ok(nearest) => Some(nearest),
+                    Ok(nearest) => (Some(nearest), None),
                     // a spec without plans has none that is near
-                    Err(error) if error.code() == "plan/none" => None,
+                    Err(error) if error.code() == "plan/none" => (None, None),
+                    // the verdict holds all the same
+                    Err(error) if error.kind() == ErrorKind::Limit => (None, Some(error)),
                     Err(error) => return Err(error.into()),
                 },
             };
@@ -70,11 +70,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             let known = plan.steps.get(step).is_some_and(|step| !step.meanings.is_empty());
             let mut labels: Vec<String> = Vec::new();
             for symbol in feasible.iter().filter_map(|&action| spec.symbols().get(action)) {
-                labels.push(symbol.text.trim().to_owned());
+                labels.push(symbol.outline().trim().to_owned());
             }
             if arguments.json {
                 let nearest = nearest.as_ref().map(
-                    |nearest| json!({ "plan": show::json(&nearest.plan, &spec), "edits": nearest.edits }),
+                    |nearest| json!({ "steps": show::json(&nearest.plan, &spec), "edits": nearest.edits }),
                 );
                 output.json(&json!({
                     "valid": false,
@@ -106,6 +106,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                 if let Some(nearest) = &nearest {
                     write_nearest(nearest, &spec, output)?;
                 }
+            }
+            if let Some(error) = &undecided {
+                output.flush()?;
+                messages::warning(error.diagnostic());
             }
             Ok(Exit::Rejected)
         }

@@ -1,6 +1,7 @@
 //! Tables of candidates, as files of comma-separated values with the benchmark's column names.
 
 use super::errors;
+use crate::diagnostic::Place;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
@@ -137,7 +138,14 @@ impl TravelTables {
 struct Table {
     name: &'static str,
     columns: FxHashMap<String, usize>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A cell with the place where it begins.
+#[derive(Debug)]
+struct Cell {
+    text: String,
+    place: Place,
 }
 
 struct Row<'t> {
@@ -155,8 +163,11 @@ impl Table {
         let text = std::fs::read_to_string(&path).map_err(|cause| Error::io(&path, &cause))?;
         let mut rows = cells(text.strip_prefix('\u{FEFF}').unwrap_or(&text)).into_iter();
         let header = rows.next().unwrap_or_default();
-        let columns =
-            header.into_iter().enumerate().map(|(place, name)| (name.trim().to_owned(), place)).collect();
+        let columns = header
+            .into_iter()
+            .enumerate()
+            .map(|(place, cell)| (cell.text.trim().to_owned(), place))
+            .collect();
         Ok(Table { name, columns, rows: rows.collect() })
     }
 
@@ -166,11 +177,14 @@ impl Table {
 }
 
 impl Row<'_> {
-    fn text(&self, column: &str) -> Result<String> {
+    fn cell(&self, column: &str) -> Result<Option<&Cell>> {
         let place =
             self.table.columns.get(column).ok_or_else(|| errors::no_column(self.table.name, column))?;
-        let cell = self.table.rows[self.number].get(*place);
-        Ok(cell.map(|cell| cell.trim().to_owned()).unwrap_or_default())
+        Ok(self.table.rows[self.number].get(*place))
+    }
+
+    fn text(&self, column: &str) -> Result<String> {
+        Ok(self.cell(column)?.map(|cell| cell.text.trim().to_owned()).unwrap_or_default())
     }
 
     /// A number, rounded up; thousands may be marked by commas, and a unit may follow.
@@ -180,36 +194,49 @@ impl Row<'_> {
             text.chars().filter(|&c| c != ',').take_while(|c| c.is_ascii_digit() || *c == '.').collect();
         match digits.parse::<f64>() {
             Ok(number) if number < 1e12 => Ok(number.ceil() as u64),
-            _ => Err(errors::bad_cell(self.table.name, column, self.number + 2, &text)),
+            _ => {
+                // a row that ends before the column is too short: its first cell says which it is
+                let row = &self.table.rows[self.number];
+                let place = self.cell(column)?.or(row.first()).map(|cell| cell.place.clone());
+                Err(errors::bad_cell(self.table.name, column, place.unwrap_or(Place::Whole), &text))
+            }
         }
     }
 }
 
-/// Lines of comma-separated cells; a cell in quotes may hold commas, line ends and doubled quotes (RFC 4180).
-fn cells(text: &str) -> Vec<Vec<String>> {
+/// Lines of comma-separated cells; a cell in quotes may hold commas, line ends and doubled quotes (RFC 4180). Lines without
+/// a text are left out.
+fn cells(text: &str) -> Vec<Vec<Cell>> {
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
     let mut quoted = false;
+    // the next character, and where the cell begins
+    let (mut line, mut column) = (1, 1);
+    let mut place = Place::LineColumn { line, column };
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
+        (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
         match c {
             '"' if quoted && chars.peek() == Some(&'"') => {
                 cell.push('"');
                 chars.next();
+                column += 1;
             }
             '"' => quoted = !quoted,
-            ',' if !quoted => row.push(std::mem::take(&mut cell)),
-            '\n' if !quoted => {
-                row.push(std::mem::take(&mut cell));
-                rows.push(std::mem::take(&mut row));
+            ',' | '\n' if !quoted => {
+                row.push(Cell { text: std::mem::take(&mut cell), place });
+                place = Place::LineColumn { line, column };
+                if c == '\n' {
+                    rows.push(std::mem::take(&mut row));
+                }
             }
             '\r' if !quoted => {}
             c => cell.push(c),
         }
     }
     if !cell.is_empty() || !row.is_empty() {
-        row.push(cell);
+        row.push(Cell { text: cell, place });
         rows.push(row);
     }
-    rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
+    rows.retain(|row| row.iter().any(|cell| !cell.text.is_empty()));
     rows
 }

@@ -4,6 +4,7 @@ use super::fields::{Names, entries};
 use num_bigint::BigUint;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A symbol of a spec. The symbols of a plan are its actions.
@@ -193,9 +194,21 @@ impl<'de> Deserialize<'de> for Symbols {
 }
 
 impl Symbol {
-    /// How it is offered in a choice.
-    pub fn shown(&self) -> &str {
-        self.label.as_deref().unwrap_or_else(|| self.text.trim())
+    /// How it is offered in a choice: by its label, else by its text, `…` in place of a set that is not chosen yet.
+    pub fn shown(&self) -> Cow<'_, str> {
+        let shown = self.label.as_deref().unwrap_or_else(|| self.text.trim());
+        match self.set {
+            Some(_) => Cow::Owned(shown.replacen("{}", "…", 1)),
+            None => Cow::Borrowed(shown),
+        }
+    }
+
+    /// What it spells, `…` in place of a set that is not chosen yet.
+    pub fn outline(&self) -> Cow<'_, str> {
+        match self.set {
+            Some(_) => Cow::Owned(self.text.replacen("{}", "…", 1)),
+            None => Cow::Borrowed(&self.text),
+        }
     }
 
     /// How many ways there are to choose the set; 1 if the symbol is not set-valued.
