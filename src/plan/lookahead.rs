@@ -55,6 +55,8 @@ pub(super) struct Distances {
     cost: Vec<Known>,
     /// The states that can be reached are too many to be found at once.
     endless: bool,
+    /// States that searches visited which came to no answer.
+    fruitless: usize,
 }
 
 impl Distances {
@@ -226,8 +228,12 @@ impl PlanAutomaton {
         Ok(())
     }
 
-    /// Searches forwards from one state.
+    /// Searches forwards from one state. Where searches keep failing, there are no more after `plan_states` states in all.
     fn search(&mut self, measure: Measure, state: PlanState) -> Result<()> {
+        if self.distances.fruitless > self.limits().plan_states {
+            self.distances.set(measure, state, Known::Undecided);
+            return Ok(());
+        }
         let mut best: FxHashMap<PlanState, (u128, PlanState)> = FxHashMap::default();
         best.insert(state, (0, state));
         let mut open = BinaryHeap::from([(Reverse(0u128), false, state)]);
@@ -260,6 +266,7 @@ impl PlanAutomaton {
                 open.push((Reverse(distance), true, at));
             }
             if best.len() > SEARCH || self.state_count() >= self.limits().plan_states / 10 * 9 {
+                self.distances.fruitless += best.len();
                 self.distances.set(measure, state, Known::Undecided);
                 return Ok(());
             }

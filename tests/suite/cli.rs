@@ -82,8 +82,17 @@ fn text(path: &Path) -> &str {
 fn help_texts_are_as_recorded() {
     let names =
         ["", "generate", "mask", "check", "explain", "enumerate", "count", "graph", "schema-report", "vocab"];
-    let plan =
-        ["plan", "plan run", "plan count", "plan enumerate", "plan verify", "plan graph", "plan explain"];
+    let plan = [
+        "plan",
+        "plan run",
+        "plan count",
+        "plan enumerate",
+        "plan verify",
+        "plan graph",
+        "plan explain",
+        "plan travel",
+        "plan schema",
+    ];
     for name in names.into_iter().chain(plan) {
         let arguments: Vec<&str> = name.split_whitespace().chain(["--help"]).collect();
         let found = out(0, &arguments);
