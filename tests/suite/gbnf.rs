@@ -153,16 +153,16 @@ fn errors_are_reported_up_to_a_bound() {
         (0..count)
             .fold("root ::= \"a\"\n".to_owned(), |source, i| source + &format!("r{i} ::= 'x' missing{i}\n"))
     };
-    let few = gbnf::compile(&source(7), &gbnf::Options::default()).unwrap_err();
+    let few = compile(&source(7), &Options::default()).unwrap_err();
     assert_eq!((few.diagnostics().count(), few.is_cut()), (7, false), "{few}");
     let lines: Vec<usize> = few.diagnostics().map(|d| d.snippet().unwrap().line()).collect();
     assert_eq!(lines, [2, 3, 4, 5, 6, 7, 8]);
-    let many = gbnf::compile(&source(100_000), &gbnf::Options::default()).unwrap_err();
+    let many = compile(&source(100_000), &Options::default()).unwrap_err();
     assert_eq!((many.diagnostics().count(), many.is_cut()), (20, true));
     assert!(many.to_string().ends_with("there may be more errors: reading stopped here"), "{many}");
     // what one unclosed literal takes in is read again, line by line
     let unclosed = "root ::= \"a\nb ::= [z-a]\nc ::= \"x\" d\n";
-    let error = gbnf::compile(unclosed, &gbnf::Options::default()).unwrap_err();
+    let error = compile(unclosed, &Options::default()).unwrap_err();
     let codes: Vec<&str> = error.diagnostics().map(|d| d.code()).collect();
     assert!(codes.contains(&"gbnf/crossed-range"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! A language model as a chooser, played by a script.
 
-use grammata::decode::LanguageModel;
+use grammata::decode::{LanguageModel, Sampling};
 use grammata::plan::{Asking, Choice, Chooser, ModelChooser, Question};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Result, TokenId};
@@ -60,7 +60,8 @@ fn asked(choices: usize, after: fn(&str) -> Vec<(char, f32)>) -> (Vec<f64>, Resu
     let built = built.special(TokenId::new(END), "<end>").eos([TokenId::new(END)]).build().unwrap();
     let mut model = Script { sequence: Vec::new(), after, logits: Vec::new() };
     let encode = Box::new(|_: &str| Ok(vec![PROMPT]));
-    let mut chooser = ModelChooser::new(&mut model, Arc::new(built), encode, Asking::Likelihood);
+    let mut chooser = ModelChooser::new(&mut model, Arc::new(built), encode, Asking::Likelihood, Sampling::default())
+        .unwrap();
     let question = question(choices);
     (chooser.scores(&question).unwrap_or_default(), chooser.choose(&question))
 }
