@@ -38,8 +38,8 @@ pub(crate) fn undecidable(limit: usize) -> Error {
         .found("conditions on which members come together that take more decisions to combine")
         .allowed(format!("at most {limit} decisions"))
         .help(
-            "let fewer conditions speak of the same members, or split the object into smaller ones; in the library, \
-             `Limits::condition_search` can be raised",
+            "let fewer conditions speak of the same members, split the object into smaller ones, or raise the limit \
+             (`Limits::condition_search`)",
         );
     Error::new(ErrorKind::Limit, diagnostic)
 }
