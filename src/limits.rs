@@ -29,7 +29,7 @@ pub struct Limits {
     pub lockstep_search: usize,
     /// Decisions, each of which tries one entry or alternative both ways, to find out whether an object or another list
     /// of members with conditions can be finished. A list that might take more after some of its members is refused when
-    /// its grammar is built. Default 16,384; each costs as much time as reading the conditions.
+    /// its grammar is built. Default 8,192; each costs up to as much time as reading the conditions.
     pub condition_search: usize,
     /// Steps of work of one compilation, beside [`compile_work_per_byte`](Limits::compile_work_per_byte). A step is one
     /// turn of a loop whose length the input sets: a state, an expression, a pair of alternatives, a configuration; some
@@ -71,7 +71,7 @@ impl Default for Limits {
             automaton_states: 8_000_000,
             cache_bytes: 256 << 20,
             lockstep_search: 200_000,
-            condition_search: 1 << 14,
+            condition_search: 1 << 13,
             compile_work: 10_000_000,
             compile_work_per_byte: 200,
             mask_work: 20_000_000,

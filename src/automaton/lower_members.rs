@@ -28,13 +28,17 @@ impl<'g> Lowering<'g> {
         source.ones.iter().copied().filter(|&one| self.kept.productive.holds(one))
     }
 
-    /// Refuses conditions that take too many decisions to combine.
+    /// Refuses conditions that take too many decisions to combine once the entries that cannot come are left out; without
+    /// that, they were checked when the grammar was built.
     ///
     /// # Errors
     /// The limit `condition_search`.
     pub(super) fn check_conditions(&self) -> Result<()> {
         for expression in self.grammar.expressions() {
             if let Expression::Members(source) = expression
+                && source.is_conditional()
+                && self.possible(source).len() + self.possible_ones(source).count()
+                    < source.members.len() + source.ones.len()
                 && let Some(conditional) = self.conditional(source)
             {
                 conditional.check(source.min > 0 || source.max.is_some(), &self.limits)?;

@@ -125,21 +125,29 @@ impl Clauses {
     /// Whether every question about the list is answered within `limit` decisions: whether it can be finished, whatever
     /// entries came and may still come. `is_counted` says whether the number of members is bounded.
     pub(crate) fn is_decidable(&self, is_counted: bool, limit: usize) -> bool {
+        self.work(is_counted, limit).is_some()
+    }
+
+    /// The steps of work that it takes to know that the list [is decidable](Clauses::is_decidable): literals, times
+    /// decisions. `None` if it is not.
+    pub(crate) fn work(&self, is_counted: bool, limit: usize) -> Option<usize> {
         let is_in_clause = |&variable: &usize| !self.occurrences.range(variable).is_empty();
         let deciding = match is_counted {
             true => (0..self.occurrences.len()).filter(is_in_clause).count(),
             false => self.branching,
         };
         if 1_usize.checked_shl(deciding as u32).is_some_and(|most| most <= limit) {
-            return true;
+            return Some(0);
         }
-        self.exhausts(is_counted, limit)
+        let decisions = self.all_decisions(is_counted, limit)?;
+        Some(decisions * self.clauses.items.len())
     }
 
-    /// Whether all decisions that there are without assumptions are at most `limit`.
-    pub(super) fn exhausts(&self, is_counted: bool, limit: usize) -> bool {
+    /// How many decisions there are without assumptions. `None` if they are more than `limit`.
+    pub(super) fn all_decisions(&self, is_counted: bool, limit: usize) -> Option<usize> {
         let mut search = Search::new(self, is_counted.then(Weights::default));
-        !search.assume(std::iter::empty()) || search.exhaust(limit)
+        let is_done = !search.assume(std::iter::empty()) || search.exhaust(limit);
+        is_done.then_some(search.decisions)
     }
 
     fn add_conditions(&mut self, conditions: &[Condition], next: &mut u32) {

@@ -293,10 +293,12 @@ impl<'a> Conjunctions<'a> {
         let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
         let shape = ObjectShape { members, rest, ones, conditions, count };
         let limit = self.limits.condition_search;
-        if shape.clauses().is_decidable(count.min > 0 || count.max.is_some(), limit) {
-            return Ok(shape);
+        match shape.clauses().work(count.min > 0 || count.max.is_some(), limit) {
+            Some(work) => self.work.spend(work).map(|()| shape),
+            None => {
+                Err(errors::undecidable_conditions(bases.first().map_or("", |base| base.pointer), limit))
+            }
         }
-        Err(errors::undecidable_conditions(bases.first().map_or("", |base| base.pointer), limit))
     }
 
     /// The names that a member must not have to be of a class.

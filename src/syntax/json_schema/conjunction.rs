@@ -15,6 +15,7 @@ use super::string_test::StringTest;
 use super::validate::Validator;
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::work::Budget;
 use bumpalo::Bump;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -69,6 +70,8 @@ pub(super) struct Conjunctions<'a> {
     pub(super) beginnings: Beginnings<'a>,
     pub(super) arena: &'a Bump,
     pub(super) limits: Limits,
+    /// What is left for conditions on members.
+    pub(super) work: Budget,
     /// What is left for finding combinations of alternatives.
     pub(super) budget: u32,
 }
@@ -94,6 +97,7 @@ impl<'a> Conjunctions<'a> {
             beginnings: Beginnings::default(),
             arena,
             limits: limits.clone(),
+            work: Budget::of_compilation(limits, 0),
             budget: combine::BUDGET,
         };
         let mut size = 0;

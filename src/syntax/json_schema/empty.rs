@@ -5,10 +5,12 @@ use super::assertion::{Counts, TypeSet};
 use super::conjunction::{Part, unfold};
 use super::numbers;
 use super::schema::{Schema, SchemaId, Schemas};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How deep into members and items a question goes.
 const DEPTH: u32 = 5;
+/// Schemas that are asked about each required member one by one; more are put in order first.
+const FEW_BASES: usize = 24;
 /// How many conjunctions a question looks at.
 const FUEL: u32 = 300;
 
@@ -146,7 +148,12 @@ impl<'a> Question<'_, 'a> {
     fn no_members(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
         let mut seen = FxHashSet::default();
         let required = bases.iter().flat_map(|base| base.object.required.iter().copied());
-        required.filter(|name| seen.insert(*name)).any(|name| {
+        let mut required = required.filter(|name| seen.insert(*name));
+        if bases.len() > FEW_BASES {
+            let values = MemberValues::of(bases);
+            return required.any(|name| self.is_empty(&values.parts(bases, name), depth - 1));
+        }
+        required.any(|name| {
             let member = |base: &&Schema<'a>| {
                 let object = &base.object;
                 let additional = object.additional.filter(|_| object.patterns.is_empty());
@@ -155,6 +162,42 @@ impl<'a> Question<'_, 'a> {
             let parts: Vec<Part> = bases.iter().filter_map(member).map(Part::whole).collect();
             self.is_empty(&parts, depth - 1)
         })
+    }
+}
+
+/// What many schemas say of members, by name: not all of them need to be asked about each name.
+struct MemberValues<'a> {
+    /// Of the schemas that say nothing of undeclared members: their places, and what they say.
+    declared: FxHashMap<&'a str, Vec<(usize, SchemaId)>>,
+    /// The places of the others, with what they say of undeclared members.
+    additional: Vec<(usize, SchemaId)>,
+}
+
+impl<'a> MemberValues<'a> {
+    fn of(bases: &[&Schema<'a>]) -> MemberValues<'a> {
+        let mut values = MemberValues { declared: FxHashMap::default(), additional: Vec::new() };
+        for (place, base) in bases.iter().enumerate() {
+            let object = &base.object;
+            if let Some(additional) = object.additional.filter(|_| object.patterns.is_empty()) {
+                values.additional.push((place, additional));
+                continue;
+            }
+            for &(name, value) in object.properties.list() {
+                values.declared.entry(name).or_default().push((place, value));
+            }
+        }
+        values
+    }
+
+    /// What the schemas say of a member, in their order.
+    fn parts(&self, bases: &[&Schema<'a>], name: &str) -> Vec<Part> {
+        let mut found = self.declared.get(name).cloned().unwrap_or_default();
+        let additional = self.additional.iter();
+        found.extend(additional.map(|&(place, additional)| {
+            (place, bases[place].object.properties.get(name).unwrap_or(additional))
+        }));
+        found.sort_unstable_by_key(|&(place, _)| place);
+        found.into_iter().map(|(_, schema)| Part::whole(schema)).collect()
     }
 }
 
