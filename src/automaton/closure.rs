@@ -136,8 +136,8 @@ impl Tables {
 
     /// Takes the start of lowest rank of those to enter.
     fn next_call(&mut self, closure: &mut Closure) -> Option<Item> {
-        if let Some(((_, state), mut stacks)) = closure.many_calls.pop_first() {
-            return Some(Item { state, stack: self.stacks.union_all(&mut stacks) });
+        if let Some(((_, state), stacks)) = closure.many_calls.pop_first() {
+            return Some(Item { state, stack: self.stacks.union_all(&stacks) });
         }
         let next = (0..closure.calls.len()).min_by_key(|&i| closure.calls[i].0)?;
         Some(closure.calls.swap_remove(next).1)
@@ -147,8 +147,8 @@ impl Tables {
     pub(super) fn add_all(&mut self, closure: &mut Closure, items: &mut [Item]) {
         items.sort_unstable();
         for same in items.chunk_by(|a, b| a.state == b.state) {
-            let mut stacks: Vec<StackId> = same.iter().map(|item| item.stack).collect();
-            let stack = self.stacks.union_all(&mut stacks);
+            let stacks: Vec<StackId> = same.iter().map(|item| item.stack).collect();
+            let stack = self.stacks.union_all(&stacks);
             self.add(closure, same[0].state, stack);
         }
     }

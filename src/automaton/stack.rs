@@ -203,20 +203,24 @@ impl Stacks {
         self.interned
     }
 
-    /// The union of some sets, of one at least. Pairs of them are united, then pairs of these: one by one, `n` sets of one
-    /// frame would make sets of some `n * n / 2` frames on the way.
-    pub(super) fn union_all(&mut self, sets: &mut [StackId]) -> StackId {
-        let mut count = sets.len();
-        while count > 1 {
-            for place in 0..count / 2 {
-                sets[place] = self.union(sets[2 * place], sets[2 * place + 1]);
-            }
-            if count % 2 == 1 {
-                sets[count / 2] = sets[count - 1];
-            }
-            count = count.div_ceil(2);
+    /// The union of some sets, of one at least. All their frames are merged at once: set by set, `n` sets of one frame would
+    /// make sets of some `n * n / 2` frames on the way.
+    pub(super) fn union_all(&mut self, sets: &[StackId]) -> StackId {
+        if let &[one] = sets {
+            return one;
         }
-        sets.first().copied().unwrap_or(Stacks::EMPTY_STACK)
+        let mut frames: Vec<Frame> = sets.iter().flat_map(|&set| self.frames(set)).copied().collect();
+        frames.sort_unstable_by_key(|frame| (frame.key(), frame.below));
+        frames.dedup();
+        self.interned += frames.len();
+        let mut merged: Vec<Frame> = Vec::with_capacity(frames.len());
+        for frame in frames {
+            match merged.last_mut() {
+                Some(last) if last.key() == frame.key() => last.below = self.union(last.below, frame.below),
+                _ => merged.push(frame),
+            }
+        }
+        self.intern(&merged)
     }
 
     /// How many frames have been interned since this was last called.
