@@ -48,7 +48,7 @@ pub struct Limits {
     /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
     pub plan_states: usize,
     /// Steps of one count of words, or between one listed word and the next: bytes tried in a configuration. A step is
-    /// some 20 to 500 ns. Default 2,000,000.
+    /// some 20 to 500 ns. Default 5,000,000.
     pub words_work: usize,
     /// Bytes of a tokenizer file. The largest in use have some 35 MB. Default 64 MiB.
     pub tokenizer_bytes: usize,
@@ -77,7 +77,7 @@ impl Default for Limits {
             mask_work: 20_000_000,
             template_work: 256 << 20,
             plan_states: 2_000_000,
-            words_work: 2_000_000,
+            words_work: 5_000_000,
             tokenizer_bytes: 64 << 20,
             vocabulary_tokens: 1 << 20,
             token_bytes: 1 << 16,
