@@ -9,7 +9,7 @@ use super::{
     Compiled, Format, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
     pushdown, template, warnings,
 };
-use crate::diagnostic::{Diagnostic, Notation, Source};
+use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{Error, Errors, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
@@ -61,8 +61,9 @@ impl Text {
         }
     }
 
+    /// An error with its lines; one without a place is about the spec as a whole.
     fn locate(&self, error: Error) -> Error {
-        error.in_source(&self.source())
+        error.or_at(&Place::Pointer(String::new())).in_source(&self.source())
     }
 }
 
@@ -133,7 +134,9 @@ impl Spec {
         };
         let without_end =
             productions.as_ref().ok().and_then(|all| warnings::states_without_end(&document, all));
-        let productions = errors.take(productions.and_then(Productions::trimmed));
+        let field = if document.kind == Kind::Cfg { "/rules" } else { "/transitions" };
+        let place = |error: Error| error.or_at(&Place::Pointer(field.to_owned()));
+        let productions = errors.take(productions.and_then(Productions::trimmed).map_err(place));
         warnings::unmade_inputs(&document, &mut warnings);
         // what the values of parameters leave out is left out on purpose
         if let (Some(productions), None) = (&productions, &text.template) {
