@@ -47,6 +47,15 @@ fn exit_codes_are_documented_once_and_in_every_help_text() {
     }
 }
 
+#[test]
+fn every_limit_is_documented() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md")).unwrap();
+    let limits = serde_json::to_value(grammata::Limits::default()).unwrap();
+    for name in limits.as_object().unwrap().keys() {
+        assert!(page.contains(&format!("`{name}`")), "docs/cli.md: {name}");
+    }
+}
+
 /// Every command that reads a grammar, or a tokenizer, ends in the same way for the same reason.
 #[test]
 fn every_command_has_the_same_exit_codes() {

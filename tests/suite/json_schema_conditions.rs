@@ -202,10 +202,12 @@ fn objects_under_random_conditions_are_judged_as_a_validator_does() {
                 count.set(count.get() + 1);
             }
             let Some(compiled) = compiled else { continue };
-            let mut random = Random::new(bytes.iter().fold(1, |hash, &byte| hash * 31 % 65_537 + u64::from(byte)));
+            let mut random =
+                Random::new(bytes.iter().fold(1, |hash, &byte| hash * 31 % 65_537 + u64::from(byte)));
             for _ in 0..3 {
                 let made = made(&compiled, &mut random);
-                let Some(value) = made.map_err(|e| TestCaseError::fail(format!("{e} under {schema} ({order:?})")))?
+                let Some(value) =
+                    made.map_err(|e| TestCaseError::fail(format!("{e} under {schema} ({order:?})")))?
                 else {
                     continue;
                 };

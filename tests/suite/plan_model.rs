@@ -60,8 +60,9 @@ fn asked(choices: usize, after: fn(&str) -> Vec<(char, f32)>) -> (Vec<f64>, Resu
     let built = built.special(TokenId::new(END), "<end>").eos([TokenId::new(END)]).build().unwrap();
     let mut model = Script { sequence: Vec::new(), after, logits: Vec::new() };
     let encode = Box::new(|_: &str| Ok(vec![PROMPT]));
-    let mut chooser = ModelChooser::new(&mut model, Arc::new(built), encode, Asking::Likelihood, Sampling::default())
-        .unwrap();
+    let mut chooser =
+        ModelChooser::new(&mut model, Arc::new(built), encode, Asking::Likelihood, Sampling::default())
+            .unwrap();
     let question = question(choices);
     (chooser.scores(&question).unwrap_or_default(), chooser.choose(&question))
 }

@@ -5,7 +5,6 @@ use crate::cli::graph::{Format, at_least_one};
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{errors, messages, source, svg};
 use crate::error::Error;
-use crate::limits::Limits;
 use crate::plan::{ReadPlan, Verdict, tree_dot, tree_text};
 use clap::ValueEnum;
 use std::io::Write;
@@ -64,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     );
     let (dot, text) = match &arguments.plan {
         Some(path) => {
-            let text = source::text(path, &Limits::default())?;
+            let text = source::text(path, &arguments.spec.limits.get())?;
             match plans.verify(&ReadPlan::parse(&text, &spec)?, &[])? {
                 Verdict::Valid(plan) => (tree_dot(&plan, &spec), Some(tree_text(&plan, &spec))),
                 Verdict::Wrong { step, .. } => return Err(errors::not_a_plan(step + 1).into()),

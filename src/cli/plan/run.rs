@@ -114,7 +114,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 /// The tasks' names and descriptions.
 fn descriptions(arguments: &Arguments) -> Result<Vec<(String, Option<String>)>> {
     let Some(path) = &arguments.tasks else { return Ok(vec![(String::new(), arguments.task.clone())]) };
-    let lines = tasks::lines(path, &arguments.only)?;
+    let lines = tasks::lines(path, &arguments.only, &arguments.spec.limits.get())?;
     Ok(lines.into_iter().map(|(number, line)| (number.to_string(), Some(line))).collect())
 }
 

@@ -18,8 +18,12 @@ pub(super) fn range(argument: &str) -> std::result::Result<RangeInclusive<usize>
 }
 
 /// The lines of a file that are not blank, with their numbers from 0: those that are chosen, or all.
-pub(super) fn lines(path: &Path, only: &[RangeInclusive<usize>]) -> Result<Vec<(usize, String)>> {
-    let text = source::text(path, &Limits::default())?;
+pub(super) fn lines(
+    path: &Path,
+    only: &[RangeInclusive<usize>],
+    limits: &Limits,
+) -> Result<Vec<(usize, String)>> {
+    let text = source::text(path, limits)?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let one = |number: usize| {
         let line = lines.get(number).ok_or_else(|| errors::no_such_task(number, lines.len()))?;

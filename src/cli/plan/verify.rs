@@ -5,7 +5,6 @@ use super::spec::SpecArgs;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{messages, source};
 use crate::error::ErrorKind;
-use crate::limits::Limits;
 use crate::plan::{Edit, Nearest, ReadPlan, Verdict};
 use crate::syntax::automaton_spec::Spec;
 use serde_json::json;
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let spec = plans.shared_spec();
     let text = match (&arguments.text, &arguments.plan) {
         (Some(text), _) => text.clone(),
-        (None, Some(path)) => source::text(path, &Limits::default())?,
+        (None, Some(path)) => source::text(path, &arguments.spec.limits.get())?,
         (None, None) => String::new(),
     };
     let plan = ReadPlan::parse(&text, &spec)?;

@@ -132,8 +132,7 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         for _ in 0..4 {
             let question = list.question(&mut choices);
             let &Question { ref came, ref open, count, keyless, rest } = &question;
-            let answer =
-                Outlook { clauses: &clauses, came, open, count, keyless, rest }.can_be_finished();
+            let answer = Outlook { clauses: &clauses, came, open, count, keyless, rest }.can_be_finished();
             prop_assert_eq!(answer, list.can_be_finished(&question), "{:?} of {:?}", question, list);
             for is_counted in [false, true] {
                 let taken = decisions(&clauses, is_counted, &question);

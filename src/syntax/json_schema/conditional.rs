@@ -295,9 +295,7 @@ impl<'a> Conjunctions<'a> {
         let limit = self.limits.condition_search;
         match shape.clauses().work(count.min > 0 || count.max.is_some(), limit) {
             Some(work) => self.work.spend(work).map(|()| shape),
-            None => {
-                Err(errors::undecidable_conditions(bases.first().map_or("", |base| base.pointer), limit))
-            }
+            None => Err(errors::undecidable_conditions(bases.first().map_or("", |base| base.pointer), limit)),
         }
     }
 
