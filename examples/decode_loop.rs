@@ -61,7 +61,7 @@ fn generate(compiled: &CompiledGrammar, model: &mut Model) -> Result<String> {
         let token = model.choose(&mask);
         matcher.accept_token(token)?;
     }
-    Ok(String::from_utf8_lossy(matcher.bytes()).into_owned())
+    Ok(String::from_utf8_lossy(&matcher.bytes()).into_owned())
 }
 
 /// Stands for a model and its sampler: takes allowed tokens at random, short ones of ASCII to keep the output short.

@@ -22,7 +22,7 @@ pub struct Limits {
     pub automaton_states: usize,
     /// Bytes of lazily made tables and masks kept for one compiled grammar. Default 256 MiB. When it is
     /// reached the tables are dropped and made again as needed; a step that cannot be done within it is an
-    /// error.
+    /// error. More than 8 GiB count as 8 GiB, which is as far as ids reach.
     pub cache_bytes: usize,
     /// Configurations looked at to show that a lockstep (an intersection or complement) can still be
     /// completed. Default 200,000.
@@ -94,6 +94,11 @@ impl Limits {
             .allowed(format!("at most {limit}"))
             .help(format!("make the input smaller, or raise the limit (`Limits::{name}`)"));
         Error::new(ErrorKind::Limit, diagnostic)
+    }
+
+    /// Whether an error says that the cap `name` was exceeded.
+    pub(crate) fn is_exceeded(error: &Error, name: &str) -> bool {
+        error.kind() == ErrorKind::Limit && error.diagnostic().message().contains(&format!("`{name}`"))
     }
 
     /// Refuses a source text of more than `source_bytes`.

@@ -54,6 +54,15 @@ impl ClosedSets {
         self.of.insert_unique(hash, (hash, start, end, id), |known| known.0);
     }
 
+    /// Lets the items of a set go that is not closed to one configuration always, if no others were kept since.
+    pub(super) fn forget(&mut self, place: Place) {
+        if let Place::Free((_, start, end)) = place
+            && end as usize == self.items.len()
+        {
+            self.items.truncate(start as usize);
+        }
+    }
+
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.items.capacity() * size_of::<Item>()

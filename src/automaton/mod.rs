@@ -58,7 +58,7 @@ mod utf8;
 pub mod words;
 
 pub(crate) use characters::Groups;
-pub(crate) use distinct::Likeness;
+pub(crate) use distinct::{AlikeItem, Likeness};
 pub(crate) use endless_names::EndlessNames;
 pub(crate) use parts::Part;
 pub(crate) use shape::Shape;
@@ -171,6 +171,12 @@ impl Automaton {
     /// The limits it was lowered under.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Bytes that lazily made tables may take: [`Limits::cache_bytes`], but no more than 32-bit ids reach, of which each
+    /// takes four bytes at least.
+    pub(crate) fn cache_bytes(&self) -> usize {
+        self.limits.cache_bytes.min((u32::MAX as usize / 2).saturating_mul(4))
     }
 
     /// Where a state comes from.

@@ -418,11 +418,14 @@ impl Tables {
         if let Place::Known(id) = several {
             return Ok(id);
         }
-        self.close(automaton, closure)?;
-        let id = self.intern_closure(automaton, closure)?;
-        if closure.trace.depends {
-            return Ok(id);
-        }
+        let closed = self.close(automaton, closure).and_then(|()| self.intern_closure(automaton, closure));
+        let id = match closed {
+            Ok(id) if !closure.trace.depends => id,
+            _ => {
+                self.closed_sets.forget(several);
+                return closed;
+            }
+        };
         match (single, several) {
             (Some(item), _) => drop(self.closed.insert(item, id)),
             (None, Place::Free(set)) => self.closed_sets.insert(set, id),
@@ -550,7 +553,7 @@ impl Tables {
         if self.unchecked != 0 {
             return Ok(());
         }
-        let limit = automaton.limits().cache_bytes;
+        let limit = automaton.cache_bytes();
         let used = self.memory_usage();
         if used > limit {
             return Err(Limits::exceeded("cache_bytes", limit, format!("{used} bytes of tables")));

@@ -199,7 +199,7 @@ impl Checker<'_> {
 
     /// Explains from where the matcher stands.
     fn rejection(&mut self, bytes: &[u8]) -> Result<Rejection> {
-        let accepted = self.matcher.bytes().len();
+        let accepted = self.matcher.byte_count();
         let rest = bytes.get(accepted..).unwrap_or_default();
         let explanation = self.matcher.explain(rest.get(..CHUNK).unwrap_or(rest))?;
         let (line, column) = line_column(bytes, explanation.position());

@@ -1,5 +1,9 @@
 //! What is made lazily for one compiled grammar. What has been made, any thread reads without a lock ([`Published`]);
 //! what is missing is made under one lock, once, within one memory bound ([`Engine`]).
+//!
+//! When the bound is reached all tables are dropped, and ids mean something else from then on. Outside of the lock an id
+//! therefore only exists together with its generation of tables, as a [`Located`], and whoever reads the tables with one
+//! of another generation is told that nothing is known of it.
 
 use super::allowed::Marks;
 use super::compute::{self, Records};
@@ -17,10 +21,30 @@ use std::sync::{Arc, OnceLock};
 /// The places of the bytes of a text with which names of objects end.
 pub(crate) type NameEnds = SmallVec<[usize; 2]>;
 
+/// A configuration: its id, and the generation of tables that the id belongs to. Neither can be had without the other but
+/// from the [`Engine`] itself, under its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    generation: u64,
+    id: ConfigurationId,
+}
+
+impl Located {
+    /// No completion exists. It belongs to no generation.
+    #[cfg(test)]
+    pub(crate) const DEAD: Located = Located { generation: u64::MAX, id: ConfigurationId::DEAD };
+
+    /// Whether no completion exists.
+    #[inline]
+    pub(crate) fn is_dead(self) -> bool {
+        self.id == ConfigurationId::DEAD
+    }
+}
+
 /// What is known of one generation of tables, for any thread to read. It grows, but nothing in it changes.
 #[derive(Debug)]
 pub(crate) struct Published {
-    pub(crate) generation: u64,
+    generation: u64,
     start: OnceLock<ConfigurationId>,
     successors: Arc<Successors>,
     masks: Segmented<OnceLock<Arc<TokenMask>>>,
@@ -30,14 +54,20 @@ pub(crate) struct Published {
 
 impl Published {
     /// The configuration before the first byte, if it is known.
-    pub(crate) fn start(&self) -> Option<ConfigurationId> {
-        self.start.get().copied()
+    pub(crate) fn start(&self) -> Option<Located> {
+        self.start.get().map(|&id| Located { generation: self.generation, id })
+    }
+
+    /// The id of a configuration, if it is of this generation.
+    #[inline]
+    fn id(&self, at: Located) -> Option<ConfigurationId> {
+        (at.generation == self.generation).then_some(at.id)
     }
 
     /// The mask of a configuration, if it has been made.
     #[inline]
-    pub(crate) fn mask(&self, configuration: ConfigurationId) -> Option<&Arc<TokenMask>> {
-        self.masks.get(configuration.index())?.get()
+    pub(crate) fn mask(&self, at: Located) -> Option<&Arc<TokenMask>> {
+        self.masks.get(self.id(at)?.index())?.get()
     }
 
     /// The configuration after some bytes, or the dead one, if it is known; and the places of the bytes with which names
@@ -45,25 +75,31 @@ impl Published {
     pub(crate) fn run(
         &self,
         automaton: &Automaton,
-        mut at: ConfigurationId,
+        at: Located,
         bytes: &[u8],
-    ) -> Option<(ConfigurationId, NameEnds)> {
+    ) -> Option<(Located, NameEnds)> {
+        let mut id = self.id(at)?;
         let mut ends = NameEnds::new();
         let names = automaton.has_names();
         for (place, &byte) in bytes.iter().enumerate() {
-            at = self.successors.step(automaton, at, byte)?;
-            if at == ConfigurationId::DEAD {
+            id = self.successors.step(automaton, id, byte)?;
+            if id == ConfigurationId::DEAD {
                 break;
             }
-            if names && self.successors.is_named(at) {
+            if names && self.successors.is_named(id) {
                 ends.push(place);
             }
         }
-        Some((at, ends))
+        Some((Located { id, ..at }, ends))
     }
 
-    pub(crate) fn successors(&self) -> &Successors {
-        &self.successors
+    /// What is known of a configuration; `None` if it is of another generation.
+    pub(crate) fn ask<R>(
+        &self,
+        at: Located,
+        ask: impl FnOnce(&Successors, ConfigurationId) -> R,
+    ) -> Option<R> {
+        self.id(at).map(|id| ask(&self.successors, id))
     }
 
     /// Bytes of tables and masks.
@@ -119,8 +155,27 @@ impl Engine {
         &self.current
     }
 
+    /// How many times the tables were dropped.
     pub(crate) fn generation(&self) -> u64 {
         self.published.generation
+    }
+
+    /// Whether a configuration is one of the present tables.
+    pub(crate) fn has(&self, at: Located) -> bool {
+        self.published.id(at).is_some()
+    }
+
+    /// The id of a configuration of the present tables.
+    ///
+    /// # Errors
+    /// It is of other tables, which is a defect.
+    pub(crate) fn id(&self, at: Located) -> Result<ConfigurationId> {
+        self.published.id(at).ok_or_else(super::errors::stale_configuration)
+    }
+
+    /// A configuration of the present tables by its id.
+    pub(crate) fn located(&self, id: ConfigurationId) -> Located {
+        Located { generation: self.generation(), id }
     }
 
     /// Drops all that was made. What is left of the work of the present mask stays.
@@ -131,13 +186,24 @@ impl Engine {
         self.published = published(self.generation() + 1, &self.tables);
         self.current.store(Arc::clone(&self.published));
         self.records = Records::default();
+        // a mask that ended in a panic may have left some
+        self.marks = Marks::default();
         self.mask_bytes = 0;
     }
 
     /// The configuration before the first byte.
-    pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<ConfigurationId> {
+    pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<Located> {
         let start = self.tables.start(automaton)?;
-        Ok(*self.published.start.get_or_init(|| start))
+        Ok(self.located(*self.published.start.get_or_init(|| start)))
+    }
+
+    /// The configuration after one more byte.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn step(&mut self, automaton: &Automaton, at: Located, byte: u8) -> Result<Located> {
+        let next = self.tables.step(automaton, self.id(at)?, byte)?;
+        Ok(self.located(next))
     }
 
     /// Says how much has been made.
@@ -160,7 +226,7 @@ impl Engine {
         vocabulary: &Vocabulary,
         configuration: ConfigurationId,
     ) -> Result<Arc<TokenMask>> {
-        if let Some(mask) = self.published.mask(configuration) {
+        if let Some(mask) = self.published.mask(self.located(configuration)) {
             return Ok(Arc::clone(mask));
         }
         let mask = compute::mask(

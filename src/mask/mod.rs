@@ -25,6 +25,7 @@ mod compute;
 mod difference;
 mod distinct;
 mod engine;
+mod errors;
 mod groups;
 mod lasting;
 mod loops;
@@ -36,5 +37,5 @@ mod uniform;
 mod walk;
 
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
-pub(crate) use engine::{Engine, NameEnds, Published};
+pub(crate) use engine::{Engine, Located, NameEnds};
 pub use token_mask::TokenMask;

@@ -21,8 +21,8 @@ pub(super) fn rejected(explanation: &Explanation) -> Error {
 }
 
 pub(super) fn rejected_end(matcher: &mut Matcher) -> Result<Error> {
-    if matcher.has_ended() {
-        return Ok(after_end(matcher.bytes().len()));
+    if matcher.path.has_ended() {
+        return Ok(after_end(matcher.byte_count()));
     }
     let explanation = matcher.explain(b"")?;
     Ok(rejected(&explanation))

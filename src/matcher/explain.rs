@@ -7,6 +7,9 @@ use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
 use std::fmt;
 
+/// Bytes before the place of a rejection that are shown.
+const TAIL: usize = 32;
+
 /// How the grammar takes a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
@@ -111,7 +114,6 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn explain(&mut self, bytes: &[u8]) -> Result<Explanation> {
-        let accepted = self.path.bytes.clone();
         self.with_engine(|with, at| {
             let mut at = with.cursor(at);
             let mut fine = 0;
@@ -125,7 +127,7 @@ impl Matcher {
                     open.insert(byte);
                 }
             }
-            let At { compiled, engine, .. } = with;
+            let At { compiled, engine, path, .. } = with;
             let (automaton, at) = (compiled.automaton(), at.configuration);
             let mut expected: Vec<Expectation> = Vec::new();
             for (state, wanted) in engine.tables.wanted_bytes(automaton, at) {
@@ -139,11 +141,13 @@ impl Matcher {
                     None => expected.push(Expectation { rule, label, bytes: wanted }),
                 }
             }
-            let before: Vec<u8> = accepted.iter().chain(&bytes[..fine]).copied().collect();
+            let before = bytes[..fine].iter().rev().copied().chain(path.backwards());
+            let mut tail: Vec<u8> = before.take(TAIL).collect();
+            tail.reverse();
             Ok(Explanation {
-                position: before.len(),
+                position: path.byte_count() + fine,
                 found: bytes.get(fine).copied(),
-                tail: before[before.len().saturating_sub(32)..].to_vec(),
+                tail,
                 viable: fine == bytes.len(),
                 may_end: engine.tables.is_accepting(at),
                 expected,

@@ -8,6 +8,9 @@ use crate::vocabulary::TokenId;
 /// No more forced bytes than this are looked for at a time.
 const MOST_FORCED: usize = 1 << 16;
 
+/// To split forced bytes into tokens, so many bytes are read at most for each of them.
+const MOST_READ: usize = 256;
+
 impl Matcher {
     /// The longest byte string (65,536 bytes at most) that every completion begins with. Empty where the
     /// text may end or where more than one byte may come.
@@ -15,7 +18,7 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn forced_bytes(&mut self) -> Result<Vec<u8>> {
-        if self.has_ended() {
+        if self.path.has_ended() {
             return Ok(Vec::new());
         }
         self.with_engine(|with, at| {
@@ -53,19 +56,23 @@ impl Matcher {
         let mut ahead = self.fork();
         ahead.accept_bytes(&forced)?;
         let nothing_follows = ahead.is_finished()?;
-        let vocabulary = self.compiled.vocabulary();
-        let trie = vocabulary.trie();
+        let trie = self.compiled.vocabulary().trie();
         let mut tokens = Vec::new();
         let mut rest = forced.as_slice();
-        while let Some((token, length)) = trie.longest_prefix(rest) {
-            let mut node = Some(trie.root());
-            for &byte in rest {
-                node = node.and_then(|node| trie.child(node, byte));
+        // a vocabulary of tokens that go on alike for long would make the list quadratic; it may end anywhere
+        let mut bytes_left = MOST_READ.saturating_mul(1 + forced.len());
+        loop {
+            let (mut node, mut longest, mut read) = (trie.root(), None, 0);
+            while let Some(child) = rest.get(read).and_then(|&byte| trie.child(node, byte)) {
+                (node, read) = (child, read + 1);
+                longest = trie.tokens(node).first().map(|&token| (token, read)).or(longest);
             }
-            let may_reach_past = node.is_some_and(|node| !trie.children(node).is_empty());
-            if may_reach_past && !nothing_follows {
+            let may_reach_past = read == rest.len() && !trie.children(node).is_empty();
+            let Some((token, length)) = longest else { break };
+            if read > bytes_left || may_reach_past && !nothing_follows {
                 break;
             }
+            bytes_left -= read;
             tokens.push(token);
             rest = &rest[length..];
         }
@@ -77,7 +84,7 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn allowed_bytes(&mut self) -> Result<ByteSet> {
-        if self.has_ended() {
+        if self.path.has_ended() {
             return Ok(ByteSet::EMPTY);
         }
         self.with_engine(|with, at| {

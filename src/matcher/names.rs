@@ -6,7 +6,8 @@
 //! token with a quote: names of which there are few, as a beginning may leave none that did not come; and vocabularies with
 //! tokens that hold two names.
 
-use super::{At, Matcher, Path};
+use super::path::{self, Path};
+use super::{At, Matcher};
 use crate::automaton::ConfigurationId;
 use crate::automaton::names::{NameTables, Place};
 use crate::automaton::string_text::Decoder;
@@ -66,9 +67,8 @@ impl At<'_> {
             return Ok(Some(Cursor { configuration, ..at }));
         }
         let quoted = self.compiled.vocabulary().quoted();
-        let Path { names, bytes, .. } = &mut *self.path;
-        let before = since.iter().rev().chain(bytes.iter().rev()).copied();
-        let Some(place) = next_place(names, quoted, at.place, (before, byte, named)) else {
+        let before = since.iter().rev().copied().chain(self.path.backwards());
+        let Some(place) = next_place(self.names, quoted, at.place, (before, byte, named)) else {
             return Ok(None);
         };
         let next = Cursor { configuration, place };
@@ -77,34 +77,59 @@ impl At<'_> {
 
     /// Whether a name that is being read, if one is, may become one that did not come.
     fn is_open(&mut self, at: Cursor) -> Result<bool> {
-        let name = at.place.in_name().filter(|&name| self.path.names.is_left(name));
+        let name = at.place.in_name().filter(|&name| self.names.is_left(name));
         let Some(name) = name.filter(|_| !self.compiled.names_are_endless()) else { return Ok(true) };
-        self.path.names.has_another(
-            self.compiled.automaton(),
-            &mut self.engine.tables,
-            at.configuration,
-            name,
-        )
+        self.names.has_another(self.compiled.automaton(), &mut self.engine.tables, at.configuration, name)
     }
 
-    /// Makes the tables of names anew, without what only was looked at.
+    /// Accepts bytes as a step, if a word goes on so and no object gets a name twice, or will have to.
+    pub(super) fn accept(&mut self, mut configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
+        let automaton = self.compiled.automaton();
+        let mut place = self.path.place();
+        for (read, &byte) in bytes.iter().enumerate() {
+            configuration = self.engine.tables.step(automaton, configuration, byte)?;
+            if configuration == ConfigurationId::DEAD {
+                return Ok(false);
+            }
+            let named = self.engine.tables.successors().is_named(configuration);
+            if place.is_outside() && !named {
+                continue;
+            }
+            let quoted = self.compiled.vocabulary().quoted();
+            let before = bytes[..read].iter().rev().copied().chain(self.path.backwards());
+            match next_place(self.names, quoted, place, (before, byte, named)) {
+                Some(next) => place = next,
+                None => return Ok(false),
+            }
+        }
+        if !self.is_open(Cursor { configuration, place })? {
+            return Ok(false);
+        }
+        self.path.push(bytes, self.engine.located(configuration), place);
+        Ok(true)
+    }
+
+    /// Makes the sets of names again, without what was only looked at.
     fn follow_again(&mut self) -> Result<()> {
         let automaton = self.compiled.automaton();
-        let mut configuration = self.engine.start(automaton)?;
         let quoted = self.compiled.vocabulary().quoted();
-        let Path { names, bytes, start, steps, .. } = &mut *self.path;
-        *names = NameTables::default();
-        let (mut place, mut from) = (*start, 0);
-        for step in steps {
-            for at in from..step.end {
-                configuration = self.engine.tables.step(automaton, configuration, bytes[at])?;
-                let named = self.engine.tables.successors().is_named(configuration);
-                let before = bytes[..at].iter().rev().copied();
-                place = next_place(names, quoted, place, (before, bytes[at], named)).unwrap_or(place);
+        let engine = &mut *self.engine;
+        let start = engine.start(automaton)?;
+        let (mut at, mut place) = (start, self.path.outset());
+        let (text, mut read) = (self.path.bytes(), 0);
+        let mut names = NameTables::default();
+        let mut path = self.path.rewritten(start, |_, bytes| {
+            for &byte in bytes {
+                at = engine.step(automaton, at, byte)?;
+                let named = engine.tables.successors().is_named(engine.id(at)?);
+                let before = text[..read].iter().rev().copied();
+                place = next_place(&mut names, quoted, place, (before, byte, named)).unwrap_or(place);
+                read += 1;
             }
-            from = step.end;
-            step.place = place;
-        }
+            Ok((at, place))
+        })?;
+        path.set_names(names);
+        *self.path = path;
         Ok(())
     }
 
@@ -127,7 +152,7 @@ impl At<'_> {
                 let name = at.place.in_name().filter(|name| child.byte == b'"' && name.0 == Decoder::Plain);
                 if let Some(name) = name.filter(|_| !may_begin) {
                     // what follows the name does not matter
-                    if self.path.names.left_after(name, child.byte).is_none() {
+                    if self.names.left_after(name, child.byte).is_none() {
                         add(child.node);
                     }
                     continue;
@@ -141,7 +166,7 @@ impl At<'_> {
                     None => add(child.node),
                     Some(next) => {
                         let name = next.place.in_name();
-                        if may_begin || name.is_some_and(|name| self.path.names.is_left(name)) {
+                        if may_begin || name.is_some_and(|name| self.names.is_left(name)) {
                             open.push((child.node, next, depth + 1));
                         }
                     }
@@ -164,12 +189,12 @@ impl At<'_> {
             at.place.in_name().map(|name| (trie.root(), at.configuration, name)).into_iter().collect();
         while let Some((node, at, name)) = open.pop() {
             for child in trie.steps(node).iter().filter(|child| child.byte != b'"') {
-                let Some(name) = self.path.names.left_after(name, child.byte) else { continue };
+                let Some(name) = self.names.left_after(name, child.byte) else { continue };
                 let next = self.engine.tables.step(automaton, at, child.byte)?;
-                if next == ConfigurationId::DEAD || !self.path.names.is_left(name) {
+                if next == ConfigurationId::DEAD || !self.names.is_left(name) {
                     continue;
                 }
-                if !self.path.names.has_another(automaton, &mut self.engine.tables, next, name)? {
+                if !self.names.has_another(automaton, &mut self.engine.tables, next, name)? {
                     without.extend(trie.tokens(child.node).iter().map(|token| token.get()));
                 }
                 open.push((child.node, next, name));
@@ -193,42 +218,34 @@ fn next_place(
     }
 }
 
-impl Matcher {
-    /// Which names came after more bytes, which end names at some places; nothing if one of those came before, or if what
-    /// was begun can become no other.
-    pub(super) fn place_after(&mut self, bytes: &[u8], ends: &NameEnds) -> Result<Option<Place>> {
-        let mut place = self.path.place();
-        if place.is_outside() && ends.is_empty() {
-            return Ok(Some(place));
-        }
-        let quoted = self.compiled.vocabulary().quoted();
-        for (at, &byte) in bytes.iter().enumerate() {
-            let before = bytes[..at].iter().rev().chain(self.path.bytes.iter().rev()).copied();
-            let named = ends.contains(&at);
-            match next_place(&mut self.path.names, quoted, place, (before, byte, named)) {
-                Some(next) => place = next,
-                None => return Ok(None),
-            }
-        }
-        let is_left = place.in_name().is_some_and(|name| self.path.names.is_left(name));
-        if !is_left || self.compiled.names_are_endless() {
-            return Ok(Some(place));
-        }
-        let is_open = self.with_engine(|with, mut configuration| {
-            for &byte in bytes {
-                configuration = with.engine.tables.step(with.compiled.automaton(), configuration, byte)?;
-            }
-            with.is_open(Cursor { configuration, place })
-        });
-        Ok(is_open?.then_some(place))
+/// Which names came after more bytes, which end names at some places. Nothing if one of those came before, or if it takes
+/// the engine to know whether what was begun can become another.
+pub(super) fn place_after(
+    compiled: &CompiledGrammar,
+    path: &Path,
+    bytes: &[u8],
+    ends: &NameEnds,
+) -> Option<Place> {
+    let quoted = compiled.vocabulary().quoted();
+    let names = path.names();
+    let mut names = path::lock(&names);
+    let mut place = path.place();
+    for (read, &byte) in bytes.iter().enumerate() {
+        let before = bytes[..read].iter().rev().copied().chain(path.backwards());
+        place = next_place(&mut names, quoted, place, (before, byte, ends.contains(&read)))?;
     }
+    let is_left = place.in_name().is_some_and(|name| names.is_left(name));
+    (!is_left || compiled.names_are_endless()).then_some(place)
+}
 
+impl Matcher {
     /// A mask without the tokens that would give an object a name twice.
     pub(super) fn without_repeated_names(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
         if self.path.place().is_outside() {
             return Ok(mask);
         }
-        if self.path.names.memory_usage() > ROOM + ROOM_PER_BYTE * self.path.bytes.len() {
+        let size = path::lock(&self.path.names()).memory_usage();
+        if size > ROOM + ROOM_PER_BYTE * self.path.byte_count() {
             self.with_engine(|with, _| with.follow_again())?;
         }
         self.compiled.look_at_names();
@@ -241,9 +258,10 @@ impl Matcher {
     }
 
     /// Tokens that end a name which came.
-    fn repeated(&mut self, place: Place) -> FxHashSet<u32> {
-        let Matcher { compiled, path: Path { names, .. } } = self;
-        let vocabulary = compiled.vocabulary();
+    fn repeated(&self, place: Place) -> FxHashSet<u32> {
+        let names = self.path.names();
+        let mut names = path::lock(&names);
+        let vocabulary = self.compiled.vocabulary();
         let quoted = vocabulary.quoted();
         let mut repeated = FxHashSet::default();
         let name = place.in_name().filter(|&name| names.is_left(name));

@@ -199,7 +199,7 @@ fn walk(
     for length in 0..4 * LONG {
         let accepting = matcher.is_accepting().map_err(|e| e.to_string())?;
         if accepting && (length > LONG || choices.chance(30)) {
-            return Ok(String::from_utf8(matcher.bytes().to_vec()).ok());
+            return Ok(String::from_utf8(matcher.bytes()).ok());
         }
         let mask = matcher.mask().map_err(|e| e.to_string())?;
         if mask.is_empty() {

@@ -101,11 +101,11 @@ fn has_long_number(text: &str) -> bool {
 fn made(matcher: &mut Matcher, choices: &mut Choices<'_>, random: &mut u64) -> Option<String> {
     for length in 0..300 {
         if matcher.is_accepting().unwrap() && (length > 60 || choices.chance(30)) {
-            return String::from_utf8(matcher.bytes().to_vec()).ok();
+            return String::from_utf8(matcher.bytes()).ok();
         }
         let mask = matcher.mask().unwrap();
         let allowed: Vec<u8> = mask.iter().filter_map(|token| u8::try_from(token.get()).ok()).collect();
-        assert!(!mask.is_empty(), "stuck after {}", String::from_utf8_lossy(matcher.bytes()));
+        assert!(!mask.is_empty(), "stuck after {}", String::from_utf8_lossy(&matcher.bytes()));
         *random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let number = (*random >> 33) as usize;
         let liked: &[u8] = match number % 16 {

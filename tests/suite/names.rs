@@ -214,7 +214,7 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
     for (place, &choice) in choices.iter().enumerate() {
         let mask = matcher.mask().unwrap();
         let found: Vec<TokenId> = mask.iter().filter(|id| !vocabulary.is_eos(*id)).collect();
-        let before = matcher.bytes().to_vec();
+        let before = matcher.bytes();
         let shown = String::from_utf8_lossy(&before);
         let is_plain = |bytes: &[u8]| !has_repeated_name(&[&before, bytes].concat());
         let alone: Vec<TokenId> = vocabulary
@@ -259,15 +259,15 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
         matcher.accept_token(token).unwrap();
         if place % 7 == 6 {
             // back and forth
-            let bytes = matcher.bytes().to_vec();
+            let bytes = matcher.bytes();
             let fork = matcher.fork();
             matcher.rollback(usize::from(choice) % (matcher.steps() + 1)).unwrap();
-            let rest = bytes[matcher.bytes().len()..].to_vec();
+            let rest = bytes[matcher.byte_count()..].to_vec();
             matcher.accept_bytes(&rest).unwrap();
             assert_eq!(*matcher.mask().unwrap(), *fork.clone().mask().unwrap());
         }
     }
-    matcher.bytes().to_vec()
+    matcher.bytes()
 }
 
 proptest! {

@@ -1,0 +1,298 @@
+//! What a matcher has accepted: a persistent list of steps.
+//!
+//! The steps lie in chunks, each of which holds the one before it. Full chunks never change and are shared by forks, so
+//! that a fork copies one chunk at most, however long the text is.
+
+use crate::automaton::Automaton;
+use crate::automaton::names::{NameTables, Place};
+use crate::error::Result;
+use crate::mask::{Engine, Located};
+use crate::work::Budget;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A chunk of so many steps is full.
+const STEPS: usize = 64;
+
+/// So is one of so many bytes: a step may be a long text.
+const BYTES: usize = 1 << 12;
+
+/// What was accepted so far, and the configurations that it led to.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    /// The configuration before the first byte; none before the first use.
+    start: Option<Located>,
+    /// The names that came before the first byte.
+    outset: Place,
+    /// The last chunk. It is empty where no step was accepted, or where the one before it has just become full.
+    last: Chunk,
+    /// The sets of names that the places of the steps are of. Forks share them: they only grow.
+    names: Arc<Mutex<NameTables>>,
+}
+
+/// An accepted token or byte string.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// Bytes accepted by then.
+    end: usize,
+    /// The configuration after it.
+    at: Located,
+    /// Which names of objects came.
+    place: Place,
+    /// Whether it is an end-of-sequence token.
+    is_end: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Chunk {
+    before: Option<Arc<Chunk>>,
+    /// Steps and bytes of the chunks before.
+    steps_before: usize,
+    bytes_before: usize,
+    steps: Vec<Step>,
+    bytes: Vec<u8>,
+}
+
+/// Chunks are dropped one after the other: there may be too many for the stack.
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut chunk) = next.and_then(Arc::into_inner) {
+            next = chunk.before.take();
+        }
+    }
+}
+
+impl Chunk {
+    fn after(chunk: Chunk) -> Chunk {
+        let (steps, bytes) = (chunk.steps_before + chunk.steps.len(), chunk.bytes_before + chunk.bytes.len());
+        Chunk {
+            steps_before: steps,
+            bytes_before: bytes,
+            before: Some(Arc::new(chunk)),
+            steps: Vec::with_capacity(STEPS),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.steps.len() >= STEPS || self.bytes.len() >= BYTES
+    }
+
+    /// The steps with the bytes of each.
+    fn iter(&self) -> impl Iterator<Item = (&Step, &[u8])> {
+        let starts = std::iter::once(self.bytes_before).chain(self.steps.iter().map(|step| step.end));
+        let bytes =
+            move |start: usize, end: usize| &self.bytes[start - self.bytes_before..end - self.bytes_before];
+        self.steps.iter().zip(starts).map(move |(step, start)| (step, bytes(start, step.end)))
+    }
+}
+
+impl Path {
+    pub(super) fn new(outset: Place) -> Path {
+        Path { start: None, outset, last: Chunk::default(), names: Arc::default() }
+    }
+
+    /// Which names came before the first byte.
+    pub(super) fn outset(&self) -> Place {
+        self.outset
+    }
+
+    /// The path without steps.
+    pub(super) fn emptied(&self) -> Path {
+        Path { start: self.start, ..Path::new(self.outset) }
+    }
+
+    fn last_step(&self) -> Option<&Step> {
+        self.last.steps.last().or_else(|| self.last.before.as_ref()?.steps.last())
+    }
+
+    /// Adds a step.
+    pub(super) fn push(&mut self, bytes: &[u8], at: Located, place: Place) {
+        self.last.bytes.extend_from_slice(bytes);
+        self.push_step(at, place, false);
+    }
+
+    /// Adds an end-of-sequence token.
+    pub(super) fn push_end(&mut self, at: Located) {
+        self.push_step(at, self.place(), true);
+    }
+
+    fn push_step(&mut self, at: Located, place: Place, is_end: bool) {
+        let end = self.byte_count();
+        self.last.steps.push(Step { end, at, place, is_end });
+        if self.last.is_full() {
+            self.last = Chunk::after(std::mem::take(&mut self.last));
+        }
+    }
+
+    /// Takes the last steps back; there must be as many.
+    pub(super) fn pop(&mut self, mut count: usize) {
+        while count > 0 {
+            if self.last.steps.is_empty() {
+                let Some(before) = self.last.before.take() else { return };
+                self.last = Arc::unwrap_or_clone(before);
+            }
+            let popped = count.min(self.last.steps.len());
+            self.last.steps.truncate(self.last.steps.len() - popped);
+            let end = self.last.steps.last().map_or(self.last.bytes_before, |step| step.end);
+            self.last.bytes.truncate(end - self.last.bytes_before);
+            count -= popped;
+        }
+    }
+
+    pub(super) fn step_count(&self) -> usize {
+        self.last.steps_before + self.last.steps.len()
+    }
+
+    pub(super) fn byte_count(&self) -> usize {
+        self.last.bytes_before + self.last.bytes.len()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.last_step().is_some_and(|step| step.is_end)
+    }
+
+    /// Which names of objects came.
+    #[inline]
+    pub(super) fn place(&self) -> Place {
+        self.last_step().map_or(self.outset, |step| step.place)
+    }
+
+    /// The configuration, of whichever generation; none before the first use.
+    #[inline]
+    pub(super) fn at(&self) -> Option<Located> {
+        self.last_step().map(|step| step.at).or(self.start)
+    }
+
+    /// The configuration. Before the first use that is `start`, from now on.
+    #[inline]
+    pub(super) fn at_or_start(&mut self, start: impl FnOnce() -> Option<Located>) -> Option<Located> {
+        if self.at().is_none() {
+            self.start = start();
+        }
+        self.at()
+    }
+
+    /// The configuration in the engine's tables. Where they are of another generation than the steps, all steps are made
+    /// again along the bytes.
+    pub(super) fn find(&mut self, automaton: &Automaton, engine: &mut Engine) -> Result<Located> {
+        match self.at().filter(|at| engine.has(*at)) {
+            Some(at) => Ok(at),
+            None => self.find_again(automaton, engine),
+        }
+    }
+
+    #[cold]
+    fn find_again(&mut self, automaton: &Automaton, engine: &mut Engine) -> Result<Located> {
+        // each step was made within the work of its own
+        let work = std::mem::replace(&mut engine.tables.work, Budget::unbounded());
+        let found = self.made_again(automaton, engine);
+        engine.tables.work = work;
+        let (path, at) = found?;
+        *self = path;
+        Ok(at)
+    }
+
+    fn made_again(&self, automaton: &Automaton, engine: &mut Engine) -> Result<(Path, Located)> {
+        let start = engine.start(automaton)?;
+        let mut at = start;
+        let path = self.rewritten(start, |place, bytes| {
+            at = bytes.iter().try_fold(at, |at, &byte| engine.step(automaton, at, byte))?;
+            Ok((at, place))
+        })?;
+        Ok((path, at))
+    }
+
+    /// The same text with other configurations and places: those that `rewrite` says for the place and the bytes of each step,
+    /// in turn.
+    pub(super) fn rewritten(
+        &self,
+        start: Located,
+        mut rewrite: impl FnMut(Place, &[u8]) -> Result<(Located, Place)>,
+    ) -> Result<Path> {
+        let mut path = Path { start: Some(start), names: Arc::clone(&self.names), ..Path::new(self.outset) };
+        for chunk in self.chunks() {
+            for (step, bytes) in chunk.iter() {
+                let (at, place) = rewrite(step.place, bytes)?;
+                path.last.bytes.extend_from_slice(bytes);
+                path.push_step(at, place, step.is_end);
+            }
+        }
+        Ok(path)
+    }
+
+    /// The chunks, the first one first.
+    fn chunks(&self) -> Vec<&Chunk> {
+        let mut chunks: Vec<&Chunk> =
+            std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref()).collect();
+        chunks.reverse();
+        chunks
+    }
+
+    /// The bytes.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let chunks = self.chunks();
+        let mut bytes = Vec::with_capacity(self.byte_count());
+        chunks.iter().for_each(|chunk| bytes.extend_from_slice(&chunk.bytes));
+        bytes
+    }
+
+    /// The bytes, the last one first.
+    pub(super) fn backwards(&self) -> impl Iterator<Item = u8> {
+        let chunks = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
+        chunks.flat_map(|chunk| chunk.bytes.iter().rev().copied())
+    }
+
+    /// The sets of names.
+    pub(super) fn names(&self) -> Arc<Mutex<NameTables>> {
+        Arc::clone(&self.names)
+    }
+
+    /// Replaces the sets of names, which are then not those of forks any more.
+    pub(super) fn set_names(&mut self, names: NameTables) {
+        self.names = Arc::new(Mutex::new(names));
+    }
+}
+
+/// Locks sets of names. Each change of them is whole or not begun, so whoever panicked has left them usable.
+pub(super) fn lock(names: &Mutex<NameTables>) -> MutexGuard<'_, NameTables> {
+    names.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grown(path: &mut Path, steps: std::ops::Range<usize>) {
+        steps.for_each(|step| path.push(step.to_string().as_bytes(), Located::DEAD, Place::OUTSIDE));
+    }
+
+    fn text(steps: impl Iterator<Item = usize>) -> Vec<u8> {
+        steps.flat_map(|step| step.to_string().into_bytes()).collect()
+    }
+
+    #[test]
+    fn forks_share_what_came_before_and_steps_are_taken_back_across_chunks() {
+        let mut path = Path::new(Place::OUTSIDE);
+        grown(&mut path, 0..1000);
+        for back in [0, 1, 39, 40, 41, 63, 64, 65, 500, 1000] {
+            let mut fork = path.clone();
+            fork.pop(back);
+            assert_eq!((fork.step_count(), fork.bytes()), (1000 - back, text(0..1000 - back)));
+            grown(&mut fork, 5000..5100);
+            let expected = text((0..1000 - back).chain(5000..5100));
+            assert_eq!(fork.byte_count(), expected.len());
+            assert!(fork.backwards().eq(expected.iter().rev().copied()), "{back} steps back");
+            assert_eq!(path.bytes(), text(0..1000));
+        }
+    }
+
+    #[test]
+    fn a_long_path_is_dropped_without_deep_recursion() {
+        let mut path = Path::new(Place::OUTSIDE);
+        (0..2_000_000).for_each(|_| path.push(b"", Located::DEAD, Place::OUTSIDE));
+        let fork = path.clone();
+        drop(path);
+        assert_eq!(fork.step_count(), 2_000_000);
+    }
+}
