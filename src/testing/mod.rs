@@ -15,3 +15,5 @@ pub mod fuzz;
 pub mod fuzz_templates;
 pub mod generate;
 pub mod names;
+pub mod pressure;
+pub mod soak;

@@ -5,6 +5,7 @@
 use grammata::grammar::{GrammarBuilder, Member, Order};
 use grammata::testing::agreement::{Outcome, operations_agree, threads_agree, words_are_accepted};
 use grammata::testing::generate::GrammarShape;
+use grammata::testing::pressure::finite_schemas_agree;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind};
 use proptest::prelude::*;
@@ -14,13 +15,17 @@ use std::collections::BTreeMap;
 
 type Property = fn(&[u8], &GrammarShape) -> Result<Outcome, String>;
 
-/// Tries a property on random cases. At most `undecided` percent of them may stay undecided.
+/// Tries a property on random cases of a shape. At most `undecided` percent of them may stay undecided.
 fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
+    hold_on_bytes(|bytes| property(bytes, shape), undecided);
+}
+
+fn hold_on_bytes(property: impl Fn(&[u8]) -> Result<Outcome, String>, undecided: usize) {
     let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let counts: RefCell<BTreeMap<Outcome, usize>> = RefCell::default();
     let outcome = TestRunner::new(config).run(&prop::collection::vec(any::<u8>(), 0..800), |bytes| {
-        let outcome = property(&bytes, shape).map_err(TestCaseError::fail)?;
+        let outcome = property(&bytes).map_err(TestCaseError::fail)?;
         *counts.borrow_mut().entry(outcome).or_default() += 1;
         Ok(())
     });
@@ -72,6 +77,16 @@ fn words_are_accepted_in_any_tokenisation_with_locksteps() {
 #[test]
 fn threads_that_share_a_compiled_grammar_get_the_same_masks() {
     hold(threads_agree, &GrammarShape::default(), 2);
+}
+
+#[test]
+fn names_and_items_that_run_out_agree_with_all_words_while_tables_are_dropped() {
+    hold_on_bytes(|bytes| finite_schemas_agree(bytes, 1), 20);
+}
+
+#[test]
+fn names_and_items_that_run_out_agree_with_all_words_while_other_threads_drop_tables() {
+    hold_on_bytes(|bytes| finite_schemas_agree(bytes, 3), 20);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use crate::command::{self, Result, cargo};
 use crate::fuzz;
+use crate::soak;
 use crate::steps::{self, Step};
 use crate::tools::NEXTEST;
-use std::process::Command;
 
 /// Cases of each property; the suite itself takes some hundred.
 const CASES: &str = "10000";
@@ -12,7 +12,7 @@ const CASES: &str = "10000";
 const SCHEMAS: &str = "100000";
 /// Walks through the shipped plan specs.
 const WALKS: &str = "100000";
-/// Minutes of the soak test.
+/// Minutes of the soak test at each size of tables.
 const SOAK_MINUTES: &str = "10";
 /// All fuzz targets for three hours, each for ten minutes at least.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 3 * 60 * 60, least: 600, address_sanitizer: true };
@@ -35,7 +35,7 @@ const STEPS: [Step; 7] = [
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
     ("loom", loom),
-    ("soak", soak),
+    ("soak", || soak::run(SOAK_MINUTES)),
     ("address-sanitizer", || FUZZING.run()),
 ];
 
@@ -58,12 +58,5 @@ fn tests(name: &str) -> Result {
 
 /// The publication of tables under every interleaving of threads.
 fn loom() -> Result {
-    let mut command: Command = cargo(&["test", "--release", "--test", "loom"]);
-    command::run(command.env("RUSTFLAGS", "--cfg loom"))
-}
-
-/// Threads, small caches, forks, rollbacks and dropped matchers, against a twin with room.
-fn soak() -> Result {
-    let program = ["run", "--release", "--features", "testing", "--example", "soak", "--"];
-    command::run(cargo(&program).args(["--minutes", SOAK_MINUTES]))
+    command::run(&mut cargo(&["test", "--release", "--package", "interleavings"]))
 }

@@ -1,4 +1,4 @@
-//! The repository's chores: `cargo xtask <setup|demo|test|instructions|ci|full>`.
+//! The repository's chores: `cargo xtask <setup|demo|test|instructions|soak|ci|full>`.
 
 mod ci;
 mod command;
@@ -7,6 +7,7 @@ mod full;
 mod fuzz;
 mod instructions;
 mod setup;
+mod soak;
 mod steps;
 mod test;
 mod tools;
@@ -22,6 +23,9 @@ usage: cargo xtask <task>
           fetch ONNX Runtime if it is missing, then run all tests; or only those whose names contain a filter
   instructions [--bless]
           count the instructions of some work with valgrind, and compare them with the record, or record them
+  soak --minutes N
+          for N minutes at each of three sizes of tables: 16 threads, forks, rollbacks and dropped matchers, against a
+          twin that has room for everything; fails if anything differs
   ci [STEP...]
           what continuous integration runs: format, lints, documentation, tests, dependencies, a short fuzz run
   full [STEP...]
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         ("test", _) => test::run(&rest),
         ("instructions", []) => instructions::run(false),
         ("instructions", ["--bless"]) => instructions::run(true),
+        ("soak", ["--minutes", minutes]) => soak::run(minutes),
         ("ci", _) => ci::run(&rest),
         ("full", _) => full::run(&rest),
         _ => {

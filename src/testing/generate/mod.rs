@@ -5,6 +5,7 @@
 //! generation ends, and a shorter string makes a simpler case.
 
 mod choices;
+mod finite;
 mod grammar;
 mod object_schema;
 mod schema;
@@ -13,6 +14,7 @@ mod vocabulary;
 mod words;
 
 pub use choices::Choices;
+pub use finite::{FiniteSchema, random_finite_schema};
 pub use grammar::{GrammarShape, random_grammar};
 pub use object_schema::{random_object, random_object_schema};
 pub use schema::{random_document, random_schema};
