@@ -64,6 +64,7 @@ pub mod mask;
 pub mod matcher;
 pub mod plan;
 pub mod serve;
+mod sync;
 pub mod syntax;
 mod template;
 #[cfg(feature = "testing")]

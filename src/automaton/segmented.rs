@@ -2,9 +2,7 @@
 //!
 //! Entries lie in segments, each twice as long as the one before, which are made once and never move.
 
-use bytemuck::zeroed_slice_box;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{self, AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 
 /// Enough segments for 2³⁰ entries: more than memory has room for.
 const SEGMENTS: usize = 25;
@@ -20,7 +18,7 @@ pub(crate) struct Segmented<T> {
 
 impl<T> Default for Segmented<T> {
     fn default() -> Segmented<T> {
-        Segmented { segments: [const { OnceLock::new() }; SEGMENTS], bytes: AtomicUsize::new(0) }
+        Segmented { segments: std::array::from_fn(|_| OnceLock::new()), bytes: AtomicUsize::new(0) }
     }
 }
 
@@ -34,16 +32,16 @@ pub(crate) trait Fresh: Sized {
     fn fresh(len: usize) -> Box<[Self]>;
 }
 
-/// Zero. The memory is not touched before it is used.
+/// Zero.
 impl Fresh for AtomicU32 {
     fn fresh(len: usize) -> Box<[AtomicU32]> {
-        zeroed_slice_box(len)
+        sync::zeros(len)
     }
 }
 
 impl Fresh for AtomicU64 {
     fn fresh(len: usize) -> Box<[AtomicU64]> {
-        zeroed_slice_box(len)
+        sync::zeros(len)
     }
 }
 

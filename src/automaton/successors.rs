@@ -5,8 +5,8 @@ use super::Automaton;
 use super::segmented::Segmented;
 use super::table::ConfigurationId;
 use crate::grammar::ByteSet;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How the successors of a configuration are kept.
 #[derive(Clone, Copy, Debug)]

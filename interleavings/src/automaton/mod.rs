@@ -1,0 +1,54 @@
+//! The part of `grammata::automaton` that is read without a lock.
+
+#[path = "../../../src/automaton/segmented.rs"]
+pub(crate) mod segmented;
+#[path = "../../../src/automaton/successors.rs"]
+pub(crate) mod successors;
+pub(crate) mod table;
+
+/// An automaton of two classes of bytes.
+#[derive(Debug)]
+pub(crate) struct Automaton;
+
+impl Automaton {
+    pub(crate) fn class_of(&self, byte: u8) -> usize {
+        usize::from(byte & 1)
+    }
+
+    pub(crate) fn class_count(&self) -> usize {
+        2
+    }
+}
+
+/// Writes as `Tables` does: a configuration is there before a successor names it.
+pub(crate) mod writer {
+    use super::successors::{Marks, Row, Successors};
+    use super::table::ConfigurationId;
+
+    /// Adds a configuration that accepts or not.
+    pub(crate) fn add(successors: &Successors, id: u32, accepting: bool) {
+        successors.add(ConfigurationId(id), Marks { accepting, named: accepting }, false);
+    }
+
+    /// Gives a configuration a dense row after `from`, and returns its start and its end.
+    pub(crate) fn dense(successors: &Successors, id: u32, from: u32) -> (u32, u32) {
+        let (row, end) = successors.new_row(from, 2);
+        successors.set_row(ConfigurationId(id), Row::Dense(row));
+        (row, end)
+    }
+
+    /// Says what follows the bytes of a class.
+    pub(crate) fn fill(successors: &Successors, row: u32, class: usize, next: u32) {
+        successors.fill(row, class, class, ConfigurationId(next));
+    }
+
+    /// Says that all bytes lead to the same.
+    pub(crate) fn alike(successors: &Successors, id: u32) {
+        successors.set_alike(ConfigurationId(id));
+    }
+
+    /// Gives a configuration the only byte that may come, with its successor once it is known.
+    pub(crate) fn single(successors: &Successors, id: u32, byte: u8, next: Option<u32>) {
+        successors.set_row(ConfigurationId(id), Row::Single(byte, next.map(ConfigurationId)));
+    }
+}

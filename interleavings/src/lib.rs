@@ -1,0 +1,24 @@
+//! Tables that one thread extends while others read them without a lock, under all interleavings of the threads and all
+//! reorderings that the memory model allows, as far as [loom](loom) explores them.
+//!
+//! The files that do this in grammata are included as they are; `sync` has loom's atomics in place of those of the
+//! standard library, and what else the files name is replaced by the least that compiles.
+
+pub mod models;
+
+#[allow(dead_code, unreachable_pub)]
+mod automaton;
+mod sync;
+
+/// The part of `grammata::grammar` that the tables name.
+mod grammar {
+    /// A set of bytes.
+    #[derive(Debug)]
+    pub(crate) struct ByteSet;
+
+    impl ByteSet {
+        pub(crate) fn from_words(_: [u64; 4]) -> ByteSet {
+            ByteSet
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What must hold of readers, whatever the writer is doing.
+
+use crate::automaton::segmented::Segmented;
+use crate::automaton::successors::Successors;
+use crate::automaton::table::ConfigurationId;
+use crate::automaton::{Automaton, writer};
+use crate::sync::{AtomicU64, Ordering};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+fn explore(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
+
+/// The first index of the second segment.
+const SECOND: usize = 256;
+
+/// An entry is what it was made or what was stored in it; a later one that is there shows that the earlier one is.
+pub fn entries_are_seen_in_the_order_of_writing() {
+    explore(|| {
+        let list: Arc<Segmented<AtomicU64>> = Arc::default();
+        let reader = thread::spawn({
+            let list = Arc::clone(&list);
+            move || {
+                let read = |index: usize| list.get(index).map_or(0, |entry| entry.load(Ordering::Acquire));
+                let (later, earlier) = (read(SECOND), read(0));
+                assert!(matches!(later, 0 | 2) && matches!(earlier, 0 | 1));
+                assert!(later == 0 || earlier == 1, "what was written first is seen first");
+            }
+        });
+        list.entry(0).store(1, Ordering::Release);
+        list.entry(SECOND).store(2, Ordering::Release);
+        reader.join().unwrap();
+    });
+}
+
+/// Two threads may make the same segment: both get the same entry.
+pub fn a_segment_is_made_once() {
+    explore(|| {
+        let list: Arc<Segmented<AtomicU64>> = Arc::default();
+        let other = thread::spawn({
+            let list = Arc::clone(&list);
+            move || list.entry(1).fetch_add(1, Ordering::Relaxed)
+        });
+        list.entry(1).fetch_add(1, Ordering::Relaxed);
+        other.join().unwrap();
+        assert_eq!(list.get(1).map(|entry| entry.load(Ordering::Relaxed)), Some(2));
+    });
+}
+
+/// Whoever gets a successor from a row sees what is known of it.
+pub fn a_successor_is_there_before_it_is_named() {
+    explore(|| {
+        let successors: Arc<Successors> = Arc::default();
+        writer::add(&successors, 2, false);
+        let reader = thread::spawn({
+            let successors = Arc::clone(&successors);
+            move || {
+                let start = ConfigurationId::new(2);
+                match successors.step(&Automaton, start, 1) {
+                    None => {}
+                    Some(ConfigurationId::DEAD) => panic!("no successor is dead"),
+                    Some(next) => {
+                        assert!(next == ConfigurationId::new(3));
+                        assert!(successors.is_accepting(next) && successors.is_named(next));
+                    }
+                }
+                assert!(!successors.is_accepting(start));
+            }
+        });
+        let (row, _) = writer::dense(&successors, 2, 0);
+        writer::add(&successors, 3, true);
+        writer::fill(&successors, row, 1, 3);
+        writer::alike(&successors, 2);
+        reader.join().unwrap();
+    });
+}
+
+/// The same where only one byte may come, whose row is replaced as a whole.
+pub fn a_single_successor_is_there_before_it_is_named() {
+    explore(|| {
+        let successors: Arc<Successors> = Arc::default();
+        writer::add(&successors, 2, true);
+        let reader = thread::spawn({
+            let successors = Arc::clone(&successors);
+            move || {
+                let start = ConfigurationId::new(2);
+                let next = successors.step(&Automaton, start, b'x');
+                assert!(next.is_none_or(|next| next == ConfigurationId::new(3)));
+                assert!(next.is_none_or(|next| successors.is_accepting(next)));
+                let other = successors.step(&Automaton, start, b'y');
+                assert!(other.is_none_or(|other| other == ConfigurationId::DEAD));
+                assert!(successors.is_accepting(start), "marks stay while the row is replaced");
+            }
+        });
+        writer::single(&successors, 2, b'x', None);
+        writer::add(&successors, 3, true);
+        writer::single(&successors, 2, b'x', Some(3));
+        reader.join().unwrap();
+    });
+}
+
+/// One generation of tables, as `grammata::mask` publishes it.
+struct Published {
+    generation: u64,
+    successors: Successors,
+}
+
+/// When tables are dropped, whoever has an id of the old ones reads those, or learns that they are old: never what the id
+/// means in the new ones.
+pub fn an_id_is_read_in_the_tables_of_its_generation() {
+    explore(|| {
+        let first = Published { generation: 0, successors: Successors::default() };
+        // in the first generation configuration 2 accepts, in the second it does not
+        writer::add(&first.successors, 2, true);
+        let current = Arc::new(Mutex::new(Arc::new(first)));
+        let reader = thread::spawn({
+            let current = Arc::clone(&current);
+            move || {
+                let located = (0, ConfigurationId::new(2));
+                for _ in 0..2 {
+                    let published = Arc::clone(&current.lock().unwrap());
+                    if published.generation == located.0 {
+                        assert!(published.successors.is_accepting(located.1));
+                    }
+                }
+            }
+        });
+        let second = Arc::new(Published { generation: 1, successors: Successors::default() });
+        *current.lock().unwrap() = Arc::clone(&second);
+        writer::add(&second.successors, 2, false);
+        reader.join().unwrap();
+    });
+}
