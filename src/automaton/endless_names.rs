@@ -13,6 +13,9 @@ use smallvec::SmallVec;
 /// More configurations than this are not looked at: the names count as few.
 const MOST: usize = 1 << 12;
 
+/// Nor more than take so many bytes of tables.
+const MOST_BYTES: usize = 16 << 20;
+
 /// So many are looked at each time.
 const AT_ONCE: usize = 32;
 
@@ -44,7 +47,8 @@ impl EndlessNames {
                 return Some(true);
             }
             let is_endless = self.look_at_next(automaton).unwrap_or(Some(false));
-            if is_endless == Some(false) || self.reached.order.len() > MOST {
+            let is_large = self.reached.order.len() > MOST || self.tables.memory_usage() > MOST_BYTES;
+            if is_endless == Some(false) || is_large {
                 return Some(false);
             }
             if is_endless == Some(true) {
@@ -53,6 +57,14 @@ impl EndlessNames {
             }
         }
         None
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        let Reached { places, order, before, ways } = &self.reached;
+        let each = size_of::<SmallVec<[usize; 2]>>();
+        let lists = (order.capacity() * size_of::<ConfigurationId>()) + (ways.capacity() * 8);
+        self.tables.memory_usage() + places.capacity() * 17 + lists + before.capacity() * each
     }
 
     /// Looks at one more configuration; if there is none left, says whether the names from a start on are endless.

@@ -11,6 +11,7 @@ use crate::limits::Limits;
 use crate::vocabulary::Vocabulary;
 use crate::work::Budget;
 use arc_swap::{ArcSwap, Guard};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Compiles grammars for one vocabulary. Those that a compiler and its clones have compiled share what is found out about
@@ -63,6 +64,11 @@ impl Compiler {
         self
     }
 
+    /// Lets go what grammars have found out for each other. They find it out again where they need it.
+    pub fn forget(&self) {
+        self.shared.clear();
+    }
+
     /// Compiles a grammar: lowers it to an automaton. Tables and masks are made as they are needed.
     ///
     /// # Errors
@@ -78,7 +84,7 @@ impl Compiler {
             grammar: grammar.clone(),
             names: match automaton.may_have_few_names() {
                 true => FurtherNames::default(),
-                false => FurtherNames { are_endless: OnceLock::from(true), found_out: Mutex::default() },
+                false => FurtherNames { are_endless: OnceLock::from(true), ..FurtherNames::default() },
             },
             automaton,
             vocabulary: Arc::clone(&self.vocabulary),
@@ -113,6 +119,8 @@ struct FurtherNames {
     are_endless: OnceLock<bool>,
     /// Until then, how far that was found out.
     found_out: Mutex<Option<Box<EndlessNames>>>,
+    /// Bytes of that.
+    bytes: AtomicUsize,
 }
 
 /// What a compiled grammar holds at a moment.
@@ -155,13 +163,16 @@ impl CompiledGrammar {
 
     /// Goes on to find out whether that is so, unless another thread does.
     pub(crate) fn look_at_names(&self) {
-        let FurtherNames { are_endless, found_out } = &self.0.names;
+        let FurtherNames { are_endless, found_out, bytes } = &self.0.names;
         if are_endless.get().is_none()
             && let Ok(mut found_out) = found_out.try_lock()
-            && let Some(answer) = found_out.get_or_insert_default().look(&self.0.automaton)
         {
-            are_endless.get_or_init(|| answer);
-            *found_out = None;
+            if let Some(answer) = found_out.get_or_insert_default().look(&self.0.automaton) {
+                are_endless.get_or_init(|| answer);
+                *found_out = None;
+            }
+            let size = found_out.as_ref().map_or(0, |found_out| found_out.memory_usage());
+            bytes.store(size, Ordering::Relaxed);
         }
     }
 
@@ -180,9 +191,10 @@ impl CompiledGrammar {
 
     /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
     pub fn memory_usage(&self) -> usize {
-        let Inner { fixed_bytes, automaton, grammar, published, .. } = &*self.0;
+        let Inner { fixed_bytes, automaton, grammar, published, names, .. } = &*self.0;
         let fixed = fixed_bytes.get_or_init(|| automaton.bytes_ahead() + grammar.memory_usage());
-        fixed + automaton.later_bytes() + published.load().memory_usage()
+        let names = names.bytes.load(Ordering::Relaxed);
+        fixed + automaton.later_bytes() + names + published.load().memory_usage()
     }
 
     /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so

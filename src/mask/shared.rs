@@ -56,6 +56,12 @@ impl Shared {
         Some(facts)
     }
 
+    /// Lets all go.
+    pub(super) fn clear(&self) {
+        // dropped after the lock is given back
+        let _halves = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// Keeps what was found out.
     pub(super) fn insert(&self, known: Known, facts: Option<Arc<Facts>>) {
         let hash = FxBuildHasher.hash_one(&known);

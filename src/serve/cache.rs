@@ -20,8 +20,10 @@ pub struct CachedGrammar {
 /// at once is compiled once.
 ///
 /// What is kept is bounded: each grammar counts with its text, its automaton, and the tables and masks that its
-/// matchers made, which grow. Where that comes to more than the bound, the grammars asked for longest ago are let go;
-/// a sequence that is still following one of them goes on undisturbed, as it holds the grammar itself.
+/// matchers made, which grow. Where that exceeds the bound, the grammars asked for longest ago are let go; a sequence that
+/// is still following one of them goes on undisturbed, as it holds the grammar itself. A grammar is measured when it is
+/// asked for, and all are once in as many requests as there are grammars, so that a request takes no longer where there
+/// are many.
 #[derive(Debug)]
 pub struct GrammarCache {
     compiler: Compiler,
@@ -37,6 +39,10 @@ struct Entries {
     by_source: HashMap<Arc<Source>, Entry>,
     /// How many times a grammar was asked for.
     clock: u64,
+    /// Sum of the bytes of all entries when each was last measured.
+    bytes: usize,
+    /// Requests since all were measured.
+    unmeasured: usize,
 }
 
 #[derive(Debug)]
@@ -44,39 +50,60 @@ struct Entry {
     slot: Slot,
     /// When it was last asked for.
     used: u64,
+    /// Bytes when it was last measured; none before its grammar is compiled.
+    bytes: usize,
 }
 
 impl Entry {
-    /// The bytes of the grammar; `None` while it is being compiled.
-    fn bytes(&self, source: &Source) -> Option<usize> {
-        let cached = self.slot.get()?.as_ref().ok()?;
-        Some(source.text().len() + cached.compiled.memory_usage())
+    /// The bytes of the grammar; none while it is being compiled.
+    fn measure(&self, source: &Source) -> usize {
+        let cached = self.slot.get().and_then(|result| result.as_ref().ok());
+        cached.map_or(0, |cached| source.text().len() + cached.compiled.memory_usage())
     }
 }
 
 impl Entries {
-    fn bytes(&self) -> usize {
-        self.by_source.iter().filter_map(|(source, entry)| entry.bytes(source)).sum()
+    /// Measures the grammar of a source.
+    fn measure(&mut self, source: &Source) {
+        if let Some(entry) = self.by_source.get_mut(source) {
+            let bytes = entry.measure(source);
+            self.bytes = self.bytes - std::mem::replace(&mut entry.bytes, bytes) + bytes;
+        }
+    }
+
+    fn measure_all(&mut self) {
+        self.unmeasured = 0;
+        self.bytes = 0;
+        for (source, entry) in &mut self.by_source {
+            entry.bytes = entry.measure(source);
+            self.bytes += entry.bytes;
+        }
+    }
+
+    fn remove(&mut self, source: &Source) {
+        if let Some(entry) = self.by_source.remove(source) {
+            self.bytes -= entry.bytes;
+        }
     }
 
     /// Lets the grammars asked for longest ago go until the rest is within the bound.
     fn shrink(&mut self, max_bytes: usize) {
-        let mut bytes = self.bytes();
-        if bytes <= max_bytes {
+        self.unmeasured += 1;
+        if self.bytes > max_bytes || self.unmeasured > self.by_source.len() {
+            self.measure_all();
+        }
+        if self.bytes <= max_bytes {
             return;
         }
-        let mut oldest: Vec<(u64, usize, Arc<Source>)> = self
-            .by_source
-            .iter()
-            .filter_map(|(source, entry)| Some((entry.used, entry.bytes(source)?, Arc::clone(source))))
-            .collect();
+        let compiled = self.by_source.iter().filter(|(_, entry)| entry.bytes > 0);
+        let mut oldest: Vec<(u64, Arc<Source>)> =
+            compiled.map(|(source, entry)| (entry.used, Arc::clone(source))).collect();
         oldest.sort_unstable_by_key(|entry| entry.0);
-        for (_, size, source) in oldest {
-            if bytes <= max_bytes {
+        for (_, source) in oldest {
+            if self.bytes <= max_bytes {
                 break;
             }
-            self.by_source.remove(&source);
-            bytes -= size;
+            self.remove(&source);
         }
     }
 }
@@ -99,8 +126,9 @@ impl GrammarCache {
         if result.is_err()
             && entries.by_source.get(source).is_some_and(|entry| Arc::ptr_eq(&entry.slot, &slot))
         {
-            entries.by_source.remove(source);
+            entries.remove(source);
         }
+        entries.measure(source);
         entries.shrink(self.max_bytes);
         result
     }
@@ -115,7 +143,7 @@ impl GrammarCache {
             return Arc::clone(&entry.slot);
         }
         let slot = Slot::default();
-        entries.by_source.insert(Arc::new(source.clone()), Entry { slot: Arc::clone(&slot), used });
+        entries.by_source.insert(Arc::new(source.clone()), Entry { slot: Arc::clone(&slot), used, bytes: 0 });
         slot
     }
 
@@ -136,12 +164,17 @@ impl GrammarCache {
 
     /// Bytes of the grammars that are kept: texts, automata, tables and masks.
     pub fn memory_usage(&self) -> usize {
-        self.entries().bytes()
+        let mut entries = self.entries();
+        entries.measure_all();
+        entries.bytes
     }
 
-    /// Lets all grammars go.
+    /// Lets all grammars go, and what they have found out for each other. The memory of those that no sequence follows is given
+    /// back to the allocator.
     pub fn clear(&self) {
-        self.entries().by_source.clear();
+        self.compiler.forget();
+        // dropped after the lock is given back
+        let _entries = std::mem::take(&mut *self.entries());
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
