@@ -2,7 +2,7 @@
 //! that never get stuck.
 
 use grammata::automaton::{Automaton, ConfigurationId, Tables};
-use grammata::grammar::Grammar;
+use grammata::grammar::{Distinct, Grammar, GrammarBuilder};
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
@@ -39,8 +39,11 @@ fn words(items: &[Vec<String>], min: usize, max: usize) -> BTreeSet<String> {
 
 /// Walks along all words: a byte is allowed if and only if some word goes on with it.
 fn check_language(name: &str, schema: &Value, words: &BTreeSet<String>) {
-    let automaton = Automaton::new(&grammar(schema, Whitespace::Compact), &Limits::default())
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    check_grammar(name, &grammar(schema, Whitespace::Compact), words);
+}
+
+fn check_grammar(name: &str, grammar: &Grammar, words: &BTreeSet<String>) {
+    let automaton = Automaton::new(grammar, &Limits::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut prefixes: BTreeSet<&[u8]> = BTreeSet::new();
     for word in words {
         prefixes.extend((0..=word.len()).map(|end| &word.as_bytes()[..end]));
@@ -65,6 +68,29 @@ fn check_language(name: &str, schema: &Value, words: &BTreeSet<String>) {
 
 fn each(texts: &[&str]) -> Vec<Vec<String>> {
     texts.iter().map(|text| vec![text.to_string()]).collect()
+}
+
+/// What is no JSON is a value of its own, also where it begins or ends as JSON would.
+#[test]
+fn items_that_are_no_json_are_compared_byte_by_byte() {
+    let values = [&["10", "1e1"][..], &["1"], &["1e"], &[",1"], &["-"], &["-1"], &["{"], &["{}"], &[" {}"]];
+    let values = values.map(|spellings| spellings.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    for (min, max) in [(0, 3), (2, 2)] {
+        let mut g = GrammarBuilder::new();
+        let texts: Vec<_> = values.iter().flatten().map(|text| g.text(text.clone())).collect();
+        let (item, separator, open, close) = (g.choice(texts), g.text(","), g.text("["), g.text("]"));
+        let list = g.distinct(Distinct {
+            items: [item].into(),
+            separator,
+            min: min as u32,
+            max: Some(max as u32),
+            endless: false,
+        });
+        let all = g.sequence([open, list, close]);
+        let root = g.declare("root");
+        g.define(root, all);
+        check_grammar("no JSON", &g.build(root).unwrap(), &words(&values, min, max));
+    }
 }
 
 #[test]
@@ -327,11 +353,11 @@ fn walk(schema: &Value, compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices:
     );
     for &choice in choices {
         let mask = matcher.mask().unwrap_or_else(|e| {
-            panic!("{} after {}: {e}", compiled.grammar(), String::from_utf8_lossy(matcher.bytes()))
+            panic!("{} after {}: {e}", compiled.grammar(), String::from_utf8_lossy(&matcher.bytes()))
         });
         let found: Vec<u32> = mask.iter().map(TokenId::get).collect();
-        let expected = token_by_token(compiled, &mut tables, matcher.bytes(), tokens);
-        let text = String::from_utf8_lossy(matcher.bytes()).into_owned();
+        let expected = token_by_token(compiled, &mut tables, &matcher.bytes(), tokens);
+        let text = String::from_utf8_lossy(&matcher.bytes()).into_owned();
         let name = |id: &&u32| tokens.get(**id as usize).map(|token| String::from_utf8_lossy(token));
         let missing: Vec<_> = expected.iter().filter(|id| !found.contains(id)).map(|id| name(&id)).collect();
         let extra: Vec<_> = found.iter().filter(|id| !expected.contains(id)).map(|id| name(&id)).collect();
@@ -350,8 +376,8 @@ fn walk(schema: &Value, compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices:
         }
         matcher.accept_token(TokenId::new(token)).unwrap();
         let text = matcher.bytes();
-        let repeats = schema["uniqueItems"] == json!(true) && has_repeated_item(text);
-        assert!(!repeats, "{}", String::from_utf8_lossy(text));
+        let repeats = schema["uniqueItems"] == json!(true) && has_repeated_item(&text);
+        assert!(!repeats, "{}", String::from_utf8_lossy(&text));
     }
     matcher
 }
@@ -382,14 +408,14 @@ proptest! {
             let (tight, _) = compiled(&schema, whitespace, Limits { cache_bytes: 1 << 19, ..Limits::default() });
             let mut reference = walk(&schema, &free, &tokens, &choices);
             let mut matcher = tight.matcher();
-            matcher.accept_bytes(reference.bytes()).unwrap();
+            matcher.accept_bytes(&reference.bytes()).unwrap();
             prop_assert_eq!(&*matcher.mask().unwrap(), &*reference.mask().unwrap());
             let mut fork = reference.fork();
             let back = usize::from(choices[0]) % (reference.steps() + 1);
             let before = reference.mask().unwrap();
             reference.rollback(back).unwrap();
             let mut again = tight.matcher();
-            again.accept_bytes(reference.bytes()).unwrap();
+            again.accept_bytes(&reference.bytes()).unwrap();
             prop_assert_eq!(&*again.mask().unwrap(), &*reference.mask().unwrap());
             prop_assert_eq!(&*fork.mask().unwrap(), &*before);
         }

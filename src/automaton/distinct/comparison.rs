@@ -51,6 +51,8 @@ struct Digits {
     power: i64,
     negative: bool,
     begun: bool,
+    /// Whether what was read is a number, rather than the beginning of one.
+    complete: bool,
     part: Part,
     exponent: i64,
 }
@@ -284,6 +286,7 @@ impl Digits {
     fn add(&mut self, number: &Number, byte: u8) -> bool {
         let own = &number.digits;
         let whole = self.matched as usize == own.len();
+        let is_number = std::mem::replace(&mut self.complete, byte.is_ascii_digit() || byte == b'.');
         match (byte, self.part) {
             (b'-', Part::Whole) if !self.begun => {
                 self.begun = true;
@@ -314,11 +317,11 @@ impl Digits {
             }
             (b'.', Part::Whole) => {
                 self.part = Part::Fraction;
-                true
+                is_number
             }
             (b'e' | b'E', Part::Whole | Part::Fraction) => {
                 self.part = Part::Exponent;
-                whole
+                whole && is_number
             }
             (b'-', Part::Exponent) => {
                 self.part = Part::Negative;
@@ -345,6 +348,9 @@ impl Digits {
     }
 
     fn are_equal(&self, number: &Number) -> bool {
+        if !self.complete {
+            return false;
+        }
         if number.digits.is_empty() {
             return true;
         }

@@ -1,7 +1,12 @@
 //! JSON values that were read, for comparison with what is being read.
+//!
+//! A text is the value that it spells strictly by RFC 8259, but for numbers, which may have leading zeros and no digits after
+//! the point; no object has a name twice, and no white space is around the value. All other texts are values of their own.
+//! [`Comparison`](super::comparison::Comparison) takes the same texts for spellings of a value, which the tests below hold it
+//! to: a search that took others would offer a byte after which an item cannot end, or withhold one after which it can.
 
 use crate::automaton::string_text::Decoder;
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,14 +34,67 @@ pub(super) struct Number {
 #[derive(Debug, Default)]
 pub(super) struct Values {
     values: Vec<Value>,
-    ids: FxHashMap<Value, u32>,
+    /// Keyed at random: the texts are chosen by others.
+    ids: HashMap<Value, u32>,
     bytes: usize,
 }
 
 /// A container that is being read.
 enum Open {
     Array(Vec<u32>),
-    Object(Vec<(Box<[u8]>, u32)>, Option<Box<[u8]>>),
+    /// Its members, and the name whose value is being read.
+    Object(Vec<(Box<[u8]>, u32)>, Box<[u8]>),
+}
+
+/// What is left of a text.
+struct Rest<'t>(&'t [u8]);
+
+impl Rest<'_> {
+    fn skip_space(&mut self) {
+        let end = self.0.iter().position(|&byte| !is_space(byte)).unwrap_or(self.0.len());
+        self.0 = &self.0[end..];
+    }
+
+    /// Takes a byte, if it is next.
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.0.first() == Some(&byte);
+        self.0 = &self.0[usize::from(is_next)..];
+        is_next
+    }
+
+    /// The content of a string from its first quote on.
+    fn string(&mut self) -> Option<Box<[u8]>> {
+        self.take(b'"').then_some(())?;
+        let mut content = Vec::new();
+        let mut decoder = Decoder::default();
+        for (place, &byte) in self.0.iter().enumerate() {
+            if byte == b'"' && decoder == Decoder::default() {
+                self.0 = &self.0[place + 1..];
+                return Some(content.into());
+            }
+            content.extend(decoder.decode(byte)?);
+        }
+        None
+    }
+
+    /// A name, and the colon after it.
+    fn name(&mut self) -> Option<Box<[u8]>> {
+        let name = self.string()?;
+        self.skip_space();
+        self.take(b':').then_some(name)
+    }
+
+    /// `null`, `true`, `false` or a number.
+    fn word(&mut self) -> Option<Value> {
+        let ends = |byte: &u8| is_space(*byte) || matches!(byte, b',' | b']' | b'}');
+        let end = self.0.iter().position(ends).unwrap_or(self.0.len());
+        let (word, rest) = self.0.split_at(end);
+        self.0 = rest;
+        match word {
+            b"null" | b"true" | b"false" => Some(Value::Text(word.into())),
+            _ => number(word).map(Value::Number),
+        }
+    }
 }
 
 pub(super) fn is_space(byte: u8) -> bool {
@@ -54,10 +112,7 @@ impl Values {
             + self.bytes
     }
 
-    fn add(&mut self, mut value: Value) -> u32 {
-        if let Value::Object(members) = &mut value {
-            members.sort_unstable();
-        }
+    fn add(&mut self, value: Value) -> u32 {
         if let Some(&id) = self.ids.get(&value) {
             return id;
         }
@@ -84,72 +139,72 @@ impl Values {
 
     fn parse(&mut self, text: &[u8]) -> Option<u32> {
         let mut open: Vec<Open> = Vec::new();
-        let mut rest = text;
+        let mut rest = Rest(text);
         loop {
-            while rest.first().is_some_and(|&byte| is_space(byte) || byte == b',' || byte == b':') {
-                rest = &rest[1..];
-            }
-            let value = match *rest.first()? {
+            let mut value = match *rest.0.first()? {
                 b'[' => {
-                    open.push(Open::Array(Vec::new()));
-                    rest = &rest[1..];
-                    continue;
-                }
-                b'{' => {
-                    open.push(Open::Object(Vec::new(), None));
-                    rest = &rest[1..];
-                    continue;
-                }
-                b']' | b'}' => {
-                    rest = &rest[1..];
-                    match open.pop()? {
-                        Open::Array(items) => Value::Array(items.into()),
-                        Open::Object(members, None) => Value::Object(members.into()),
-                        Open::Object(..) => return None,
-                    }
-                }
-                b'"' => {
-                    let (content, after) = string(&rest[1..])?;
-                    rest = after;
-                    if let Some(Open::Object(_, name @ None)) = open.last_mut() {
-                        *name = Some(content);
+                    rest.0 = &rest.0[1..];
+                    rest.skip_space();
+                    if !rest.take(b']') {
+                        open.push(Open::Array(Vec::new()));
                         continue;
                     }
-                    Value::String(content)
+                    self.add(Value::Array(Box::default()))
+                }
+                b'{' => {
+                    rest.0 = &rest.0[1..];
+                    rest.skip_space();
+                    if !rest.take(b'}') {
+                        open.push(Open::Object(Vec::new(), rest.name()?));
+                        rest.skip_space();
+                        continue;
+                    }
+                    self.add(Value::Object(Box::default()))
+                }
+                b'"' => {
+                    let content = rest.string()?;
+                    self.add(Value::String(content))
                 }
                 _ => {
-                    let ends = |byte: &u8| is_space(*byte) || matches!(byte, b',' | b']' | b'}');
-                    let end = rest.iter().position(ends).unwrap_or(rest.len());
-                    let (word, after) = rest.split_at(end);
-                    rest = after;
-                    match word {
-                        b"null" | b"true" | b"false" => Value::Text(word.into()),
-                        _ => Value::Number(number(word)?),
-                    }
+                    let word = rest.word()?;
+                    self.add(word)
                 }
             };
-            let value = self.add(value);
-            match open.last_mut() {
-                None if rest.is_empty() => return Some(value),
-                None => return None,
-                Some(Open::Array(items)) => items.push(value),
-                Some(Open::Object(members, name)) => members.push((name.take()?, value)),
+            // closes what the value is the last part of
+            loop {
+                let Some(container) = open.last_mut() else { return rest.0.is_empty().then_some(value) };
+                rest.skip_space();
+                match container {
+                    Open::Array(items) => items.push(value),
+                    Open::Object(members, name) => members.push((std::mem::take(name), value)),
+                }
+                match container {
+                    _ if rest.take(b',') => {
+                        rest.skip_space();
+                        if let Open::Object(_, name) = container {
+                            *name = rest.name()?;
+                            rest.skip_space();
+                        }
+                        break;
+                    }
+                    Open::Array(items) if rest.take(b']') => {
+                        let items = std::mem::take(items);
+                        value = self.add(Value::Array(items.into()));
+                    }
+                    Open::Object(members, _) if rest.take(b'}') => {
+                        let mut members = std::mem::take(members);
+                        members.sort_unstable();
+                        if members.windows(2).any(|two| two[0].0 == two[1].0) {
+                            return None;
+                        }
+                        value = self.add(Value::Object(members.into()));
+                    }
+                    _ => return None,
+                }
+                open.pop();
             }
         }
     }
-}
-
-/// The content of a string, whose text begins after its quote, and what follows it.
-fn string(text: &[u8]) -> Option<(Box<[u8]>, &[u8])> {
-    let mut content = Vec::new();
-    let mut decoder = Decoder::default();
-    for (place, &byte) in text.iter().enumerate() {
-        if byte == b'"' && decoder == Decoder::default() {
-            return Some((content.into(), &text[place + 1..]));
-        }
-        content.extend(decoder.decode(byte)?);
-    }
-    None
 }
 
 fn number(text: &[u8]) -> Option<Number> {
@@ -194,4 +249,62 @@ fn signed(text: &[u8]) -> Option<i64> {
 pub(super) fn more(value: i64, digit: u8) -> i64 {
     const MOST: i64 = 1_000_000_000_000_000_000;
     value.saturating_mul(10).saturating_add(i64::from(digit - b'0')).min(MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::comparison::Comparison;
+    use super::*;
+
+    /// All texts of so many pieces at most, but for the empty one, which is no item.
+    fn texts(pieces: &[&str], most: usize) -> Vec<String> {
+        let mut texts = vec![String::new()];
+        let mut from = 0;
+        for _ in 0..most {
+            let to = texts.len();
+            for place in from..to {
+                texts.extend(
+                    pieces.iter().map(|piece| format!("{}{piece}", texts[place])).collect::<Vec<_>>(),
+                );
+            }
+            from = to;
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        texts.split_off(1)
+    }
+
+    /// Whether a comparison takes a text for a spelling of a value.
+    fn compared(values: &Values, value: u32, text: &[u8]) -> bool {
+        let mut comparison = Comparison::new(value);
+        text.iter().all(|&byte| comparison.add(values, byte)) && comparison.is_equal(values)
+    }
+
+    #[test]
+    fn a_text_compares_as_equal_to_the_value_that_it_is_read_as() {
+        for (pieces, most) in [
+            (&["0", "1", ".", "e", "-", "+"][..], 5),
+            (&["[", "]", ",", "1", " ", "{}"], 5),
+            (&["{", "}", "\"a\":1", "\"b\" :", "1", ",", " "], 5),
+            (&["\"", "\\", "n", "u", "0061", "a"], 5),
+            (&["null", "nul", "[", "]", "true"], 4),
+        ] {
+            let mut values = Values::default();
+            let texts = texts(pieces, most);
+            let read: Vec<u32> = texts.iter().map(|text| values.read(text.as_bytes())).collect();
+            let mut known = read.clone();
+            known.sort_unstable();
+            known.dedup();
+            let is_text = |value: &u32| matches!(values.get(*value), Value::Text(_));
+            let (plain, json): (Vec<u32>, Vec<u32>) = known.into_iter().partition(is_text);
+            assert!(json.len() > 4 || plain.len() > 4);
+            for (text, &id) in texts.iter().zip(&read) {
+                assert!(compared(&values, id, text.as_bytes()), "{text:?} is {:?}", values.get(id));
+                for &other in json.iter().chain(plain.iter().take(20)).filter(|&&other| other != id) {
+                    let value = values.get(other);
+                    assert!(!compared(&values, other, text.as_bytes()), "{text:?} is not {value:?}");
+                }
+            }
+        }
+    }
 }
