@@ -123,7 +123,9 @@ impl Automaton {
         self.later.as_ref()?.starts.get(part as usize)?.get().copied()
     }
 
-    /// Where a part begins; lowers it if nobody has.
+    /// Where a part begins; lowers it if nobody has. What that takes is bounded ahead and counted by the caller afterwards,
+    /// so that it cannot fail for a lack of work, of which there is more the next time: an error here is one of the grammar,
+    /// and stays.
     pub(super) fn part(&self, part: u32) -> Result<StateId> {
         if let Some(start) = self.lowered(part) {
             return Ok(start);

@@ -18,6 +18,7 @@ use super::rounds::{ANY_ROUNDS, Interval, Intervals};
 use super::stack::{Frame, StackId, Stacks};
 use super::state::{Loop, State, StateId};
 use super::table::{ConfigurationId, Tables};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Stacks of more frames are left as they are.
@@ -167,8 +168,9 @@ impl Tables {
         }
         let mut items: SmallVec<[Item; 8]> = SmallVec::from_slice(self.items(id));
         let mut told_apart = false;
+        let mut known = FxHashMap::default();
         for item in &mut items {
-            let (stack, here) = self.near_stack(automaton, item.stack, horizon, DEEPEST);
+            let (stack, here) = self.near_stack(automaton, item.stack, horizon, DEEPEST, &mut known);
             item.stack = stack;
             told_apart |= here;
         }
@@ -176,15 +178,21 @@ impl Tables {
         (self.intern(&items, self.successors().marks(id), tape), told_apart)
     }
 
+    /// Sets of stacks share what lies below them: of those with several frames `known` has what was found, by depth.
     fn near_stack(
         &mut self,
         automaton: &Automaton,
         stack: StackId,
         horizon: u32,
         depth: usize,
+        known: &mut FxHashMap<(StackId, usize), (StackId, bool)>,
     ) -> (StackId, bool) {
         if depth == 0 {
             return (stack, false);
+        }
+        let branches = self.stacks.frame_count(stack) > 1;
+        if branches && let Some(&near) = known.get(&(stack, depth)) {
+            return near;
         }
         let (mut all, mut told_apart) = (None, false);
         for place in 0..self.stacks.frame_count(stack) {
@@ -194,7 +202,7 @@ impl Tables {
                 all = Some(all.map_or(bottom, |all| self.stacks.union(all, bottom)));
                 continue;
             }
-            let (below, here) = self.near_stack(automaton, frame.below, horizon, depth - 1);
+            let (below, here) = self.near_stack(automaton, frame.below, horizon, depth - 1, known);
             told_apart |= here;
             let (mut to_return, mut value) = (frame.to_return, frame.value);
             match self.stacks.near_frame(automaton, &frame, horizon) {
@@ -207,6 +215,10 @@ impl Tables {
             let near = self.stacks.push(to_return, value, below);
             all = Some(all.map_or(near, |all| self.stacks.union(all, near)));
         }
-        (all.unwrap_or(stack), told_apart)
+        let near = (all.unwrap_or(stack), told_apart);
+        if branches {
+            known.insert((stack, depth), near);
+        }
+        near
     }
 }

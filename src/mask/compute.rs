@@ -8,7 +8,7 @@
 use super::allowed::{Allowed, Marks};
 use super::by_kind;
 use super::difference::{self, Difference, Removed};
-use super::distinct::Blind;
+use super::distinct::{Blind, Indifferent};
 use super::loops;
 use super::shared::Shared;
 use super::token_mask::TokenMask;
@@ -76,6 +76,8 @@ pub(super) struct Records {
     of: FxHashMap<RecordOf, Option<Record>>,
     /// Of the configurations that stand in for those that remember items.
     blind: FxHashMap<ConfigurationId, Arc<Blind>>,
+    /// Subtrees of the trie where what came makes no difference.
+    indifferent: FxHashSet<Indifferent>,
     bytes: usize,
 }
 
@@ -85,6 +87,15 @@ impl Records {
         self.bytes
             + self.of.capacity() * (size_of::<(RecordOf, Option<Record>)>() + 1)
             + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
+            + self.indifferent.capacity() * (size_of::<Indifferent>() + 1)
+    }
+
+    pub(super) fn is_indifferent(&self, subtree: &Indifferent) -> bool {
+        self.indifferent.contains(subtree)
+    }
+
+    pub(super) fn keep_indifferent(&mut self, subtrees: impl Iterator<Item = Indifferent>) {
+        self.indifferent.extend(subtrees);
     }
 
     pub(super) fn blind(&self, configuration: ConfigurationId) -> Option<Arc<Blind>> {

@@ -9,7 +9,7 @@
 
 use super::allowed::Allowed;
 use super::compute::Work;
-use crate::automaton::{ConfigurationId, Likeness};
+use crate::automaton::{AlikeItem, ConfigurationId, Likeness};
 use crate::error::Result;
 use crate::vocabulary::loops::TrieId;
 use crate::vocabulary::{TokenId, TokenTrie};
@@ -33,9 +33,16 @@ impl Blind {
     }
 }
 
+/// A node of the trie, the blind configuration there, and what the open item may become: together they say that below the
+/// node no item ends as one that came or can become nothing else. Where one more item came that holds of all subtrees but
+/// those along its own text, so that a mask does not take longer with every item.
+pub(super) type Indifferent = (u32, ConfigurationId, AlikeItem);
+
 /// A node of the trie that is reached by a text with which an item begins that came.
 struct Place {
     node: u32,
+    /// Whether nothing below was found to matter.
+    indifferent: bool,
     /// The place before the last byte.
     before: usize,
     byte: u8,
@@ -58,6 +65,13 @@ struct Unsure {
 fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut Allowed) {
     let tokens = tokens.iter().map(|token| token.get());
     tokens.filter(|token| !done.contains(token)).for_each(|token| allowed.push(token));
+}
+
+/// Notes that something matters below a place, and so below those before it.
+fn matter(places: &mut [Place], mut at: usize) {
+    while std::mem::take(&mut places[at].indifferent) {
+        at = places[at].before;
+    }
 }
 
 impl Work<'_> {
@@ -91,7 +105,8 @@ impl Work<'_> {
             return Ok((removed, added));
         }
         let exact = Some(configuration);
-        let mut places = vec![Place { node: trie.root(), before: 0, byte: 0, exact, blind, like }];
+        let mut places =
+            vec![Place { node: trie.root(), indifferent: true, before: 0, byte: 0, exact, blind, like }];
         let mut at = 0;
         while at < places.len() {
             self.walk.tables.work.spend(trie.steps(places[at].node).len())?;
@@ -105,6 +120,7 @@ impl Work<'_> {
                 };
                 let mut exact = None;
                 if blind == ConfigurationId::UNSURE || self.walk.tables.matters(automaton, &like)? {
+                    matter(&mut places, at);
                     let before = self.exact(&mut places, at)?;
                     let next = self.walk.step(before, child.byte)?;
                     if blind == ConfigurationId::UNSURE || self.walk.tables.blind(automaton, next)? != blind {
@@ -114,13 +130,17 @@ impl Work<'_> {
                     }
                     exact = Some(next);
                 }
-                if !child.is_leaf {
-                    let (node, byte) = (child.node, child.byte);
-                    places.push(Place { node, before: at, byte, exact, blind, like });
+                let (node, byte) = (child.node, child.byte);
+                let known = like.only().map(|item| (node, blind, item));
+                if !child.is_leaf && !known.is_some_and(|known| self.records.is_indifferent(&known)) {
+                    places.push(Place { node, indifferent: true, before: at, byte, exact, blind, like });
                 }
             }
             at += 1;
         }
+        let indifferent = places.iter().filter(|place| place.indifferent);
+        let known = indifferent.filter_map(|place| Some((place.node, place.blind, place.like.only()?)));
+        self.records.keep_indifferent(known);
         self.settle(&mut added)?;
         Ok((removed, added))
     }

@@ -65,7 +65,8 @@ pub fn objects_agree(bytes: &[u8], validator: impl Fn(&Value) -> Judge) -> Resul
     for order in [PropertyOrder::Any, PropertyOrder::Declared] {
         let options = JsonSchemaOptions { property_order: order, ..JsonSchemaOptions::default() };
         let grammar = compile_value(&schema, &options);
-        let compiled = grammar.and_then(|made| Compiler::new(Arc::clone(&BYTES)).compile(&made.grammar));
+        let compiled =
+            grammar.and_then(|made| Compiler::new(Arc::clone(&BYTES)).compile(&made.grammar));
         match compiled {
             Err(error) => {
                 if *error.diagnostic().place() == Place::Whole {
@@ -164,9 +165,8 @@ fn walks(
     let mut random = choices.rest().iter().fold(1, |all: u64, &byte| all.wrapping_mul(31) ^ u64::from(byte));
     for _ in 0..3 {
         let mut matcher = compiled.matcher();
-        let Some(text) = walk(&mut matcher, &mut choices, &mut random).map_err(|error| {
-            format!("{error} after {:?} under {schema}", matcher.bytes().escape_ascii().to_string())
-        })?
+        let Some(text) = walk(&mut matcher, &mut choices, &mut random)
+            .map_err(|error| format!("{error} after {:?} under {schema}", matcher.bytes().escape_ascii().to_string()))?
         else {
             continue;
         };

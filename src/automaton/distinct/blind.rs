@@ -6,6 +6,7 @@
 //! So blind configurations have the masks that strings and objects have anywhere, and few tokens are left to be looked at
 //! one by one.
 
+use super::likes::Likes;
 use super::{Alert, TapeId, code, register_of};
 use crate::automaton::Automaton;
 use crate::automaton::closure::Item;
@@ -177,7 +178,19 @@ impl Tables {
     }
 }
 
+/// An open item, and the values that it may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AlikeItem(ConfigurationId, Likes);
+
 impl Likeness {
+    /// The item, if there is only one.
+    pub(crate) fn only(&self) -> Option<AlikeItem> {
+        match self.0.as_slice() {
+            [alert] => Some(AlikeItem(alert.item, alert.like)),
+            _ => None,
+        }
+    }
+
     /// Whether there are no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -25,7 +25,7 @@ use super::state::{Distinct, State, StateId};
 use super::table::{ConfigurationId, Tables};
 use super::text_sets::{SetId, TextSets};
 use crate::error::Result;
-pub(crate) use blind::Likeness;
+pub(crate) use blind::{AlikeItem, Likeness};
 use comparison::Comparison;
 use followed::{Followed, ListId};
 use likes::Likes;
