@@ -46,10 +46,10 @@ fn the_context_is_read_from_where_it_is_said() {
         (r#"{"text_config": {"max_position_embeddings": 32}}"#, Ok(Some(32))),
         (r#"{"max_position_embeddings": null, "text_config": {"n_positions": 5}}"#, Ok(Some(5))),
         (r#"{"text_config": 7}"#, Ok(None)),
-        (r#"{"max_position_embeddings": 0}"#, Err("at: #/max_position_embeddings")),
+        (r#"{"max_position_embeddings": 0}"#, Err("#/max_position_embeddings")),
         (r#"{"max_position_embeddings": "many"}"#, Err("found: \"many\"")),
-        (r#"{"text_config": {"n_positions": -1}}"#, Err("at: #/text_config/n_positions")),
-        ("{\n \"a\": }", Err("at: line 2, column 7")),
+        (r#"{"text_config": {"n_positions": -1}}"#, Err("#/text_config/n_positions")),
+        ("{\n \"a\": }", Err("config.json:2:7")),
     ] {
         write("config.json", config);
         match (ModelFolder::open(folder.path(), &Limits::default()), expected) {
@@ -77,7 +77,7 @@ fn no_more_than_the_limit_is_read() {
     assert!(error.to_string().contains("chat_template.jinja"), "{error}");
     std::fs::write(folder.path().join("chat_template.jinja"), b"a\xff").unwrap();
     let error = ModelFolder::open(folder.path(), &Limits::default()).unwrap_err();
-    assert!(error.to_string().contains("is not UTF-8\n  at: byte 1"), "{error}");
+    assert!(error.to_string().contains("not UTF-8") && error.to_string().contains("byte 1"), "{error}");
 }
 
 #[cfg(unix)]
