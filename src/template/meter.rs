@@ -99,7 +99,7 @@ impl Meter {
         self.left.set(left);
         let charges = self.charges.get().wrapping_add(1);
         self.charges.set(charges);
-        if charges % 256 == 0 && self.start.get().is_some_and(|start| start.elapsed() > DEADLINE) {
+        if charges.is_multiple_of(256) && self.start.get().is_some_and(|start| start.elapsed() > DEADLINE) {
             return Err(Error::new(ErrorKind::OutOfFuel, "the template takes too long"));
         }
         Ok(())
