@@ -3,14 +3,14 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 
-pub(super) fn empty_language(root: &str) -> Error {
+pub(super) fn empty_language(place: Place) -> Error {
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new(
             "automaton/empty-language",
             "the grammar has no words: nothing could ever be generated",
         )
-        .at(Place::Rule(root.into()))
+        .at(place)
         .help(
             "give each recursive rule an alternative that ends, and check that constraints do not contradict",
         ),
@@ -57,47 +57,51 @@ pub(super) fn not_lowered() -> Error {
     )
 }
 
-pub(super) fn too_few_different(min: u32, most: u32) -> Error {
+pub(super) fn too_few_different(place: Place, min: u32, most: u32) -> Error {
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new(
             "automaton/too-few-different",
             "a list needs more items than there are different ones",
         )
+        .at(place)
         .found(format!("at least {min} items"))
         .allowed(format!("at most {most}"))
         .help("lower the least number of items, or admit more values"),
     )
 }
 
-pub(super) fn too_few_names(min: u32, most: u32) -> Error {
+pub(super) fn too_few_names(place: Place, min: u32, most: u32) -> Error {
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new("automaton/too-few-names", "an object needs more members than there are names")
+            .at(place)
             .found(format!("at least {min} members"))
             .allowed(format!("at most {most}"))
             .help("lower the least number of members, or admit more names"),
     )
 }
 
-pub(super) fn few_names_in_distinct() -> Error {
+pub(super) fn few_names_in_distinct(root: &str) -> Error {
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new(
             "automaton/few-names-in-items",
             "items that must differ have objects of which the further members have few possible names",
         )
+        .at(Place::Rule(root.into()))
         .help("list the names as members of their own"),
     )
 }
 
-pub(super) fn few_names_for_one(names: u32) -> Error {
+pub(super) fn few_names_for_one(place: Place, names: u32) -> Error {
     Error::new(
         ErrorKind::Grammar,
         Diagnostic::new(
             "automaton/few-names-for-one",
             "an object needs a member of few possible names, which further members might use up",
         )
+        .at(place)
         .found(format!("{names} names"))
         .allowed("names of which there are endlessly many")
         .help("list the names as members of their own"),

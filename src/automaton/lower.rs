@@ -17,7 +17,7 @@ use super::sizes::Sizes;
 use super::state::{Edge, Lockstep, Operand, State, StateId};
 use super::table::Tables;
 use super::task::Task;
-use super::{Automaton, Scope, errors};
+use super::{Automaton, Scope, blame, errors};
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
@@ -142,7 +142,8 @@ fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         if !lowering.kept.productive.holds(root.body) {
             let first = excluded.into_iter().min_by_key(|(id, _)| *id);
             let place = |(id, error): (ExprId, Error)| error.or_at(&grammar.place_of(id));
-            return Err(first.map_or_else(|| errors::empty_language(&root.name), place));
+            let empty = || errors::empty_language(blame::without_words(grammar, &lowering.kept.productive));
+            return Err(first.map_or_else(empty, place));
         }
         lowering.check_conditions()?;
         // what may be wrong must come out now: too many states, too few different items or names, recursion that cannot
@@ -510,6 +511,9 @@ impl<'g> Lowering<'g> {
         let nullable = self.kept.nullable.holds(root);
         self.kept.classes.reach(self.grammar, root);
         self.note_few_names();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         self.pass_over_splits();
         let start = self.single(start);
         self.block.shrink_to_fit();
@@ -523,10 +527,16 @@ impl<'g> Lowering<'g> {
         let later = has_more.then(|| Box::new(Later::new(&self.block, self.grammar, self.kept)));
         let automaton = Automaton::of(self.block, classes, self.limits);
         let mut automaton = Automaton { start, nullable, later, names, name_starts, ..automaton };
-        super::lower_names::check_ones(&automaton, &sources.ones, budget)?;
-        let (mut lacking, few) = super::lower_names::bound_further(&mut automaton, &sources.members, budget)?;
+        super::lower_names::check_ones(&automaton, self.grammar, &sources.ones, budget)?;
+        let (mut lacking, few) =
+            super::lower_names::bound_further(&mut automaton, self.grammar, &sources.members, budget)?;
         super::lower_distinct::check_names(self.grammar, &few)?;
-        lacking.extend(super::lower_distinct::lacking_items(&automaton, &sources.items, budget)?);
+        lacking.extend(super::lower_distinct::lacking_items(
+            &automaton,
+            self.grammar,
+            &sources.items,
+            budget,
+        )?);
         Ok((automaton, lacking))
     }
 

@@ -1,11 +1,11 @@
 //! Lowering of lists of different items: a start per place, a register in the list's frame.
 
 use super::Automaton;
-use super::errors;
 use super::lower::Lowering;
 use super::state::{Distinct, State, StateId};
 use super::table::Tables;
 use super::task::Task;
+use super::{blame, errors};
 use crate::error::{Error, Result};
 use crate::grammar::{Distinct as Source, ExprId, Expression, Grammar};
 use crate::work::Budget;
@@ -84,12 +84,16 @@ pub(super) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Result<()> {
         Expression::Distinct(list) => list.items.iter().any(|item| has_few[item.index()]),
         _ => false,
     };
-    if expressions.iter().any(of_few) { Err(errors::few_names_in_distinct()) } else { Ok(()) }
+    if expressions.iter().any(of_few) {
+        return Err(errors::few_names_in_distinct(&grammar.rule(grammar.root()).name));
+    }
+    Ok(())
 }
 
 /// Lists of more items than there are different ones, given where the lists come from.
 pub(super) fn lacking_items(
     automaton: &Automaton,
+    grammar: &Grammar,
     sources: &[ExprId],
     budget: &Budget,
 ) -> Result<Vec<(ExprId, Error)>> {
@@ -99,7 +103,8 @@ pub(super) fn lacking_items(
             let different = |tables: &mut Tables| tables.different_items(automaton, index as u32, list.min);
             let most = Tables::within(budget, different)?;
             if most < list.min {
-                lacking.push((source, errors::too_few_different(list.min, most)));
+                let place = blame::place_of(grammar, automaton, list.to_return);
+                lacking.push((source, errors::too_few_different(place, list.min, most)));
             }
         }
     }

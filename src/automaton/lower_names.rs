@@ -5,9 +5,9 @@ use super::state::{State, StateId};
 use super::table::{ConfigurationId, Tables};
 use super::task::Task;
 use super::words::{Count, count_from};
-use super::{Automaton, errors};
+use super::{Automaton, blame, errors};
 use crate::error::{Error, Result};
-use crate::grammar::{ExprId, Expression, Members, Names};
+use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
@@ -83,17 +83,22 @@ impl Lowering<'_> {
         let all = self.names_and_values(source.rest.into_iter().chain(source.ones.iter().copied()))?;
         let is_few = |id: ExprId| matches!(self.grammar.expression(id), Expression::Name(_, Names::Few));
         // one class without bound is enough for any number of members
-        let are_few = all.iter().all(|&(name, _)| is_few(name));
+        let are_few = |names: &[(ExprId, &[ExprId])]| names.iter().all(|&(name, _)| is_few(name));
         // where the same follows all names, a name that was used met all that it can meet
         let same = all.windows(2).all(|pair| pair[0].1 == pair[1].1);
         let alone = source.max == Some(1) || !self.kept.productive.holds(source.separator);
-        let mut used_up = Vec::new();
+        let mut used_up: Vec<Vec<StateId>> = Vec::new();
         if !same && !alone {
-            let ones = self.names_and_values(source.ones.iter().copied()).unwrap_or_default();
-            used_up = self.few(ones.iter().map(|one| one.0));
+            for &one in &source.ones {
+                let names = self.names_and_values([one]).filter(|names| are_few(names));
+                used_up.push(self.few(names.unwrap_or_default().iter().map(|name| name.0)));
+            }
         }
-        let mut few = if are_few { self.few(all.iter().map(|one| one.0)) } else { Vec::new() };
-        self.kept.sources.ones.extend(used_up);
+        let mut few = if are_few(&all) { self.few(all.iter().map(|one| one.0)) } else { Vec::new() };
+        for names in used_up.into_iter().filter(|names| !names.is_empty()) {
+            let start = self.split(&names);
+            self.kept.sources.ones.push(start);
+        }
         few.sort_unstable();
         few.dedup();
         (!few.is_empty()).then(|| self.split(&few))
@@ -104,6 +109,7 @@ impl Lowering<'_> {
 /// few names, given where the lists come from.
 pub(super) fn bound_further(
     automaton: &mut Automaton,
+    grammar: &Grammar,
     sources: &[ExprId],
     budget: &Budget,
 ) -> Result<(Lacking, Vec<ExprId>)> {
@@ -125,18 +131,24 @@ pub(super) fn bound_further(
         let least = list.min;
         let has_members = || Tables::within(budget, |tables| tables.has_members(automaton, place as u32));
         if all < least || is_conditional && !has_members()? {
-            lacking.push((source, errors::too_few_names(least, all)));
+            let place = blame::place_of(grammar, automaton, automaton.ahead.members[place].to_return);
+            lacking.push((source, errors::too_few_names(place, least, all)));
         }
     }
     Ok((lacking, few))
 }
 
 /// Refuses a member that must come once where further ones might use up its few names.
-pub(super) fn check_ones(automaton: &Automaton, starts: &[StateId], budget: &Budget) -> Result<()> {
+pub(super) fn check_ones(
+    automaton: &Automaton,
+    grammar: &Grammar,
+    starts: &[StateId],
+    budget: &Budget,
+) -> Result<()> {
     for &start in starts {
         let names = word_count(automaton, start, budget)?;
         if names < MANY {
-            return Err(errors::few_names_for_one(names));
+            return Err(errors::few_names_for_one(blame::place_of(grammar, automaton, start), names));
         }
     }
     Ok(())

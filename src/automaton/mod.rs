@@ -13,6 +13,7 @@
 //!
 //! Nothing here knows of tokens.
 
+mod blame;
 mod block;
 mod characters;
 mod classes;

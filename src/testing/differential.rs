@@ -65,8 +65,7 @@ pub fn objects_agree(bytes: &[u8], validator: impl Fn(&Value) -> Judge) -> Resul
     for order in [PropertyOrder::Any, PropertyOrder::Declared] {
         let options = JsonSchemaOptions { property_order: order, ..JsonSchemaOptions::default() };
         let grammar = compile_value(&schema, &options);
-        let compiled =
-            grammar.and_then(|made| Compiler::new(Arc::clone(&BYTES)).compile(&made.grammar));
+        let compiled = grammar.and_then(|made| Compiler::new(Arc::clone(&BYTES)).compile(&made.grammar));
         match compiled {
             Err(error) => {
                 if *error.diagnostic().place() == Place::Whole {
@@ -127,22 +126,23 @@ fn accepts(compiled: &CompiledGrammar, text: &str) -> Result<bool, String> {
     }
 }
 
-/// A value with the members of its outermost objects in all orders.
+/// A value with the members of all its objects in all orders.
 fn orders(value: &Value) -> Vec<Value> {
     match value {
         Value::Object(map) => {
             let mut all: Vec<Vec<(String, Value)>> = vec![Vec::new()];
             for (name, value) in map {
-                let member = (name.clone(), value.clone());
-                let longer = |list: Vec<(String, Value)>| {
-                    let member = member.clone();
-                    (0..=list.len()).map(move |at| {
-                        let mut list = list.clone();
-                        list.insert(at, member.clone());
-                        list
-                    })
-                };
-                all = all.into_iter().flat_map(longer).collect();
+                let mut longer = Vec::new();
+                for value in orders(value) {
+                    for list in &all {
+                        longer.extend((0..=list.len()).map(|at| {
+                            let mut list = list.clone();
+                            list.insert(at, (name.clone(), value.clone()));
+                            list
+                        }));
+                    }
+                }
+                all = longer;
             }
             all.into_iter().map(|list| Value::Object(list.into_iter().collect::<Map<_, _>>())).collect()
         }
@@ -165,8 +165,9 @@ fn walks(
     let mut random = choices.rest().iter().fold(1, |all: u64, &byte| all.wrapping_mul(31) ^ u64::from(byte));
     for _ in 0..3 {
         let mut matcher = compiled.matcher();
-        let Some(text) = walk(&mut matcher, &mut choices, &mut random)
-            .map_err(|error| format!("{error} after {:?} under {schema}", matcher.bytes().escape_ascii().to_string()))?
+        let Some(text) = walk(&mut matcher, &mut choices, &mut random).map_err(|error| {
+            format!("{error} after {:?} under {schema}", matcher.bytes().escape_ascii().to_string())
+        })?
         else {
             continue;
         };

@@ -1,10 +1,20 @@
 //! The fuzz targets as tests: on what fuzzing has found before (`tests/fuzz-regressions/<target>/*`), and
 //! on some random inputs.
 
-use grammata::testing::fuzz::TARGETS;
+use crate::json_schema_differential::validator;
+use grammata::testing::differential::objects_agree;
+use grammata::testing::fuzz::{TARGETS, Target};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::Path;
+
+/// All targets: those of the library, and the one that takes a validator.
+fn targets() -> impl Iterator<Item = (&'static str, Target)> {
+    let differential: Target = |bytes| {
+        objects_agree(bytes, validator).unwrap_or_else(|difference| panic!("{difference}"));
+    };
+    TARGETS.into_iter().chain([("json_schema_differential", differential)])
+}
 
 #[test]
 fn what_was_found_stays_fixed() {
@@ -16,7 +26,7 @@ fn what_was_found_stays_fixed() {
             continue;
         }
         let name = entry.file_name().into_string().unwrap();
-        let target = TARGETS.iter().find(|(target, _)| *target == name);
+        let target = targets().find(|(target, _)| *target == name);
         let (_, target) = target.unwrap_or_else(|| panic!("there is no fuzz target {name}"));
         for file in std::fs::read_dir(entry.path()).unwrap() {
             let file = file.unwrap().path();
@@ -31,10 +41,10 @@ fn what_was_found_stays_fixed() {
 #[test]
 fn each_target_has_a_binary() {
     let manifest = include_str!("../../fuzz/Cargo.toml");
-    for (target, _) in TARGETS {
+    for (target, _) in targets() {
         assert!(manifest.contains(&format!("name = \"{target}\"")), "{target}");
     }
-    assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+    assert_eq!(manifest.matches("[[bin]]").count(), targets().count());
 }
 
 /// Pieces of the languages that the front ends read, so that random inputs get past the first byte.
@@ -109,7 +119,7 @@ const PIECES: [&str; 64] = [
 #[test]
 fn random_inputs_are_taken_without_panic() {
     let cases = std::env::var("GRAMMATA_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    for (name, target) in TARGETS {
+    for (name, target) in targets() {
         let mut random = StdRng::seed_from_u64(7);
         for case in 0..cases {
             let mut input = Vec::new();

@@ -5,9 +5,8 @@
 //! JSON_SCHEMA_TEST_SUITE=$PWD/JSON-Schema-Test-Suite cargo xtask test json_schema_test_suite
 //! ```
 //!
-//! The record is of the suite's drafts 2020-12 and 7 as of 2026, and of 4, 6 and 2019-09 as they are in the source
-//! distribution of the Python package `jsonschema` 4.23.0 (`pip download --no-deps --no-binary :all: jsonschema==4.23.0`,
-//! folder `json`); drafts that a checkout lacks are passed over with a line.
+//! The record is of the suite at its commit 44401e0 (2026), for all drafts from 3 to 2020-12; drafts that a checkout lacks
+//! are passed over with a line.
 //!
 //! `tests/cases/json_schema_test_suite.json` has, for each draft, how many tests come out in which class, and
 //! every test that does not pass, with the reason. No invalid instance may be accepted. With

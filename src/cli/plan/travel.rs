@@ -74,7 +74,7 @@ fn with_model(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failur
 /// Plans and measures the trips of all queries.
 fn all(arguments: &Arguments, chooser: &mut dyn Chooser, output: &mut Output) -> Result<Exit, Failure> {
     let tables = TravelTables::read(&arguments.tables, &Limits::default())?;
-    let queries = tasks::lines(&arguments.queries, &arguments.only)?;
+    let queries = tasks::lines(&arguments.queries, &arguments.only, &Limits::default())?;
     let given = arguments.evaluate.as_ref().map(|path| source::text(path, &Limits::default())).transpose()?;
     let given: Option<Vec<&str>> = given.as_deref().map(|text| text.lines().collect());
     let mut scores = Vec::new();

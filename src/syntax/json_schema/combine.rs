@@ -7,6 +7,8 @@
 use super::conjunction::Part;
 use super::empty::surely_empty_within;
 use super::schema::{Schema, SchemaId, Schemas};
+use crate::error::Result;
+use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
 /// Combinations that one conjunction may have.
@@ -21,20 +23,30 @@ const FIRST: u32 = 8_000;
 
 /// The combinations of one alternative of each choice that the bases leave (`None` within: there is nothing to choose).
 /// `None` if they are too many, or take too long to find.
+///
+/// # Errors
+/// There is no work left for the compilation.
 pub(super) fn combinations(
     schemas: &Schemas<'_>,
     bases: &[Part],
     mut choices: Vec<Vec<SchemaId>>,
     budget: &mut u32,
-) -> Option<Option<Vec<Vec<SchemaId>>>> {
+    work: &Budget,
+) -> Result<Option<Option<Vec<Vec<SchemaId>>>>> {
     let share = (*budget).clamp(LEAST, MOST);
-    let mut search = Search { schemas, bases, budget: share, found: Vec::new() };
-    choices.retain(|alternatives| !alternatives.iter().any(|&one| search.implies(&[], one)));
+    let mut search = Search { schemas, bases, budget: share, found: Vec::new(), work };
+    retain(&mut choices, |alternatives| Ok(!any(alternatives, |&one| search.implies(&[], one))?))?;
     for alternatives in &mut choices {
-        alternatives.retain(|&one| !search.excludes(&[one]));
+        retain(alternatives, |&one| Ok(!search.excludes(&[one])?))?;
     }
     if choices.is_empty() {
-        return Some(None);
+        return Ok(Some(None));
+    }
+    if choices.len() > FORCED && choices.iter().all(|alternatives| alternatives.len() == 1) {
+        // nothing is left to choose: whether the alternatives exclude each other is asked once
+        let forced: Vec<SchemaId> = choices.into_iter().flatten().collect();
+        let found = if search.excludes(&forced)? { Vec::new() } else { vec![forced] };
+        return Ok(Some(Some(found)));
     }
     let usual = Usual::of(schemas, bases);
     for alternatives in &mut choices {
@@ -42,9 +54,35 @@ pub(super) fn combinations(
     }
     choices.sort_by_key(Vec::len);
     let after_first = search.budget.saturating_sub(FIRST);
-    let is_complete = search.run(choices.clone(), false, after_first) || search.run(choices, true, 0);
+    let is_complete = search.run(choices.clone(), false, after_first)? || search.run(choices, true, 0)?;
     *budget = budget.saturating_sub(share - search.budget);
-    is_complete.then_some(Some(search.found))
+    Ok(is_complete.then_some(Some(search.found)))
+}
+
+/// Choices without a choice from which on they are taken together.
+const FORCED: usize = 16;
+
+/// [`Vec::retain`] by a question that may fail.
+fn retain<T>(list: &mut Vec<T>, mut keeps: impl FnMut(&T) -> Result<bool>) -> Result<()> {
+    let mut outcome = Ok(());
+    list.retain(|one| match &outcome {
+        Ok(()) => keeps(one).unwrap_or_else(|error| {
+            outcome = Err(error);
+            true
+        }),
+        Err(_) => true,
+    });
+    outcome
+}
+
+/// [`Iterator::any`] by a question that may fail.
+fn any<T>(list: &[T], mut holds: impl FnMut(&T) -> Result<bool>) -> Result<bool> {
+    for one in list {
+        if holds(one)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 struct Search<'s, 'a> {
@@ -52,89 +90,92 @@ struct Search<'s, 'a> {
     bases: &'s [Part],
     budget: u32,
     found: Vec<Vec<SchemaId>>,
+    work: &'s Budget,
 }
 
 impl Search<'_, '_> {
     /// Whether the bases and the chosen alternatives exclude each other.
-    fn excludes(&mut self, chosen: &[SchemaId]) -> bool {
+    fn excludes(&mut self, chosen: &[SchemaId]) -> Result<bool> {
         let chosen = chosen.iter().copied().map(Part::whole);
         let parts: Vec<Part> = self.bases.iter().copied().chain(chosen).collect();
-        surely_empty_within(self.schemas, &parts, &mut self.budget)
+        surely_empty_within(self.schemas, &parts, &mut self.budget, self.work)
     }
 
     /// Whether an alternative holds of all that satisfies the bases and the chosen ones.
-    fn implies(&mut self, chosen: &[SchemaId], alternative: SchemaId) -> bool {
+    fn implies(&mut self, chosen: &[SchemaId], alternative: SchemaId) -> Result<bool> {
         if chosen.contains(&alternative) {
-            return true;
+            return Ok(true);
         }
-        let Some(&negation) = self.schemas.negations.get(&alternative) else { return false };
+        let Some(&negation) = self.schemas.negations.get(&alternative) else { return Ok(false) };
         let with: Vec<SchemaId> = chosen.iter().copied().chain([negation]).collect();
         self.excludes(&with)
     }
 
     /// Whether all that the chosen ones leave is in a combination that was found.
-    fn is_found(&mut self, chosen: &[SchemaId]) -> bool {
+    fn is_found(&mut self, chosen: &[SchemaId]) -> Result<bool> {
         let found = std::mem::take(&mut self.found);
-        let known = found.iter().any(|one| one.iter().all(|&alternative| self.implies(chosen, alternative)));
+        let known = any(&found, |one| Ok(!any(one, |&one| Ok(!self.implies(chosen, one)?))?));
         self.found = found;
         known
     }
 
     /// Follows what the chosen alternatives mean for the choices that are left: those made already are dropped, and where
     /// one alternative is left it is chosen. Whether all choices keep one.
-    fn propagate(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> bool {
+    fn propagate(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
         loop {
-            open.retain(|alternatives| !alternatives.iter().any(|&one| self.implies(chosen, one)));
+            retain(open, |alternatives| Ok(!any(alternatives, |&one| self.implies(chosen, one))?))?;
             for alternatives in open.iter_mut() {
-                alternatives.retain(|&one| {
-                    chosen.push(one);
-                    let excluded = self.excludes(chosen);
-                    chosen.pop();
-                    !excluded
-                });
+                retain(alternatives, |&one| self.may_follow(chosen, one))?;
             }
             match open.iter().position(|alternatives| alternatives.len() < 2) {
-                None => return true,
+                None => return Ok(true),
                 Some(at) => match open.remove(at)[..] {
                     [only] => chosen.push(only),
-                    _ => return false,
+                    _ => return Ok(false),
                 },
             }
         }
     }
 
+    /// Whether the chosen alternatives leave something of one more.
+    fn may_follow(&mut self, chosen: &mut Vec<SchemaId>, one: SchemaId) -> Result<bool> {
+        chosen.push(one);
+        let excluded = self.excludes(chosen);
+        chosen.pop();
+        Ok(!excluded?)
+    }
+
     /// Drops the choices that are made already from the first ones on, and the alternatives of the next one that are
     /// excluded. Whether that one keeps one.
-    fn look_at_next(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> bool {
-        let made =
-            open.iter().take_while(|choice| choice.iter().any(|&one| self.implies(chosen, one))).count();
-        open.drain(..made);
-        let Some(next) = open.first_mut() else { return true };
-        if !chosen.is_empty() {
-            next.retain(|&one| {
-                chosen.push(one);
-                let excluded = self.excludes(chosen);
-                chosen.pop();
-                !excluded
-            });
+    fn look_at_next(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
+        let mut made = 0;
+        while let Some(choice) = open.get(made)
+            && any(choice, |&one| self.implies(chosen, one))?
+        {
+            made += 1;
         }
-        !next.is_empty()
+        open.drain(..made);
+        let Some(next) = open.first_mut() else { return Ok(true) };
+        if !chosen.is_empty() {
+            retain(next, |&one| self.may_follow(chosen, one))?;
+        }
+        Ok(!next.is_empty())
     }
 
     /// Depth first, with a stack: how many choices there are is up to the schema. Following what is chosen in all choices
     /// costs more for each combination, and there are fewer to look at. Stops where so much is left of the budget.
-    fn run(&mut self, choices: Vec<Vec<SchemaId>>, propagates: bool, budget_left: u32) -> bool {
+    fn run(&mut self, choices: Vec<Vec<SchemaId>>, propagates: bool, budget_left: u32) -> Result<bool> {
         self.found.clear();
         let mut stack = vec![(Vec::new(), choices)];
         while let Some((mut chosen, mut open)) = stack.pop() {
             if self.budget <= budget_left || self.found.len() >= MAX_COMBINATIONS {
-                return false;
+                return Ok(false);
             }
             let goes_on = match propagates {
-                true => self.propagate(&mut chosen, &mut open),
-                false => self.look_at_next(&mut chosen, &mut open),
+                true => self.propagate(&mut chosen, &mut open)?,
+                false => self.look_at_next(&mut chosen, &mut open)?,
             };
-            if !goes_on || self.is_found(&chosen) {
+            if !goes_on || self.is_found(&chosen)? {
                 continue;
             }
             if open.is_empty() {
@@ -142,13 +183,14 @@ impl Search<'_, '_> {
                 continue;
             }
             let alternatives = open.remove(0);
+            self.work.spend(alternatives.len() * (1 + open.len()))?;
             for &alternative in alternatives.iter().rev() {
                 let mut longer = chosen.clone();
                 longer.push(alternative);
                 stack.push((longer, open.clone()));
             }
         }
-        true
+        Ok(true)
     }
 }
 

@@ -127,7 +127,7 @@ impl<'a> Conjunctions<'a> {
         }
         let found = match &hard[..] {
             [one] => Some(one.iter().map(|&alternative| vec![alternative]).collect()),
-            _ => combine::combinations(&self.schemas, own, hard, &mut self.budget)
+            _ => combine::combinations(&self.schemas, own, hard, &mut self.budget, &self.work)?
                 .map(Option::unwrap_or_default),
         };
         let Some(found) = found else {

@@ -7,7 +7,9 @@
 
 use super::assertion::TypeSet;
 use super::combine;
+use super::errors;
 use super::exclusive::Beginnings;
+use super::numbers::Notation;
 use super::pointer::shown;
 use super::schema::{Schema, SchemaId, Schemas};
 use super::shape::Shape;
@@ -15,6 +17,7 @@ use super::string_test::StringTest;
 use super::validate::Validator;
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::syntax::json_schema::json::Value;
 use crate::work::Budget;
 use bumpalo::Bump;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -74,6 +77,10 @@ pub(super) struct Conjunctions<'a> {
     pub(super) work: Budget,
     /// What is left for finding combinations of alternatives.
     pub(super) budget: u32,
+    /// The work that is left for the compilation.
+    pub(super) work: Budget,
+    /// Whether some schema tells notations of numbers apart.
+    pub(super) has_notations: bool,
 }
 
 impl<'a> Conjunctions<'a> {
@@ -81,8 +88,10 @@ impl<'a> Conjunctions<'a> {
     ///
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions.
-    pub(super) fn of(schemas: Schemas<'a>, arena: &'a Bump, limits: &Limits) -> Result<Self> {
+    pub(super) fn of(schemas: Schemas<'a>, arena: &'a Bump, limits: &Limits, work: Budget) -> Result<Self> {
         let (root, count) = (schemas.root(), schemas.len());
+        let is_of_notation = |id| schemas.get(id).number.said().is_some_and(|n| n.notation != Notation::Any);
+        let has_notations = schemas.ids().any(is_of_notation);
         let mut all = Conjunctions {
             schemas,
             validator: Validator::new(limits.clone()),
@@ -99,19 +108,27 @@ impl<'a> Conjunctions<'a> {
             limits: limits.clone(),
             work: Budget::of_compilation(limits, 0),
             budget: combine::BUDGET,
+            work,
+            has_notations,
         };
         let mut size = 0;
         all.intern([Part::whole(root)]);
         while let Some(parts) = all.parts.get(all.shapes.len()).cloned() {
-            let shape = all.shape(&parts)?;
+            let shape = all.shape(&parts).map_err(|error| all.placed(error, &parts))?;
             size += 1 + shape.children().count();
             if size > limits.grammar_nodes {
                 let found = format!("{} combinations of schemas", all.parts.len());
-                return Err(Limits::exceeded("grammar_nodes", limits.grammar_nodes, found));
+                let error = Limits::exceeded("grammar_nodes", limits.grammar_nodes, found);
+                return Err(all.placed(error, &parts));
             }
             all.shapes.push(shape);
         }
         Ok(all)
+    }
+
+    /// A limit that was exceeded for some parts, at the place of the first one.
+    fn placed(&self, error: crate::Error, parts: &[Part]) -> crate::Error {
+        errors::placed(error, parts.first().map_or("", |part| self.schemas.get(part.schema).pointer))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -213,12 +230,16 @@ impl<'a> Conjunctions<'a> {
 
     fn shape(&mut self, parts: &[Part]) -> Result<Shape<'a>> {
         let (bases, mut choices) = unfold(&self.schemas, parts);
+        self.work.spend(parts.len() + bases.len() + choices.len())?;
         let schemas: SmallVec<[Rc<Schema<'a>>; 4]> =
             bases.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
         let lists = || schemas.iter().flat_map(|schema| &schema.values);
         if let Some(shortest) = lists().min_by_key(|list| list.values.len()) {
             let mut values = Vec::new();
-            for &value in &shortest.values {
+            self.work.spend(shortest.values.len().saturating_mul(parts.len()))?;
+            let spellings: Vec<&'a Value<'a>> =
+                shortest.values.iter().flat_map(|value| self.spellings(value)).collect();
+            for value in spellings {
                 if self.validator.satisfies(&self.schemas, parts, value)? {
                     values.push(value);
                 }
@@ -233,14 +254,35 @@ impl<'a> Conjunctions<'a> {
             0 => None,
             // what is excluded here is found when its own shape is made
             1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
-            _ => match combine::combinations(&self.schemas, &own, choices.clone(), &mut self.budget) {
-                Some(combinations) => combinations,
-                None => return self.apart(&own, choices),
-            },
+            _ => {
+                let (budget, work) = (&mut self.budget, &self.work);
+                match combine::combinations(&self.schemas, &own, choices.clone(), budget, work)? {
+                    Some(combinations) => combinations,
+                    None => return self.apart(&own, choices),
+                }
+            }
         };
         match combinations {
             None => Ok(Shape::Typed(self.typed(&bases, &schemas)?)),
             Some(combinations) => Ok(self.union(&own, combinations)),
+        }
+    }
+
+    /// A listed value in the notations that schemas tell apart, if they do: an integer with a point and without.
+    fn spellings(&self, value: &'a Value<'a>) -> SmallVec<[&'a Value<'a>; 2]> {
+        if !self.has_notations {
+            return smallvec![value];
+        }
+        let arena = self.arena;
+        let digits = &*arena.alloc(value.in_digits(arena));
+        match digits {
+            Value::Number(number) if !number.to_string().contains(['.', 'e', 'E']) => {
+                let source = value.to_string();
+                let is_marked = source.contains(['.', 'e', 'E']);
+                let marked = if is_marked { source } else { format!("{number}.0") };
+                smallvec![digits, &*arena.alloc(Value::number(arena.alloc_str(&marked)))]
+            }
+            _ => smallvec![digits],
         }
     }
 

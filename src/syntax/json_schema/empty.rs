@@ -5,6 +5,8 @@ use super::assertion::{Counts, TypeSet};
 use super::conjunction::{Part, unfold};
 use super::numbers;
 use super::schema::{Schema, SchemaId, Schemas};
+use crate::error::Result;
+use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How deep into members and items a question goes.
@@ -13,25 +15,37 @@ const DEPTH: u32 = 5;
 const FEW_BASES: usize = 24;
 /// How many conjunctions a question looks at.
 const FUEL: u32 = 300;
+/// Steps of work of a conjunction that is visited, beside one for each of its schemas and alternatives.
+const VISIT: usize = 8;
 
 /// Whether surely no value satisfies all of the parts.
 pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> bool {
-    let mut budget = u32::MAX;
-    surely_empty_within(schemas, parts, &mut budget)
+    Question { schemas, fuel: FUEL, steps: 0 }.is_empty(parts, DEPTH)
 }
 
-/// The same, taking what it looks at from a budget as well.
-pub(super) fn surely_empty_within(schemas: &Schemas<'_>, parts: &[Part], budget: &mut u32) -> bool {
-    let mut question = Question { schemas, fuel: FUEL.min(*budget) };
+/// The same, taking the conjunctions that it visits from `fuel`, and its steps from `work`.
+///
+/// # Errors
+/// There is no work left.
+pub(super) fn surely_empty_within(
+    schemas: &Schemas<'_>,
+    parts: &[Part],
+    fuel: &mut u32,
+    work: &Budget,
+) -> Result<bool> {
+    let mut question = Question { schemas, fuel: FUEL.min(*fuel), steps: 0 };
     let before = question.fuel;
     let answer = question.is_empty(parts, DEPTH);
-    *budget -= before - question.fuel;
-    answer
+    *fuel -= before - question.fuel;
+    work.spend(question.steps)?;
+    Ok(answer)
 }
 
 struct Question<'s, 'a> {
     schemas: &'s Schemas<'a>,
     fuel: u32,
+    /// Schemas and alternatives that were visited.
+    steps: usize,
 }
 
 impl<'a> Question<'_, 'a> {
@@ -51,6 +65,8 @@ impl<'a> Question<'_, 'a> {
             return true;
         }
         let (bases, choices) = unfold(schemas, parts);
+        let alternatives = choices.iter().map(Vec::len).sum::<usize>();
+        self.steps += VISIT + parts.len() + bases.len() + alternatives;
         let assertions: Vec<&Schema<'a>> = bases.iter().map(|&id| &**schemas.get(id)).collect();
         if self.types(&assertions, depth) == TypeSet::NONE {
             return true;
@@ -203,6 +219,10 @@ impl<'a> MemberValues<'a> {
 
 /// Whether a test must be passed and failed.
 fn contradictory_tests(bases: &[&Schema<'_>]) -> bool {
-    let tests = || bases.iter().flat_map(|base| &base.string.tests);
-    tests().any(|&(test, holds)| tests().any(|&(other, other_holds)| test == other && holds != other_holds))
+    if bases.iter().map(|base| base.string.tests.len()).sum::<usize>() < 2 {
+        return false;
+    }
+    let mut known = FxHashMap::default();
+    let mut tests = bases.iter().flat_map(|base| &base.string.tests);
+    tests.any(|&(test, holds)| *known.entry(test).or_insert(holds) != holds)
 }

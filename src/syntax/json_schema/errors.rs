@@ -59,6 +59,20 @@ pub(super) fn not_a_schema(pointer: &str, found: &Value<'_>) -> Error {
     )
 }
 
+/// Another kind of document, of which a schema is a part: at `inside`, with `NAME` or a number to be filled in.
+pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/other-document", format!("{kind} is no JSON Schema"))
+            .at(at(""))
+            .found(found)
+            .allowed("one of the schemas in it")
+            .help(format!(
+                "give the schema `{{\"$ref\": \"file.json#{inside}\"}}`, and this file as the document `file.json` \
+                 (`--schema-document file.json=FILE`, `JsonSchemaOptions::documents`)"
+            )),
+    )
+}
+
 pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value<'_>, allowed: &str) -> Error {
     error(
         Diagnostic::new(
@@ -72,23 +86,47 @@ pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value<'_>, a
     )
 }
 
-pub(super) fn unsupported_keyword(pointer: &str, keyword: &str, found: &Value<'_>) -> Error {
+/// A limit that was exceeded at a place of the schema.
+pub(super) fn placed(error: Error, pointer: &str) -> Error {
+    match error.diagnostic().place() {
+        Place::Whole => Error::new(error.kind(), error.diagnostic().clone().at(at(pointer))),
+        _ => error,
+    }
+}
+
+fn combination(pointer: &str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new("json-schema/unsupported-combination", message).at(at(pointer))
+}
+
+pub(super) fn negated_unique_items(pointer: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/unsupported-keyword", format!("`{keyword}` is not supported"))
-            .at(at(pointer))
-            .found(found.to_string())
-            .help("remove the keyword, or say the same with keywords that are supported"),
+        combination(pointer, "`uniqueItems` is not supported where it may have to fail")
+            .allowed("`uniqueItems` outside of `not`, `oneOf`, `if` and the like")
+            .help("leave out the `not`, `oneOf` or `if` around it"),
     )
 }
 
-pub(super) fn unsupported_combination(pointer: &str, first: &str, second: &str) -> Error {
+pub(super) fn too_many_contains(pointer: &str, limit: usize) -> Error {
     error(
-        Diagnostic::new(
-            "json-schema/unsupported-combination",
-            format!("{first} and {second} are not supported together here"),
-        )
-        .at(at(pointer))
-        .help("say the same with one of them, or list the alternatives one by one"),
+        combination(pointer, "too many different `contains` hold of one array")
+            .allowed(format!("at most {limit}"))
+            .help("join those that ask for the same counts, or leave some out"),
+    )
+}
+
+pub(super) fn too_many_cases(pointer: &str, keyword: &str, limit: usize) -> Error {
+    error(
+        combination(pointer, format!("what `{keyword}` finds evaluated depends on too many alternatives"))
+            .allowed(format!("at most {limit} cases of what is evaluated"))
+            .help("declare the members or items beside the keyword, or use fewer `anyOf`, `oneOf` and `if`"),
+    )
+}
+
+pub(super) fn undecided_test(pointer: &str, keyword: &str, text: &str) -> Error {
+    error(
+        combination(pointer, format!("whether a listed value or name passes `{keyword}` is not known"))
+            .found(text)
+            .help(format!("leave out the value or name, or the `{keyword}`")),
     )
 }
 
@@ -200,11 +238,11 @@ pub(super) fn invalid_policy(pointer: &str, found: &Value<'_>, allowed: &str) ->
 }
 
 pub(super) fn whitespace_pattern(pattern: &str, cause: &Error) -> Error {
-    let diagnostic =
-        Diagnostic::new("json-schema/whitespace-pattern", "the pattern of white space cannot be used")
-            .found(pattern)
-            .allowed(cause.diagnostic().message())
-            .help("write a regular expression of white space, for instance ` ?`");
+    let inner = cause.diagnostic();
+    let message = format!("the pattern of white space cannot be used: {}", inner.message());
+    let diagnostic = Diagnostic::new("json-schema/whitespace-pattern", message)
+        .found(pattern)
+        .help("write a regular expression of white space, for instance ` ?`");
     Error::new(cause.kind(), diagnostic)
 }
 
@@ -340,12 +378,13 @@ pub(super) fn too_many_members(pointer: &str, limit: usize) -> Error {
     )
 }
 
-pub(super) fn too_many_counts(limit: usize) -> Error {
+pub(super) fn too_many_counts(pointer: &str, limit: usize) -> Error {
     error(
         Diagnostic::new(
             "json-schema/unsupported-combination",
             "the bounds of `contains` and of the number of items are too large together",
         )
+        .at(at(pointer))
         .allowed(format!("at most {limit} states of counting"))
         .help("lower the bounds"),
     )

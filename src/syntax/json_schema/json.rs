@@ -3,6 +3,7 @@
 //! A schema is read once and then let go, all of it at once. The text is read by `serde_json`, so that what is JSON, and what
 //! is wrong with a text that is not, is what it says.
 
+use super::decimal::Decimal;
 use super::strings;
 use bumpalo::Bump;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -40,6 +41,31 @@ impl<'t> Value<'t> {
 
     pub(super) fn is_number(&self) -> bool {
         matches!(self, Value::Number(_))
+    }
+
+    /// The number that is written as `text`.
+    pub(super) fn number(text: &'t str) -> Value<'t> {
+        Value::Number(Number(text))
+    }
+
+    /// The value with integers written in digits alone, if there are any; its depth is bounded.
+    pub(super) fn in_digits(&self, arena: &'t Bump) -> Value<'t> {
+        match self {
+            Value::Number(number) => {
+                let decimal = Decimal::parse(number.0);
+                let text = (decimal.is_plain() && decimal.is_integer()).then(|| decimal.to_plain_text());
+                text.map_or(*self, |text| Value::number(arena.alloc_str(&text)))
+            }
+            Value::Array(list) => {
+                Value::Array(arena.alloc_slice_fill_iter(list.iter().map(|value| value.in_digits(arena))))
+            }
+            Value::Object(map) => {
+                let members: Vec<Member<'t>> =
+                    map.iter().map(|(name, value)| (name, value.in_digits(arena))).collect();
+                Value::Object(Map::new(arena, &members).0)
+            }
+            other => *other,
+        }
     }
 
     /// A member of an object.

@@ -10,13 +10,15 @@ use super::string_test::StringTest;
 use super::{errors, exclusive, listed};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Different `contains` that one array may have.
 const MAX_CONTAINS: usize = 4;
 /// Patterns whose strings are listed as names.
 const MAX_LISTED: usize = 256;
+/// Of so many schemas each is asked for each member.
+const FEW_BASES: usize = 16;
 /// Members of undeclared names that one object may have to have.
 const MAX_SOME: usize = 5;
 
@@ -38,11 +40,10 @@ impl<'a> Conjunctions<'a> {
             typed.length = typed.length.intersection(&base.string.length);
             typed.excluded.extend(&base.excluded);
             for &(test, holds) in &base.string.tests {
-                if !typed.tests.iter().any(|known| known.test == test && known.holds == holds) {
-                    typed.tests.push(Test { schema, test, holds });
-                }
+                typed.tests.push(Test { schema, test, holds });
             }
         }
+        each_once(&mut typed.tests);
         if typed.types.contains(TypeSet::ARRAY) {
             typed.array = Some(Box::new(self.array(ids, bases)?));
         }
@@ -58,7 +59,7 @@ impl<'a> Conjunctions<'a> {
     fn array(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ArrayShape> {
         let pointer = || bases.first().map_or("", |base| base.pointer);
         if bases.iter().any(|base| base.array.repeated) {
-            return Err(errors::unsupported_combination(pointer(), "`not`", "`uniqueItems`"));
+            return Err(errors::negated_unique_items(pointer()));
         }
         let contains: Vec<_> = bases
             .iter()
@@ -67,11 +68,7 @@ impl<'a> Conjunctions<'a> {
             .copied()
             .collect();
         if contains.len() > MAX_CONTAINS {
-            return Err(errors::unsupported_combination(
-                pointer(),
-                "more than four `contains`",
-                "each other",
-            ));
+            return Err(errors::too_many_contains(pointer(), MAX_CONTAINS));
         }
         let longest = bases.iter().map(|base| base.array.prefix.len()).max().unwrap_or(0);
         let from = contains.iter().map(|contains| contains.from).max().unwrap_or(0);
@@ -118,9 +115,12 @@ impl<'a> Conjunctions<'a> {
             let mut seen: FxHashSet<&str> = names.iter().copied().collect();
             names.extend(listed.iter().filter(|name| seen.insert(name)));
         }
+        self.work.spend(names.len().saturating_mul(bases.len().min(FEW_BASES)))?;
+        let speaking = (bases.len() > FEW_BASES).then(|| Speaking::of(bases));
         let mut members = Vec::with_capacity(names.len());
         for name in names {
-            let mut schemas = self.schemas_of_member(bases, name)?;
+            let some = speaking.as_ref().map(|speaking| speaking.about(name));
+            let mut schemas = self.schemas_of_member(some.as_deref().unwrap_or(bases), name)?;
             if !self.name_satisfies(&names_schemas, name)? {
                 schemas.push(self.schemas.never());
             }
@@ -206,6 +206,7 @@ impl<'a> Conjunctions<'a> {
             false => self.cubes(bases, &tests)?,
         };
         let mut rest = Vec::new();
+        self.work.spend(cubes.len().saturating_mul(1 + tests.len() + members.len()))?;
         for (cube, value) in cubes {
             if self.is_never(value) {
                 continue;
@@ -342,11 +343,18 @@ impl<'a> Conjunctions<'a> {
         let admitted = names_schemas.iter().find_map(|&id| self.names_of_class(NameClass::Satisfying(id)));
         let mut declared = declared_names(bases);
         declared.extend(listed.iter().flatten());
-        let is_never = |id| self.schemas.get(id).types == TypeSet::NONE;
-        let is_closed = |base: &Rc<Schema<'a>>| {
-            base.object.patterns.is_empty() && base.object.additional.is_some_and(is_never)
-        };
-        let is_closed = listed.is_some() || bases.iter().any(is_closed);
+        let mut is_closed = listed.is_some();
+        for base in bases {
+            let is_never = |id| self.schemas.get(id).types == TypeSet::NONE;
+            if !base.object.additional.is_some_and(is_never) {
+                continue;
+            }
+            // without further members the names are those of the patterns, if these list them
+            let patterns = base.object.patterns.iter().map(|(pattern, _)| StringTest::Pattern(pattern));
+            let names = patterns.map(|test| self.strings_of(test)).collect::<Option<Vec<_>>>();
+            is_closed |= names.is_some();
+            declared.extend(names.into_iter().flatten().flatten());
+        }
         for (&id, base) in ids.iter().zip(bases) {
             for some in &base.object.some {
                 let mut alternatives = Vec::new();
@@ -382,6 +390,9 @@ impl<'a> Conjunctions<'a> {
                     let schema = Rc::clone(self.schemas.get(id));
                     if let Some(list) = schema.values.first() {
                         return Some(list.values.iter().filter_map(|value| value.as_str()).collect());
+                    }
+                    if schema.string.length.max == Some(0) {
+                        return Some(vec![""]);
                     }
                     for &(test, _) in schema.string.tests.iter().filter(|(_, holds)| *holds) {
                         if let Some(strings) = self.strings_of(test) {
@@ -436,6 +447,42 @@ impl<'a> Conjunctions<'a> {
         let made = self.schemas.push(schema);
         self.required_members.insert((name, value), made);
         made
+    }
+}
+
+/// Which of many schemas say something of a member, by its name.
+struct Speaking<'b, 'a> {
+    bases: &'b [Rc<Schema<'a>>],
+    /// The places of those that may say something of every member.
+    of_all: Vec<usize>,
+    /// The places of the others that declare a name.
+    of_name: FxHashMap<&'a str, Vec<usize>>,
+}
+
+impl<'b, 'a> Speaking<'b, 'a> {
+    fn of(bases: &'b [Rc<Schema<'a>>]) -> Speaking<'b, 'a> {
+        let (mut of_all, mut of_name) = (Vec::new(), FxHashMap::<&'a str, Vec<usize>>::default());
+        for (place, base) in bases.iter().enumerate() {
+            if base.object.additional.is_some() || !base.object.patterns.is_empty() {
+                of_all.push(place);
+            } else {
+                base.object.properties.names().for_each(|name| of_name.entry(name).or_default().push(place));
+            }
+        }
+        Speaking { bases, of_all, of_name }
+    }
+
+    fn about(&self, name: &str) -> Vec<Rc<Schema<'a>>> {
+        let named = self.of_name.get(name).into_iter().flatten();
+        self.of_all.iter().chain(named).map(|&place| Rc::clone(&self.bases[place])).collect()
+    }
+}
+
+/// Drops tests that stand before in the list.
+fn each_once(tests: &mut Vec<Test<'_>>) {
+    if tests.len() > 1 {
+        let mut seen = FxHashSet::default();
+        tests.retain(|test| seen.insert((test.test, test.holds)));
     }
 }
 

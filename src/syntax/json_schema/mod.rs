@@ -15,8 +15,7 @@
 //! - **Whitespace**: [`Whitespace`]; none before the first and after the last token.
 //! - **Objects**: members in the order that [`PropertyOrder`] says. Declared names are in canonical spelling:
 //!   `"`, `\` and control characters escaped, by their short escapes where they have one, otherwise as
-//!   `\u00XX` in lower case. Declared members come at most once. That an *additional* member does not come
-//!   twice is not checked.
+//!   `\u00XX` in lower case. No object has a name twice, declared or not.
 //! - **Strings** without `pattern` and `format`: every spelling; a pair of surrogate escapes counts as one
 //!   character, and lone surrogates are not in the language. Strings with them, and those of `enum` and
 //!   `const`: canonical spelling. Of formats that are not regular, a part (`docs/syntax.md` has the list).
@@ -25,7 +24,8 @@
 //!   (`1.5e-06`). Integers: plain, with zeros after a point, or with an exponent that is not negative (with
 //!   bounds after one digit only). Multiples: plain. Zero has a minus sign only if the range has negative
 //!   numbers. Numbers of `enum` and `const`: as in the schema (exponents with or without plus sign), or plain,
-//!   integers also with a point and a zero.
+//!   integers also with a point and a zero. Up to draft 4 only a number in digits, `2` and not `2.0`, is an
+//!   integer.
 //!
 //! ```
 //! use grammata::syntax::json_schema::{JsonSchemaOptions, Numbers, Whitespace, compile};
@@ -59,6 +59,7 @@ mod listed;
 mod merge;
 mod numbers;
 mod options;
+mod other;
 mod pointer;
 mod policies;
 mod reader;
@@ -86,6 +87,7 @@ pub use summary::Summary;
 use crate::diagnostic::{self, Diagnostic};
 use crate::error::{ErrorKind, Result};
 use crate::grammar::Grammar;
+use crate::work::Budget;
 use bumpalo::Bump;
 use conjunction::Conjunctions;
 use json::Value;
@@ -121,7 +123,8 @@ fn compile_text(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
     let mut warnings = Vec::new();
     let arena = Bump::with_capacity(schema.len().min(ARENA));
     let root = source::read(schema, &arena, &options.limits, &mut warnings)?;
-    compile_checked(root, &arena, options, warnings)
+    let work = Budget::of_compilation(&options.limits, schema.len());
+    compile_checked(root, &arena, options, (warnings, work))
 }
 
 /// The most bytes that the arena of a schema begins with.
@@ -132,24 +135,26 @@ const ARENA: usize = 1 << 16;
 /// # Errors
 /// The same as those of [`compile`].
 pub fn compile_value(schema: &serde_json::Value, options: &JsonSchemaOptions) -> Result<Compiled> {
-    source::check_depth(schema, &options.limits)?;
+    let size = source::check_depth(schema, &options.limits)?;
     let arena = Bump::new();
     let root = Source { value: arena.alloc(Value::of(schema, &arena)), has_identifiers: true };
-    compile_checked(root, &arena, options, Vec::new())
+    let work = Budget::of_compilation(&options.limits, size);
+    compile_checked(root, &arena, options, (Vec::new(), work))
 }
 
 fn compile_checked<'a>(
     root: Source<'a>,
     arena: &'a Bump,
     options: &'a JsonSchemaOptions,
-    mut warnings: Vec<Diagnostic>,
+    (mut warnings, work): (Vec<Diagnostic>, Budget),
 ) -> Result<Compiled> {
+    other::refuse(root.value)?;
     let (mut schemas, mut summary) = reader::read(root, arena, options, &mut warnings)?;
     unevaluated::rewrite(&mut schemas, arena)?;
-    rewrite::rewrite(&mut schemas);
+    rewrite::rewrite(&mut schemas, &work)?;
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();
-    let all = Conjunctions::of(schemas, arena, &options.limits)?;
+    let all = Conjunctions::of(schemas, arena, &options.limits, work)?;
     let satisfiable = Satisfiable::of(&all);
     if !satisfiable.contains(all.root()) {
         let (blamed, reason) = satisfiable.explain(&all, all.root());

@@ -25,6 +25,7 @@ use super::decimal::Decimal;
 use super::options::Numbers;
 use crate::error::{ErrorKind, Result};
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
+use crate::work::Budget;
 
 mod magnitude;
 mod multiples;
@@ -32,7 +33,24 @@ mod range;
 mod scientific;
 
 use multiples::Divided;
-pub(super) use range::{Bound, NumberRange, contains, failures, intersection, is_empty};
+pub(super) use range::{Bound, Notation, NumberRange, contains, failures, intersection, is_empty};
+
+/// The texts of a listed number, where the notation is [`Notation::Any`]; else those of them that are written like `source`.
+pub(super) fn listed_alike(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> ExprId {
+    let decimal = Decimal::parse(source);
+    let is_marked = Notation::Marked.admits(source);
+    match decimal.is_plain() && decimal.is_integer() {
+        true if !is_marked => g.text(decimal.to_plain_text()),
+        true if numbers == Numbers::Plain => g.never(),
+        true => {
+            let texts =
+                [format!("{}.0", decimal.to_plain_text()), source.to_owned(), source.replace("e+", "e")];
+            let texts: Vec<ExprId> = texts.into_iter().map(|text| g.text(text)).collect();
+            g.choice(texts)
+        }
+        false => listed(g, source, numbers),
+    }
+}
 
 /// The texts of a listed number.
 pub(super) fn listed(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> ExprId {
@@ -50,17 +68,25 @@ pub(super) fn listed(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> 
     g.choice(texts)
 }
 
-/// The texts of the numbers of the range that are none of `excluded`. `pointer` is that of a schema that asks
-/// for them.
+/// Who asks for numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Asker<'p> {
+    /// The JSON Pointer of a schema that does.
+    pub(super) pointer: &'p str,
+    /// The work that is left for the compilation.
+    pub(super) work: &'p Budget,
+}
+
+/// The texts of the numbers of the range that are none of `excluded`.
 ///
 /// # Errors
-/// Divisors with too many remainders.
+/// Divisors with too many remainders; no work is left.
 pub(super) fn expression_excluding(
     g: &mut GrammarBuilder,
     range: &NumberRange,
     excluded: &[Decimal],
     numbers: Numbers,
-    pointer: &str,
+    asker: Asker<'_>,
 ) -> Result<ExprId> {
     let mut excluded = excluded.to_vec();
     excluded.sort();
@@ -70,10 +96,10 @@ pub(super) fn expression_excluding(
     for value in excluded.into_iter().filter(|value| contains(range, value)) {
         let bound = || Some(Bound { value: value.clone(), exclusive: true });
         let below = NumberRange { upper: bound(), ..rest.clone() };
-        parts.push(expression(g, &below, numbers, pointer)?);
+        parts.push(expression(g, &below, numbers, asker)?);
         rest.lower = bound();
     }
-    parts.push(expression(g, &rest, numbers, pointer)?);
+    parts.push(expression(g, &rest, numbers, asker)?);
     Ok(g.choice(parts))
 }
 
@@ -82,12 +108,17 @@ fn expression(
     g: &mut GrammarBuilder,
     range: &NumberRange,
     numbers: Numbers,
-    pointer: &str,
+    asker: Asker<'_>,
 ) -> Result<ExprId> {
     if is_empty(range) {
         return Ok(g.never());
     }
-    let numbers = if range.is_plain { Numbers::Plain } else { numbers };
+    let numbers = if range.notation == Notation::Digits { Numbers::Plain } else { numbers };
+    if range.notation == Notation::Marked {
+        let all = expression(g, &NumberRange { notation: Notation::Any, ..range.clone() }, numbers, asker)?;
+        let marked = marked(g);
+        return Ok(g.intersection([all, marked]));
+    }
     let divisor = range.divisor();
     let integer = divisor == Some(Decimal::one());
     if !range.not_multiple_of.is_empty() || divisor.is_some() && !integer {
@@ -95,7 +126,7 @@ fn expression(
         let fractions = numbers == Numbers::Any
             && divisor.is_none()
             && range.not_multiple_of.iter().all(Decimal::is_integer);
-        let divided = Divided::new(divisor, &range.not_multiple_of, numbers, pointer);
+        let divided = Divided::new(divisor, &range.not_multiple_of, numbers, asker);
         let together = divided.and_then(|divided| {
             signed(g, range, false, |g, part| {
                 let plain = divided.expression(g, part)?;
@@ -105,7 +136,7 @@ fn expression(
         });
         return match together {
             // one after the other, remainders may be few enough
-            Err(error) if error.kind() == ErrorKind::Limit => one_by_one(g, range, numbers, pointer),
+            Err(error) if error.kind() == ErrorKind::Limit => one_by_one(g, range, numbers, asker),
             other => other,
         };
     }
@@ -128,23 +159,32 @@ fn expression(
     })
 }
 
+/// Texts with a point or an exponent.
+fn marked(g: &mut GrammarBuilder) -> ExprId {
+    let digits = g.byte_set(ByteSet::range(b'0', b'9').union(&ByteSet::range(b'-', b'-')));
+    let mark = g.byte_set(ByteSet::from_iter(*b".eE"));
+    let any = g.byte_set(ByteSet::from_iter(*b".eE+-0123456789"));
+    let (before, after) = (g.star(digits), g.star(any));
+    g.sequence([before, mark, after])
+}
+
 /// The same for ranges with divisors, each of which runs by itself, beside the bounds.
 fn one_by_one(
     g: &mut GrammarBuilder,
     range: &NumberRange,
     numbers: Numbers,
-    pointer: &str,
+    asker: Asker<'_>,
 ) -> Result<ExprId> {
     signed(g, range, false, |g, part| {
         let lower = Bound { value: Decimal::zero(), exclusive: false };
         let free = Part { lower, upper: None, integer: false };
         let mut all = vec![magnitude::plain(g, part)];
         for divisor in &range.multiple_of {
-            let divided = Divided::new(Some(divisor.clone()), &[], numbers, pointer)?;
+            let divided = Divided::new(Some(divisor.clone()), &[], numbers, asker)?;
             all.push(divided.expression(g, &free)?);
         }
         for divisor in &range.not_multiple_of {
-            let divided = Divided::new(Some(divisor.clone()), &[], Numbers::Any, pointer)?;
+            let divided = Divided::new(Some(divisor.clone()), &[], Numbers::Any, asker)?;
             let multiples = divided.expression(g, &free)?;
             all.push(g.complement(multiples));
         }

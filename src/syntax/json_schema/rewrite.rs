@@ -9,42 +9,66 @@ use super::assertion::{
     ArrayPart, Contains, Counts, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, ValueList,
 };
 use super::conjunction::Part;
-use super::empty::surely_empty;
-use super::numbers;
+use super::empty::surely_empty_within;
 use super::schema::{Applied, Schema, SchemaId, Schemas};
+use super::{errors, numbers};
+use crate::error::Result;
 use crate::syntax::json_schema::json::{Map, Value};
+use crate::work::Budget;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// Rewrites all schemas of the table.
-pub(super) fn rewrite(schemas: &mut Schemas<'_>) {
-    let mut maker = Maker { schemas, pending: Vec::new() };
+///
+/// # Errors
+/// There is no work left.
+pub(super) fn rewrite(schemas: &mut Schemas<'_>, work: &Budget) -> Result<()> {
+    let mut maker = Maker { schemas, pending: Vec::new(), work };
     for id in maker.schemas.ids() {
         let schema = Rc::clone(maker.schemas.get(id));
         for applied in &schema.applied {
-            maker.apply(id, applied);
+            maker.apply(id, applied)?;
         }
         for contains in &schema.array.contains {
             maker.negation(contains.schema);
         }
     }
     while let Some(id) = maker.pending.pop() {
-        maker.negate(id);
+        maker.negate(id)?;
     }
+    Ok(())
 }
 
 struct Maker<'m, 'a> {
     schemas: &'m mut Schemas<'a>,
     /// Schemas whose negations have ids, and are still to be filled in.
     pending: Vec<SchemaId>,
+    work: &'m Budget,
 }
 
 impl<'a> Maker<'_, 'a> {
-    fn apply(&mut self, id: SchemaId, applied: &Applied<'a>) {
+    fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
+        self.work.spend(steps).map_err(|error| errors::placed(error, pointer))
+    }
+
+    fn apply(&mut self, id: SchemaId, applied: &Applied<'a>) -> Result<()> {
         let pointer = self.schemas.get(id).pointer;
         let alternatives = match applied {
             Applied::Not(schema) => vec![self.negation(*schema)],
-            Applied::OneOf(list) => self.one_of(pointer, list),
+            Applied::OneOf(list) => self.one_of(pointer, list)?,
+            Applied::Types { types, integers, schemas, holds } => {
+                let mut all = schemas.clone();
+                if *types != TypeSet::NONE {
+                    let number = integers.as_deref().cloned().map(Into::into).unwrap_or_default();
+                    let of_types = Schema { number, ..Schema::of_types(pointer, *types) };
+                    all.push(self.schemas.push(of_types));
+                }
+                if !holds {
+                    let none = all.into_iter().map(|one| self.negation(one)).collect();
+                    all = vec![self.all(pointer, none)];
+                }
+                all
+            }
             &Applied::If { condition, then, otherwise } => {
                 let fails = self.negation(condition);
                 let holds = then.map_or(condition, |then| self.all(pointer, vec![condition, then]));
@@ -69,21 +93,26 @@ impl<'a> Maker<'_, 'a> {
             [one] => schema.conjuncts.push(one),
             _ => schema.any_of.push(alternatives),
         }
+        Ok(())
     }
 
     /// Each of the schemas, without those of the others that it does not exclude by itself.
-    fn one_of(&mut self, pointer: &'a str, list: &[SchemaId]) -> Vec<SchemaId> {
+    fn one_of(&mut self, pointer: &'a str, list: &[SchemaId]) -> Result<Vec<SchemaId>> {
         let mut alternatives = Vec::with_capacity(list.len());
+        let mut fuel = u32::MAX;
         let mut others: Vec<Vec<SchemaId>> = vec![Vec::new(); list.len()];
         for (i, &a) in list.iter().enumerate() {
             for (j, &b) in list.iter().enumerate().skip(i + 1) {
-                if !surely_empty(self.schemas, &[Part::whole(a), Part::whole(b)]) {
+                let both = [Part::whole(a), Part::whole(b)];
+                let excluded = surely_empty_within(self.schemas, &both, &mut fuel, self.work);
+                if !excluded.map_err(|error| errors::placed(error, pointer))? {
                     others[i].push(b);
                     others[j].push(a);
                 }
             }
         }
         for (&one, others) in list.iter().zip(others) {
+            self.spend(1 + others.len(), pointer)?;
             alternatives.push(if others.is_empty() {
                 one
             } else {
@@ -92,7 +121,7 @@ impl<'a> Maker<'_, 'a> {
                 self.all(pointer, parts)
             });
         }
-        alternatives
+        Ok(alternatives)
     }
 
     fn all(&mut self, pointer: &'a str, conjuncts: Vec<SchemaId>) -> SchemaId {
@@ -126,8 +155,10 @@ impl<'a> Maker<'_, 'a> {
     }
 
     /// Fills in the negation of `id`.
-    fn negate(&mut self, id: SchemaId) {
+    fn negate(&mut self, id: SchemaId) -> Result<()> {
         let schema = Rc::clone(self.schemas.get(id));
+        let applied = schema.any_of.iter().map(Vec::len).sum::<usize>();
+        self.spend(1 + schema.conjuncts.len() + applied, schema.pointer)?;
         let mut ways = self.failures(&schema, id);
         ways.extend(schema.conjuncts.iter().map(|&conjunct| self.negation(conjunct)));
         for alternatives in &schema.any_of {
@@ -144,6 +175,7 @@ impl<'a> Maker<'_, 'a> {
             [one] => negation.conjuncts.push(one),
             _ => negation.any_of.push(ways),
         }
+        Ok(())
     }
 
     /// The ways in which an assertion of the schema itself fails.

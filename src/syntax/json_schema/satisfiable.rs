@@ -1,7 +1,7 @@
 //! Which conjunctions some value satisfies (patterns aside, whose languages are not looked into), and why
 //! others are satisfied by none.
 
-use super::assertion::TypeSet;
+use super::assertion::{Counts, TypeSet};
 use super::conjunction::{ConjunctionId, Conjunctions};
 use super::errors;
 use super::numbers;
@@ -70,8 +70,34 @@ impl Satisfiable {
 
     fn array(&self, array: &ArrayShape) -> bool {
         !array.count.is_crossed()
-            && !array.contains.iter().any(|count| count.is_crossed())
             && self.longest(array).is_none_or(|longest| longest >= array.count.min as usize)
+            && self.unmet_contains(array).is_none()
+    }
+
+    /// The first `contains` of an array that cannot be met whatever the others are, with the counts that it asks for.
+    fn unmet_contains(&self, array: &ArrayShape) -> Option<Counts> {
+        let bounds = [self.longest(array), array.count.max.map(|max| max as usize)];
+        let most = bounds.into_iter().flatten().min().unwrap_or(usize::MAX);
+        let last = array.items.len().saturating_sub(1);
+        let unmet = |(place, count): &(usize, &Counts)| {
+            let possible = |index: &usize, hit: u32| {
+                let classes = array.items[*index].iter().filter(|class| self.contains(class.value));
+                classes.filter(|class| class.hits >> place & 1 == hit).count() > 0
+            };
+            // places before the last one, and all places from there on, which are alike
+            let before = || 0..last.min(most);
+            let after = most.saturating_sub(last);
+            let hits = before().filter(|index| possible(index, 1)).count();
+            let hits = hits.saturating_add(if after > 0 && possible(&last, 1) { after } else { 0 });
+            let needed = |index: &usize| (*index as u64) < u64::from(array.count.min) && !possible(index, 0);
+            let forced = before().filter(needed).count();
+            let rest = (array.count.min as usize).saturating_sub(last);
+            let forced = forced + if rest > 0 && !possible(&last, 0) { rest } else { 0 };
+            count.is_crossed()
+                || hits < count.min as usize
+                || count.max.is_some_and(|max| forced > max as usize)
+        };
+        array.contains.iter().enumerate().find(unmet).map(|(_, count)| *count)
     }
 
     /// How many items an array may have before a place that nothing satisfies; `None` is without bound.
@@ -162,6 +188,9 @@ impl Satisfiable {
             return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
         if let Some(object) = &typed.object {
+            if object.count.is_crossed() {
+                return Err("`minProperties` is above `maxProperties`".into());
+            }
             let blamed = object.members.iter().find(|m| m.required && !self.contains(m.value));
             return blamed.map(|member| member.value).ok_or_else(|| {
                 "the members that there must be are more than those that there may be".into()
@@ -171,17 +200,29 @@ impl Satisfiable {
             if array.count.is_crossed() {
                 return Err("`minItems` is above `maxItems`".into());
             }
+            if let Some(count) = self.unmet_contains(array) {
+                return Err(unmet(&count));
+            }
             let stuck = self.longest(array).and_then(|place| array.items[place].first());
-            return stuck.map(|class| class.value).ok_or_else(|| "no item satisfies `contains`".into());
+            return stuck.map(|class| class.value).ok_or_else(|| "there are too few possible items".into());
         }
         if typed.types.contains(TypeSet::STRING) {
             return Err("`minLength` is above `maxLength`".into());
         }
-        Err(if typed.number.is_integer() {
-            "no integer is between the bounds"
-        } else {
-            "no number is between the bounds"
-        }
-        .into())
+        let kind = if typed.number.is_integer() { "integer" } else { "number" };
+        Err(match (&typed.number.lower, &typed.number.upper) {
+            (Some(_), Some(_)) => format!("no {kind} is between the bounds"),
+            _ => format!("every {kind} that one keyword admits is excluded by another"),
+        })
+    }
+}
+
+/// Why a `contains` is not met.
+fn unmet(count: &Counts) -> String {
+    match count.max {
+        Some(max) if max < count.min => "`minContains` is above `maxContains`".into(),
+        _ if count.min > 1 => format!("fewer than {} items can satisfy `contains`", count.min),
+        Some(max) if count.min == 0 => format!("more than {max} items have to satisfy `contains`"),
+        _ => "no item can satisfy `contains`".into(),
     }
 }

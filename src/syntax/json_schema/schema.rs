@@ -57,9 +57,20 @@ pub(super) struct Unevaluated {
 pub(super) enum Applied<'a> {
     OneOf(Vec<SchemaId>),
     Not(SchemaId),
-    If { condition: SchemaId, then: Option<SchemaId>, otherwise: Option<SchemaId> },
+    If {
+        condition: SchemaId,
+        then: Option<SchemaId>,
+        otherwise: Option<SchemaId>,
+    },
     DependentSchema(&'a str, SchemaId),
     DependentRequired(&'a str, Vec<&'a str>),
+    /// `type` with schemas, and `disallow`, both of draft 3: one of all that is listed holds, or none does.
+    Types {
+        types: TypeSet,
+        integers: Option<Box<NumberRange>>,
+        schemas: Vec<SchemaId>,
+        holds: bool,
+    },
 }
 
 impl<'a> Schema<'a> {

@@ -1,7 +1,7 @@
 //! Parts that most schemas say nothing of.
 
 use super::assertion::{ArrayPart, Counts, ObjectPart, Properties, StringPart};
-use super::numbers::NumberRange;
+use super::numbers::{Notation, NumberRange};
 use std::ops::{Deref, DerefMut};
 
 /// A part that takes no room until something is said: it reads as the default, which admits everything, and is made when
@@ -59,7 +59,7 @@ impl Unsaid for NumberRange {
             upper: None,
             multiple_of: Vec::new(),
             not_multiple_of: Vec::new(),
-            is_plain: false,
+            notation: Notation::Any,
         };
         &UNSAID
     }

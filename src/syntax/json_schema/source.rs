@@ -61,23 +61,29 @@ pub(super) fn is_identifier(name: &str, value: &Value<'_>) -> bool {
     }
 }
 
-/// Refuses a value that is nested too deep for the passes that recurse over it.
-pub(super) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<()> {
+/// Refuses a value that is nested too deep for the passes that recurse over it. Gives about the bytes of its text.
+pub(super) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<usize> {
     use serde_json::Value;
     let most = limits.source_depth.min(MAX_DEPTH);
     let mut stack = vec![(value, 1)];
+    let mut size = 0;
     while let Some((value, depth)) = stack.pop() {
         let nested = matches!(value, Value::Array(_) | Value::Object(_));
         if nested && depth > most {
             return Err(errors::too_deep(most));
         }
+        size += 4;
         match value {
             Value::Array(list) => stack.extend(list.iter().map(|v| (v, depth + 1))),
-            Value::Object(map) => stack.extend(map.values().map(|v| (v, depth + 1))),
+            Value::Object(map) => {
+                size += map.keys().map(String::len).sum::<usize>();
+                stack.extend(map.values().map(|v| (v, depth + 1)));
+            }
+            Value::String(text) => size += text.len(),
             _ => {}
         }
     }
-    Ok(())
+    Ok(size)
 }
 
 /// Refuses a text that is nested too deep.

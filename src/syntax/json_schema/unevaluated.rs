@@ -237,7 +237,7 @@ impl<'a> Collector<'_, 'a> {
                     let given = dependent.iter().map(|case| case.given(present));
                     self.pruned(schema, given.chain([Case::default()]).collect())?
                 }
-                Applied::Not(_) | Applied::DependentRequired(..) => continue,
+                Applied::Not(_) | Applied::DependentRequired(..) | Applied::Types { .. } => continue,
             };
             cases = self.both(schema, &cases, &alternatives)?;
         }
@@ -321,8 +321,7 @@ impl<'a> Collector<'_, 'a> {
     }
 
     fn too_many(&self, schema: &Schema<'a>) -> crate::Error {
-        let keyword = format!("`{}`", self.kind.name());
-        errors::unsupported_combination(schema.pointer, &keyword, "so many alternatives")
+        errors::too_many_cases(schema.pointer, self.kind.name(), MAX_CASES)
     }
 }
 
@@ -336,7 +335,7 @@ fn in_place(schema: &Schema<'_>) -> Vec<SchemaId> {
                 all.extend([Some(*condition), *then, *otherwise].into_iter().flatten());
             }
             Applied::DependentSchema(_, dependent) => all.push(*dependent),
-            Applied::Not(_) | Applied::DependentRequired(..) => {}
+            Applied::Not(_) | Applied::DependentRequired(..) | Applied::Types { .. } => {}
         }
     }
     all

@@ -66,10 +66,7 @@ impl<'a> Validator<'a> {
                 Some(outcome)
             }
         });
-        outcome.ok_or_else(|| {
-            let keyword = format!("`{}`", test.keyword());
-            errors::unsupported_combination(schema.pointer, &keyword, "this listed value or name")
-        })
+        outcome.ok_or_else(|| errors::undecided_test(schema.pointer, test.keyword(), text))
     }
 
     /// Whether a name is of the class that `some` member (of `schema`) has a name of.
@@ -145,7 +142,9 @@ impl<'a> Visit<'_, 'a> {
         }
         match value {
             Value::Number(number) => {
-                Ok(numbers::contains(&schema.number, &Decimal::parse(&number.to_string())))
+                let text = number.to_string();
+                let admitted = schema.number.notation.admits(&text);
+                Ok(admitted && numbers::contains(&schema.number, &Decimal::parse(&text)))
             }
             Value::String(text) => self.string(schema, text),
             Value::Array(list) => self.array(schema, list, depth + 1),

@@ -131,8 +131,8 @@ fn keywords(choices: &mut Choices<'_>, depth: usize) -> Map<String, Value> {
             }
             2 => ("required", some_names(choices)),
             3 => {
-                let dependencies = (0..1 + choices.below(2))
-                    .map(|_| ((*choices.pick(&NAMES)).into(), some_names(choices)));
+                let dependencies =
+                    (0..1 + choices.below(2)).map(|_| ((*choices.pick(&NAMES)).into(), some_names(choices)));
                 ("dependentRequired", Value::Object(dependencies.collect()))
             }
             4 => ("additionalProperties", value(choices)),

@@ -18,7 +18,7 @@ const MAX_COUNT_STATES: usize = 1 << 14;
 const MAX_FEW_ITEMS: u32 = 100;
 
 impl<'a> Emitter<'_, 'a> {
-    pub(super) fn array(&mut self, array: &ArrayShape) -> Result<ExprId> {
+    pub(super) fn array(&mut self, array: &ArrayShape, pointer: &str) -> Result<ExprId> {
         let longest = self.satisfiable.longest(array);
         let stuck = longest.map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
         let count = array.count.intersection(&Counts { min: 0, max: stuck });
@@ -30,7 +30,7 @@ impl<'a> Emitter<'_, 'a> {
                 self.different_items(array, count, schema)?
             }
             _ if array.contains.is_empty() => self.items(array, count),
-            _ => self.counted_items(array, count)?,
+            _ => self.counted_items(array, count, pointer)?,
         };
         Ok(self.g.sequence([self.layout.open_array, items, self.layout.close_array]))
     }
@@ -74,15 +74,17 @@ impl<'a> Emitter<'_, 'a> {
 
     /// Items of which those that satisfy each `contains` are counted: a small automaton over (items so far, hits
     /// so far), made from its end. Counts stop where more changes nothing.
-    fn counted_items(&mut self, array: &ArrayShape, count: Counts) -> Result<ExprId> {
+    fn counted_items(&mut self, array: &ArrayShape, count: Counts, pointer: &str) -> Result<ExprId> {
         let places = array.items.len() - 1;
         let last = (places as u32).max(count.max.unwrap_or(count.min)).max(1);
         let caps: Vec<u32> = array.contains.iter().map(|c| c.max.unwrap_or(c.min)).collect();
         let sizes = caps.iter().map(|cap| *cap as usize + 1);
         let states = sizes.fold(last as usize + 1, |all, size| all.saturating_mul(size));
         if states > MAX_COUNT_STATES {
-            return Err(errors::too_many_counts(MAX_COUNT_STATES));
+            return Err(errors::too_many_counts(pointer, MAX_COUNT_STATES));
         }
+        let classes = array.items.iter().map(Vec::len).max().unwrap_or(0);
+        self.spend(states.saturating_mul(1 + classes), pointer)?;
         let mut hit_states: Vec<Vec<u32>> = vec![Vec::new()];
         for &cap in &caps {
             hit_states = hit_states

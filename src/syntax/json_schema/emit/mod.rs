@@ -19,7 +19,7 @@ use super::pointer::shown_parts;
 use super::satisfiable::Satisfiable;
 use super::shape::{Shape, Test, Typed};
 use super::string_test::{self, StringTest};
-use super::{numbers, strings};
+use super::{errors, numbers, strings};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
@@ -149,7 +149,7 @@ impl<'a> Emitter<'_, 'a> {
         let mut stack = vec![(root, false)];
         while let Some((id, inner_made)) = stack.pop() {
             if let Some(error) = self.g.error() {
-                return Err(error.clone());
+                return Err(errors::placed(error.clone(), self.all.pointer(id)));
             }
             if inner_made {
                 let made = self.expression(id)?;
@@ -180,6 +180,7 @@ impl<'a> Emitter<'_, 'a> {
         let all = self.all;
         let body = match all.shape_of(id) {
             Shape::Values(list) => {
+                self.spend(list.len(), all.pointer(id))?;
                 let values: SmallVec<[ExprId; 16]> = list.iter().map(|value| self.value(value)).collect();
                 self.g.choice(values)
             }
@@ -206,7 +207,7 @@ impl<'a> Emitter<'_, 'a> {
         if has(TypeSet::ARRAY)
             && let Some(array) = &typed.array
         {
-            alternatives.push(self.array(array)?);
+            alternatives.push(self.array(array, pointer)?);
         }
         if has(TypeSet::STRING) && !typed.length.is_crossed() {
             alternatives.push(self.string(typed)?);
@@ -229,11 +230,17 @@ impl<'a> Emitter<'_, 'a> {
             return Ok(known);
         }
         let numbers = self.options.numbers;
-        let all = numbers::expression_excluding(&mut self.g, &typed.number, &excluded, numbers, pointer)?;
+        let asker = numbers::Asker { pointer, work: &self.all.work };
+        let all = numbers::expression_excluding(&mut self.g, &typed.number, &excluded, numbers, asker)?;
         if excluded.is_empty() {
             self.numbers.insert(NumberRange::clone(&typed.number), all);
         }
         Ok(all)
+    }
+
+    /// Takes work from what is left for the compilation.
+    fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
+        self.all.work.spend(steps).map_err(|error| errors::placed(error, pointer))
     }
 
     /// One character of a string in any spelling.
@@ -264,7 +271,10 @@ impl<'a> Emitter<'_, 'a> {
 
     /// A string that passes tests, in canonical spelling, with its quotes.
     fn tested(&mut self, tests: &[Test<'a>], length: &super::assertion::Counts) -> Result<ExprId> {
-        let mut contents = Vec::new();
+        let mut contents = Vec::with_capacity(tests.len());
+        if let Some(first) = tests.first() {
+            self.spend(tests.len(), self.all.schemas.get(first.schema).pointer)?;
+        }
         for test in tests {
             let content = match self.tests.get(&(test.test, test.holds)) {
                 Some(&content) => content,

@@ -10,6 +10,9 @@ use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
+        if object.count.is_crossed() {
+            return Ok(self.g.never());
+        }
         let is_conditional = object.is_conditional();
         let mut members = Vec::with_capacity(object.members.len());
         // of the entries that conditions speak of

@@ -26,7 +26,10 @@ impl Emitter<'_, '_> {
             Value::Null => self.g.text("null"),
             Value::Bool(true) => self.g.text("true"),
             Value::Bool(false) => self.g.text("false"),
-            Value::Number(number) => numbers::listed(&mut self.g, &number.to_string(), self.options.numbers),
+            Value::Number(number) => {
+                let listed = if self.all.has_notations { numbers::listed_alike } else { numbers::listed };
+                listed(&mut self.g, &number.to_string(), self.options.numbers)
+            }
             Value::String(text) => self.g.bytes(strings::quoted_bytes(text)),
             Value::Array(list) => {
                 let mut parts = vec![self.layout.open_array];

@@ -1,5 +1,4 @@
-//! The keywords, one file a family. Every keyword of every draft is in [`STATUS`]: supported, an annotation,
-//! or refused; a word of no draft is an annotation, with a warning.
+//! The keywords, one file a family. Every keyword of every draft is in [`STATUS`]: supported, or an annotation; a word of no draft is an annotation, with a warning.
 
 mod array;
 mod combine;
@@ -35,10 +34,8 @@ enum Status {
     Applicator,
     /// Says nothing about which values are valid.
     Annotation,
-    /// Says something, but is not supported.
-    Refused,
 }
-use Status::{Annotation, Applicator, Assertion, Refused};
+use Status::{Annotation, Applicator, Assertion};
 
 /// Who reads a keyword: the files of this folder.
 #[derive(Clone, Copy, PartialEq)]
@@ -60,6 +57,7 @@ enum Family {
 /// them).
 const STATUS: &[(Family, Status, u8, u8, &[&str])] = &[
     (Family::Types, Assertion, 3, 9, &["type"]),
+    (Family::Types, Applicator, 3, 3, &["disallow"]),
     (Family::Values, Assertion, 3, 9, &["enum"]),
     (Family::Values, Assertion, 6, 9, &["const"]),
     (Family::Number, Assertion, 3, 9, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
@@ -100,7 +98,6 @@ const STATUS: &[(Family, Status, u8, u8, &[&str])] = &[
     (Family::Other, Annotation, 3, 9, &["$id", "id", "$vocabulary", "$anchor", "$dynamicAnchor"]),
     (Family::Other, Annotation, 3, 9, &["$recursiveAnchor", "contentEncoding", "contentMediaType"]),
     (Family::Other, Annotation, 3, 9, &["contentSchema", policies::KEYWORD]),
-    (Family::Other, Refused, 3, 3, &["disallow"]),
 ];
 
 /// A row of [`STATUS`] without its keywords.
@@ -225,9 +222,6 @@ pub(super) fn read<'a>(
                 schema.is_bare &= alone || status != Assertion;
                 families |= 1 << family as u16;
                 keywords.known.push((keyword, value));
-                if status == Refused && !alone {
-                    return Err(errors::unsupported_keyword(&keywords.pointer(keyword), keyword, value));
-                }
             }
             None if alone => {}
             None => reader.warn(errors::unknown_keyword(&keywords.pointer(keyword), keyword)),
@@ -239,7 +233,7 @@ pub(super) fn read<'a>(
     }
     let has = |family: Family| families >> family as u16 & 1 == 1;
     if has(Family::Types) {
-        types::read(&keywords, &mut schema)?;
+        types::read(reader, &keywords, &mut schema)?;
     }
     if has(Family::Values) {
         values::read(&keywords, &mut schema)?;

@@ -17,15 +17,22 @@ pub(super) fn read<'a>(
     let properties = schemas(keywords, "properties")?;
     object.properties.reserve(properties.map_or(0, Map::len));
     for (name, value) in properties.into_iter().flatten() {
+        if keywords.draft.is_third() && value.get("required") == Some(&Value::Bool(true)) {
+            object.required.push(name);
+        }
         object.properties.declare_new(name, reader.child(keywords.location, &["properties", name], value));
     }
     for (pattern, value) in schemas(keywords, "patternProperties")?.into_iter().flatten() {
         let id = reader.child(keywords.location, &["patternProperties", pattern], value);
         object.patterns.push((pattern, id));
     }
-    let required = keywords.array("required", "a list of property names")?.unwrap_or_default();
+    let required = match keywords.get("required") {
+        // read with the object that has the member
+        Some(Value::Bool(_)) if keywords.draft.is_third() => &[],
+        _ => keywords.array("required", "a list of property names")?.unwrap_or_default(),
+    };
     object.required.reserve_exact(required.len());
-    let mut seen = NameSet::default();
+    let mut seen: NameSet<'a> = object.required.iter().copied().collect();
     for name in required {
         match name {
             Value::String(name) if seen.insert(name) => object.required.push(name),

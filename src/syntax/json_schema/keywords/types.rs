@@ -1,43 +1,98 @@
-//! `type`.
+//! `type`, and its opposite of draft 3, `disallow`.
 
 use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::numbers::NumberRange;
-use crate::syntax::json_schema::schema::Schema;
+use crate::syntax::json_schema::reader::Reader;
+use crate::syntax::json_schema::schema::{Applied, Schema, SchemaId};
 
 const ALLOWED: &str =
     "\"null\", \"boolean\", \"object\", \"array\", \"number\", \"string\" or \"integer\", or a list of such";
+const ALLOWED_IN_THIRD: &str =
+    "the name of a type (\"any\" is all of them), or a list of such names and of schemas";
 
-pub(super) fn read(keywords: &Keywords<'_, '_>, schema: &mut Schema<'_>) -> Result<()> {
-    let Some(value) = keywords.get("type") else { return Ok(()) };
-    let names = match value {
-        Value::Array(list) if !list.is_empty() => list,
-        one => std::slice::from_ref(one),
+/// What one of the two keywords lists.
+#[derive(Default)]
+struct Listed {
+    types: TypeSet,
+    /// Whether the numbers among them are integers.
+    integers: bool,
+    /// Draft 3 has schemas in the place of types.
+    schemas: Vec<SchemaId>,
+}
+
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a, '_>,
+    keywords: &Keywords<'a, '_>,
+    schema: &mut Schema<'a>,
+) -> Result<()> {
+    if let Some(listed) = listed(reader, keywords, "type")? {
+        if listed.schemas.is_empty() {
+            schema.types = listed.types;
+            if listed.integers {
+                *schema.number = NumberRange::integers(keywords.draft.has_plain_integers());
+            }
+        } else {
+            schema.applied.push(applied(keywords, listed, true));
+        }
+    }
+    if let Some(listed) = listed(reader, keywords, "disallow")? {
+        schema.applied.push(applied(keywords, listed, false));
+    }
+    Ok(())
+}
+
+fn applied<'a>(keywords: &Keywords<'_, '_>, listed: Listed, holds: bool) -> Applied<'a> {
+    let plain = keywords.draft.has_plain_integers();
+    let integers = listed.integers.then(|| NumberRange::integers(plain)).map(Box::new);
+    Applied::Types { types: listed.types, integers, schemas: listed.schemas, holds }
+}
+
+fn listed<'a>(
+    reader: &mut Reader<'a, '_>,
+    keywords: &Keywords<'a, '_>,
+    keyword: &str,
+) -> Result<Option<Listed>> {
+    let Some(value) = keywords.get(keyword) else { return Ok(None) };
+    let is_third = keywords.draft.is_third() || keyword == "disallow";
+    let (names, is_list) = match value {
+        Value::Array(list) if !list.is_empty() => (*list, true),
+        one => (std::slice::from_ref(one), false),
     };
-    let (mut types, mut integer, mut number) = (TypeSet::NONE, false, false);
-    for name in names {
-        types = types.union(match name.as_str() {
+    let (mut listed, mut number) = (Listed { types: TypeSet::NONE, ..Listed::default() }, false);
+    for (index, name) in names.iter().enumerate() {
+        let types = match name.as_str() {
             Some("null") => TypeSet::NULL,
             Some("boolean") => TypeSet::BOOLEAN,
             Some("object") => TypeSet::OBJECT,
             Some("array") => TypeSet::ARRAY,
             Some("string") => TypeSet::STRING,
-            Some("number") => {
-                number = true;
-                TypeSet::NUMBER
-            }
+            Some("number") => TypeSet::NUMBER,
             Some("integer") => {
-                integer = true;
+                listed.integers = true;
                 TypeSet::NUMBER
             }
-            _ => return Err(keywords.invalid("type", name, ALLOWED)),
-        });
+            Some("any") if is_third => TypeSet::ALL,
+            None if is_third && matches!(name, Value::Object(_)) => {
+                let index = index.to_string();
+                let path = [keyword, &index];
+                let path = if is_list { &path[..] } else { &path[..1] };
+                listed.schemas.push(reader.child(keywords.location, path, name));
+                continue;
+            }
+            _ => {
+                return Err(keywords.invalid(
+                    keyword,
+                    name,
+                    if is_third { ALLOWED_IN_THIRD } else { ALLOWED },
+                ));
+            }
+        };
+        number |= types.contains(TypeSet::NUMBER) && name.as_str() != Some("integer");
+        listed.types = listed.types.union(types);
     }
-    schema.types = types;
-    if integer && !number {
-        *schema.number = NumberRange::integers(keywords.draft.has_plain_integers());
-    }
-    Ok(())
+    listed.integers &= !number;
+    Ok(Some(listed))
 }

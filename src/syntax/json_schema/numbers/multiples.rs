@@ -7,8 +7,8 @@
 use super::super::decimal::Decimal;
 use super::super::errors;
 use super::super::options::Numbers;
-use super::Part;
 use super::magnitude::Side;
+use super::{Asker, Part};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 use crate::syntax::deterministic::Automaton;
@@ -18,6 +18,8 @@ use std::cmp::Ordering;
 
 /// States of the automaton of one range, before it is made minimal.
 const MAX_STATES: usize = 50_000;
+/// Steps of work that a state takes: one for each symbol.
+const STATE_WORK: usize = 11;
 /// The symbol of the point; the digits are their values.
 const POINT: u8 = 10;
 
@@ -35,7 +37,7 @@ pub(super) struct Divided<'p> {
     others: Vec<u64>,
     /// Whether multiples are written without a point.
     whole_only: bool,
-    pointer: &'p str,
+    asker: Asker<'p>,
     shown: String,
 }
 
@@ -46,7 +48,7 @@ impl<'p> Divided<'p> {
         divisor: Option<Decimal>,
         others: &[Decimal],
         numbers: Numbers,
-        pointer: &'p str,
+        asker: Asker<'p>,
     ) -> Result<Divided<'p>> {
         let all: Vec<&Decimal> = divisor.iter().chain(others).collect();
         let shown = all.iter().map(|d| d.to_plain_text()).collect::<Vec<_>>().join(", ");
@@ -62,7 +64,7 @@ impl<'p> Divided<'p> {
             }
         }
         let bounded = |number: &BigInt| u64::try_from(number).ok().filter(|&n| n as usize <= MAX_STATES);
-        let too_many = || errors::too_many_remainders(pointer, &shown, MAX_STATES);
+        let too_many = || errors::too_many_remainders(asker.pointer, &shown, MAX_STATES);
         let modulus = bounded(&modulus).ok_or_else(too_many)?;
         // divisors of the modulus, if there are others
         let units = |d: &Decimal| bounded(&d.in_units(scale));
@@ -75,7 +77,7 @@ impl<'p> Divided<'p> {
         };
         let others = others.ok_or_else(too_many)?;
         let scale = scale as usize;
-        Ok(Divided { scale, modulus, zeros, has_divisor, divisor, others, whole_only, pointer, shown })
+        Ok(Divided { scale, modulus, zeros, has_divisor, divisor, others, whole_only, asker, shown })
     }
 
     /// The magnitudes of `part` that are divided so.
@@ -94,6 +96,8 @@ impl<'p> Divided<'p> {
         ids.insert(states[0], 0);
         let mut automaton = Automaton::new(usize::from(POINT) + 1);
         while let Some(&state) = states.get(automaton.len()) {
+            let spent = self.asker.work.spend(STATE_WORK);
+            spent.map_err(|error| errors::placed(error, self.asker.pointer))?;
             let next = (0..=POINT).map(|symbol| {
                 let next = reader.step(state, symbol)?;
                 let known = states.len() as u32;
@@ -104,7 +108,7 @@ impl<'p> Divided<'p> {
             });
             let next: Vec<Option<u32>> = next.collect();
             if states.len() > MAX_STATES {
-                return Err(errors::too_many_remainders(self.pointer, &self.shown, MAX_STATES));
+                return Err(errors::too_many_remainders(self.asker.pointer, &self.shown, MAX_STATES));
             }
             automaton.push(next, reader.accepts(state));
         }

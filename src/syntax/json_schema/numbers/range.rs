@@ -24,14 +24,50 @@ pub(in super::super) struct NumberRange {
     pub(in super::super) multiple_of: Vec<Decimal>,
     /// None of which divides it; positive.
     pub(in super::super) not_multiple_of: Vec<Decimal>,
-    /// Whether a point or an exponent makes a number another: up to draft 4, `2.0` is no integer.
-    pub(in super::super) is_plain: bool,
+    /// How the numbers are written.
+    pub(in super::super) notation: Notation,
+}
+
+/// Notations of numbers: up to draft 4, `2.0` is no integer, though it is equal to `2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub(in super::super) enum Notation {
+    /// Any.
+    #[default]
+    Any,
+    /// Digits, without a point and without an exponent.
+    Digits,
+    /// With a point or an exponent.
+    Marked,
+    /// None: with and without.
+    None,
+}
+
+impl Notation {
+    /// Whether a number may be written as `text`.
+    pub(in super::super) fn admits(self, text: &str) -> bool {
+        let is_marked = || text.contains(['.', 'e', 'E']);
+        match self {
+            Notation::Any => true,
+            Notation::Digits => !is_marked(),
+            Notation::Marked => is_marked(),
+            Notation::None => false,
+        }
+    }
+
+    fn intersection(self, other: Notation) -> Notation {
+        match (self, other) {
+            (Notation::Any, one) | (one, Notation::Any) => one,
+            (one, other) if one == other => one,
+            _ => Notation::None,
+        }
+    }
 }
 
 impl NumberRange {
-    /// The integers; those that are written as such if `is_plain`.
+    /// The integers; only those in digits if `is_plain`.
     pub(in super::super) fn integers(is_plain: bool) -> NumberRange {
-        NumberRange { multiple_of: vec![Decimal::one()], is_plain, ..NumberRange::default() }
+        let notation = if is_plain { Notation::Digits } else { Notation::Any };
+        NumberRange { multiple_of: vec![Decimal::one()], notation, ..NumberRange::default() }
     }
 
     /// Whether everything in it is an integer.
@@ -60,6 +96,14 @@ pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
     }
     for divisor in &range.not_multiple_of {
         failures.push(NumberRange { multiple_of: vec![divisor.clone()], ..NumberRange::default() });
+    }
+    match range.notation {
+        Notation::Any | Notation::None => {}
+        Notation::Digits => {
+            failures.push(NumberRange { notation: Notation::Marked, ..NumberRange::default() })
+        }
+        // a number in digits is an integer
+        Notation::Marked => failures.push(NumberRange::integers(true)),
     }
     failures
 }
@@ -98,12 +142,15 @@ pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> Number
         upper: tighter(&a.upper, &b.upper, Ordering::Less),
         multiple_of: all(&a.multiple_of, &b.multiple_of),
         not_multiple_of: all(&a.not_multiple_of, &b.not_multiple_of),
-        is_plain: a.is_plain || b.is_plain,
+        notation: a.notation.intersection(b.notation),
     }
 }
 
 /// Whether surely no number is in the range.
 pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
+    if range.notation == Notation::None {
+        return true;
+    }
     let Some(divisor) = range.divisor() else {
         let (Some(lower), Some(upper)) = (&range.lower, &range.upper) else { return false };
         return match lower.value.cmp(&upper.value) {
