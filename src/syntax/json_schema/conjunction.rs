@@ -73,8 +73,6 @@ pub(super) struct Conjunctions<'a> {
     pub(super) beginnings: Beginnings<'a>,
     pub(super) arena: &'a Bump,
     pub(super) limits: Limits,
-    /// What is left for conditions on members.
-    pub(super) work: Budget,
     /// What is left for finding combinations of alternatives.
     pub(super) budget: u32,
     /// The work that is left for the compilation.
@@ -106,7 +104,6 @@ impl<'a> Conjunctions<'a> {
             beginnings: Beginnings::default(),
             arena,
             limits: limits.clone(),
-            work: Budget::of_compilation(limits, 0),
             budget: combine::BUDGET,
             work,
             has_notations,
