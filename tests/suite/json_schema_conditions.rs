@@ -66,7 +66,7 @@ fn made(compiled: &CompiledGrammar, random: &mut Random) -> Result<Option<Value>
         let first = [0, 0, 0, 1, 1, 1, 2][random.below(7)];
         let found = [first, 0, 1, 2].into_iter().find(|&bucket| !buckets[bucket].is_empty());
         let Some(bucket) = found else {
-            let text = String::from_utf8_lossy(&matcher.bytes());
+            let text = String::from_utf8_lossy(&matcher.bytes()).into_owned();
             return Err(TestCaseError::fail(format!("only white space after {text}")));
         };
         let byte = buckets[bucket][random.below(buckets[bucket].len())];
