@@ -160,12 +160,23 @@ fn serve(compiler: Compiler, model: &mut Model) -> Result<()> {
 
 /// Every cap is a field of `Limits`; going over one is an error of its own kind that names it.
 fn limit(compiled: &CompiledGrammar) -> Result<()> {
-    let limits = Limits { automaton_states: 100, ..Limits::default() };
+    let limits = Limits { automaton_states: 100, ..limits_of_a_server() };
     let compiler = Compiler::new(Arc::clone(compiled.vocabulary())).limits(limits);
     let error = compiler.compile(compiled.grammar()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     println!("{error}");
     Ok(())
+}
+
+/// The limits of a service whose clients send schemas of at most some hundred kilobytes.
+fn limits_of_a_server() -> Limits {
+    Limits {
+        source_bytes: 200_000,
+        compile_work: 2_000_000,
+        mask_work: 2_000_000,
+        cache_bytes: 64 << 20,
+        ..Limits::default()
+    }
 }
 
 /// A vocabulary that is not in a file.

@@ -132,7 +132,8 @@ fn keywords_listed_as_read_are() {
 #[test]
 fn links_lead_somewhere() {
     let mut wrong = Vec::new();
-    let pages = ["architecture", "cli", "library", "plans", "syntax"].map(|page| format!("docs/{page}.md"));
+    let pages = ["architecture", "cli", "library", "plans", "security", "syntax"]
+        .map(|page| format!("docs/{page}.md"));
     for name in pages.iter().map(String::as_str).chain(["README.md"]) {
         let text = page(name);
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -146,10 +147,20 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Who runs a server finds every limit in one table.
+#[test]
+fn every_limit_is_in_the_page_on_security() {
+    let text = page("docs/security.md");
+    let limits = serde_json::to_value(grammata::Limits::default()).unwrap();
+    let missing: Vec<&String> =
+        limits.as_object().unwrap().keys().filter(|name| !text.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 /// The code of the pages is that of the examples, which are compiled.
 #[test]
 fn code_is_compiled() {
-    let text = page("README.md") + &page("docs/library.md");
+    let text = page("README.md") + &page("docs/library.md") + &page("docs/security.md");
     let files: Vec<String> = std::fs::read_dir(root().join("examples"))
         .unwrap()
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())

@@ -20,13 +20,13 @@ const FUZZING: fuzz::Run = fuzz::Run { seconds: 3 * 60 * 60, least: 600, address
 /// Environment variables that make a test run longer than in the suite.
 type Variables = &'static [(&'static str, &'static str)];
 
-/// The test runs: a step's name, the filter on the names of tests, and the variables.
-const TESTS: [(&str, &str, Variables); 4] = [
+/// The test runs: a step's name, the test target, the filter on the names of tests, and the variables.
+const TESTS: [(&str, &str, &str, Variables); 4] = [
     // every property of the suite reads the number of its cases there
-    ("properties", "", &[("GRAMMATA_CASES", CASES)]),
-    ("differential", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
-    ("walks", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
-    ("hostile", "hostile", &[("GRAMMATA_HOSTILE", "all")]),
+    ("properties", "suite", "", &[("GRAMMATA_CASES", CASES)]),
+    ("differential", "suite", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
+    ("walks", "suite", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
+    ("hostile", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
 ];
 
 const STEPS: [Step; 7] = [
@@ -46,11 +46,11 @@ pub fn run(names: &[String]) -> Result {
 
 /// One of [`TESTS`], with the release profile: long runs are worth the build.
 fn tests(name: &str) -> Result {
-    let Some((_, filter, variables)) = TESTS.iter().find(|(known, ..)| *known == name) else {
+    let Some((_, target, filter, variables)) = TESTS.iter().find(|(known, ..)| *known == name) else {
         return Err(format!("there is no test run `{name}`"));
     };
     NEXTEST.install()?;
-    let arguments = ["run", "--release", "--features", "ort", "--no-fail-fast", "--test", "suite"];
+    let arguments = ["run", "--release", "--features", "ort", "--no-fail-fast", "--test", target];
     let mut command = NEXTEST.command(&arguments);
     command.args(Some(filter).filter(|filter| !filter.is_empty())).envs(variables.iter().copied());
     command::run(&mut command)

@@ -1,0 +1,120 @@
+//! What a process does with its one input.
+
+use crate::{FILE, KIND, Kind};
+use grammata::decode::{ChatTemplate, Message, ModelFolder};
+use grammata::grammar::Grammar;
+use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
+use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
+use grammata::{Compiler, Error, Limits, Place, Result, TokenId};
+use std::sync::Arc;
+
+/// How many tokens of a random text are written under a grammar.
+const STEPS: usize = 60;
+
+/// Reads the input that the environment names, and prints what came of it; does nothing without one.
+#[test]
+fn reads_one_input() {
+    let (Ok(kind), Ok(file)) = (std::env::var(KIND), std::env::var(FILE)) else { return };
+    let kind = Kind::ALL.into_iter().find(|known| known.name() == kind).expect("a kind");
+    let input = std::fs::read(file).expect("an input");
+    match read(kind, &input) {
+        Ok(()) => println!("\nverdict=accepted"),
+        Err(error) => report(&error),
+    }
+    println!("peak={}", peak().unwrap_or(0));
+}
+
+fn report(error: &Error) {
+    let diagnostic = error.diagnostic();
+    println!("\nverdict={}", diagnostic.code());
+    if *diagnostic.place() != Place::Whole {
+        println!("place={}", diagnostic.place());
+    }
+    println!("error={}", error.to_string().replace('\n', " / "));
+}
+
+/// The most memory that this process had resident, in KiB, where the system tells.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+fn read(kind: Kind, input: &[u8]) -> Result<()> {
+    let text = String::from_utf8_lossy(input);
+    match kind {
+        Kind::JsonSchema => {
+            let options = json_schema::JsonSchemaOptions::default();
+            walk(&json_schema::compile(&text, &options)?.grammar)
+        }
+        Kind::Regex => {
+            let options = regex::Options { dialect: regex::Dialect::Ecma262, ..regex::Options::default() };
+            walk(&regex::compile(&text, &options)?)
+        }
+        Kind::Gbnf => walk(&gbnf::compile(&text, &gbnf::Options::default())?.grammar),
+        Kind::Spec => {
+            let options = automaton_spec::Options::default();
+            walk(&automaton_spec::compile(&text, &options)?.grammar)
+        }
+        Kind::Tokenizer => {
+            let options = LoadOptions { eos: vec![TokenId::new(0)], ..LoadOptions::default() };
+            let vocabulary = Vocabulary::from_file_bytes(input, &options)?;
+            let grammar = regex::compile(r"[a-z]{1,20}( [0-9a-f]+)*", &regex::Options::default())?;
+            let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar)?;
+            compiled.matcher().mask().map(drop)
+        }
+        Kind::ChatTemplate => {
+            let messages = [Message::system("Be brief."), Message::user("Hi"), Message::assistant("Hello")];
+            ChatTemplate::new(text, &Limits::default())?.render(&messages, true).map(drop)
+        }
+        Kind::ModelFolder => folder(&text),
+    }
+}
+
+/// A folder made by lines: a name, a tab and what the file holds; `->` before that makes a link, `fifo` a pipe.
+fn folder(text: &str) -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for line in text.split('\u{1}') {
+        let Some((name, content)) = line.split_once('\t') else { continue };
+        let path = folder.path().join(name);
+        match content.strip_prefix("->") {
+            Some("fifo") => {
+                let made = std::process::Command::new("mkfifo").arg(&path).status();
+                assert!(made.is_ok_and(|status| status.success()), "a pipe");
+            }
+            #[cfg(unix)]
+            Some(target) => std::os::unix::fs::symlink(target, &path).expect("a link"),
+            _ => std::fs::write(&path, content).expect("a file"),
+        }
+    }
+    let limits = Limits::default();
+    ModelFolder::open(folder.path(), &limits)?;
+    ChatTemplate::from_folder(folder.path(), &limits).map(drop)
+}
+
+/// Writes a text under a grammar, by masks, with tokens for all bytes and some longer ones. There must be a way on from
+/// everywhere.
+fn walk(grammar: &Grammar) -> Result<()> {
+    let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true", "\", \"", "1,", "aaaa"];
+    let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
+    let end = TokenId::new(300);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens)
+        .special(end, "<end>")
+        .eos([end])
+        .build()
+        .expect("a vocabulary");
+    let compiled = Compiler::new(Arc::new(vocabulary)).compile(grammar)?;
+    let mut matcher = compiled.matcher();
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    for _ in 0..STEPS {
+        let mask = matcher.mask()?;
+        assert!(!mask.is_empty(), "a dead end after {:?}", String::from_utf8_lossy(&matcher.bytes()));
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let token = mask.iter().nth((state >> 33) as usize % mask.len()).expect("a token");
+        if token == end {
+            break;
+        }
+        matcher.accept_token(token)?;
+    }
+    Ok(())
+}

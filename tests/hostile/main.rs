@@ -1,0 +1,213 @@
+//! The attack, as a suite: generated inputs for every reader, each in a process of its own under a memory ceiling and a
+//! clock.
+//!
+//! What is demanded of every input: no crash, no abort, at most [`SECONDS`] and [`CEILING_KIB`], and of every refusal a
+//! place. A process reads one input, compiles it and walks a little through the masks, all with the default limits.
+//!
+//! By default one size of each family is tried. `GRAMMATA_HOSTILE=all` tries all of them, and prints a table of the slowest
+//! and the largest.
+
+mod child;
+mod json_schemas;
+mod notations;
+mod templates;
+mod tokenizers;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Address space of a process, in KiB: 1 GiB for the work and 256 MiB for the program and its stacks.
+const CEILING_KIB: u64 = (1 << 20) + (1 << 18);
+
+/// Seconds for one input. Without optimisation everything takes some five times as long.
+const SECONDS: u64 = if cfg!(debug_assertions) { 12 } else { 2 };
+
+/// The environment variables that make a run of this program read one input.
+const KIND: &str = "GRAMMATA_HOSTILE_KIND";
+const FILE: &str = "GRAMMATA_HOSTILE_FILE";
+
+/// What reads an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    JsonSchema,
+    Regex,
+    Gbnf,
+    Spec,
+    Tokenizer,
+    ChatTemplate,
+    ModelFolder,
+}
+
+impl Kind {
+    const ALL: [Kind; 7] = [
+        Kind::JsonSchema,
+        Kind::Regex,
+        Kind::Gbnf,
+        Kind::Spec,
+        Kind::Tokenizer,
+        Kind::ChatTemplate,
+        Kind::ModelFolder,
+    ];
+
+    fn name(self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// One input.
+struct Case {
+    name: String,
+    kind: Kind,
+    input: Vec<u8>,
+}
+
+/// Inputs of one form, one a size.
+fn family(kind: Kind, name: &str, sizes: &[usize], input: impl Fn(usize) -> String) -> Vec<Case> {
+    let case = |&n: &usize| Case { name: format!("{name} {n}"), kind, input: input(n).into_bytes() };
+    sizes.iter().map(case).collect()
+}
+
+/// What became of an input.
+struct Outcome {
+    name: String,
+    seconds: f64,
+    /// The most memory that was resident, in KiB.
+    peak: u64,
+    /// `accepted`, or the error's code.
+    verdict: String,
+    wrong: Option<String>,
+}
+
+fn run(case: &Case) -> Outcome {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(&case.input).expect("a written file");
+    let program = std::env::current_exe().expect("this program");
+    let begun = Instant::now();
+    let mut child = Command::new("sh")
+        .args(["-c", &format!("ulimit -v {CEILING_KIB}; exec \"$0\" \"$@\"")])
+        .arg(program)
+        .args(["--exact", "child::reads_one_input", "--nocapture", "--test-threads", "1"])
+        .env(KIND, case.kind.name())
+        .env(FILE, file.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a process");
+    let deadline = begun + Duration::from_secs(SECONDS);
+    let ended = loop {
+        match child.try_wait().expect("a process to wait for") {
+            Some(status) => break Some(status),
+            None if Instant::now() > deadline => {
+                child.kill().expect("a process to end");
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let output = child.wait_with_output().expect("the output");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let field = |name: &str| {
+        let line = stdout.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.unwrap_or_default().to_owned()
+    };
+    let verdict = field("verdict");
+    let wrong = match ended {
+        None => Some(format!("no end after {SECONDS} s")),
+        Some(status) if !status.success() || verdict.is_empty() => {
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            Some(format!("{status}: {}", stderr.lines().take(4).collect::<Vec<_>>().join(" / ")))
+        }
+        Some(_) if verdict != "accepted" && field("place").is_empty() => {
+            Some(format!("no place: {}", field("error")))
+        }
+        Some(_) => None,
+    };
+    Outcome { name: case.name.clone(), seconds, peak: field("peak").parse().unwrap_or(0), verdict, wrong }
+}
+
+/// Runs the inputs of a reader; panics with a list of those that are not read as they should be.
+fn attack(cases: Vec<Case>) {
+    let all = std::env::var("GRAMMATA_HOSTILE").is_ok_and(|value| value == "all");
+    let family = |case: &Case| case.name.rsplit_once(' ').map(|parts| parts.0.to_owned());
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let mut before = None;
+    for case in cases.iter().rev() {
+        let this = family(case);
+        if all || this != before {
+            outcomes.push(run(case));
+        }
+        before = this;
+    }
+    if all {
+        report(&mut outcomes);
+    }
+    let wrong: Vec<String> = outcomes
+        .iter()
+        .filter_map(|outcome| {
+            let reason = outcome.wrong.as_ref()?;
+            Some(format!("{} ({:.2} s, {} KiB): {reason}", outcome.name, outcome.seconds, outcome.peak))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {} inputs:\n{}", wrong.len(), outcomes.len(), wrong.join("\n"));
+}
+
+fn report(outcomes: &mut [Outcome]) {
+    let refused = outcomes.iter().filter(|outcome| outcome.verdict != "accepted").count();
+    println!("{} inputs, {refused} refused", outcomes.len());
+    let line = |o: &Outcome| println!("{:>8.2} s {:>8} KiB  {}  {}", o.seconds, o.peak, o.name, o.verdict);
+    outcomes.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    outcomes.iter().take(8).for_each(line);
+    outcomes.sort_by_key(|outcome| std::cmp::Reverse(outcome.peak));
+    outcomes.iter().take(4).for_each(line);
+}
+
+#[test]
+fn json_schemas() {
+    attack(json_schemas::cases());
+}
+
+#[test]
+fn regular_expressions() {
+    attack(notations::regexes());
+}
+
+#[test]
+fn gbnf() {
+    attack(notations::gbnf());
+}
+
+#[test]
+fn automaton_specs() {
+    attack(notations::specs());
+}
+
+#[test]
+fn tokenizer_files() {
+    attack(tokenizers::cases());
+}
+
+#[test]
+fn chat_templates() {
+    attack(templates::chat());
+}
+
+#[test]
+fn model_folders() {
+    attack(templates::folders());
+}
+
+#[test]
+fn there_are_enough_inputs() {
+    let all = [
+        json_schemas::cases(),
+        notations::regexes(),
+        notations::gbnf(),
+        notations::specs(),
+        tokenizers::cases(),
+        templates::chat(),
+        templates::folders(),
+    ];
+    assert!(all.iter().map(Vec::len).sum::<usize>() >= 1000, "{:?}", all.map(|cases| cases.len()));
+}
