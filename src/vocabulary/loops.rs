@@ -465,7 +465,8 @@ mod tests {
             let letters: Vec<char> = alphabet.chars().collect();
             let tokens: Vec<Vec<u8>> = (0..400)
                 .map(|_| {
-                    let length = 1 + draw(if draw(9) == 0 { 60 } else { 7 });
+                    let most = if draw(9) == 0 { 60 } else { 7 };
+                    let length = 1 + draw(most);
                     let text: String = (0..length).map(|_| letters[draw(letters.len())]).collect();
                     // some end within a character
                     text.into_bytes()[..].iter().copied().take(length + 2).collect()
