@@ -151,7 +151,7 @@ fn serve(compiler: Compiler, model: &mut Model) -> Result<()> {
         let tokens: Vec<TokenId> = masks.chunks(row).map(|mask| model.choose(mask)).collect();
         accept_tokens(&mut sequences, &tokens).into_iter().collect::<Result<()>>()?;
         for ended in sequences.extract_if(.., |sequence| sequence.is_finished().unwrap_or(true)) {
-            println!("{}", String::from_utf8_lossy(ended.bytes()));
+            println!("{}", String::from_utf8_lossy(&ended.bytes()));
         }
         masks.truncate(row * sequences.len());
     }
