@@ -94,7 +94,7 @@ impl Stacks {
         if let State::LoopReturn(l) = automaton.state(frame.to_return) {
             let counted = automaton.counted_loop(l);
             let set = self.rounds.get(frame.value);
-            let (value, told_apart) = match nearness(set, rounds_within(counted, horizon)) {
+            let (value, told_apart) = match nearness(&set, rounds_within(counted, horizon)) {
                 _ if frame.value == ANY_ROUNDS => (ANY_ROUNDS, false),
                 Nearness::Itself => (frame.value, many(counted)),
                 Nearness::Any => (ANY_ROUNDS, false),

@@ -59,11 +59,56 @@ impl Interval {
     }
 }
 
+/// Intervals of one length at one distance: the numbers of rounds of one or three letters that fit a text are all even or
+/// all odd. Kept as runs, such a set takes the same memory whatever the bounds of its loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Run {
+    first: Interval,
+    /// From one interval to the next; 0 if there is one alone.
+    step: u32,
+    /// How many intervals follow the first one.
+    more: u32,
+}
+
+impl Run {
+    fn place(&self, number: u32) -> Interval {
+        let shift = self.step * number;
+        Interval { low: self.first.low + shift, high: self.first.high + shift }
+    }
+
+    fn intervals(self) -> impl Iterator<Item = Interval> {
+        (0..=self.more).map(move |number| self.place(number))
+    }
+
+    /// Whether the run could be extended by an interval; if so, it is.
+    fn takes(&mut self, next: Interval) -> bool {
+        let step = if self.more == 0 { next.low - self.first.low } else { self.step };
+        let longer = Run { step, more: self.more + 1, ..*self };
+        let is_next = next.high - next.low == self.first.high - self.first.low
+            && next.low - self.first.low == u32::saturating_mul(step, longer.more);
+        if is_next {
+            *self = longer;
+        }
+        is_next
+    }
+}
+
+/// The runs of sorted intervals, from the first one on each as long as possible: equal sets have equal runs.
+fn runs(set: &[Interval]) -> SmallVec<[Run; 1]> {
+    let mut runs: SmallVec<[Run; 1]> = SmallVec::new();
+    for &next in set {
+        if !runs.last_mut().is_some_and(|last| last.takes(next)) {
+            runs.push(Run { first: next, step: 0, more: 0 });
+        }
+    }
+    runs
+}
+
 /// The table of sets.
 #[derive(Debug, Default)]
 pub(super) struct RoundSets {
-    intervals: Vec<Interval>,
-    /// Per set after [`ANY_ROUNDS`]: the end of its intervals; they begin where those of the set before end.
+    runs: Vec<Run>,
+    /// Per set after [`ANY_ROUNDS`]: the end of its runs; they begin where those of the set before end.
     ends: Vec<u32>,
     ids: HashTable<u32>,
     /// Per set after [`ANY_ROUNDS`]: the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
@@ -75,18 +120,20 @@ const NO_ROUND: u32 = 0;
 /// The set after one more round was not needed yet.
 const UNKNOWN: u32 = 1;
 
-fn hash(intervals: &[Interval]) -> u64 {
+fn hash(runs: &[Run]) -> u64 {
     let mut hasher = FxHasher::default();
-    intervals.hash(&mut hasher);
+    runs.hash(&mut hasher);
     hasher.finish()
 }
 
 impl RoundSets {
     /// The intervals of a set.
-    pub(super) fn get(&self, set: u32) -> &[Interval] {
+    pub(super) fn get(&self, set: u32) -> Intervals {
         match (set - ANY_ROUNDS).checked_sub(1) {
-            Some(place) => items_of(&self.intervals, &self.ends, place),
-            None => &[Interval::ANY],
+            Some(place) => {
+                items_of(&self.runs, &self.ends, place).iter().flat_map(|run| run.intervals()).collect()
+            }
+            None => Intervals::from_elem(Interval::ANY, 1),
         }
     }
 
@@ -95,27 +142,29 @@ impl RoundSets {
         if *set == [Interval::ANY] {
             return ANY_ROUNDS;
         }
-        let hash = hash(set);
-        let (intervals, ends) = (&self.intervals, &self.ends);
-        let same = |&place: &u32| items_of(intervals, ends, place) == set;
+        let set = runs(set);
+        let hash = hash(&set);
+        let (runs, ends) = (&self.runs, &self.ends);
+        let same = |&place: &u32| items_of(runs, ends, place) == &*set;
         if let Some(&place) = self.ids.find(hash, same) {
             return ANY_ROUNDS + 1 + place;
         }
         let place = self.ends.len() as u32;
-        self.intervals.extend_from_slice(set);
-        self.ends.push(self.intervals.len() as u32);
+        self.runs.extend_from_slice(&set);
+        self.ends.push(self.runs.len() as u32);
         self.fewer.push(UNKNOWN);
-        let (intervals, ends) = (&self.intervals, &self.ends);
-        self.ids.insert_unique(hash, place, |&place| self::hash(items_of(intervals, ends, place)));
+        let (runs, ends) = (&self.runs, &self.ends);
+        self.ids.insert_unique(hash, place, |&place| self::hash(items_of(runs, ends, place)));
         ANY_ROUNDS + 1 + place
     }
 
     /// Whether the loop may be left after the round that is being read, and the set of the next round if one may follow.
     pub(super) fn end_round(&mut self, set: u32) -> (bool, Option<u32>) {
         let Some(place) = (set - ANY_ROUNDS).checked_sub(1) else { return (true, Some(set)) };
-        let may_end = self.get(set).first().is_some_and(|first| first.low == 0);
+        let first = items_of(&self.runs, &self.ends, place).first();
+        let may_end = first.is_some_and(|run| run.first.low == 0);
         if self.fewer[place as usize] == UNKNOWN {
-            let less: Intervals = self.get(set).iter().filter_map(|interval| interval.less_one()).collect();
+            let less: Intervals = self.get(set).into_iter().filter_map(Interval::less_one).collect();
             self.fewer[place as usize] = if less.is_empty() { NO_ROUND } else { self.intern(&less) };
         }
         let fewer = self.fewer[place as usize];
@@ -124,7 +173,7 @@ impl RoundSets {
 
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.intervals.capacity() * size_of::<Interval>()
+        self.runs.capacity() * size_of::<Run>()
             + (self.ends.capacity() + self.fewer.capacity()) * 4
             + self.ids.capacity() * 5
     }
@@ -200,7 +249,7 @@ mod tests {
 
     fn all(stacks: &Stacks, id: StackId) -> BTreeSet<Stack> {
         let mut found = BTreeSet::new();
-        let numbers = |value| stacks.rounds.get(value).iter().flat_map(|i| i.low..=i.high);
+        let numbers = |value| stacks.rounds.get(value).into_iter().flat_map(|i| i.low..=i.high);
         for frame in stacks.frames(id) {
             for first in numbers(frame.value) {
                 if frame.to_return == StateId(2) {
@@ -249,13 +298,47 @@ mod tests {
     }
 
     #[test]
+    fn sets_are_the_intervals_that_were_given() {
+        let mut sets = RoundSets::default();
+        let of = |ends: &[(u32, u32)]| -> Intervals {
+            ends.iter().map(|&(low, high)| Interval { low, high }).collect()
+        };
+        let lists = [
+            of(&[
+                (0, 0),
+                (2, 2),
+                (4, 4),
+                (6, 6),
+                (9, 9),
+                (12, 12),
+                (14, 20),
+                (30, 36),
+                (46, 52),
+                (99, u32::MAX),
+            ]),
+            of(&[(1, 3), (5, 7), (10, 12), (15, 17), (20, 22), (24, 24)]),
+            of(&[(7, 7)]),
+            of(&[(0, u32::MAX)]),
+            of(&[(5, u32::MAX)]),
+        ];
+        for list in &lists {
+            let set = sets.intern(list);
+            assert_eq!(sets.get(set), *list);
+            assert_eq!(sets.intern(list), set);
+        }
+        let even: Intervals = (0..50_000).map(|i| Interval { low: 2 * i, high: 2 * i }).collect();
+        let set = sets.intern(&even);
+        assert!(sets.get(set) == even && sets.memory_usage() < 2048);
+    }
+
+    #[test]
     fn rounds_count_down_to_none() {
         let mut sets = RoundSets::default();
         let set = sets.intern(&[Interval { low: 0, high: 0 }, Interval { low: 2, high: 3 }]);
         let (may_end, next) = sets.end_round(set);
-        assert!(may_end && sets.get(next.unwrap()) == [Interval { low: 1, high: 2 }]);
+        assert!(may_end && sets.get(next.unwrap())[..] == [Interval { low: 1, high: 2 }]);
         let (may_end, next) = sets.end_round(next.unwrap());
-        assert!(!may_end && sets.get(next.unwrap()) == [Interval { low: 0, high: 1 }]);
+        assert!(!may_end && sets.get(next.unwrap())[..] == [Interval { low: 0, high: 1 }]);
         let (_, next) = sets.end_round(next.unwrap());
         assert_eq!(sets.end_round(next.unwrap()), (true, None));
         let endless = sets.intern(&[Interval { low: 1, high: Interval::ENDLESS }]);

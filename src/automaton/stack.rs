@@ -329,8 +329,8 @@ impl Stacks {
         let mut spans = Spans::new();
         let count = frames.iter().take_while(|frame| frame.to_return == to_return).count();
         for frame in &frames[..count] {
-            let span = |&rounds: &Interval| Span { rounds, below: frame.below };
-            spans.extend(self.rounds.get(frame.value).iter().map(span));
+            let span = |rounds: Interval| Span { rounds, below: frame.below };
+            spans.extend(self.rounds.get(frame.value).into_iter().map(span));
         }
         spans.sort_unstable_by_key(|span| span.rounds.low);
         (spans, count)
