@@ -29,14 +29,14 @@ pub struct Limits {
     pub lockstep_search: usize,
     /// Decisions, each of which tries one entry or alternative both ways, to find out whether an object or another list
     /// of members with conditions can be finished. A list that might take more after some of its members is refused when
-    /// its grammar is built. Default 8,192; each costs up to as much time as reading the conditions.
+    /// its grammar is built. Default 16,384; each costs up to as much time as reading the conditions.
     pub condition_search: usize,
     /// Steps of work of one compilation, beside [`compile_work_per_byte`](Limits::compile_work_per_byte). A step is one
     /// turn of a loop whose length the input sets: a state, an expression, a pair of alternatives, a configuration; some
     /// 20 to 2,000 instructions. Steps are counted, never timed, so that a grammar compiles everywhere or nowhere.
-    /// Default 10,000,000.
+    /// Default 20,000,000.
     pub compile_work: usize,
-    /// Further steps of work of one compilation for each byte of its source. Default 200.
+    /// Further steps of work of one compilation for each byte of its source. Default 20.
     pub compile_work_per_byte: usize,
     /// Steps of work of one mask, or of one accepted token or byte string: configurations computed and nodes of the
     /// token trie visited. Lowering a part of the grammar when it is first entered is counted here. Default 20,000,000.
@@ -71,9 +71,9 @@ impl Default for Limits {
             automaton_states: 8_000_000,
             cache_bytes: 256 << 20,
             lockstep_search: 200_000,
-            condition_search: 1 << 13,
-            compile_work: 10_000_000,
-            compile_work_per_byte: 200,
+            condition_search: 1 << 14,
+            compile_work: 20_000_000,
+            compile_work_per_byte: 20,
             mask_work: 20_000_000,
             template_work: 256 << 20,
             plan_states: 2_000_000,

@@ -214,13 +214,35 @@ impl Stacks {
         frames.dedup();
         self.interned += frames.len();
         let mut merged: Vec<Frame> = Vec::with_capacity(frames.len());
-        for frame in frames {
-            match merged.last_mut() {
-                Some(last) if last.key() == frame.key() => last.below = self.union(last.below, frame.below),
-                _ => merged.push(frame),
+        for group in frames.chunk_by(|a, b| a.to_return == b.to_return) {
+            if is_rounds(group[0].value) {
+                let united = self.union_of_rounds(group);
+                merged.extend_from_slice(self.frames(united));
+                continue;
+            }
+            for &frame in group {
+                match merged.last_mut() {
+                    Some(last) if last.key() == frame.key() => {
+                        last.below = self.union(last.below, frame.below);
+                    }
+                    _ => merged.push(frame),
+                }
             }
         }
         self.intern(&merged)
+    }
+
+    /// The set of some frames of one counted loop, whose sets of rounds may overlap: united in pairs, and these in pairs.
+    fn union_of_rounds(&mut self, frames: &[Frame]) -> StackId {
+        let mut sets: Vec<StackId> = frames.iter().map(|&frame| self.intern(&[frame])).collect();
+        while sets.len() > 1 {
+            let united = sets.chunks(2).map(|pair| match *pair {
+                [one, other] => self.union(one, other),
+                _ => pair[0],
+            });
+            sets = united.collect();
+        }
+        sets[0]
     }
 
     /// How many frames have been interned since this was last called.

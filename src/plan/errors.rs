@@ -33,7 +33,6 @@ pub(super) fn undecided_search(most: usize) -> Error {
 pub(super) fn undecided_ranking(questions: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/undecided", "the likeliest plan was not found")
         .found(format!("more than {questions} questions"))
-        .allowed("as many questions as `RankOptions::questions` says")
         .help("keep fewer unfinished plans (a beam), or limit how often actions may come");
     Error::new(ErrorKind::Limit, diagnostic)
 }

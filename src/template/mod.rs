@@ -131,7 +131,10 @@ impl Dialect {
 
 /// Does `work` on a thread of its own, with a stack of [`STACK`] bytes.
 pub(crate) fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault> {
-    let failed = |text: String| Fault { reason: Reason::Template(text), place: Place::Whole };
+    let failed = |text: String| Fault {
+        reason: Reason::Template(text),
+        place: Place::LineColumn { line: 1, column: 1 },
+    };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("template".to_owned()).stack_size(STACK);
         match thread.spawn_scoped(scope, work) {

@@ -19,15 +19,18 @@ fn reads_one_input() {
     let input = std::fs::read(file).expect("an input");
     match read(kind, &input) {
         Ok(()) => println!("\nverdict=accepted"),
-        Err(error) => report(&error),
+        Err(error) => report(kind, &error),
     }
     println!("peak={}", peak().unwrap_or(0));
 }
 
-fn report(error: &Error) {
+fn report(kind: Kind, error: &Error) {
     let diagnostic = error.diagnostic();
     println!("\nverdict={}", diagnostic.code());
-    if *diagnostic.place() != Place::Whole {
+    // of a vocabulary it is the whole that is too large or empty
+    let is_of_whole =
+        ["vocabulary/empty", "limit/exceeded"].contains(&diagnostic.code()) && kind == Kind::Tokenizer;
+    if *diagnostic.place() != Place::Whole || diagnostic.file().is_some() || is_of_whole {
         println!("place={}", diagnostic.place());
     }
     println!("error={}", error.to_string().replace('\n', " / "));
@@ -74,6 +77,9 @@ fn read(kind: Kind, input: &[u8]) -> Result<()> {
 /// A folder made by lines: a name, a tab and what the file holds; `->` before that makes a link, `fifo` a pipe.
 fn folder(text: &str) -> Result<()> {
     let folder = tempfile::tempdir().expect("a folder");
+    for name in ["model.onnx", "tokenizer.json"] {
+        std::fs::write(folder.path().join(name), "{}").expect("a file");
+    }
     for line in text.split('\u{1}') {
         let Some((name, content)) = line.split_once('\t') else { continue };
         let path = folder.path().join(name);

@@ -229,7 +229,8 @@ fn objects_under_random_conditions_are_judged_as_a_validator_does() {
         refused.get(),
         walks.get()
     );
-    assert!(valid.get() > cases && invalid.get() > cases && refused.get() < cases / 2, "{counts}");
+    // a schema is compiled in both orders
+    assert!(valid.get() > cases && invalid.get() > cases && refused.get() < cases, "{counts}");
     eprintln!("{counts}");
 }
 

@@ -55,8 +55,13 @@ fn rooms_use_only_rooms_before_them() {
     for (path, text) in sources("src") {
         let room = room(&path);
         let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else { continue };
+        // tests may use what is there for tests
+        let is_test = path.ends_with("tests.rs");
         for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
             for (other, _) in ROOMS.iter().filter(|(other, _)| *other != room && !allowed.contains(other)) {
+                if is_test && *other == "testing" {
+                    continue;
+                }
                 if line.contains(&format!("crate::{other}::")) || line.contains(&format!("crate::{other};")) {
                     wrong.push(format!("{}: {}", path.display(), line.trim()));
                 }
