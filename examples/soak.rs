@@ -1,6 +1,8 @@
 //! Threads, small tables, forks, rollbacks and dropped matchers, against a twin that has room for everything:
 //! `cargo xtask soak --minutes N`.
 
+#![allow(clippy::print_stdout)]
+
 use grammata::testing::soak::{Settings, soak};
 use std::process::ExitCode;
 use std::time::Duration;

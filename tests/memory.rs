@@ -65,7 +65,7 @@ fn memory_is_given_back_and_shared_and_counted() {
     let used = live(&region);
     cache.clear();
     let left = live(&region);
-    println!("counted {counted}, used {used}, left after clearing {left}");
+    eprintln!("counted {counted}, used {used}, left after clearing {left}");
     assert!(counted > 1 << 20);
     assert!(left * 20 < used, "{left} of {used} bytes are left after clearing");
     let ratio = counted as f64 / used as f64;
@@ -78,6 +78,6 @@ fn memory_is_given_back_and_shared_and_counted() {
     let mut forks: Vec<Matcher> = (0..100).map(|_| matcher.fork()).collect();
     forks.iter_mut().for_each(|fork| fork.accept_bytes(b"b").unwrap());
     let used = live(&region) / 100;
-    println!("a fork of 100,000 steps takes {used} bytes");
+    eprintln!("a fork of 100,000 steps takes {used} bytes");
     assert!(used < 1 << 14, "a fork takes {used} bytes");
 }

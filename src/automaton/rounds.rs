@@ -206,8 +206,7 @@ pub(super) fn overlay(
     let mut all = Spans::new();
     let (mut left, mut right) = (left.iter().copied(), right.iter().copied());
     let (mut a, mut b) = (left.next(), right.next());
-    loop {
-        let (Some(x), Some(y)) = (a, b) else { break };
+    while let (Some(x), Some(y)) = (a, b) {
         let (first, second) = if x.rounds.low <= y.rounds.low { (x, y) } else { (y, x) };
         if first.rounds.low < second.rounds.low {
             // the part before the second begins

@@ -1,6 +1,6 @@
 //! The matcher: one sequence's walk through the automaton.
 //!
-//! A matcher is a list of configurations, one a step, and the bytes that led to them ([`path`]). So rollback drops
+//! A matcher is a list of configurations, one a step, and the bytes that led to them (`path`). So rollback drops
 //! from the end of the list, and forks share its beginning. The bytes are kept so that the walk can be found again when
 //! the shared tables had to make room.
 //!

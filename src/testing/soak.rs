@@ -248,7 +248,10 @@ impl<'a> Soaking<'a> {
         match tested.mask() {
             Ok(mask) if mask != expected => self.report.differs("the mask", twin),
             Ok(_) => {}
-            Err(error) => return Ok(self.failed(&error, place)),
+            Err(error) => {
+                self.failed(&error, place);
+                return Ok(());
+            }
         }
         self.report.masks += 1;
         let allowed: Vec<TokenId> = expected.iter().collect();

@@ -35,7 +35,7 @@ fn scrambled(place: usize) -> usize {
 fn clauses(members: usize, count: usize) -> Value {
     let literal = |i: usize| {
         let required = json!({"required": [format!("p{}", scrambled(i) % members)]});
-        if scrambled(i * 7 + 1) % 2 == 0 { required } else { json!({ "not": required }) }
+        if scrambled(i * 7 + 1).is_multiple_of(2) { required } else { json!({ "not": required }) }
     };
     (0..count).map(|i| json!({"anyOf": [literal(3 * i), literal(3 * i + 1), literal(3 * i + 2)]})).collect()
 }

@@ -7,6 +7,8 @@
 //! By default one size of each family is tried. `GRAMMATA_HOSTILE=all` tries all of them, and prints a table of the slowest
 //! and the largest.
 
+#![allow(clippy::print_stdout)]
+
 mod child;
 mod json_schemas;
 mod notations;
