@@ -9,7 +9,7 @@ use grammata::{Compiler, Error, Limits, Place, Result, TokenId};
 use std::sync::Arc;
 
 /// How many tokens of a random text are written under a grammar.
-const STEPS: usize = 60;
+const STEPS: usize = 24;
 
 /// Reads the input that the environment names, and prints what came of it; does nothing without one.
 #[test]

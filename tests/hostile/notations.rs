@@ -144,10 +144,10 @@ pub(super) fn specs() -> Vec<Case> {
     let symbols = |n: usize| join(n, ", ", |i| format!("\"s{i}\""));
     let dfa = move |n: usize| {
         let transitions = join(n, "", |i| {
-            format!("[[transitions]]\nfrom = \"q{i}\"\non = \"s{}\"\nto = \"q{}\"\n", i % 7, (i + 1) % n)
+            format!("[[transitions]]\nfrom = \"q{i}\"\ninput = \"s{}\"\nto = \"q{}\"\n", i % 7, (i + 1) % n)
         });
         format!(
-            "kind = \"dfa\"\nstart = \"q0\"\naccept = [\"q0\"]\nsymbols = [{}]\n{transitions}",
+            "kind = \"dfa\"\nstart = \"q0\"\naccepting = [\"q0\"]\nsymbols = [{}]\n{transitions}",
             symbols(7)
         )
     };
@@ -155,10 +155,15 @@ pub(super) fn specs() -> Vec<Case> {
         family(Kind::Spec, "a chain of states", &[3, 30, 300, 3_000, 20_000], dfa),
         family(Kind::Spec, "all states to all", &[2, 5, 10, 30, 100], move |n| {
             let of = |i: usize| {
-                format!("[[transitions]]\nfrom = \"q{}\"\non = \"s{}\"\nto = \"q{}\"\n", i / n, i % 7, i % n)
+                format!(
+                    "[[transitions]]\nfrom = \"q{}\"\ninput = \"s{}\"\nto = \"q{}\"\n",
+                    i / n,
+                    i % 7,
+                    i % n
+                )
             };
             format!(
-                "kind = \"nfa\"\nstart = \"q0\"\naccept = [\"q1\"]\nsymbols = [{}]\n{}",
+                "kind = \"nfa\"\nstart = \"q0\"\naccepting = [\"q1\"]\nsymbols = [{}]\n{}",
                 symbols(7),
                 join(n * n, "", of)
             )
