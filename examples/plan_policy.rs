@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout)] // an example says what it does
 
-use grammata::plan::{Offer, PlanAutomaton, Step, Walk, modalities};
+use grammata::plan::{PartialPlan, PlanAutomaton, Step, Successor, modalities};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -128,13 +128,16 @@ fn train(guaranteed: bool) -> grammata::Result<(Vec<f64>, Vec<f64>)> {
 
 fn run(task: &mut Task, policy: &Policy, guaranteed: bool, random: &mut ChaCha8Rng) -> grammata::Result<Run> {
     let spec = task.automaton.shared_spec();
-    let mut walk = Walk::new(&task.automaton);
+    let mut walk = PartialPlan::new(&task.automaton);
     let mut choices = Vec::new();
     while !task.automaton.is_complete(walk.position().state) {
-        let offers: Vec<Offer> =
-            if guaranteed { task.automaton.leading_on(&walk)? } else { task.automaton.allowed(&walk)? };
+        let successors: Vec<Successor> = if guaranteed {
+            task.automaton.live_successors(&walk)?
+        } else {
+            task.automaton.allowed(&walk)?
+        };
         let actions: Vec<usize> = match guaranteed {
-            true => offers.iter().map(|offer| offer.action).collect(),
+            true => successors.iter().map(|successor| successor.action).collect(),
             false => (0..spec.symbols().len()).collect(),
         };
         let last = walk.plan().steps.last().map_or("start", |step| &spec.symbols()[step.action].id);
@@ -150,8 +153,8 @@ fn run(task: &mut Task, policy: &Policy, guaranteed: bool, random: &mut ChaCha8R
             drawn -= probability;
         }
         choices.push((context, actions, taken));
-        match offers.iter().find(|offer| offer.action == taken) {
-            Some(offer) if choices.len() < LONGEST => walk.push(Step::of(taken), offer.to),
+        match successors.iter().find(|successor| successor.action == taken) {
+            Some(successor) if choices.len() < LONGEST => walk.push(Step::of(taken), successor.to),
             // not a plan, and not learnt from
             _ => return Ok(Run { choices, reward: None }),
         }

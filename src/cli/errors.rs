@@ -262,7 +262,7 @@ pub(super) fn not_a_trip(cause: &str) -> Error {
 pub(super) fn needs_answers() -> Error {
     usage(
         Diagnostic::new("cli/needs-answers", "a script needs answers")
-            .found("`--chooser script` without `--answers`")
+            .found("`--policy script` without `--answers`")
             .help("add `--answers FILE`, a file with an answer a line"),
     )
 }
@@ -270,7 +270,7 @@ pub(super) fn needs_answers() -> Error {
 pub(super) fn needs_model() -> Error {
     usage(
         Diagnostic::new("cli/needs-model", "a model is asked, but none is named")
-            .found("`--chooser model` without `--model`")
+            .found("`--policy model` without `--model`")
             .help("add `--model PATH`, a folder or an ONNX file"),
     )
 }

@@ -1,12 +1,12 @@
 //! The shortest and the cheapest completion of a walk.
 
 use super::automaton::PlanAutomaton;
-use super::walk::{Offer, Plan, Step, Walk};
+use super::partial::{PartialPlan, Plan, Step, Successor};
 use crate::error::Result;
 
 /// What a completion should have least of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Least {
+pub enum Objective {
     /// Steps.
     #[default]
     Steps,
@@ -21,32 +21,32 @@ impl PlanAutomaton {
     ///
     /// # Errors
     /// Limits.
-    pub fn completion(&mut self, walk: &Walk, least: Least) -> Result<Option<Plan>> {
+    pub fn completion(&mut self, walk: &PartialPlan, objective: Objective) -> Result<Option<Plan>> {
         let spec = self.shared_spec();
         let mut walk = walk.clone();
         loop {
             let state = walk.position().state;
-            match self.rest(least, state)? {
+            match self.rest(objective, state)? {
                 None => return Ok(None),
                 Some(0) => return Ok(Some(walk.into_plan())),
                 Some(_) => {}
             }
-            let mut best: Option<(u128, Offer)> = None;
-            for offer in self.leading_on(&walk)? {
-                let cost = u128::from(offer.to.cost.saturating_sub(walk.position().cost));
-                let step = if least == Least::Steps { 0 } else { cost << 64 };
-                let Some(rest) = self.rest(least, offer.to.state)? else { continue };
+            let mut best: Option<(u128, Successor)> = None;
+            for successor in self.live_successors(&walk)? {
+                let cost = u128::from(successor.to.cost.saturating_sub(walk.position().cost));
+                let step = if objective == Objective::Steps { 0 } else { cost << 64 };
+                let Some(rest) = self.rest(objective, successor.to.state)? else { continue };
                 if best.is_none_or(|(known, _)| rest + step < known) {
-                    best = Some((rest + step, offer));
+                    best = Some((rest + step, successor));
                 }
             }
-            let Some((_, offer)) = best else { return Ok(None) };
+            let Some((_, successor)) = best else { return Ok(None) };
             let min = spec
                 .symbols()
-                .get(offer.action)
+                .get(successor.action)
                 .and_then(|symbol| symbol.set.as_ref())
                 .map_or(0, |set| set.min);
-            walk.push(Step { action: offer.action, elements: (0..min).collect() }, offer.to);
+            walk.push(Step { action: successor.action, elements: (0..min).collect() }, successor.to);
         }
     }
 }

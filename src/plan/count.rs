@@ -2,7 +2,7 @@
 
 use super::automaton::{PlanAutomaton, PlanState, Position};
 use super::errors;
-use super::lookahead::Outlook;
+use super::lookahead::Completable;
 use crate::automaton::Automaton;
 use crate::automaton::words::Count;
 use crate::error::{ErrorKind, Result};
@@ -43,7 +43,7 @@ impl PlanAutomaton {
     /// How many plans there are. Two plans differ if they differ in a step, or in what a set-valued step takes.
     ///
     /// # Errors
-    /// `plan/undecided` if there are too many states to tell; limits.
+    /// `plan/budget-exhausted` if there are too many states to tell; limits.
     pub fn count(&mut self) -> Result<Count> {
         self.count_from(self.start())
     }
@@ -52,13 +52,13 @@ impl PlanAutomaton {
     /// elsewhere it is so if a state can come again.
     ///
     /// # Errors
-    /// `plan/undecided`; limits.
+    /// `plan/budget-exhausted`; limits.
     pub fn count_from(&mut self, at: Position) -> Result<Count> {
         if at == self.start() && self.is_infinite()? {
             return Ok(Count::Infinite);
         }
         match self.count_all(at) {
-            Err(error) if error.kind() == ErrorKind::Limit => Err(errors::undecided(&error)),
+            Err(error) if error.kind() == ErrorKind::Limit => Err(errors::budget_exhausted(&error)),
             count => count,
         }
     }
@@ -68,7 +68,7 @@ impl PlanAutomaton {
     /// That is so if some derivation can be pumped by actions that nothing limits, and some plan has such a derivation.
     ///
     /// # Errors
-    /// `plan/undecided`; limits.
+    /// `plan/budget-exhausted`; limits.
     pub fn is_infinite(&mut self) -> Result<bool> {
         if let Some(known) = self.counts.infinite {
             return Ok(known);
@@ -86,10 +86,10 @@ impl PlanAutomaton {
                 let grammar = self.codes.grammar(&pumped, self.limits())?;
                 let automaton = Automaton::new(&grammar, self.limits())?;
                 let mut pumped = PlanAutomaton::over(Arc::clone(&self.spec), self.codes.clone(), automaton)?;
-                match pumped.outlook(pumped.start())? {
-                    Outlook::Open => true,
-                    Outlook::DeadEnd => false,
-                    Outlook::Unknown => return Err(errors::undecided_infinite()),
+                match pumped.completable(pumped.start())? {
+                    Completable::Yes => true,
+                    Completable::No => false,
+                    Completable::Unknown => return Err(errors::exhausted_infinite()),
                 }
             }
         };
@@ -135,7 +135,7 @@ impl PlanAutomaton {
                         top.place += 1;
                     }
                     Some(None) => {
-                        if self.outlook(next)? != Outlook::DeadEnd {
+                        if self.completable(next)? != Completable::No {
                             // a state that comes again on the way to a finished plan
                             self.forget_open();
                             return Ok(Count::Infinite);
@@ -197,7 +197,7 @@ impl PlanAutomaton {
                 let edge = self.edge(at.state, *place);
                 *place += 1;
                 let next = Position { state: edge.to, cost: at.cost.saturating_add(self.cost(edge.class)) };
-                if self.affordable(next.cost) && self.outlook(next)? != Outlook::DeadEnd {
+                if self.affordable(next.cost) && self.completable(next)? != Completable::No {
                     self.check_entries(path.len())?;
                     let next = self.relevant(next);
                     let own = BigUint::from(u8::from(self.is_complete(next.state)));

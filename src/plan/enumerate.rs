@@ -1,8 +1,8 @@
 //! All plans, one after the other.
 
 use super::automaton::PlanAutomaton;
-use super::lookahead::Outlook;
-use super::walk::{Offer, Plan, Step, Walk};
+use super::lookahead::Completable;
+use super::partial::{PartialPlan, Plan, Step, Successor};
 use crate::error::Result;
 use crate::syntax::automaton_spec::SymbolSet;
 
@@ -10,7 +10,7 @@ use crate::syntax::automaton_spec::SymbolSet;
 #[derive(Debug)]
 pub struct Plans<'a> {
     plans: &'a mut PlanAutomaton,
-    walk: Walk,
+    walk: PartialPlan,
     /// Per step and the next, what is still to be tried, last first.
     open: Vec<Vec<Open>>,
     /// The length that is being listed, where there is no end.
@@ -23,17 +23,17 @@ enum Open {
     /// The plan ends here.
     End,
     /// A step, and where it leads.
-    Step(Step, Offer),
+    Step(Step, Successor),
 }
 
 impl PlanAutomaton {
     /// All plans. Of a set-valued action, the smaller sets first.
     ///
     /// # Errors
-    /// `plan/undecided`; limits. The iterator ends after its first error.
+    /// `plan/budget-exhausted`; limits. The iterator ends after its first error.
     pub fn plans(&mut self) -> Result<Plans<'_>> {
         let length = self.is_infinite()?.then_some(0);
-        let walk = Walk::new(self);
+        let walk = PartialPlan::new(self);
         let mut plans = Plans { plans: self, walk, open: Vec::new(), length, failed: false };
         plans.enter()?;
         Ok(plans)
@@ -46,14 +46,17 @@ impl Plans<'_> {
         let left = self.length.map(|length| length - self.walk.len());
         let mut open = Vec::new();
         if left != Some(0) {
-            for offer in self.plans.leading_on(&self.walk)?.into_iter().rev() {
+            for successor in self.plans.live_successors(&self.walk)?.into_iter().rev() {
                 // a completion that fits into what is left
                 if let Some(left) = left
-                    && self.plans.fewest_steps(offer.to.state)?.is_some_and(|fewest| fewest > left as u64 - 1)
+                    && self
+                        .plans
+                        .fewest_steps(successor.to.state)?
+                        .is_some_and(|fewest| fewest > left as u64 - 1)
                 {
                     continue;
                 }
-                open.push(Open::Step(self.first(offer.action), offer));
+                open.push(Open::Step(self.first(successor.action), successor));
             }
         }
         if self.plans.is_complete(state) && left.is_none_or(|left| left == 0) {
@@ -93,7 +96,7 @@ impl Plans<'_> {
             let Some(open) = self.open.last_mut() else {
                 let Some(length) = &mut self.length else { return Ok(None) };
                 *length += 1;
-                if self.plans.outlook(self.plans.start())? == Outlook::DeadEnd {
+                if self.plans.completable(self.plans.start())? == Completable::No {
                     return Ok(None);
                 }
                 self.enter()?;
@@ -105,13 +108,13 @@ impl Plans<'_> {
                     self.walk.pop();
                 }
                 Some(Open::End) => return Ok(Some(self.walk.plan().clone())),
-                Some(Open::Step(step, offer)) => {
+                Some(Open::Step(step, successor)) => {
                     if let Some(next) = self.after(&step)
                         && let Some(open) = self.open.last_mut()
                     {
-                        open.push(Open::Step(next, offer));
+                        open.push(Open::Step(next, successor));
                     }
-                    self.walk.push(step, offer.to);
+                    self.walk.push(step, successor.to);
                     self.enter()?;
                 }
             }

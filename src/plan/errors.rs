@@ -9,31 +9,32 @@ pub(super) fn too_many_states(limit: usize) -> Error {
     Limits::exceeded("plan_states", limit, "more states of plans")
 }
 
-pub(super) fn undecided(cause: &Error) -> Error {
-    let diagnostic = Diagnostic::new("plan/undecided", "how many plans there are was not found out")
+pub(super) fn budget_exhausted(cause: &Error) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "how many plans there are was not found out")
         .cause(cause.diagnostic().message())
         .allowed("specs whose plans have a finite number of states")
         .help("limit how often actions may come, or raise the limit (`Limits::plan_states`)");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-pub(super) fn undecided_infinite() -> Error {
-    let diagnostic = Diagnostic::new("plan/undecided", "whether there is an end of plans was not found out")
-        .help("limit how often actions may come");
+pub(super) fn exhausted_infinite() -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/budget-exhausted", "whether there is an end of plans was not found out")
+            .help("limit how often actions may come");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-pub(super) fn undecided_search(most: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/undecided", "no plan was found, though not all was tried")
+pub(super) fn exhausted_search(most: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "no plan was found, though not all was tried")
         .found(format!("unfinished plans of {most} steps"))
-        .help("allow more steps (`wrap_up_after`, `--wrap-up-after`), or limit how often actions may come");
+        .help("allow more steps (`max_free_steps`, `--max-free-steps`), or limit how often actions may come");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-pub(super) fn undecided_ranking(questions: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/undecided", "the likeliest plan was not found")
+pub(super) fn exhausted_questions(questions: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "no plan was found, though not all was tried")
         .found(format!("more than {questions} questions"))
-        .help("keep fewer unfinished plans (a beam), or limit how often actions may come");
+        .help("keep fewer unfinished plans (a narrower beam), or limit how often actions may come");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
@@ -61,8 +62,27 @@ pub(super) fn template(name: &str, found: String, place: crate::Place) -> Error 
 
 pub(super) fn no_scores() -> Error {
     let diagnostic =
-        Diagnostic::new("plan/no-scores", "this chooser does not say how likely its choices are")
-            .help("search by score with a language model, or search without scores");
+        Diagnostic::new("plan/no-scores", "this policy does not say how probable its choices are")
+            .allowed("searches without scores: greedy, backtracking")
+            .help(
+                "take a policy that weighs its choices (first, random, a language model), or such a search",
+            );
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn bad_scores(found: usize, choices: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/bad-scores", "the policy's scores do not fit its choices")
+        .found(format!("{found} scores of {choices} choices, or one that is not a number"))
+        .allowed("one natural logarithm of a probability for each choice")
+        .help("correct the policy's `scores`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn bad_heuristic(found: usize, choices: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/bad-scores", "a heuristic's scores do not fit its choices")
+        .found(format!("{found} scores of {choices} choices, or one that is not a number"))
+        .allowed("one number for each choice")
+        .help("correct the heuristic's `scores`");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
@@ -118,16 +138,16 @@ pub(super) fn unreadable(cause: &str) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-pub(super) fn undecided_nearest(most: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/undecided", "the nearest plan was not found")
+pub(super) fn exhausted_nearest(most: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "the nearest plan was not found")
         .found(format!("more than {most} partial alignments"))
         .allowed("a quarter of `Limits::plan_states`")
         .help("limit how often actions may come; whether the plan is valid does not depend on it");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-pub(super) fn undecided_verdict() -> Error {
-    let diagnostic = Diagnostic::new("plan/undecided", "where the plan goes wrong was not found out")
+pub(super) fn exhausted_verdict() -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "where the plan goes wrong was not found out")
         .allowed("specs with some hundred thousand states, without `max_cost` if they plan backwards")
         .help("limit how often actions may come");
     Error::new(ErrorKind::Limit, diagnostic)

@@ -1,7 +1,7 @@
 //! A picture of the plan automaton: states that lead to finished plans, and the actions between them.
 
 use super::automaton::{PlanAutomaton, PlanState, Position};
-use super::lookahead::Outlook;
+use super::lookahead::Completable;
 use super::tree::escape;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
@@ -40,7 +40,7 @@ impl PlanAutomaton {
         let (mut nodes, mut edges, mut truncated) = (String::new(), String::new(), false);
         while let Some(at) = queue.pop_front() {
             let number = numbers[&at];
-            let dead = self.outlook(at_least_cost(at))? == Outlook::DeadEnd;
+            let dead = self.completable(at_least_cost(at))? == Completable::No;
             let shape = if self.is_complete(at) { "doublecircle" } else { "circle" };
             let style = if dead { ", style=dashed" } else { "" };
             let _ = writeln!(nodes, "  n{number} [shape={shape}, label=\"{number}\"{style}];");
@@ -48,7 +48,7 @@ impl PlanAutomaton {
             let mut targets: Vec<(PlanState, Vec<Cow<'_, str>>)> = Vec::new();
             for edge in self.steps(at)? {
                 let cost = at_least_cost(at).cost.saturating_add(self.cost(edge.class));
-                let dead = self.outlook(Position { state: edge.to, cost })? == Outlook::DeadEnd;
+                let dead = self.completable(Position { state: edge.to, cost })? == Completable::No;
                 if !self.affordable(cost) || dead && !dead_ends {
                     continue;
                 }

@@ -6,7 +6,7 @@
 //! is not known.
 
 use super::automaton::{PlanAutomaton, PlanState, Position};
-use super::completion::Least;
+use super::completion::Objective;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -21,11 +21,11 @@ const SEARCH: usize = 50_000;
 
 /// Whether a place leads to a finished plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outlook {
+pub enum Completable {
     /// Some completion exists (or the plan is whole).
-    Open,
+    Yes,
     /// There is none.
-    DeadEnd,
+    No,
     /// The budget ran out before either was found.
     Unknown,
 }
@@ -88,24 +88,24 @@ impl PlanAutomaton {
     ///
     /// # Errors
     /// Limits.
-    pub fn outlook(&mut self, at: Position) -> Result<Outlook> {
+    pub fn completable(&mut self, at: Position) -> Result<Completable> {
         if let Some(max) = self.spec.max_cost() {
             return Ok(match self.distance(Measure::Cost, at.state)? {
                 Known::Exactly(rest) if u128::from(at.cost) + (rest >> STEP_BITS) <= max.into() => {
-                    Outlook::Open
+                    Completable::Yes
                 }
-                Known::Exactly(_) | Known::Never => Outlook::DeadEnd,
-                Known::Not | Known::Undecided => Outlook::Unknown,
+                Known::Exactly(_) | Known::Never => Completable::No,
+                Known::Not | Known::Undecided => Completable::Unknown,
             });
         }
         if self.registers.is_empty() {
             // every configuration can be completed
-            return Ok(Outlook::Open);
+            return Ok(Completable::Yes);
         }
         Ok(match self.distance(Measure::Steps, at.state)? {
-            Known::Exactly(_) => Outlook::Open,
-            Known::Never => Outlook::DeadEnd,
-            Known::Not | Known::Undecided => Outlook::Unknown,
+            Known::Exactly(_) => Completable::Yes,
+            Known::Never => Completable::No,
+            Known::Not | Known::Undecided => Completable::Unknown,
         })
     }
 
@@ -132,10 +132,10 @@ impl PlanAutomaton {
     }
 
     /// A distance by which completions can be compared: the fewest steps, or the least cost and then the fewest steps.
-    pub(super) fn rest(&mut self, least: Least, state: PlanState) -> Result<Option<u128>> {
-        let measure = match least {
-            Least::Steps => Measure::Steps,
-            Least::Cost => Measure::Cost,
+    pub(super) fn rest(&mut self, objective: Objective, state: PlanState) -> Result<Option<u128>> {
+        let measure = match objective {
+            Objective::Steps => Measure::Steps,
+            Objective::Cost => Measure::Cost,
         };
         Ok(match self.distance(measure, state)? {
             Known::Exactly(rest) => Some(rest),

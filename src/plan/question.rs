@@ -1,9 +1,9 @@
-//! Questions: what a chooser is shown at a choice, written by the spec's templates.
+//! Questions: what a policy is shown at a choice, written by the spec's templates.
 
 use super::automaton::PlanAutomaton;
 use super::errors;
-use super::lookahead::Outlook;
-use super::walk::{Offer, Plan, Step, Walk};
+use super::lookahead::Completable;
+use super::partial::{PartialPlan, Plan, Step, Successor};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::syntax::automaton_spec::{Direction, ParameterValue, Spec, Symbol};
@@ -30,20 +30,30 @@ const PLAN: &str = "\
 {% for step in steps %}{{ step.text }}
 {% endfor %}";
 
-/// One of the answers that a chooser may give.
+/// One of the answers that a policy may give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The offer; `None` ends the plan.
-    pub offer: Option<Offer>,
+    /// The successor; `None` ends the plan.
+    pub successor: Option<Successor>,
     /// How the choice is shown.
     pub label: String,
+    /// What the action costs, in the spec's unit; 0 for the end.
+    pub cost: u64,
     /// Whether it leads to a finished plan, if that was found out.
-    pub outlook: Option<Outlook>,
-    /// The fewest steps from there to a finished plan, if the chooser wants to know.
-    pub away: Option<u64>,
+    pub completable: Option<Completable>,
+    /// The fewest steps from there to a finished plan, if the policy wants to know.
+    pub steps_left: Option<u64>,
 }
 
-/// What is asked of a chooser.
+impl Choice {
+    /// The end of the plan, where it is finished.
+    pub(super) fn end() -> Choice {
+        let completable = Some(Completable::Yes);
+        Choice { successor: None, label: ending().text, cost: 0, completable, steps_left: Some(0) }
+    }
+}
+
+/// What is asked of a policy.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The question as a text, options and all.
@@ -109,14 +119,14 @@ impl Questions {
     ///
     /// # Errors
     /// `plan/template`: a template fails, or writes too much.
-    pub fn ask(&self, plans: &PlanAutomaton, walk: &Walk, choices: Vec<Choice>) -> Result<Question> {
+    pub fn ask(&self, plans: &PlanAutomaton, walk: &PartialPlan, choices: Vec<Choice>) -> Result<Question> {
         let spec = plans.spec();
         let options: Vec<Value> = choices
             .iter()
             .zip(1..)
-            .map(|(choice, number)| match choice.offer {
-                Some(offer) => {
-                    let symbol = spec.symbols().get(offer.action);
+            .map(|(choice, number)| match choice.successor {
+                Some(successor) => {
+                    let symbol = spec.symbols().get(successor.action);
                     symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &symbol.outline()))
                 }
                 None => value(&ending(), number, &choice.label),
@@ -130,14 +140,19 @@ impl Questions {
     ///
     /// # Errors
     /// As [`ask`](Questions::ask).
-    pub fn ask_set(&self, plans: &PlanAutomaton, walk: &Walk) -> Result<Option<Question>> {
+    pub fn ask_set(&self, plans: &PlanAutomaton, walk: &PartialPlan) -> Result<Option<Question>> {
         let spec = plans.spec();
         let mut before = walk.plan().clone();
         let Some(step) = before.steps.pop() else { return Ok(None) };
         let Some(symbol) = spec.symbols().get(step.action) else { return Ok(None) };
         let Some(set) = &symbol.set else { return Ok(None) };
-        let choices =
-            |label: &String| Choice { offer: None, label: label.clone(), outlook: None, away: None };
+        let choices = |label: &String| Choice {
+            successor: None,
+            label: label.clone(),
+            cost: 0,
+            completable: None,
+            steps_left: None,
+        };
         let element = |(label, number): (&String, usize)| context! { number, label, text => label };
         let options: Vec<Value> = set.of.iter().zip(1..).map(element).collect();
         let about =

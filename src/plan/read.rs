@@ -2,7 +2,7 @@
 
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
-use super::walk::{Plan, Step, Walk};
+use super::partial::{PartialPlan, Plan, Step};
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Direction, Spec, Symbol};
 use rustc_hash::FxHashSet;
@@ -68,8 +68,8 @@ impl PlanAutomaton {
     /// Limits.
     pub fn read_word(&mut self, text: &str) -> Result<Option<Plan>> {
         let spec = self.shared_spec();
-        let mut walk = Walk::new(self);
-        // per step and the next: the offers still to be tried, each with where in the text it ends
+        let mut walk = PartialPlan::new(self);
+        // per step and the next: the successors still to be tried, each with where in the text it ends
         let mut path: Vec<Vec<(Step, Position, usize)>> = Vec::new();
         let mut at = 0;
         loop {
@@ -79,11 +79,11 @@ impl PlanAutomaton {
             let separator = if walk.is_empty() { "" } else { spec.separator() };
             let mut open = Vec::new();
             if let Some(rest) = text.get(at..).and_then(|rest| rest.strip_prefix(separator)) {
-                for offer in self.allowed(&walk)?.into_iter().rev() {
-                    let Some(symbol) = spec.symbols().get(offer.action) else { continue };
+                for successor in self.allowed(&walk)?.into_iter().rev() {
+                    let Some(symbol) = spec.symbols().get(successor.action) else { continue };
                     for (elements, length) in spelled(symbol, &symbol.text, rest) {
-                        let step = Step { action: offer.action, elements };
-                        open.push((step, offer.to, at + separator.len() + length));
+                        let step = Step { action: successor.action, elements };
+                        open.push((step, successor.to, at + separator.len() + length));
                     }
                 }
             }

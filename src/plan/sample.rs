@@ -2,7 +2,7 @@
 
 use super::automaton::PlanAutomaton;
 use super::errors;
-use super::walk::{Plan, Step, Walk};
+use super::partial::{PartialPlan, Plan, Step};
 use crate::error::Result;
 use num_bigint::BigUint;
 use rand::seq::index;
@@ -26,29 +26,29 @@ impl PlanSampler {
     /// A plan, each as likely as any other (of at most so many steps, where there is no end of plans).
     ///
     /// # Errors
-    /// `plan/none`: there is no plan; `plan/undecided`; limits.
+    /// `plan/none`: there is no plan; `plan/budget-exhausted`; limits.
     pub fn sample(&mut self, plans: &mut PlanAutomaton) -> Result<Plan> {
         let bounded = plans.is_infinite()?;
-        let mut walk = Walk::new(plans);
+        let mut walk = PartialPlan::new(plans);
         loop {
             let left = self.most.saturating_sub(walk.len());
             let at = walk.position();
             let own = BigUint::from(u8::from(plans.is_complete(at.state)));
             let mut weights = vec![(None, own)];
             if left > 0 || !bounded {
-                for offer in plans.leading_on(&walk)? {
+                for successor in plans.live_successors(&walk)? {
                     let rest = if bounded {
-                        plans.count_within(offer.to, left - 1)?
+                        plans.count_within(successor.to, left - 1)?
                     } else {
-                        match plans.count_from(offer.to)? {
+                        match plans.count_from(successor.to)? {
                             crate::automaton::words::Count::Finite(rest) => rest,
                             crate::automaton::words::Count::Infinite => {
-                                return Err(errors::undecided_infinite());
+                                return Err(errors::exhausted_infinite());
                             }
                         }
                     };
-                    let subsets = plans.spec().symbols().get(offer.action).map(|symbol| symbol.subsets());
-                    weights.push((Some(offer), rest * subsets.unwrap_or_default()));
+                    let subsets = plans.spec().symbols().get(successor.action).map(|symbol| symbol.subsets());
+                    weights.push((Some(successor), rest * subsets.unwrap_or_default()));
                 }
             }
             let total: BigUint = weights.iter().map(|(_, weight)| weight).sum();
@@ -57,16 +57,16 @@ impl PlanSampler {
             }
             let mut drawn = self.below(&total);
             let mut chosen = None;
-            for (offer, weight) in weights {
+            for (successor, weight) in weights {
                 if drawn < weight {
-                    chosen = offer;
+                    chosen = successor;
                     break;
                 }
                 drawn -= weight;
             }
-            let Some(offer) = chosen else { return Ok(walk.into_plan()) };
-            let elements = self.elements(plans, offer.action);
-            walk.push(Step { action: offer.action, elements }, offer.to);
+            let Some(successor) = chosen else { return Ok(walk.into_plan()) };
+            let elements = self.elements(plans, successor.action);
+            walk.push(Step { action: successor.action, elements }, successor.to);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A plan as a tree: which step works on the output of which.
 
-use super::walk::Plan;
+use super::partial::Plan;
 use crate::syntax::automaton_spec::{Direction, Spec};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// no other step takes; where all are taken, by the latest one, whose output is then shared. Of several inputs of one
 /// name, the first listed is made first (postfix notation) where words name the first step first, and last (Polish
 /// prefix notation, read backwards) where they name the last step first.
-pub fn works_on(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
+pub fn dataflow(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
     /// The steps that make one thing.
     #[derive(Default)]
     struct Makers {
@@ -54,7 +54,7 @@ fn is_tree(on: &[Vec<Option<usize>>]) -> bool {
 /// The plan as a tree of lines: under each step, indented, the steps that make its inputs. What makes several things is
 /// written out once, and marked `(above)` after that. A plan whose steps have no inputs is a list.
 pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
-    let on = works_on(plan, spec);
+    let on = dataflow(plan, spec);
     let mut out = String::new();
     if !is_tree(&on) {
         for (step, number) in plan.executed(spec).zip(1..) {
@@ -88,7 +88,7 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
 /// The plan as a graph in the DOT language: an edge leads from the step that makes something to the step that takes it,
 /// with the name of what it is. A plan whose actions have no inputs is a chain in the order of execution.
 pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
-    let on = works_on(plan, spec);
+    let on = dataflow(plan, spec);
     let mut out = String::from("digraph plan {\n  rankdir=BT;\n");
     for (number, step) in plan.steps.iter().enumerate() {
         let _ = writeln!(out, "  s{number} [shape=box, label=\"{}\"];", escape(step.text(spec).trim()));

@@ -2,9 +2,9 @@
 
 use super::automaton::{PlanAutomaton, PlanState, Position};
 use super::errors;
-use super::lookahead::Outlook;
+use super::lookahead::Completable;
+use super::partial::{Plan, Step};
 use super::read::ReadPlan;
-use super::walk::{Plan, Step};
 use crate::error::Result;
 use crate::syntax::automaton_spec::Direction;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,7 +33,7 @@ impl PlanAutomaton {
     /// Checks a plan. `implied` are actions that the plan need not name.
     ///
     /// # Errors
-    /// `plan/undecided` if a spec that plans backwards has too many states; limits.
+    /// `plan/budget-exhausted` if a spec that plans backwards has too many states; limits.
     pub fn verify(&mut self, plan: &ReadPlan, implied: &[usize]) -> Result<Verdict> {
         match self.spec.direction() {
             Direction::Forward => self.verify_forward(plan, implied),
@@ -91,14 +91,14 @@ impl PlanAutomaton {
                 continue;
             }
             if seen.len() > MOST_SPOTS {
-                return Err(errors::undecided_verdict());
+                return Err(errors::exhausted_verdict());
             }
             if !implied.is_empty() {
                 let wanted = |action: usize| {
                     if implied.contains(&action) { vec![Step::of(action)] } else { Vec::new() }
                 };
                 for (next, step) in self.after(&spot, &wanted)? {
-                    if self.outlook(next.0)? != Outlook::DeadEnd {
+                    if self.completable(next.0)? != Completable::No {
                         let mut steps = steps.clone();
                         steps.push(step);
                         open.push((next, steps));
@@ -132,7 +132,7 @@ impl PlanAutomaton {
         let wanted = |action: usize| meanings.iter().filter(|step| step.action == action).cloned().collect();
         for (spot, steps) in spots {
             for (after, step) in self.after(&spot, &wanted)? {
-                if self.outlook(after.0)? != Outlook::DeadEnd && seen.insert(after.clone()) {
+                if self.completable(after.0)? != Completable::No && seen.insert(after.clone()) {
                     let mut steps = steps.clone();
                     steps.push(step);
                     next.push((after, steps));
@@ -158,7 +158,7 @@ impl PlanAutomaton {
                 let mut feasible = Vec::new();
                 for (spot, _) in &here {
                     for ((at, _), step) in self.after_any(spot)? {
-                        if self.outlook(at)? != Outlook::DeadEnd {
+                        if self.completable(at)? != Completable::No {
                             feasible.push(step.action);
                         }
                     }
@@ -168,7 +168,7 @@ impl PlanAutomaton {
                 return Ok(Verdict::Wrong { step: number, feasible, may_end: whole.is_some() });
             }
         }
-        Err(errors::undecided_verdict())
+        Err(errors::exhausted_verdict())
     }
 
     /// As [`after`](PlanAutomaton::after), for every action; set-valued ones take as few elements as they may.
@@ -196,7 +196,7 @@ impl PlanAutomaton {
                     }
                 }
                 if spots.len() > MOST_SPOTS {
-                    return Err(errors::undecided_verdict());
+                    return Err(errors::exhausted_verdict());
                 }
             }
             let start = self.start().state;
@@ -222,7 +222,7 @@ impl PlanAutomaton {
             }
             spots = next;
         }
-        Err(errors::undecided_verdict())
+        Err(errors::exhausted_verdict())
     }
 
     /// The spots from which one action leads to a spot.
@@ -253,12 +253,12 @@ impl PlanAutomaton {
     /// All states of finished plans, and the steps between them backwards.
     fn whole_graph(&mut self) -> Result<Whole> {
         if self.spec.max_cost().is_some() {
-            return Err(errors::undecided_verdict());
+            return Err(errors::exhausted_verdict());
         }
         let mut graph = Whole::default();
         let mut seen: FxHashSet<PlanState> = FxHashSet::default();
         let start = self.start();
-        if self.outlook(start)? == Outlook::DeadEnd {
+        if self.completable(start)? == Completable::No {
             return Ok(graph);
         }
         let mut open = vec![start.state];
@@ -266,10 +266,10 @@ impl PlanAutomaton {
         while let Some(state) = open.pop() {
             graph.states.push(state);
             if graph.states.len() > MOST_SPOTS {
-                return Err(errors::undecided_verdict());
+                return Err(errors::exhausted_verdict());
             }
             for edge in self.steps(state)? {
-                if self.outlook(Position { state: edge.to, cost: 0 })? == Outlook::DeadEnd {
+                if self.completable(Position { state: edge.to, cost: 0 })? == Completable::No {
                     continue;
                 }
                 graph.before.entry(edge.to).or_default().push((state, edge.class));

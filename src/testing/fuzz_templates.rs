@@ -2,7 +2,9 @@
 
 use super::fuzz::limits;
 use crate::decode::{ChatTemplate, Message, ModelFolder};
-use crate::plan::{PlanAutomaton, Questions, RandomChooser, SearchOptions, search};
+use crate::plan::policy::RandomPolicy;
+use crate::plan::search::Greedy;
+use crate::plan::{PlanAutomaton, Problem, Questions, Search, SearchOptions};
 use crate::syntax::automaton_spec::{self, Spec};
 use crate::{Error, ErrorKind, Limits};
 use std::path::Path;
@@ -56,9 +58,9 @@ pub fn plan_spec(bytes: &[u8]) {
     let Some(mut plans) = expected(PlanAutomaton::new(spec), &kinds) else { return };
     expected(plans.count(), &kinds);
     let Some(questions) = expected(Questions::new(plans.spec(), None), &kinds) else { return };
-    let options = SearchOptions { wrap_up_after: 8, ..SearchOptions::default() };
-    let mut chooser = RandomChooser::new(bytes.len() as u64);
-    expected(search(&mut plans, &mut chooser, &questions, &options), &kinds);
+    let options = SearchOptions { max_free_steps: 8, ..SearchOptions::default() };
+    let mut policy = RandomPolicy::new(bytes.len() as u64);
+    expected(Greedy.run(&mut Problem::new(&mut plans, &mut policy, &questions, &options)), &kinds);
 }
 
 /// The settings of a model's folder: files between lines `---`.

@@ -38,6 +38,7 @@ mod places;
 mod plan_cli;
 mod plan_data;
 mod plan_model;
+mod plan_search;
 mod plan_specs;
 mod plans;
 mod properties;

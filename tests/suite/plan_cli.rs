@@ -1,11 +1,11 @@
-//! `grammata plan` as a process: what one command writes another one reads, choosers, tasks, drawings.
+//! `grammata plan` as a process: what one command writes another one reads, policies, tasks, drawings.
 #![cfg(feature = "cli")]
 
 use crate::cli::{refused, run, run_with};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-const RANDOM: [&str; 4] = ["--chooser", "random", "--seed", "7"];
+const RANDOM: [&str; 4] = ["--policy", "random", "--seed", "7"];
 
 fn file(folder: &tempfile::TempDir, name: &str, content: &str) -> String {
     let path = folder.path().join(name);
@@ -73,7 +73,11 @@ fn a_wrong_plan_without_a_nearest_one_is_wrong_all_the_same() {
     let found = run(&["plan", "verify", &spec, &plan]);
     assert_eq!(found.code, 1, "{}{}", found.out, found.err);
     assert!(found.out.starts_with("wrong at step 1\n"), "{}", found.out);
-    assert!(found.err.starts_with("warning[plan/undecided] the nearest plan was not found"), "{}", found.err);
+    assert!(
+        found.err.starts_with("warning[plan/budget-exhausted] the nearest plan was not found"),
+        "{}",
+        found.err
+    );
 }
 
 const OPENAGI: [&str; 5] = ["plan", "run", "grammars/openagi", "--tasks", "grammars/openagi/tasks.txt"];
@@ -126,21 +130,21 @@ fn policy_data_has_a_row_for_each_choice() {
         assert!(!rows.is_empty() && rows.iter().all(|row| row["prompt"].is_string()), "{text}");
         (rows, run.err)
     };
-    let (varied, note) = rows("random", &["--chooser", "random", "--samples", "6"]);
+    let (varied, note) = rows("random", &["--policy", "random", "--samples", "6"]);
     assert!(varied.iter().any(|row| row["advantage"].as_f64() > Some(0.0)), "{varied:?}");
     assert!(!note.contains("are the same"), "{note}");
     let (alike, note) = rows("first", &["--samples", "3"]);
     assert!(alike.iter().all(|row| row["advantage"].as_f64() == Some(0.0)), "{alike:?}");
-    assert!(note.contains("all 3 plans are the same, so every advantage is 0: --chooser random"), "{note}");
+    assert!(note.contains("all 3 plans are the same, so every advantage is 0: --policy random"), "{note}");
     // by score
-    let (ranked, trace) = rows("beam", &["--beam", "2", "--trace"]);
+    let (ranked, trace) = rows("beam", &["--search", "beam", "--beam-width", "2", "--trace"]);
     assert!(ranked[0]["completion"].is_string(), "{ranked:?}");
     assert!(trace.contains("took "), "{trace}");
 }
 
 #[test]
 fn a_dialogue_ends_with_its_input() {
-    let ask = |input: &str| run_with(&["plan", "run", "grammars/daily-plan", "--chooser", "ask"], input);
+    let ask = |input: &str| run_with(&["plan", "run", "grammars/daily-plan", "--policy", "ask"], input);
     let ended = ask("1\n");
     assert_eq!(ended.code, 2);
     assert!(ended.err.contains("error[plan/no-answer] the input ended before question 2"), "{}", ended.err);
@@ -241,13 +245,13 @@ fn a_model_plans_trips_and_varies_its_samples() {
     ];
     let with = |more: &[&str]| run(&travel.iter().chain(&MODEL).chain(more).copied().collect::<Vec<_>>());
     for asking in ["answer", "likelihood"] {
-        let found = with(&["--asking", asking]);
+        let found = with(&["--prompt-mode", asking]);
         // the questions may be longer than the tiny model's context
         let is_asked = found.out.contains("query 1: a trip")
             || ["context of 128 tokens", "at most 128"].iter().any(|context| found.err.contains(context));
         assert!(is_asked, "{}{}", found.out, found.err);
     }
-    let error = with(&["--asking", "whole"]).err;
+    let error = with(&["--prompt-mode", "whole"]).err;
     assert!(error.starts_with("error[cli/not-for-trips]"), "{error}");
     let folder = tempfile::tempdir().unwrap();
     let spec = "kind = 'cfg'\nsymbols = ['a', 'b', 'c', 'd']\nstart = 's'\nrules = { s = ['x x x x'], x = ['a', 'b', 'c', 'd'] }\n\

@@ -2,10 +2,11 @@
 
 use crate::plans::{plans, read};
 use grammata::decode::{LanguageModel, Sampling};
+use grammata::plan::policy::{Answer, InteractivePolicy, ModelPolicy, PromptMode, RandomPolicy};
+use grammata::plan::search::{Beam, BestFirst, Greedy};
 use grammata::plan::{
-    Asking, Chooser, Episode, Event, InteractiveChooser, ModelChooser, Question, Questions, RandomChooser,
-    RankOptions, ReadPlan, SearchOptions, Verdict, likeliest, policy_rows, search, tree_dot, tree_text,
-    works_on,
+    Episode, Event, Policy, Problem, Question, Questions, ReadPlan, Search, SearchOptions, Verdict, dataflow,
+    policy_rows, tree_dot, tree_text,
 };
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
@@ -63,7 +64,7 @@ fn a_step_works_on_what_has_the_name_of_its_input() {
     let spec = automaton.shared_spec();
     let plan = valid(&mut automaton, "load\nchat\ncheck\nrefund");
     // the order is used twice; saying hello makes nothing
-    assert_eq!(works_on(&plan, &spec), [vec![], vec![], vec![Some(0)], vec![Some(0), Some(2)]]);
+    assert_eq!(dataflow(&plan, &spec), [vec![], vec![], vec![Some(0)], vec![Some(0), Some(2)]]);
     let dot = tree_dot(&plan, &spec);
     assert!(
         dot.contains("s0 -> s2 [label=\"order\"]") && dot.contains("s2 -> s3 [label=\"verdict\"]"),
@@ -77,9 +78,9 @@ fn a_step_works_on_what_has_the_name_of_its_input() {
     assert!(lines.iter().all(|line| found.lines().any(|found| found == *line)), "{found}");
     // the latest, and none
     let plan = valid(&mut automaton, "load\nload\ncheck");
-    assert_eq!(works_on(&plan, &spec)[2], [Some(1)]);
+    assert_eq!(dataflow(&plan, &spec)[2], [Some(1)]);
     let plan = valid(&mut automaton, "check\nload");
-    assert_eq!(works_on(&plan, &spec), [vec![None], vec![]]);
+    assert_eq!(dataflow(&plan, &spec), [vec![None], vec![]]);
 }
 
 /// A step that shares its maker with another one doubles nothing.
@@ -163,8 +164,8 @@ fn the_nearest_plan_may_not_be_found() {
     let mut automaton = grammata::plan::PlanAutomaton::new(spec).unwrap();
     let read = ReadPlan::parse(&"z\n".repeat(9), automaton.spec()).unwrap();
     assert!(matches!(automaton.verify(&read, &[]).unwrap(), Verdict::Wrong { step: 0, .. }));
-    let error = automaton.nearest(&read).unwrap_err();
-    assert_eq!(error.code(), "plan/undecided");
+    let error = automaton.repair(&read).unwrap_err();
+    assert_eq!(error.code(), "plan/budget-exhausted");
     assert!(error.to_string().contains("the nearest plan was not found"), "{error}");
 }
 
@@ -173,13 +174,16 @@ fn equal_rewards_have_no_advantage() {
     let decision = || {
         let mut automaton = plans(SHOP);
         let questions = Questions::new(automaton.spec(), None).unwrap();
-        let options = RankOptions::default();
-        likeliest(&mut automaton, &mut RandomChooser::new(1), &questions, &options).unwrap().decisions
+        let options = SearchOptions::default();
+        BestFirst
+            .run(&mut Problem::new(&mut automaton, &mut RandomPolicy::new(1), &questions, &options))
+            .unwrap()
+            .decisions
     };
     for reward in [0.1, 1.0 / 3.0, 0.7, 1e9 / 7.0] {
         for count in 1..9 {
             let episodes = vec![Episode { decisions: decision(), reward }; count];
-            let rows = policy_rows(&episodes);
+            let rows = policy_rows("shop", &episodes);
             assert!(!rows.is_empty() && rows.iter().all(|row| row["advantage"] == 0.0), "{rows:?}");
         }
     }
@@ -190,12 +194,13 @@ fn a_ranking_keeps_its_decisions_and_wraps_up() {
     let source = "kind = 'cfg'\nsymbols = ['go', 'turn', 'stop']\nstart = 's'\nrules = { s = ['x s', 'stop'], x = ['go', 'turn'] }";
     let mut automaton = plans(source);
     let questions = Questions::new(automaton.spec(), None).unwrap();
-    for beam in [Some(1), Some(3)] {
-        let options = RankOptions { beam, wrap_up_after: 4, trace: true, ..RankOptions::default() };
-        let found = likeliest(&mut automaton, &mut Going, &questions, &options).unwrap();
+    for width in [1, 3] {
+        let options = SearchOptions { max_free_steps: 4, trace: true, ..SearchOptions::default() };
+        let found =
+            Beam { width }.run(&mut Problem::new(&mut automaton, &mut Going, &questions, &options)).unwrap();
         let plan = found.plan.unwrap();
         assert_eq!(plan.steps.len(), 5, "{plan:?}");
-        let answers: Vec<&str> = found.decisions.iter().map(|decision| decision.answer.as_str()).collect();
+        let answers: Vec<String> = found.decisions.iter().map(|decision| decision.answer()).collect();
         assert_eq!(answers, ["1"; 4], "the last step is forced");
         assert!(found.decisions[0].prompt.contains("2. turn"), "{:?}", found.decisions);
         assert!(found.trace.iter().any(|event| matches!(event, Event::Took { depth: 3, choices: 3, .. })));
@@ -205,13 +210,9 @@ fn a_ranking_keeps_its_decisions_and_wraps_up() {
 /// Likes the first choice best.
 struct Going;
 
-impl Chooser for Going {
-    fn choose(&mut self, _: &Question) -> Result<usize> {
-        Ok(0)
-    }
-
-    fn choose_set(&mut self, _: &Question) -> Result<Vec<usize>> {
-        Ok(Vec::new())
+impl Policy for Going {
+    fn choose(&mut self, _: &Question) -> Result<Answer> {
+        Ok(Answer::one(0))
     }
 
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
@@ -226,7 +227,7 @@ fn a_set_that_is_not_chosen_is_no_pair_of_braces() {
     let mut automaton = plans(source);
     let questions = Questions::new(automaton.spec(), None).unwrap();
     let mut asked = Asked(Vec::new());
-    search(&mut automaton, &mut asked, &questions, &SearchOptions::default()).unwrap();
+    Greedy.run(&mut Problem::new(&mut automaton, &mut asked, &questions, &SearchOptions::default())).unwrap();
     assert!(asked.0[0].contains("Buy …."), "{:?}", asked.0);
     assert!(asked.0.iter().all(|text| !text.contains("{}")), "{:?}", asked.0);
     let whole = questions.whole(&automaton, &[], false);
@@ -237,15 +238,10 @@ fn a_set_that_is_not_chosen_is_no_pair_of_braces() {
 /// Takes the last choice and keeps the questions.
 struct Asked(Vec<String>);
 
-impl Chooser for Asked {
-    fn choose(&mut self, question: &Question) -> Result<usize> {
+impl Policy for Asked {
+    fn choose(&mut self, question: &Question) -> Result<Answer> {
         self.0.push(question.text.clone());
-        Ok(question.choices.len() - 1)
-    }
-
-    fn choose_set(&mut self, question: &Question) -> Result<Vec<usize>> {
-        self.0.push(question.text.clone());
-        Ok(vec![0])
+        Ok(Answer::one(if question.set.is_some() { 0 } else { question.choices.len() - 1 }))
     }
 }
 
@@ -256,8 +252,9 @@ fn ask(input: &str) -> (Result<usize>, String) {
     let mut automaton = plans(source);
     let questions = Questions::new(automaton.spec(), None).unwrap();
     let mut output = Vec::new();
-    let mut person = InteractiveChooser::new(input.as_bytes(), &mut output);
-    let found = search(&mut automaton, &mut person, &questions, &SearchOptions::default());
+    let mut person = InteractivePolicy::new(input.as_bytes(), &mut output);
+    let found =
+        Greedy.run(&mut Problem::new(&mut automaton, &mut person, &questions, &SearchOptions::default()));
     (found.map(|found| found.plan.unwrap().steps[0].action), String::from_utf8(output).unwrap())
 }
 
@@ -316,21 +313,23 @@ fn a_model_chooses_as_its_sampling_says() {
     let tokens = (0..=255u8).map(|byte| vec![byte]).chain([Vec::new()]);
     let vocabulary: std::sync::Arc<_> =
         VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap().into();
-    let run = |temperature: f32, seed: u64, asking: Asking| {
+    let run = |temperature: f32, seed: u64, asking: PromptMode| {
         let mut automaton = plans(source);
         let questions = Questions::new(automaton.spec(), None).unwrap();
         let mut coin = Coin { tokens: [u32::from(b'2'), u32::from(b'4')], length: 0, logits: vec![0.0; 257] };
         let encode = |text: &str| Ok(text.bytes().map(u32::from).collect());
         let sampling = Sampling { temperature, seed, ..Sampling::default() };
         let mut model =
-            ModelChooser::new(&mut coin, vocabulary.clone(), Box::new(encode), asking, sampling).unwrap();
+            ModelPolicy::new(&mut coin, vocabulary.clone(), Box::new(encode), asking, sampling).unwrap();
         let mut one = || {
-            let found = search(&mut automaton, &mut model, &questions, &SearchOptions::default()).unwrap();
+            let found = Greedy
+                .run(&mut Problem::new(&mut automaton, &mut model, &questions, &SearchOptions::default()))
+                .unwrap();
             found.plan.unwrap().steps.iter().map(|step| step.action).collect::<Vec<_>>()
         };
         (one(), one())
     };
-    for asking in [Asking::Answer, Asking::Likelihood] {
+    for asking in [PromptMode::Answer, PromptMode::Likelihood] {
         // without a temperature the first of the most probable ones
         assert_eq!(run(0.0, 1, asking), (vec![1; 8], vec![1; 8]), "{asking:?}");
         let (first, second) = run(1.0, 1, asking);

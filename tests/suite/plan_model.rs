@@ -1,7 +1,8 @@
-//! A language model as a chooser, played by a script.
+//! A language model as a policy, played by a script.
 
 use grammata::decode::{LanguageModel, Sampling};
-use grammata::plan::{Asking, Choice, Chooser, ModelChooser, Question};
+use grammata::plan::policy::{ModelPolicy, PromptMode};
+use grammata::plan::{Choice, Policy, Question};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Result, TokenId};
 use std::sync::Arc;
@@ -49,7 +50,13 @@ impl LanguageModel for Script {
 }
 
 fn question(choices: usize) -> Question {
-    let choice = |n: usize| Choice { offer: None, label: n.to_string(), outlook: None, away: None };
+    let choice = |n: usize| Choice {
+        successor: None,
+        label: n.to_string(),
+        cost: 0,
+        completable: None,
+        steps_left: None,
+    };
     Question { text: "which?".to_owned(), choices: (1..=choices).map(choice).collect(), set: None }
 }
 
@@ -60,11 +67,11 @@ fn asked(choices: usize, after: fn(&str) -> Vec<(char, f32)>) -> (Vec<f64>, Resu
     let built = built.special(TokenId::new(END), "<end>").eos([TokenId::new(END)]).build().unwrap();
     let mut model = Script { sequence: Vec::new(), after, logits: Vec::new() };
     let encode = Box::new(|_: &str| Ok(vec![PROMPT]));
-    let mut chooser =
-        ModelChooser::new(&mut model, Arc::new(built), encode, Asking::Likelihood, Sampling::default())
+    let mut policy =
+        ModelPolicy::new(&mut model, Arc::new(built), encode, PromptMode::Likelihood, Sampling::default())
             .unwrap();
     let question = question(choices);
-    (chooser.scores(&question).unwrap_or_default(), chooser.choose(&question))
+    (policy.scores(&question).unwrap_or_default(), policy.choose(&question).map(|answer| answer.places[0]))
 }
 
 #[test]

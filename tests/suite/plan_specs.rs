@@ -3,9 +3,9 @@
 use crate::plans::{count, plans, read, shipped};
 use grammata::Limits;
 use grammata::automaton::words::Count;
-use grammata::plan::{
-    PlanAutomaton, PlanSampler, Questions, RandomChooser, ScriptedChooser, SearchOptions, search,
-};
+use grammata::plan::policy::{RandomPolicy, ScriptedPolicy};
+use grammata::plan::search::{Greedy, STRATEGIES};
+use grammata::plan::{PlanAutomaton, PlanSampler, Problem, Questions, Search, SearchOptions};
 use grammata::syntax::automaton_spec::{Options, Spec};
 
 #[test]
@@ -48,10 +48,12 @@ fn too_few_hours_leave_no_plan() {
         let mut automaton = shipped("daily-plan", &[("first_hour", first_hour)]);
         assert_eq!(count(&mut automaton), "0", "{first_hour}");
         let questions = Questions::new(automaton.spec(), None).unwrap();
-        for backtracking in [false, true] {
-            let options = SearchOptions { backtracking, ..SearchOptions::default() };
-            let outcome = search(&mut automaton, &mut RandomChooser::new(1), &questions, &options).unwrap();
-            assert_eq!(outcome.plan, None, "{first_hour}");
+        let options = SearchOptions::default();
+        for (name, _, make) in STRATEGIES {
+            let outcome = make(4)
+                .run(&mut Problem::new(&mut automaton, &mut RandomPolicy::new(1), &questions, &options))
+                .unwrap();
+            assert_eq!(outcome.plan, None, "{name}, {first_hour}");
         }
         assert_eq!(PlanSampler::new(0, 9).sample(&mut automaton).unwrap_err().code(), "plan/none");
     }
@@ -70,9 +72,9 @@ fn a_cycle_of_actions_that_take_no_time_ends() {
     let mut automaton = plans(source);
     assert_eq!(automaton.count().unwrap(), Count::Infinite);
     let questions = Questions::new(automaton.spec(), None).unwrap();
-    let options = SearchOptions { wrap_up_after: 5, ..SearchOptions::default() };
-    let mut patient = ScriptedChooser::new(vec!["1".to_owned(); 10]);
-    let outcome = search(&mut automaton, &mut patient, &questions, &options).unwrap();
+    let options = SearchOptions { max_free_steps: 5, ..SearchOptions::default() };
+    let mut patient = ScriptedPolicy::new(vec!["1".to_owned(); 10]);
+    let outcome = Greedy.run(&mut Problem::new(&mut automaton, &mut patient, &questions, &options)).unwrap();
     assert_eq!(outcome.plan.unwrap().steps.len(), 6);
     // limited, there is an end of it
     let mut limited = plans(&format!("{source}\nlimits = {{ at_most = {{ wait = 3 }} }}"));
@@ -89,7 +91,7 @@ fn pumping_is_told_from_nesting() {
     let spec = Spec::read(&spec, &Options { limits, ..Options::default() }).unwrap();
     let limited = PlanAutomaton::new(spec).unwrap().count();
     let decided = matches!(&limited, Ok(count) if count.to_string() == "4");
-    let unknown = matches!(&limited, Err(error) if error.code() == "plan/undecided");
+    let unknown = matches!(&limited, Err(error) if error.code() == "plan/budget-exhausted");
     assert!(decided || unknown, "{limited:?}");
     // a loop that no plan within the limits comes to
     let unreachable = "kind = 'cfg'\nsymbols = ['x', 'y']\nstart = 's'\nrules = { s = ['x', 'y y l'], l = ['x l', 'x'] }\n\
@@ -112,12 +114,18 @@ fn a_million_states_are_counted_or_refused() {
     let options =
         Options { limits: Limits { plan_states: 20_000, ..Limits::default() }, ..Options::default() };
     let mut bounded = PlanAutomaton::new(Spec::read(&source(100), &options).unwrap()).unwrap();
-    assert_eq!(bounded.count().unwrap_err().code(), "plan/undecided");
+    assert_eq!(bounded.count().unwrap_err().code(), "plan/budget-exhausted");
     // a plan is found all the same
     let mut bounded = PlanAutomaton::new(Spec::read(&source(100), &options).unwrap()).unwrap();
     let questions = Questions::new(bounded.spec(), None).unwrap();
-    let outcome =
-        search(&mut bounded, &mut RandomChooser::new(3), &questions, &SearchOptions::default()).unwrap();
+    let outcome = Greedy
+        .run(&mut Problem::new(
+            &mut bounded,
+            &mut RandomPolicy::new(3),
+            &questions,
+            &SearchOptions::default(),
+        ))
+        .unwrap();
     assert!(outcome.plan.is_some());
 }
 

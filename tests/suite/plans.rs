@@ -3,10 +3,11 @@
 //! `GRAMMATA_WALKS=100000` takes that many random walks in all specs instead of a few thousand.
 
 use grammata::automaton::words::Count;
+use grammata::plan::policy::{AdversarialPolicy, Answer, RandomPolicy, ScriptedPolicy};
+use grammata::plan::search::{Backtracking, Beam, BestFirst, Greedy};
 use grammata::plan::{
-    Least, Outlook, Plan, PlanAutomaton, PlanSampler, Questions, RandomChooser, RankOptions, ReadPlan,
-    ScriptedChooser, SearchOptions, Verdict, Walk, WorstChooser, likeliest, modalities, search, tree_text,
-    works_on,
+    Completable, Objective, PartialPlan, Plan, PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan,
+    Search, SearchOptions, Verdict, dataflow, modalities, tree_text,
 };
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::{Error, Limits};
@@ -287,9 +288,10 @@ fn random_walks_meet_no_dead_end() {
         let mut automaton = shipped(name, parameters);
         let questions = Questions::new(automaton.spec(), None).unwrap();
         for seed in 0..each {
-            let mut chooser = RandomChooser::new(seed as u64);
-            let outcome =
-                search(&mut automaton, &mut chooser, &questions, &SearchOptions::default()).unwrap();
+            let mut policy = RandomPolicy::new(seed as u64);
+            let outcome = Greedy
+                .run(&mut Problem::new(&mut automaton, &mut policy, &questions, &SearchOptions::default()))
+                .unwrap();
             let plan = outcome.plan.unwrap_or_else(|| panic!("{name}, seed {seed}: no plan"));
             assert_eq!(outcome.backtracks, 0, "{name}, seed {seed}");
             let walk = automaton.walk(&plan).unwrap().unwrap_or_else(|| panic!("{name}, seed {seed}"));
@@ -306,7 +308,7 @@ fn tasks() -> Vec<String> {
 }
 
 #[test]
-fn the_worst_chooser_comes_to_a_plan_for_every_task() {
+fn an_adversarial_policy_reaches_a_plan_for_every_task() {
     let tasks = tasks();
     assert_eq!(tasks.len(), 185);
     let mut backtracks = 0;
@@ -316,14 +318,16 @@ fn the_worst_chooser_comes_to_a_plan_for_every_task() {
         let parameters: Vec<(&str, &str)> = parameters.iter().map(|(n, v)| (*n, v.as_str())).collect();
         let mut automaton = shipped("openagi", &parameters);
         let questions = Questions::new(automaton.spec(), Some(task)).unwrap();
-        let options = SearchOptions { backtracking: true, trace: true, ..SearchOptions::default() };
-        let outcome = search(&mut automaton, &mut WorstChooser, &questions, &options).unwrap();
+        let options = SearchOptions { trace: true, ..SearchOptions::default() };
+        let outcome = Backtracking
+            .run(&mut Problem::new(&mut automaton, &mut AdversarialPolicy, &questions, &options))
+            .unwrap();
         let plan = outcome.plan.unwrap_or_else(|| panic!("{task}: no plan"));
         let read = ReadPlan::of(&plan, automaton.spec());
         assert_eq!(automaton.verify(&read, &[]).unwrap(), Verdict::Valid(plan), "{task}");
         backtracks += outcome.backtracks;
     }
-    assert!(backtracks > 100, "the automaton has dead ends, but the worst chooser met {backtracks}");
+    assert!(backtracks > 100, "the automaton has dead ends, but the adversarial policy met {backtracks}");
 }
 
 #[test]
@@ -363,8 +367,8 @@ fn a_script_answers_and_is_refused() {
     let mut automaton = shipped("daily-plan", &[]);
     let questions = Questions::new(automaton.spec(), None).unwrap();
     let mut run = |answers: &[&str]| {
-        let mut chooser = ScriptedChooser::new(answers.iter().map(|answer| (*answer).to_owned()));
-        search(&mut automaton, &mut chooser, &questions, &SearchOptions::default())
+        let mut policy = ScriptedPolicy::new(answers.iter().map(|answer| (*answer).to_owned()));
+        Greedy.run(&mut Problem::new(&mut automaton, &mut policy, &questions, &SearchOptions::default()))
     };
     assert_eq!(run(&["nonsense"]).unwrap_err().code(), "plan/wrong-answer");
     assert_eq!(run(&["99"]).unwrap_err().code(), "plan/wrong-answer");
@@ -378,13 +382,9 @@ fn a_script_answers_and_is_refused() {
 /// Gives each choice the score that its label says.
 struct Labels;
 
-impl grammata::plan::Chooser for Labels {
-    fn choose(&mut self, _: &grammata::plan::Question) -> grammata::Result<usize> {
-        Ok(0)
-    }
-
-    fn choose_set(&mut self, _: &grammata::plan::Question) -> grammata::Result<Vec<usize>> {
-        Ok(Vec::new())
+impl grammata::plan::Policy for Labels {
+    fn choose(&mut self, _: &grammata::plan::Question) -> grammata::Result<Answer> {
+        Ok(Answer::one(0))
     }
 
     fn scores(&mut self, question: &grammata::plan::Question) -> grammata::Result<Vec<f64>> {
@@ -399,11 +399,14 @@ fn the_likeliest_plan_is_found_best_first_and_a_beam_may_miss_it() {
         rules = { s = ['1 x', '2 y'], x = ['9', '8'], y = ['3', '9'] }";
     let mut automaton = plans(source);
     let questions = Questions::new(automaton.spec(), None).unwrap();
-    for (beam, expected, score) in
-        [(None, ["2", "3"], -5.0), (Some(1), ["1", "8"], -9.0), (Some(9), ["2", "3"], -5.0)]
-    {
-        let options = RankOptions { beam, ..RankOptions::default() };
-        let found = likeliest(&mut automaton, &mut Labels, &questions, &options).unwrap();
+    let options = SearchOptions::default();
+    let cases: [(Box<dyn Search>, _, _); 3] = [
+        (Box::new(BestFirst), ["2", "3"], -5.0),
+        (Box::new(Beam { width: 1 }), ["1", "8"], -9.0),
+        (Box::new(Beam { width: 9 }), ["2", "3"], -5.0),
+    ];
+    for (place, (search, expected, score)) in cases.into_iter().enumerate() {
+        let found = search.run(&mut Problem::new(&mut automaton, &mut Labels, &questions, &options)).unwrap();
         let ids = found
             .plan
             .as_ref()
@@ -411,10 +414,11 @@ fn the_likeliest_plan_is_found_best_first_and_a_beam_may_miss_it() {
             .steps
             .iter()
             .map(|step| automaton.spec().symbols()[step.action].id.as_str());
-        assert_eq!((ids.collect::<Vec<_>>(), found.score), (expected.to_vec(), score), "{beam:?}");
+        assert_eq!((ids.collect::<Vec<_>>(), found.score), (expected.to_vec(), Some(score)), "{place}");
     }
-    let error =
-        likeliest(&mut automaton, &mut WorstChooser, &questions, &RankOptions::default()).unwrap_err();
+    let error = BestFirst
+        .run(&mut Problem::new(&mut automaton, &mut AdversarialPolicy, &questions, &options))
+        .unwrap_err();
     assert_eq!(error.code(), "plan/no-scores");
 }
 
@@ -440,17 +444,17 @@ fn completions_are_shortest_and_cheapest() {
         { from = '0', input = 'ride', to = '2' }, { from = '2', input = 'ride', to = '4' },\
         { from = '0', input = 'fly', to = '4' }]";
     let mut automaton = plans(source);
-    let (start, spec) = (Walk::new(&automaton), automaton.shared_spec());
-    let shortest = automaton.completion(&start, Least::Steps).unwrap().unwrap();
-    let cheapest = automaton.completion(&start, Least::Cost).unwrap().unwrap();
+    let (start, spec) = (PartialPlan::new(&automaton), automaton.shared_spec());
+    let shortest = automaton.completion(&start, Objective::Steps).unwrap().unwrap();
+    let cheapest = automaton.completion(&start, Objective::Cost).unwrap().unwrap();
     assert_eq!((shortest.steps.len(), shortest.cost(&spec)), (1, 40));
     assert_eq!((cheapest.steps.len(), cheapest.cost(&spec)), (4, 4));
     for (max, number) in [(3, 0), (4, 1), (7, 3), (10, 4), (40, 5)] {
         let mut automaton = plans(&format!("{source}\nlimits = {{ max_cost = {max} }}"));
         assert_eq!(count(&mut automaton), number.to_string(), "{max}");
         assert_eq!(automaton.plans().unwrap().count(), number, "{max}");
-        let expected = if number == 0 { Outlook::DeadEnd } else { Outlook::Open };
-        assert_eq!(automaton.outlook(automaton.start()).unwrap(), expected);
+        let expected = if number == 0 { Completable::No } else { Completable::Yes };
+        assert_eq!(automaton.completable(automaton.start()).unwrap(), expected);
     }
 }
 
@@ -463,7 +467,7 @@ fn a_plan_is_a_tree() {
     );
     let Verdict::Valid(plan) = automaton.verify(&read.unwrap(), &[]).unwrap() else { panic!("a valid plan") };
     assert_eq!(
-        works_on(&plan, automaton.spec()),
+        dataflow(&plan, automaton.spec()),
         [vec![Some(1), Some(3)], vec![Some(2)], vec![], vec![Some(4)], vec![]]
     );
     let tree = "Visual Question Answering\n├─ Colorization\n│  └─ Input Image\n└─ Image Captioning\n   └─ Input Image\n";
@@ -487,7 +491,7 @@ fn the_printed_day_is_valid_and_the_unconstrained_one_is_not() {
         let mut automaton = shipped("daily-plan", &[("meal_gap_hours", gap)]);
         let read = ReadPlan::parse(PRINTED, automaton.spec()).unwrap();
         assert!(matches!(automaton.verify(&read, &[]).unwrap(), Verdict::Valid(_)), "{gap}");
-        let nearest = automaton.nearest(&read).unwrap();
+        let nearest = automaton.repair(&read).unwrap();
         assert_eq!(nearest.edits, 0);
     }
     let mut automaton = shipped("daily-plan", &[]);
@@ -499,7 +503,7 @@ fn the_printed_day_is_valid_and_the_unconstrained_one_is_not() {
     let texts: Vec<&str> =
         feasible.iter().map(|&action| automaton.spec().symbols()[action].text.as_str()).collect();
     assert_eq!(texts, ["12:00 - 13:00 Grocery shopping."]);
-    let nearest = automaton.nearest(&read).unwrap();
+    let nearest = automaton.repair(&read).unwrap();
     let found = ReadPlan::of(&nearest.plan, automaton.spec());
     assert!(matches!(automaton.verify(&found, &[]).unwrap(), Verdict::Valid(_)));
     assert!(nearest.edits > 0 && nearest.edits < 10, "{nearest:?}");

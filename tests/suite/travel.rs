@@ -1,8 +1,10 @@
 //! Trips: the small tables of `grammars/travel`, planned and measured.
 
 use grammata::Limits;
+use grammata::plan::policy::RandomPolicy;
+use grammata::plan::search::Greedy;
 use grammata::plan::travel::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
-use grammata::plan::{PlanAutomaton, Questions, RandomChooser, SearchOptions, search};
+use grammata::plan::{PlanAutomaton, Problem, Questions, Search, SearchOptions};
 use grammata::syntax::automaton_spec::{Format, Options, Spec};
 use std::path::{Path, PathBuf};
 
@@ -27,8 +29,9 @@ fn automaton(tables: &TravelTables, query: &Query) -> PlanAutomaton {
 
 fn trip(plans: &mut PlanAutomaton, seed: u64) -> Option<Itinerary> {
     let questions = Questions::new(plans.spec(), None).unwrap();
-    let outcome =
-        search(plans, &mut RandomChooser::new(seed), &questions, &SearchOptions::default()).unwrap();
+    let options = SearchOptions::default();
+    let mut policy = RandomPolicy::new(seed);
+    let outcome = Greedy.run(&mut Problem::new(plans, &mut policy, &questions, &options)).unwrap();
     assert_eq!(outcome.backtracks, 0);
     outcome.plan.map(|plan| Itinerary::of(&plan, plans.spec()))
 }

@@ -4,7 +4,7 @@ use super::show;
 use super::spec::SpecArgs;
 use crate::cli::messages;
 use crate::cli::output::{Exit, Failure, Output};
-use crate::plan::{Least, Plan, PlanSampler, Walk};
+use crate::plan::{Objective, PartialPlan, Plan, PlanSampler};
 use serde_json::json;
 use std::io::Write;
 
@@ -51,8 +51,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Ok(())
     };
     if arguments.shortest || arguments.cheapest {
-        let least = if arguments.shortest { Least::Steps } else { Least::Cost };
-        let walk = Walk::new(&plans);
+        let least = if arguments.shortest { Objective::Steps } else { Objective::Cost };
+        let walk = PartialPlan::new(&plans);
         let plan = plans.completion(&walk, least)?;
         return Ok(match plan {
             Some(plan) => {

@@ -22,8 +22,8 @@ pub(super) fn not_a_spec(file: &Path, kind: Kind) -> Error {
 pub(super) fn not_for_trips(asking: &str) -> Error {
     usage(
         Diagnostic::new("cli/not-for-trips", "a model is asked for trips choice by choice only")
-            .found(format!("`--asking {asking}`"))
-            .allowed("`--asking answer` and `--asking likelihood`")
+            .found(format!("`--prompt-mode {asking}`"))
+            .allowed("`--prompt-mode answer` and `--prompt-mode likelihood`")
             .help("leave the option out"),
     )
 }

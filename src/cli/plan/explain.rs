@@ -5,7 +5,7 @@ use crate::automaton::words::Count;
 use crate::cli::errors;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::error::ErrorKind;
-use crate::plan::{Least, Outlook, Step, Walk, tree_text};
+use crate::plan::{Completable, Objective, PartialPlan, Step, tree_text};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -25,18 +25,23 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut plans = arguments.spec.load()?;
     let spec = plans.shared_spec();
-    let mut walk = Walk::new(&plans);
+    let mut walk = PartialPlan::new(&plans);
     for id in arguments.steps.iter().map(|id| id.trim()) {
-        let offers = plans.allowed(&walk)?;
+        let successors = plans.allowed(&walk)?;
         let symbols = spec.symbols();
-        let offer =
-            offers.iter().find(|offer| symbols.get(offer.action).is_some_and(|symbol| symbol.id == id));
-        let Some(&offer) = offer else {
-            let allowed = offers.iter().filter_map(|offer| symbols.get(offer.action)).map(|s| s.id.as_str());
+        let successor = successors
+            .iter()
+            .find(|successor| symbols.get(successor.action).is_some_and(|symbol| symbol.id == id));
+        let Some(&successor) = successor else {
+            let allowed = successors
+                .iter()
+                .filter_map(|successor| symbols.get(successor.action))
+                .map(|s| s.id.as_str());
             return Err(errors::step_not_allowed(id, &allowed.collect::<Vec<_>>()).into());
         };
-        let least = symbols.get(offer.action).and_then(|symbol| symbol.set.as_ref()).map_or(0, |set| set.min);
-        walk.push(Step { action: offer.action, elements: (0..least).collect() }, offer.to);
+        let least =
+            symbols.get(successor.action).and_then(|symbol| symbol.set.as_ref()).map_or(0, |set| set.min);
+        walk.push(Step { action: successor.action, elements: (0..least).collect() }, successor.to);
     }
     let at = walk.position();
     let mut count = |position| match plans.count_from(position) {
@@ -48,31 +53,31 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let total = count(at)?;
     let complete = plans.is_complete(at.state);
     let mut rows = Vec::new();
-    for offer in plans.allowed(&walk)? {
-        let outlook = plans.outlook(offer.to)?;
-        let Some(symbol) = spec.symbols().get(offer.action) else { continue };
-        let completions = match outlook {
-            Outlook::DeadEnd => "0".to_owned(),
-            Outlook::Open | Outlook::Unknown => match plans.count_from(offer.to) {
+    for successor in plans.allowed(&walk)? {
+        let completable = plans.completable(successor.to)?;
+        let Some(symbol) = spec.symbols().get(successor.action) else { continue };
+        let completions = match completable {
+            Completable::No => "0".to_owned(),
+            Completable::Yes | Completable::Unknown => match plans.count_from(successor.to) {
                 Ok(Count::Finite(count)) => (count * symbol.subsets()).to_string(),
                 Ok(Count::Infinite) => "infinite".to_owned(),
                 Err(error) if error.kind() == ErrorKind::Limit => "unknown".to_owned(),
                 Err(error) => return Err(error.into()),
             },
         };
-        let fewest = plans.fewest_steps(offer.to.state)?.map(|steps| steps + 1);
-        rows.push((symbol, outlook, completions, fewest));
+        let fewest = plans.fewest_steps(successor.to.state)?.map(|steps| steps + 1);
+        rows.push((symbol, completable, completions, fewest));
     }
     if arguments.json {
         let choices: Vec<Value> = rows
             .iter()
-            .map(|(symbol, outlook, completions, fewest)| {
+            .map(|(symbol, completable, completions, fewest)| {
                 json!({
                     "action": symbol.id,
-                    "leads_on": match outlook {
-                        Outlook::Open => Some(true),
-                        Outlook::DeadEnd => Some(false),
-                        Outlook::Unknown => None,
+                    "leads_on": match completable {
+                        Completable::Yes => Some(true),
+                        Completable::No => Some(false),
+                        Completable::Unknown => None,
                     },
                     "plans": completions,
                     "fewest_steps": fewest,
@@ -88,12 +93,12 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let from = if walk.is_empty() { "plans" } else { "plans go on from here" };
     writeln!(output, "{total} {from}{}", if complete { "; the plan may end here" } else { "" })?;
-    let shortest = plans.completion(&walk, Least::Steps)?;
+    let shortest = plans.completion(&walk, Objective::Steps)?;
     if let Some(plan) = &shortest {
         writeln!(output, "the shortest has {} steps", plan.steps.len())?;
     }
     if spec.symbols().iter().any(|symbol| symbol.cost > 0)
-        && let Some(plan) = plans.completion(&walk, Least::Cost)?
+        && let Some(plan) = plans.completion(&walk, Objective::Cost)?
     {
         writeln!(output, "the cheapest costs {}", plan.cost(&spec))?;
     }
@@ -102,9 +107,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if !rows.is_empty() {
         writeln!(output, "\n{:ids$}  {:>counts$}  steps left  text", "action", "plans")?;
     }
-    for (symbol, outlook, completions, fewest) in rows {
-        let left = match (outlook, fewest) {
-            (Outlook::DeadEnd, _) => "dead end".to_owned(),
+    for (symbol, completable, completions, fewest) in rows {
+        let left = match (completable, fewest) {
+            (Completable::No, _) => "dead end".to_owned(),
             (_, Some(fewest)) => fewest.to_string(),
             (_, None) => "unknown".to_owned(),
         };

@@ -1,6 +1,5 @@
 //! `grammata plan`: one file a subcommand.
 
-mod chooser;
 mod count;
 mod enumerate;
 mod errors;
@@ -8,9 +7,11 @@ mod explain;
 mod graph;
 #[cfg(feature = "ort")]
 mod model;
+mod policy;
 mod reward;
 mod run;
 mod schema;
+mod search;
 mod show;
 mod spec;
 mod tasks;
@@ -29,7 +30,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a plan, with a model, a person or another chooser
+    /// Make a plan, with a model, a person or another policy
     Run(Box<run::Arguments>),
     /// Count the plans, exactly
     Count(count::Arguments),

@@ -1,17 +1,19 @@
 //! `grammata plan run`: makes plans.
 
 #[cfg(feature = "ort")]
-use super::chooser::Asking;
-use super::chooser::{ChooserArgs, Kind};
+use super::policy::PromptMode;
+use super::policy::{Kind, PolicyArgs};
+use super::search::SearchArgs;
 use super::spec::SpecArgs;
 use super::{reward, show, tasks};
 use crate::cli::errors;
 use crate::cli::messages::{self, Progress};
 use crate::cli::output::{Exit, Failure, Output};
 use crate::error::{Error, Result};
+use crate::plan::policy::WeightedPolicy;
 use crate::plan::{
-    Chooser, Decision, Episode, Event, Modalities, Outcome, Plan, PlanAutomaton, Questions, RankOptions,
-    Ranked, Recorder, SearchOptions, likeliest, modalities, policy_rows, search,
+    Episode, Event, Modalities, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, SearchOptions,
+    modalities, policy_rows,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -19,8 +21,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The plan is a table in the order of execution. Without --backtracking a chooser is only offered what still leads to a
-/// finished plan. The exit code is 1 if there is no plan, or a plan that was written freely is wrong.
+/// The plan is a table in the order of execution. A policy is only offered what still leads to a finished plan, but by
+/// `--search backtracking`. The exit code is 1 if there is no plan, or a plan that was written freely is wrong.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -42,19 +44,12 @@ pub(super) struct Arguments {
     )]
     pub(super) only: Vec<RangeInclusive<usize>>,
     #[command(flatten)]
-    pub(super) chooser: ChooserArgs,
+    pub(super) policy: PolicyArgs,
     /// Show a model that is asked for the whole plan N short plans of the spec
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Chooser")]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Policy")]
     pub(super) examples: usize,
-    /// Offer dead ends too, and go back where one is met
-    #[arg(long, help_heading = "Search")]
-    pub(super) backtracking: bool,
-    /// Search by score instead, keeping the N likeliest unfinished plans of each length; 0 goes on with the likeliest of all
-    #[arg(long, value_name = "N", conflicts_with = "backtracking", help_heading = "Search")]
-    pub(super) beam: Option<usize>,
-    /// After N steps offer only what finishes the plan soonest
-    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
-    pub(super) wrap_up_after: usize,
+    #[command(flatten)]
+    pub(super) search: SearchArgs,
     /// Show what was tried, on standard error
     #[arg(long, help_heading = "Search")]
     pub(super) trace: bool,
@@ -64,7 +59,8 @@ pub(super) struct Arguments {
     /// A command that reads a plan as JSON and writes what it is worth, a number
     #[arg(long, value_name = "CMD", help_heading = "Rewards")]
     pub(super) reward: Option<String>,
-    /// Append each choice to a file, a JSON object a line: prompt, completion, reward, advantage
+    /// Append each choice to a file, a JSON object a line: task, sample, step, prompt, options, completion, logprob,
+    /// reward, advantage
     #[arg(long, value_name = "FILE", requires = "reward", help_heading = "Rewards")]
     pub(super) policy_data: Option<PathBuf>,
     /// Write the plan with the spec's template `plan`
@@ -91,7 +87,6 @@ pub(super) struct Made {
     pub(super) outcome: Outcome,
     /// What a model wrote, where that is not one of the plans.
     pub(super) wrong: Option<String>,
-    pub(super) decisions: Vec<Decision>,
     pub(super) time: Duration,
 }
 
@@ -100,11 +95,11 @@ pub(super) type Maker<'m> = dyn FnMut(&mut Task) -> Result<Made> + 'm;
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let tasks = descriptions(arguments)?;
-    match arguments.chooser.kind() {
+    match arguments.policy.kind() {
         Kind::Model => with_model(arguments, tasks, output),
         _ => {
-            let mut chooser = arguments.chooser.simple()?;
-            let mut maker = |task: &mut Task| by_choices(task, &mut *chooser, arguments);
+            let mut policy = arguments.policy.simple()?;
+            let mut maker = |task: &mut Task| by_choices(task, &mut *policy, arguments);
             let (exit, _) = all(arguments, tasks, &mut maker, output)?;
             Ok(exit)
         }
@@ -134,28 +129,13 @@ fn task(arguments: &Arguments, name: &str, description: Option<&str>) -> Result<
 }
 
 /// Makes a plan choice by choice.
-pub(super) fn by_choices(task: &mut Task, chooser: &mut dyn Chooser, arguments: &Arguments) -> Result<Made> {
-    let options = SearchOptions {
-        backtracking: arguments.backtracking,
-        wrap_up_after: arguments.wrap_up_after,
-        trace: arguments.trace,
-    };
+pub(super) fn by_choices(task: &mut Task, policy: &mut dyn Policy, arguments: &Arguments) -> Result<Made> {
+    let options = SearchOptions { trace: arguments.trace, ..arguments.search.options() };
     let start = Instant::now();
-    if let Some(width) = arguments.beam {
-        let options = RankOptions {
-            beam: Some(width).filter(|&width| width > 0),
-            wrap_up_after: arguments.wrap_up_after,
-            trace: arguments.trace,
-            ..RankOptions::default()
-        };
-        let found = likeliest(&mut task.plans, chooser, &task.questions, &options)?;
-        let Ranked { plan, questions, decisions, trace, .. } = found;
-        let outcome = Outcome { plan, questions, trace, ..Outcome::default() };
-        return Ok(Made { outcome, decisions, time: start.elapsed(), ..Made::default() });
-    }
-    let mut chooser = Recorder::new(chooser);
-    let outcome = search(&mut task.plans, &mut chooser, &task.questions, &options)?;
-    Ok(Made { outcome, wrong: None, decisions: chooser.decisions, time: start.elapsed() })
+    let mut policy = WeightedPolicy::new(policy, arguments.search.heuristics());
+    let mut problem = Problem::new(&mut task.plans, &mut policy, &task.questions, &options);
+    let outcome = arguments.search.strategy().run(&mut problem)?;
+    Ok(Made { outcome, wrong: None, time: start.elapsed() })
 }
 
 /// Sums over tasks.
@@ -179,7 +159,7 @@ pub(super) fn all(
     let mut sums = Sums::default();
     let single = is_single(arguments);
     // a spinner would be drawn over a dialogue
-    let is_dialogue = arguments.chooser.kind() == Kind::Ask;
+    let is_dialogue = arguments.policy.kind() == Kind::Ask;
     for (place, (name, description)) in tasks.into_iter().enumerate() {
         let mut task = task(arguments, &name, description.as_deref())?;
         if place == 0 {
@@ -204,7 +184,7 @@ pub(super) fn all(
                 valid = walk.is_some_and(|walk| task.plans.is_complete(walk.position().state));
                 if let Some(command) = arguments.reward.as_ref().filter(|_| valid) {
                     let worth = reward::reward(command, task.questions.task(), plan, task.plans.spec())?;
-                    episodes.push(Episode { decisions: made.decisions.clone(), reward: worth });
+                    episodes.push(Episode { decisions: made.outcome.decisions.clone(), reward: worth });
                     sums.rewards += worth;
                     reward = Some(worth);
                 }
@@ -225,7 +205,7 @@ pub(super) fn all(
             messages::note(&all_alike(arguments, &name, made_plans.len()));
         }
         if let Some(path) = &arguments.policy_data {
-            append(path, &policy_rows(&episodes))?;
+            append(path, &policy_rows(task.questions.task(), &episodes))?;
         }
     }
     if !arguments.quiet && !single {
@@ -295,9 +275,9 @@ fn is_single(arguments: &Arguments) -> bool {
 /// What is to be said where all samples of a task are the same plan.
 fn all_alike(arguments: &Arguments, name: &str, samples: usize) -> String {
     let of = if name.is_empty() { String::new() } else { format!(" of task {name}") };
-    let cure = match arguments.chooser.kind() {
-        Kind::Model if arguments.chooser.temperature == 0.0 => ": --temperature T varies a model's choices",
-        Kind::First | Kind::Worst => ": --chooser random varies choices",
+    let cure = match arguments.policy.kind() {
+        Kind::Model if arguments.policy.temperature == 0.0 => ": --temperature T varies a model's choices",
+        Kind::First | Kind::Adversarial => ": --policy random varies choices",
         _ => "",
     };
     let no_use = if arguments.policy_data.is_some() { ", so every advantage is 0" } else { "" };
@@ -331,18 +311,18 @@ fn with_model(_: &Arguments, _: Vec<(String, Option<String>)>, _: &mut Output) -
 /// What a model is asked that is to write the whole plan.
 #[cfg(feature = "ort")]
 fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
-    use crate::plan::{Least, Step, Walk};
+    use crate::plan::{Objective, PartialPlan, Step};
     let mut shown = Vec::new();
     // the shortest plans, one for each way to begin
-    let start = Walk::new(&task.plans);
-    for offer in task.plans.leading_on(&start)? {
+    let start = PartialPlan::new(&task.plans);
+    for successor in task.plans.live_successors(&start)? {
         if shown.len() == examples {
             break;
         }
         let mut walk = start.clone();
-        walk.push(Step::of(offer.action), offer.to);
-        if task.plans.spec().symbols().get(offer.action).is_some_and(|symbol| symbol.set.is_none()) {
-            shown.extend(task.plans.completion(&walk, Least::Steps)?);
+        walk.push(Step::of(successor.action), successor.to);
+        if task.plans.spec().symbols().get(successor.action).is_some_and(|symbol| symbol.set.is_none()) {
+            shown.extend(task.plans.completion(&walk, Objective::Steps)?);
         }
     }
     Ok(task.questions.whole(&task.plans, &shown, executed))
@@ -362,25 +342,25 @@ fn with_model(
 
     const MOST_TOKENS: usize = 120;
     let limits = arguments.spec.limits.get();
-    let mut model = LoadedModel::load(&arguments.chooser, &limits)?;
+    let mut model = LoadedModel::load(&arguments.policy, &limits)?;
     let vocabulary = Arc::clone(&model.vocabulary);
-    let mut chooser = model.chooser()?;
+    let mut policy = model.policy()?;
     let mut maker = |task: &mut Task| {
         let start = Instant::now();
         let mut made = Made::default();
-        match arguments.chooser.asking {
-            Asking::Answer | Asking::Likelihood => return by_choices(task, &mut chooser, arguments),
-            Asking::Whole => {
+        match arguments.policy.prompt_mode {
+            PromptMode::Answer | PromptMode::Likelihood => return by_choices(task, &mut policy, arguments),
+            PromptMode::Whole => {
                 let compiled =
                     Compiler::new(Arc::clone(&vocabulary)).compile(&task.plans.spec().grammar()?)?;
                 let prompt = prompt(task, arguments.examples, false)?;
-                let (text, whole) = chooser.write(&prompt, Some(&compiled), MOST_TOKENS)?;
+                let (text, whole) = policy.write(&prompt, Some(&compiled), MOST_TOKENS)?;
                 made.outcome.plan = if whole { task.plans.read_word(&text)? } else { None };
                 made.wrong = Some(text);
             }
-            Asking::Free => {
+            PromptMode::Free => {
                 let prompt = prompt(task, arguments.examples, true)?;
-                let (text, whole) = chooser.write(&prompt, None, MOST_TOKENS)?;
+                let (text, whole) = policy.write(&prompt, None, MOST_TOKENS)?;
                 let read = ReadPlan::parse(&text, task.plans.spec());
                 let sources = task.plans.sources();
                 // what is no plan at all is wrong, not an error
@@ -400,7 +380,7 @@ fn with_model(
     };
     let (exit, _) = all(arguments, tasks, &mut maker, output)?;
     if !arguments.quiet {
-        let used = chooser.usage();
+        let used = policy.usage();
         messages::plain(&format!(
             "{}, {} over {} in {:.1?}",
             counted(used.calls, "model call"),

@@ -1,7 +1,7 @@
 //! Plans for people and for JSON.
 
 use crate::cli::output::Output;
-use crate::plan::{Plan, Step, works_on};
+use crate::plan::{Plan, Step, dataflow};
 use crate::syntax::automaton_spec::{Direction, Spec};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ fn number(plan: &Plan, spec: &Spec, place: usize) -> usize {
 
 /// A plan as a table: one step a line, in the order in which they are carried out.
 pub(super) fn table(plan: &Plan, spec: &Spec, output: &mut Output) -> io::Result<()> {
-    let on = works_on(plan, spec);
+    let on = dataflow(plan, spec);
     let places: Vec<usize> = match spec.direction() {
         Direction::Forward => (0..plan.steps.len()).collect(),
         Direction::Backward => (0..plan.steps.len()).rev().collect(),

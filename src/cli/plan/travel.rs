@@ -1,13 +1,15 @@
 //! `grammata plan travel`: trips from tables and queries in the formats of the TravelPlanner benchmark.
 
-use super::chooser::{ChooserArgs, Kind};
+use super::policy::{Kind, PolicyArgs};
 use super::tasks;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{errors, source};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::plan::policy::FirstPolicy;
+use crate::plan::search::Greedy;
 use crate::plan::travel::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
-use crate::plan::{Chooser, FirstChooser, PlanAutomaton, Questions, SearchOptions, search};
+use crate::plan::{PlanAutomaton, Policy, Problem, Questions, Search, SearchOptions};
 use crate::syntax::automaton_spec::{Format, Options, Spec};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -37,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "spec")]
     evaluate: Option<PathBuf>,
     #[command(flatten)]
-    chooser: ChooserArgs,
+    policy: PolicyArgs,
     /// Write the trips, a JSON array of days a line
     #[arg(long, conflicts_with = "spec")]
     json: bool,
@@ -45,11 +47,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     if arguments.spec || arguments.evaluate.is_some() {
-        return all(arguments, &mut FirstChooser, output);
+        return all(arguments, &mut FirstPolicy, output);
     }
-    match arguments.chooser.kind() {
+    match arguments.policy.kind() {
         Kind::Model => with_model(arguments, output),
-        _ => all(arguments, &mut *arguments.chooser.simple()?, output),
+        _ => all(arguments, &mut *arguments.policy.simple()?, output),
     }
 }
 
@@ -60,19 +62,19 @@ fn with_model(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
 
 #[cfg(feature = "ort")]
 fn with_model(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    use super::chooser::Asking;
-    match arguments.chooser.asking {
-        Asking::Answer | Asking::Likelihood => {}
-        Asking::Whole => return Err(super::errors::not_for_trips("whole").into()),
-        Asking::Free => return Err(super::errors::not_for_trips("free").into()),
+    use super::policy::PromptMode;
+    match arguments.policy.prompt_mode {
+        PromptMode::Answer | PromptMode::Likelihood => {}
+        PromptMode::Whole => return Err(super::errors::not_for_trips("whole").into()),
+        PromptMode::Free => return Err(super::errors::not_for_trips("free").into()),
     }
-    let mut model = super::model::LoadedModel::load(&arguments.chooser, &Limits::default())?;
-    let mut chooser = model.chooser()?;
-    all(arguments, &mut chooser, output)
+    let mut model = super::model::LoadedModel::load(&arguments.policy, &Limits::default())?;
+    let mut policy = model.policy()?;
+    all(arguments, &mut policy, output)
 }
 
 /// Plans and measures the trips of all queries.
-fn all(arguments: &Arguments, chooser: &mut dyn Chooser, output: &mut Output) -> Result<Exit, Failure> {
+fn all(arguments: &Arguments, policy: &mut dyn Policy, output: &mut Output) -> Result<Exit, Failure> {
     let tables = TravelTables::read(&arguments.tables, &Limits::default())?;
     let queries = tasks::lines(&arguments.queries, &arguments.only, &Limits::default())?;
     let given = arguments.evaluate.as_ref().map(|path| source::text(path, &Limits::default())).transpose()?;
@@ -86,7 +88,7 @@ fn all(arguments: &Arguments, chooser: &mut dyn Chooser, output: &mut Output) ->
         }
         let trip = match &given {
             Some(given) => itinerary(given.get(place).copied().unwrap_or("null"))?,
-            None => plan(arguments, chooser, &tables, &query)?,
+            None => plan(arguments, policy, &tables, &query)?,
         };
         let score = check(&tables, &query, trip.as_ref());
         if arguments.json {
@@ -122,7 +124,7 @@ fn itinerary(line: &str) -> Result<Option<Itinerary>> {
 
 fn plan(
     arguments: &Arguments,
-    chooser: &mut dyn Chooser,
+    policy: &mut dyn Policy,
     tables: &TravelTables,
     query: &Query,
 ) -> Result<Option<Itinerary>> {
@@ -136,7 +138,8 @@ fn plan(
     };
     let mut plans = PlanAutomaton::new(spec)?;
     let questions = Questions::new(plans.spec(), None)?;
-    let outcome = search(&mut plans, chooser, &questions, &SearchOptions::default())?;
+    let options = SearchOptions::default();
+    let outcome = Greedy.run(&mut Problem::new(&mut plans, policy, &questions, &options))?;
     Ok(outcome.plan.map(|plan| Itinerary::of(&plan, plans.spec())))
 }
 

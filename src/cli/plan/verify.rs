@@ -5,7 +5,7 @@ use super::spec::SpecArgs;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{messages, source};
 use crate::error::ErrorKind;
-use crate::plan::{Edit, Nearest, ReadPlan, Verdict};
+use crate::plan::{Edit, ReadPlan, Repair, Verdict};
 use crate::syntax::automaton_spec::Spec;
 use serde_json::json;
 use std::io::Write;
@@ -54,9 +54,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             Ok(Exit::Done)
         }
         Verdict::Wrong { step, feasible, may_end } => {
-            let (nearest, undecided) = match arguments.no_nearest {
+            let (nearest, budget_exhausted) = match arguments.no_nearest {
                 true => (None, None),
-                false => match plans.nearest(&plan) {
+                false => match plans.repair(&plan) {
                     Ok(nearest) => (Some(nearest), None),
                     // a spec without plans has none that is near
                     Err(error) if error.code() == "plan/none" => (None, None),
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                     write_nearest(nearest, &spec, output)?;
                 }
             }
-            if let Some(error) = &undecided {
+            if let Some(error) = &budget_exhausted {
                 output.flush()?;
                 messages::warning(error.diagnostic());
             }
@@ -115,18 +115,18 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
 }
 
-fn write_nearest(nearest: &Nearest, spec: &Spec, output: &mut Output) -> std::io::Result<()> {
+fn write_nearest(nearest: &Repair, spec: &Spec, output: &mut Output) -> std::io::Result<()> {
     let edits = crate::cli::text::counted(nearest.edits, "edit");
     writeln!(output, "the nearest plan is {edits} away:")?;
     for edit in &nearest.differences {
         match edit {
             Edit::Keep(step) => writeln!(output, "    {}", step.text(spec).trim())?,
-            Edit::Exchange { given, step } => {
+            Edit::Substitute { given, step } => {
                 writeln!(output, "  - {given}")?;
                 writeln!(output, "  + {}", step.text(spec).trim())?;
             }
-            Edit::PutIn(step) => writeln!(output, "  + {}", step.text(spec).trim())?,
-            Edit::LeaveOut(given) => writeln!(output, "  - {given}")?,
+            Edit::Insert(step) => writeln!(output, "  + {}", step.text(spec).trim())?,
+            Edit::Delete(given) => writeln!(output, "  - {given}")?,
         }
     }
     Ok(())

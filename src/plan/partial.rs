@@ -1,7 +1,7 @@
 //! Plans, and walks: plans in the making.
 
 use super::automaton::{PlanAutomaton, Position};
-use super::lookahead::Outlook;
+use super::lookahead::Completable;
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Direction, Spec};
 use rustc_hash::FxHashMap;
@@ -58,7 +58,7 @@ impl Plan {
 
 /// An action that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct Successor {
     /// The action.
     pub action: usize,
     /// Where it leads.
@@ -67,16 +67,16 @@ pub struct Offer {
 
 /// A plan in the making. Steps can be taken and taken back.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct PartialPlan {
     positions: Vec<Position>,
     plan: Plan,
     used: FxHashMap<usize, u32>,
 }
 
-impl Walk {
+impl PartialPlan {
     /// No steps yet.
-    pub fn new(plans: &PlanAutomaton) -> Walk {
-        Walk { positions: vec![plans.start()], plan: Plan::default(), used: FxHashMap::default() }
+    pub fn new(plans: &PlanAutomaton) -> PartialPlan {
+        PartialPlan { positions: vec![plans.start()], plan: Plan::default(), used: FxHashMap::default() }
     }
 
     /// The steps so far.
@@ -131,13 +131,13 @@ impl Walk {
 
 impl PlanAutomaton {
     /// The actions that may come next as far as the automaton, the limits and the cost so far go, in the spec's order.
-    /// Whether they can still be completed is another question: [`outlook`](PlanAutomaton::outlook).
+    /// Whether they can still be completed is another question: [`completable`](PlanAutomaton::completable).
     ///
     /// # Errors
     /// Limits.
-    pub fn allowed(&mut self, walk: &Walk) -> Result<Vec<Offer>> {
+    pub fn allowed(&mut self, walk: &PartialPlan) -> Result<Vec<Successor>> {
         let at = walk.position();
-        let mut offers = Vec::new();
+        let mut successors = Vec::new();
         for edge in self.steps(at.state)? {
             let cost = at.cost.saturating_add(self.cost(edge.class));
             if !self.affordable(cost) {
@@ -148,41 +148,41 @@ impl PlanAutomaton {
             let open = class.members.iter().filter(|&action| {
                 class.each.is_none() || walk.used.get(action).copied().unwrap_or_default() == 0
             });
-            offers.extend(open.map(|&action| Offer { action, to }));
+            successors.extend(open.map(|&action| Successor { action, to }));
         }
-        offers.sort_unstable_by_key(|offer| offer.action);
-        Ok(offers)
+        successors.sort_unstable_by_key(|successor| successor.action);
+        Ok(successors)
     }
 
     /// The actions that may come next and lead to a finished plan, or of which that could not be found out.
     ///
     /// # Errors
     /// Limits.
-    pub fn leading_on(&mut self, walk: &Walk) -> Result<Vec<Offer>> {
-        let mut offers = Vec::new();
-        for offer in self.allowed(walk)? {
-            if self.outlook(offer.to)? != Outlook::DeadEnd {
-                offers.push(offer);
+    pub fn live_successors(&mut self, walk: &PartialPlan) -> Result<Vec<Successor>> {
+        let mut successors = Vec::new();
+        for successor in self.allowed(walk)? {
+            if self.completable(successor.to)? != Completable::No {
+                successors.push(successor);
             }
         }
-        Ok(offers)
+        Ok(successors)
     }
 
     /// The walk of a plan, if each of its steps is allowed.
     ///
     /// # Errors
     /// Limits.
-    pub fn walk(&mut self, plan: &Plan) -> Result<Option<Walk>> {
-        let mut walk = Walk::new(self);
+    pub fn walk(&mut self, plan: &Plan) -> Result<Option<PartialPlan>> {
+        let mut walk = PartialPlan::new(self);
         for step in &plan.steps {
-            let offers = self.allowed(&walk)?;
-            let Some(offer) = offers.iter().find(|offer| offer.action == step.action) else {
+            let successors = self.allowed(&walk)?;
+            let Some(successor) = successors.iter().find(|successor| successor.action == step.action) else {
                 return Ok(None);
             };
             if !self.takes(step) {
                 return Ok(None);
             }
-            walk.push(step.clone(), offer.to);
+            walk.push(step.clone(), successor.to);
         }
         Ok(Some(walk))
     }

@@ -1,13 +1,13 @@
-//! A language model as a chooser: asked for a number under a grammar of the numbers that there are, so that one call
+//! A language model as a policy: asked for a number under a grammar of the numbers that there are, so that one call
 //! suffices; or for the likelihood of each; or for a whole plan in one go.
 
-use super::chooser::Chooser;
-use super::errors;
-use super::question::Question;
 use crate::decode::{LanguageModel, Sampler, Sampling};
 use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::mask::{CompiledGrammar, Compiler};
+use crate::plan::errors;
+use crate::plan::policy::{Answer, Policy, answer_of};
+use crate::plan::question::Question;
 use crate::syntax::automaton_spec::{SymbolSet, subset};
 use crate::vocabulary::{TokenId, Vocabulary};
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How a model is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Asking {
+pub enum PromptMode {
     /// For its answer, token by token, under a grammar of the answers.
     #[default]
     Answer,
@@ -48,19 +48,19 @@ struct Feed<'m> {
 }
 
 /// A language model that chooses.
-pub struct ModelChooser<'m> {
+pub struct ModelPolicy<'m> {
     feed: Feed<'m>,
     vocabulary: Arc<Vocabulary>,
     encode: Box<Encode<'m>>,
-    asking: Asking,
+    mode: PromptMode,
     sampler: Sampler,
     grammars: FxHashMap<(usize, Option<(usize, usize)>), CompiledGrammar>,
 }
 
-impl std::fmt::Debug for ModelChooser<'_> {
+impl std::fmt::Debug for ModelPolicy<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModelChooser")
-            .field("asking", &self.asking)
+        f.debug_struct("ModelPolicy")
+            .field("mode", &self.mode)
             .field("usage", &self.feed.usage)
             .finish_non_exhaustive()
     }
@@ -87,9 +87,9 @@ impl Feed<'_> {
     }
 }
 
-impl<'m> ModelChooser<'m> {
-    /// A chooser. `encode` writes a question in tokens: with the model's chat template, if it has one. `sampling` says how
-    /// it chooses a token of its answer, or with [`Asking::Likelihood`] an answer by its likelihood.
+impl<'m> ModelPolicy<'m> {
+    /// A policy. `encode` writes a question in tokens: with the model's chat template, if it has one. `sampling` says how
+    /// it chooses a token of its answer, or with [`PromptMode::Likelihood`] an answer by its likelihood.
     ///
     /// # Errors
     /// A setting of `sampling` out of its range.
@@ -97,12 +97,12 @@ impl<'m> ModelChooser<'m> {
         model: &'m mut dyn LanguageModel,
         vocabulary: Arc<Vocabulary>,
         encode: Box<Encode<'m>>,
-        asking: Asking,
+        mode: PromptMode,
         sampling: Sampling,
-    ) -> Result<ModelChooser<'m>> {
+    ) -> Result<ModelPolicy<'m>> {
         let feed = Feed { model, fed: Vec::new(), usage: ModelUse::default() };
         let sampler = Sampler::new(sampling)?;
-        Ok(ModelChooser { feed, vocabulary, encode, asking, sampler, grammars: FxHashMap::default() })
+        Ok(ModelPolicy { feed, vocabulary, encode, mode, sampler, grammars: FxHashMap::default() })
     }
 
     /// What was asked so far.
@@ -223,30 +223,29 @@ impl<'m> ModelChooser<'m> {
     }
 }
 
-impl Chooser for ModelChooser<'_> {
-    fn choose(&mut self, question: &Question) -> Result<usize> {
-        if self.asking == Asking::Likelihood {
+impl Policy for ModelPolicy<'_> {
+    fn choose(&mut self, question: &Question) -> Result<Answer> {
+        if self.mode == PromptMode::Likelihood && question.set.is_none() {
             let scores = self.likelihoods(question)?;
-            let scores: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
-            return Ok(self.sampler.sample(&scores, None)? as usize);
+            let weights: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
+            let place = self.sampler.sample(&weights, None)? as usize;
+            let log_probability = normalised(&scores).get(place).copied();
+            return Ok(Answer { places: vec![place], log_probability });
         }
         let answer = self.answer(question)?;
-        super::chooser::place_of(&question.choices, &answer)
-            .ok_or_else(|| errors::no_choice_answered(&answer))
-    }
-
-    fn choose_set(&mut self, question: &Question) -> Result<Vec<usize>> {
-        let answer = self.answer(question)?;
-        super::chooser::places_of(question, &answer).ok_or_else(|| errors::no_choice_answered(&answer))
+        answer_of(question, &answer).ok_or_else(|| errors::no_choice_answered(&answer))
     }
 
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
-        let scores = self.likelihoods(question)?;
-        // among the choices that there are
-        let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum = scores.iter().map(|score| (score - top).exp()).sum::<f64>().ln() + top;
-        Ok(scores.into_iter().map(|score| score - sum).collect())
+        Ok(normalised(&self.likelihoods(question)?))
     }
+}
+
+/// The same logarithms less that of their sum, so that their probabilities sum to 1.
+fn normalised(scores: &[f64]) -> Vec<f64> {
+    let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum = scores.iter().map(|score| (score - top).exp()).sum::<f64>().ln() + top;
+    scores.iter().map(|score| score - sum).collect()
 }
 
 /// The answers to a question with so many choices: a number, or numbers in rising order with commas between them.

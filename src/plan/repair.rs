@@ -2,9 +2,9 @@
 
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
-use super::lookahead::Outlook;
+use super::lookahead::Completable;
+use super::partial::{Plan, Step};
 use super::read::ReadPlan;
-use super::walk::{Plan, Step};
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -16,24 +16,24 @@ pub enum Edit {
     /// The step stays.
     Keep(Step),
     /// The given step becomes another.
-    Exchange {
+    Substitute {
         /// The step as it was written.
         given: String,
         /// What takes its place.
         step: Step,
     },
     /// A step that was missing.
-    PutIn(Step),
+    Insert(Step),
     /// The given step is left out.
-    LeaveOut(String),
+    Delete(String),
 }
 
 /// The nearest plan, and how it differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nearest {
+pub struct Repair {
     /// A plan of the spec.
     pub plan: Plan,
-    /// How many edits it is away.
+    /// Its edit distance: steps inserted, deleted and substituted.
     pub edits: usize,
     /// All steps of both plans, in the order in which they are carried out.
     pub differences: Vec<Edit>,
@@ -55,9 +55,9 @@ impl PlanAutomaton {
     /// places in the plan and in the automaton. Of several, the first found.
     ///
     /// # Errors
-    /// `plan/none` if there is no plan; `plan/undecided` past a quarter of [`Limits::plan_states`](crate::Limits::plan_states)
+    /// `plan/none` if there is no plan; `plan/budget-exhausted` past a quarter of [`Limits::plan_states`](crate::Limits::plan_states)
     /// partial alignments, which take several times the memory of a state; limits.
-    pub fn nearest(&mut self, plan: &ReadPlan) -> Result<Nearest> {
+    pub fn repair(&mut self, plan: &ReadPlan) -> Result<Repair> {
         let spec = self.shared_spec();
         let order = plan.in_word_order(&spec);
         let mut nodes = vec![Node { parent: None, at: self.start(), place: 0, used: Vec::new(), edit: None }];
@@ -77,17 +77,17 @@ impl PlanAutomaton {
             }
             let most = self.limits().plan_states / 4;
             if nodes.len() > most {
-                return Err(errors::undecided_nearest(most));
+                return Err(errors::exhausted_nearest(most));
             }
             let given = order.get(place).and_then(|&place| plan.steps.get(place));
             let mut next = Vec::new();
             if let Some(given) = given {
-                let edit = Edit::LeaveOut(given.written.clone());
+                let edit = Edit::Delete(given.written.clone());
                 next.push((edits + 1, at, place + 1, used.clone(), edit));
             }
             for edge in self.steps(at.state)? {
                 let to = Position { state: edge.to, cost: at.cost.saturating_add(self.cost(edge.class)) };
-                if !self.affordable(to.cost) || self.outlook(to)? == Outlook::DeadEnd {
+                if !self.affordable(to.cost) || self.completable(to)? == Completable::No {
                     continue;
                 }
                 let class = self.codes.classes[edge.class as usize].clone();
@@ -113,12 +113,12 @@ impl PlanAutomaton {
                             Some(step) => (edits, Edit::Keep(step.clone())),
                             None => {
                                 let given = given.written.clone();
-                                (edits + 1, Edit::Exchange { given, step: step.clone() })
+                                (edits + 1, Edit::Substitute { given, step: step.clone() })
                             }
                         };
                         next.push((cost, to, place + 1, used.clone(), edit));
                     }
-                    next.push((edits + 1, to, place, used, Edit::PutIn(step)));
+                    next.push((edits + 1, to, place, used, Edit::Insert(step)));
                 }
             }
             for (edits, at, place, used, edit) in next {
@@ -129,7 +129,7 @@ impl PlanAutomaton {
         Err(errors::no_plan())
     }
 
-    fn finish(&self, nodes: &[Node], last: usize, edits: usize) -> Nearest {
+    fn finish(&self, nodes: &[Node], last: usize, edits: usize) -> Repair {
         let mut differences = Vec::new();
         let mut at = Some(last);
         while let Some(node) = at.and_then(|at| nodes.get(at)) {
@@ -138,13 +138,13 @@ impl PlanAutomaton {
         }
         differences.reverse();
         let steps = differences.iter().filter_map(|edit| match edit {
-            Edit::Keep(step) | Edit::Exchange { step, .. } | Edit::PutIn(step) => Some(step.clone()),
-            Edit::LeaveOut(_) => None,
+            Edit::Keep(step) | Edit::Substitute { step, .. } | Edit::Insert(step) => Some(step.clone()),
+            Edit::Delete(_) => None,
         });
         let plan = Plan { steps: steps.collect() };
         if self.spec.direction() == crate::syntax::automaton_spec::Direction::Backward {
             differences.reverse();
         }
-        Nearest { plan, edits, differences }
+        Repair { plan, edits, differences }
     }
 }

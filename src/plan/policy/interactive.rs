@@ -1,26 +1,26 @@
-//! A person at a terminal as a chooser.
+//! A person at a terminal as a policy.
 
-use super::chooser::{Chooser, place_of, places_of};
-use super::errors;
-use super::question::Question;
 use crate::error::Result;
+use crate::plan::errors;
+use crate::plan::policy::{Answer, Policy, answer_of};
+use crate::plan::question::Question;
 use std::io::{BufRead, Read, Write};
 
 /// Asks a person: writes questions, reads lines. What is none of the answers is asked again; `quit` ends it.
 #[derive(Debug)]
-pub struct InteractiveChooser<R, W> {
+pub struct InteractivePolicy<R, W> {
     input: R,
     output: W,
     asked: usize,
 }
 
-impl<R: BufRead, W: Write> InteractiveChooser<R, W> {
+impl<R: BufRead, W: Write> InteractivePolicy<R, W> {
     /// Reads answers from `input` and writes questions to `output`.
-    pub fn new(input: R, output: W) -> InteractiveChooser<R, W> {
-        InteractiveChooser { input, output, asked: 0 }
+    pub fn new(input: R, output: W) -> InteractivePolicy<R, W> {
+        InteractivePolicy { input, output, asked: 0 }
     }
 
-    fn ask<T>(&mut self, question: &Question, read: impl Fn(&str) -> Option<T>) -> Result<T> {
+    fn ask(&mut self, question: &Question) -> Result<Answer> {
         let io = |cause| errors::terminal(&cause);
         self.asked += 1;
         writeln!(self.output, "{}\n", question.text.trim()).map_err(io)?;
@@ -32,7 +32,7 @@ impl<R: BufRead, W: Write> InteractiveChooser<R, W> {
             if (&mut self.input).take(most).read_line(&mut line).map_err(io)? == 0 {
                 return Err(errors::input_ended(self.asked, &question.choices));
             }
-            match read(line.trim()) {
+            match answer_of(question, line.trim()) {
                 Some(answer) => return Ok(answer),
                 None if line.trim() == "quit" => return Err(errors::quit(self.asked)),
                 None => writeln!(self.output, "{}", allowed(question)).map_err(io)?,
@@ -61,12 +61,8 @@ fn allowed(question: &Question) -> String {
     format!("That is none of the answers. {wanted}; `quit` ends.")
 }
 
-impl<R: BufRead, W: Write> Chooser for InteractiveChooser<R, W> {
-    fn choose(&mut self, question: &Question) -> Result<usize> {
-        self.ask(question, |answer| place_of(&question.choices, answer))
-    }
-
-    fn choose_set(&mut self, question: &Question) -> Result<Vec<usize>> {
-        self.ask(question, |answer| places_of(question, answer))
+impl<R: BufRead, W: Write> Policy for InteractivePolicy<R, W> {
+    fn choose(&mut self, question: &Question) -> Result<Answer> {
+        self.ask(question)
     }
 }
