@@ -7,12 +7,16 @@
 
 #![allow(clippy::print_stdout)] // an example says what it does
 
-use grammata::plan::{PartialPlan, PlanAutomaton, Step, Successor, modalities};
+use grammata::plan::{PartialPlan, PlanAutomaton, Step, Successor};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
 use std::fmt::Write;
+
+#[path = "openagi/modalities.rs"]
+#[allow(dead_code, unreachable_pub)] // the example `openagi` uses more of it
+mod modalities;
 
 const ROUNDS: usize = 400;
 const RATE: f64 = 0.5;
@@ -86,7 +90,7 @@ fn tasks() -> grammata::Result<Vec<Task>> {
     let source = include_str!("../grammars/openagi/spec.toml");
     let mut tasks = Vec::new();
     for line in include_str!("../grammars/openagi/tasks.txt").lines() {
-        let Some(found) = modalities(line) else { continue };
+        let Some(found) = modalities::modalities(line) else { continue };
         let parameters =
             [("inputs".to_owned(), found.inputs.join(",")), ("output".to_owned(), found.output.to_owned())]
                 .into();

@@ -250,15 +250,6 @@ pub(super) fn reward(command: &str, found: &str) -> Error {
     )
 }
 
-pub(super) fn not_a_trip(cause: &str) -> Error {
-    usage(
-        Diagnostic::new("cli/not-a-trip", "a line is not a trip")
-            .cause(cause)
-            .allowed("a JSON array of days in the benchmark's format, or `null`")
-            .help("`grammata plan travel --json` writes such lines"),
-    )
-}
-
 pub(super) fn needs_answers() -> Error {
     usage(
         Diagnostic::new("cli/needs-answers", "a script needs answers")
@@ -281,20 +272,6 @@ pub(super) fn no_such_task(number: usize, count: usize) -> Error {
             .found(format!("task {number}"))
             .allowed(format!("0 to {}", count.saturating_sub(1)))
             .help("tasks are counted from 0, one a line"),
-    )
-}
-
-pub(super) fn no_modalities(file: &Path, description: &str) -> Error {
-    usage(
-        Diagnostic::new(
-            "cli/no-modalities",
-            format!("a task in `{}` does not say what is given", file.display()),
-        )
-        .found(description)
-        .allowed("`Given IMAGE OR TEXT: WHAT IS WANTED`, or `Given …, how to …`")
-        .help(
-            "name an image or a text before the colon, or give `--task` and parameters instead of `--tasks`",
-        ),
     )
 }
 

@@ -187,25 +187,3 @@ pub(super) fn terminal(cause: &std::io::Error) -> Error {
         .help("check where input comes from and output goes");
     Error::new(ErrorKind::Io, diagnostic)
 }
-
-pub(super) fn travel(cause: &str) -> Error {
-    let diagnostic = Diagnostic::new("plan/travel", "the trip cannot be planned")
-        .cause(cause)
-        .help("`grammars/travel` has a query and tables to compare with");
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
-
-pub(super) fn no_column(table: &str, column: &str) -> Error {
-    let diagnostic = Diagnostic::new("plan/travel", format!("`{table}` has no column `{column}`"))
-        .help("the columns have the names that they have in the benchmark's tables");
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
-
-pub(super) fn bad_cell(table: &str, column: &str, place: crate::Place, found: &str) -> Error {
-    let message = format!("a cell of `{table}` in the column `{column}` is not a number");
-    let diagnostic = Diagnostic::new("plan/travel", message)
-        .at(place)
-        .found(found)
-        .help("write a number; thousands may be marked by commas");
-    Error::new(ErrorKind::Grammar, diagnostic)
-}

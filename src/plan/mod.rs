@@ -20,8 +20,6 @@ mod registers;
 mod repair;
 mod sample;
 pub mod search;
-mod tasks;
-pub mod travel;
 mod tree;
 mod verify;
 
@@ -38,6 +36,5 @@ pub use read::{ReadPlan, ReadStep};
 pub use repair::{Edit, Repair};
 pub use sample::PlanSampler;
 pub use search::{Event, Outcome, Problem, Search, SearchOptions};
-pub use tasks::{Modalities, modalities};
 pub use tree::{dataflow, tree_dot, tree_text};
 pub use verify::Verdict;

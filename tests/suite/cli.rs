@@ -90,7 +90,6 @@ fn help_texts_are_as_recorded() {
         "plan verify",
         "plan graph",
         "plan explain",
-        "plan travel",
         "plan schema",
     ];
     for name in names.into_iter().chain(plan) {

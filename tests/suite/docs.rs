@@ -69,8 +69,18 @@ fn add(examples: &mut Vec<Example>, number: usize, line: &str) {
     }
 }
 
+/// How the pages run the example `travel`. It is run in this process: a build would be made for it.
+const TRAVEL: &str = "cargo run --quiet --release --example travel -- ";
+
 /// What a command writes, in the form of the pages.
 fn run(command: &str) -> String {
+    if let Some(arguments) = command.strip_prefix(TRAVEL) {
+        let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
+        let mut written = Vec::new();
+        let code = crate::trips::run(&arguments, &mut written).unwrap();
+        let written = String::from_utf8(written).unwrap();
+        return if code == 0 { written } else { format!("{written}(exit code {code})\n") };
+    }
     let program = PathBuf::from(assert_cmd::cargo::cargo_bin!("grammata"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&path));
@@ -160,10 +170,12 @@ fn every_limit_is_in_the_page_on_security() {
 /// The code of the pages is that of the examples, which are compiled.
 #[test]
 fn code_is_compiled() {
-    let text = page("README.md") + &page("docs/library.md") + &page("docs/security.md");
+    let text = ["README.md", "docs/library.md", "docs/plans.md", "docs/security.md"].map(page).concat();
     let files: Vec<String> = std::fs::read_dir(root().join("examples"))
         .unwrap()
-        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| std::fs::read_to_string(path).unwrap())
         .map(|source| without_indent(&source))
         .collect();
     let blocks: Vec<&str> =

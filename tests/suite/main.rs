@@ -54,3 +54,13 @@ mod travel;
 mod vocabulary;
 mod vocabulary_load;
 mod word_graphs;
+
+/// The example `travel`, which is tested here.
+#[path = "../../examples/travel/mod.rs"]
+#[allow(dead_code, unreachable_pub)] // written for a program of its own
+mod trips;
+
+/// The words of the OpenAGI tasks, from the example `openagi`.
+#[path = "../../examples/openagi/modalities.rs"]
+#[allow(dead_code, unreachable_pub)] // written for a program of its own
+mod openagi;

@@ -2,12 +2,13 @@
 //!
 //! `GRAMMATA_WALKS=100000` takes that many random walks in all specs instead of a few thousand.
 
+use crate::openagi::modalities;
 use grammata::automaton::words::Count;
 use grammata::plan::policy::{AdversarialPolicy, Answer, RandomPolicy, ScriptedPolicy};
 use grammata::plan::search::{Backtracking, Beam, BestFirst, Greedy};
 use grammata::plan::{
     Completable, Objective, PartialPlan, Plan, PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan,
-    Search, SearchOptions, Verdict, dataflow, modalities, tree_text,
+    Search, SearchOptions, Verdict, dataflow, tree_text,
 };
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::{Error, Limits};
@@ -328,6 +329,15 @@ fn an_adversarial_policy_reaches_a_plan_for_every_task() {
         backtracks += outcome.backtracks;
     }
     assert!(backtracks > 100, "the automaton has dead ends, but the adversarial policy met {backtracks}");
+}
+
+/// The shipped file is what the example writes.
+#[test]
+fn tasks_with_parameters_are_those_of_the_descriptions() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars/openagi/tasks.jsonl");
+    let written: String =
+        tasks().iter().map(|task| format!("{}\n", crate::openagi::task(task).unwrap())).collect();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), written);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Trips: the small tables of `grammars/travel`, planned and measured.
 
+use crate::trips::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
 use grammata::Limits;
 use grammata::plan::policy::RandomPolicy;
 use grammata::plan::search::Greedy;
-use grammata::plan::travel::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
 use grammata::plan::{PlanAutomaton, Problem, Questions, Search, SearchOptions};
 use grammata::syntax::automaton_spec::{Format, Options, Spec};
 use std::path::{Path, PathBuf};
@@ -127,10 +127,10 @@ fn queries_and_tables_that_are_wrong_are_refused() {
         good.replace("\"people_number\": 1", "\"people_number\": 0"),
         "{}".to_owned(),
     ] {
-        assert_eq!(Query::parse(&bad).unwrap_err().code(), "plan/travel", "{bad}");
+        assert_eq!(Query::parse(&bad).unwrap_err().code(), "travel/query", "{bad}");
     }
     let nowhere = Query { dest: "Nowhere".to_owned(), ..Query::parse(good).unwrap() };
-    assert_eq!(travel_spec(&tables(), &nowhere, 3).unwrap_err().code(), "plan/travel");
+    assert_eq!(travel_spec(&tables(), &nowhere, 3).unwrap_err().code(), "travel/query");
     let copy = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir(folder().join("tables")).unwrap() {
         let path = file.unwrap().path();

@@ -1,7 +1,7 @@
 //! The errors of `grammata plan` alone.
 
 use crate::cli::source::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use std::path::Path;
 
@@ -18,12 +18,13 @@ pub(super) fn not_a_spec(file: &Path, kind: Kind) -> Error {
     )
 }
 
-#[cfg(feature = "ort")]
-pub(super) fn not_for_trips(asking: &str) -> Error {
+pub(super) fn bad_task(file: &Path, line: usize, cause: &serde_json::Error) -> Error {
     usage(
-        Diagnostic::new("cli/not-for-trips", "a model is asked for trips choice by choice only")
-            .found(format!("`--prompt-mode {asking}`"))
-            .allowed("`--prompt-mode answer` and `--prompt-mode likelihood`")
-            .help("leave the option out"),
+        Diagnostic::new("cli/bad-task", "a task cannot be read")
+            .in_file(file.display().to_string())
+            .at(Place::LineColumn { line, column: cause.column().max(1) })
+            .cause(cause)
+            .allowed("a description, or `{\"task\": TEXT, \"parameters\": {NAME: VALUE}}`, one a line")
+            .help("write what is to be planned as a text, or as such an object"),
     )
 }

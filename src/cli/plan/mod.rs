@@ -15,7 +15,6 @@ mod search;
 mod show;
 mod spec;
 mod tasks;
-mod travel;
 mod verify;
 
 use super::output::{Exit, Failure, Output};
@@ -42,8 +41,6 @@ enum Command {
     Graph(graph::Arguments),
     /// Say what is feasible after some steps, and what lies behind each choice
     Explain(explain::Arguments),
-    /// Plan trips from tables, and measure trips
-    Travel(Box<travel::Arguments>),
     /// Write the JSON Schema of specs
     Schema(schema::Arguments),
 }
@@ -56,7 +53,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Verify(arguments) => verify::run(arguments, output),
         Command::Graph(arguments) => graph::run(arguments, output),
         Command::Explain(arguments) => explain::run(arguments, output),
-        Command::Travel(arguments) => travel::run(arguments, output),
         Command::Schema(arguments) => schema::run(arguments, output),
     }
 }

@@ -5,15 +5,16 @@ use super::policy::PromptMode;
 use super::policy::{Kind, PolicyArgs};
 use super::search::SearchArgs;
 use super::spec::SpecArgs;
-use super::{reward, show, tasks};
+use super::tasks::{self, Description};
+use super::{reward, show};
+#[cfg(not(feature = "ort"))]
 use crate::cli::errors;
 use crate::cli::messages::{self, Progress};
 use crate::cli::output::{Exit, Failure, Output};
 use crate::error::{Error, Result};
 use crate::plan::policy::WeightedPolicy;
 use crate::plan::{
-    Episode, Event, Modalities, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, SearchOptions,
-    modalities, policy_rows,
+    Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, SearchOptions, policy_rows,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -30,7 +31,7 @@ pub(super) struct Arguments {
     /// What is to be planned, as the questions say it
     #[arg(long, value_name = "TEXT", help_heading = "Task")]
     pub(super) task: Option<String>,
-    /// A file of tasks, one a line: their words give the parameters `inputs` and `output` of the spec
+    /// A file of tasks, one a line: a description, or `{"task": TEXT, "parameters": {NAME: VALUE}}`
     #[arg(long, value_name = "FILE", conflicts_with = "task", help_heading = "Task")]
     pub(super) tasks: Option<PathBuf>,
     /// Only these tasks of the file, counted from 0
@@ -91,7 +92,7 @@ pub(super) struct Made {
 }
 
 /// Makes the plan of one task.
-pub(super) type Maker<'m> = dyn FnMut(&mut Task) -> Result<Made> + 'm;
+type Maker<'m> = dyn FnMut(&mut Task) -> Result<Made> + 'm;
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let tasks = descriptions(arguments)?;
@@ -106,30 +107,24 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
 }
 
-/// The tasks' names and descriptions.
-fn descriptions(arguments: &Arguments) -> Result<Vec<(String, Option<String>)>> {
-    let Some(path) = &arguments.tasks else { return Ok(vec![(String::new(), arguments.task.clone())]) };
-    let lines = tasks::lines(path, &arguments.only, &arguments.spec.limits.get())?;
-    Ok(lines.into_iter().map(|(number, line)| (number.to_string(), Some(line))).collect())
+/// The tasks of the arguments.
+fn descriptions(arguments: &Arguments) -> Result<Vec<Description>> {
+    match &arguments.tasks {
+        None => Ok(vec![Description { task: arguments.task.clone(), ..Description::default() }]),
+        Some(path) => tasks::descriptions(path, &arguments.only, &arguments.spec.limits.get()),
+    }
 }
 
-/// The spec of a task, with the parameters that its words give.
-fn task(arguments: &Arguments, name: &str, description: Option<&str>) -> Result<Task> {
-    let mut parameters = Vec::new();
-    if let (Some(description), Some(file)) = (description, &arguments.tasks) {
-        let Some(Modalities { inputs, output }) = modalities(description) else {
-            return Err(errors::no_modalities(file, description));
-        };
-        parameters.push(("inputs".to_owned(), inputs.join(",")));
-        parameters.push(("output".to_owned(), output.to_owned()));
-    }
-    let spec = arguments.spec.read_with(&parameters)?;
-    let questions = Questions::new(&spec, description)?;
-    Ok(Task { name: name.to_owned(), plans: PlanAutomaton::new(spec)?, questions })
+/// The spec of a task, with its parameters.
+fn task(arguments: &Arguments, description: &Description) -> Result<Task> {
+    let Description { name, task, parameters } = description;
+    let spec = arguments.spec.read_with(parameters)?;
+    let questions = Questions::new(&spec, task.as_deref())?;
+    Ok(Task { name: name.clone(), plans: PlanAutomaton::new(spec)?, questions })
 }
 
 /// Makes a plan choice by choice.
-pub(super) fn by_choices(task: &mut Task, policy: &mut dyn Policy, arguments: &Arguments) -> Result<Made> {
+fn by_choices(task: &mut Task, policy: &mut dyn Policy, arguments: &Arguments) -> Result<Made> {
     let options = SearchOptions { trace: arguments.trace, ..arguments.search.options() };
     let start = Instant::now();
     let mut policy = WeightedPolicy::new(policy, arguments.search.heuristics());
@@ -140,7 +135,7 @@ pub(super) fn by_choices(task: &mut Task, policy: &mut dyn Policy, arguments: &A
 
 /// Sums over tasks.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+struct Sums {
     plans: usize,
     valid: usize,
     questions: usize,
@@ -150,9 +145,9 @@ pub(super) struct Sums {
 }
 
 /// Runs all tasks.
-pub(super) fn all(
+fn all(
     arguments: &Arguments,
-    tasks: Vec<(String, Option<String>)>,
+    tasks: Vec<Description>,
     make: &mut Maker<'_>,
     output: &mut Output,
 ) -> Result<(Exit, Sums), Failure> {
@@ -160,8 +155,8 @@ pub(super) fn all(
     let single = is_single(arguments);
     // a spinner would be drawn over a dialogue
     let is_dialogue = arguments.policy.kind() == Kind::Ask;
-    for (place, (name, description)) in tasks.into_iter().enumerate() {
-        let mut task = task(arguments, &name, description.as_deref())?;
+    for (place, description) in tasks.into_iter().enumerate() {
+        let mut task = task(arguments, &description)?;
         if place == 0 {
             task.plans.spec().warnings().iter().for_each(messages::warning);
         }
@@ -202,7 +197,7 @@ pub(super) fn all(
             && others.iter().all(|other| other == first)
             && !arguments.quiet
         {
-            messages::note(&all_alike(arguments, &name, made_plans.len()));
+            messages::note(&all_alike(arguments, &task.name, made_plans.len()));
         }
         if let Some(path) = &arguments.policy_data {
             append(path, &policy_rows(task.questions.task(), &episodes))?;
@@ -304,7 +299,7 @@ fn trace(task: &Task, events: &[Event]) {
 }
 
 #[cfg(not(feature = "ort"))]
-fn with_model(_: &Arguments, _: Vec<(String, Option<String>)>, _: &mut Output) -> Result<Exit, Failure> {
+fn with_model(_: &Arguments, _: Vec<Description>, _: &mut Output) -> Result<Exit, Failure> {
     Err(errors::no_onnx_runtime().into())
 }
 
@@ -329,11 +324,7 @@ fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
 }
 
 #[cfg(feature = "ort")]
-fn with_model(
-    arguments: &Arguments,
-    tasks: Vec<(String, Option<String>)>,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Output) -> Result<Exit, Failure> {
     use super::model::LoadedModel;
     use crate::cli::text::counted;
     use crate::mask::Compiler;

@@ -3,7 +3,7 @@
 use super::errors;
 use super::query::Query;
 use super::tables::TravelTables;
-use crate::error::Result;
+use grammata::Result;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

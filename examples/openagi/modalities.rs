@@ -5,6 +5,14 @@
 //! What is given is an image if the word `image` is there, and a text if one of `text`, `document`, `query` and
 //! `question` is. What is wanted is an image if the word `image` is there, else a text.
 
+use serde_json::{Value, json};
+
+/// A task as `plan run --tasks` reads it: its description and the parameters of `grammars/openagi`.
+pub fn task(description: &str) -> Option<Value> {
+    let Modalities { inputs, output } = modalities(description)?;
+    Some(json!({ "task": description, "parameters": { "inputs": inputs.join(","), "output": output } }))
+}
+
 /// What there is and what is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Modalities {
@@ -15,13 +23,6 @@ pub struct Modalities {
 }
 
 /// The modalities of a task; `None` if the description does not have the form, or nothing is given.
-///
-/// ```
-/// use grammata::plan::modalities;
-///
-/// let task = modalities("Given a blurry image and an English question: answer the question.").unwrap();
-/// assert_eq!((task.inputs, task.output), (vec!["image", "text"], "text"));
-/// ```
 pub fn modalities(description: &str) -> Option<Modalities> {
     let lower = description.to_lowercase();
     let (given, wanted) = lower.split_once(':').or_else(|| lower.split_once("how to"))?;

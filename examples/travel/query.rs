@@ -1,7 +1,7 @@
 //! What is asked of a trip, as the benchmark writes it.
 
 use super::errors;
-use crate::error::Result;
+use grammata::Result;
 use serde::Deserialize;
 
 /// A query.

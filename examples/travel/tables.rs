@@ -1,10 +1,10 @@
 //! Tables of candidates, as files of comma-separated values with the benchmark's column names.
 
 use super::errors;
-use crate::diagnostic::Place;
-use crate::error::{Error, Result};
-use crate::limits::Limits;
-use rustc_hash::FxHashMap;
+use grammata::Limits;
+use grammata::Place;
+use grammata::{Error, Result};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// A flight.
@@ -137,7 +137,7 @@ impl TravelTables {
 /// One file.
 struct Table {
     name: &'static str,
-    columns: FxHashMap<String, usize>,
+    columns: HashMap<String, usize>,
     rows: Vec<Vec<Cell>>,
 }
 

@@ -8,16 +8,18 @@
 //! nights, occupancy, transport; each restaurant and attraction is a candidate for one slot of a stay only, so that
 //! none comes twice), in limits (each city once, each cuisine asked for at least once) and in `max_cost` (the budget).
 
+mod command;
+mod errors;
 mod itinerary;
 mod query;
 mod score;
 mod spec;
 mod tables;
 
-pub use itinerary::{Day, Itinerary};
-pub use query::{LocalConstraint, Query};
-pub use score::{Check, Report, Score, check};
+pub use itinerary::Itinerary;
+pub use query::Query;
+pub use score::{Report, Score, check};
 pub use spec::travel_spec;
-pub use tables::{Accommodation, Attraction, Distance, Flight, Restaurant, TravelTables};
+pub use tables::TravelTables;
 
-use super::errors;
+pub use command::run;

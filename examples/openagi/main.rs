@@ -1,0 +1,40 @@
+//! The tasks of the OpenAGI benchmark: parameters from the words of a description.
+//!
+//! `cargo run --release --example openagi -- grammars/openagi/tasks.txt > tasks.jsonl` writes the tasks as `grammata plan run
+//! grammars/openagi --tasks tasks.jsonl` reads them; `grammars/openagi/tasks.jsonl` is what it writes.
+
+#![allow(clippy::print_stdout)] // an example talks to its user
+
+#[allow(unreachable_pub)] // shared with a test and another example
+mod modalities;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let Some(path) = std::env::args().nth(1) else {
+        eprintln!("usage: openagi TASKS, a file with a description a line");
+        return ExitCode::from(2);
+    };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(cause) => {
+            eprintln!("{}", grammata::Error::io(Path::new(&path), &cause));
+            return ExitCode::from(2);
+        }
+    };
+    for (number, line) in text.lines().enumerate() {
+        match modalities::task(line) {
+            Some(task) => println!("{task}"),
+            None => {
+                eprintln!(
+                    "{path}:{}: found `{line}`, which does not say what is given; allowed: `Given IMAGE OR TEXT: WHAT IS WANTED`, \
+                     or `Given …, how to …`",
+                    number + 1
+                );
+                return ExitCode::from(2);
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
