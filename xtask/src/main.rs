@@ -17,7 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  setup   fetch ONNX Runtime and the model SmolLM2-135M-Instruct (into .ort/ and .models/, about 150 MB)
+  setup   fetch ONNX Runtime and the models SmolLM2-135M-Instruct and all-MiniLM-L6-v2 (into .ort/ and .models/, about 240 MB)
   demo    set up, then generate JSON under a schema and a daily plan with the model
   test [FILTER...]
           fetch ONNX Runtime if it is missing, then run all tests; or only those whose names contain a filter

