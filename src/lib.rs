@@ -37,7 +37,8 @@
 //!   a [`GrammarBuilder`](grammar::GrammarBuilder).
 //! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
 //! - [`serve`] is for servers: a cache of compiled grammars, and masks of many sequences at once.
-//! - [`decode`] runs a language model under a matcher: samplers, chat templates and, with the feature `ort`, ONNX Runtime.
+//! - [`decode`] runs a language model under a matcher: samplers, chat templates, embedders of texts and,
+//!   with the feature `ort`, ONNX Runtime.
 //! - [`automaton`] counts, lists and draws languages.
 //! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
 //! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
@@ -48,7 +49,7 @@
 //! |---|---|---|
 //! | `huggingface` | yes | encoding of prompts (`decode::PromptTokenizer`); vocabularies are read without it |
 //! | `cli` | yes | the program `grammata` |
-//! | `ort` | no | `decode::ort`: language models on ONNX Runtime, which is loaded at run time |
+//! | `ort` | no | `decode::ort`: language models and embedders on ONNX Runtime, which is loaded at run time |
 //! | `cuda` | no | `ort` on NVIDIA devices |
 //! | `testing` | no | oracles and generators for this crate's own tests; not part of the public API |
 

@@ -54,6 +54,10 @@ pub struct Limits {
     pub tokenizer_bytes: usize,
     /// Tokens in a vocabulary, padding included. The largest in use have some 260,000. Default 1,048,576.
     pub vocabulary_tokens: usize,
+    /// Texts of one call of an embedder. Default 262,144; of 384 dimensions some 400 MB of vectors.
+    pub embedding_texts: usize,
+    /// Bytes of one text given to an embedder: all of it is tokenized, though only its beginning is read. Default 1 MiB.
+    pub embedding_text_bytes: usize,
     /// Bytes of one token. Default 65,536.
     pub token_bytes: usize,
     /// Bytes of the tries made of a vocabulary: 44 for each prefix of a token and, at most, for each byte of what is left of
@@ -80,6 +84,8 @@ impl Default for Limits {
             words_work: 5_000_000,
             tokenizer_bytes: 64 << 20,
             vocabulary_tokens: 1 << 20,
+            embedding_texts: 1 << 18,
+            embedding_text_bytes: 1 << 20,
             token_bytes: 1 << 16,
             trie_bytes: 256 << 20,
         }

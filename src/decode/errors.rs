@@ -152,7 +152,7 @@ pub(super) fn folder(folder: &Path, missing: &str) -> Error {
         Diagnostic::new("decode/model-folder", format!("the model's folder holds no `{missing}`"))
             .in_file(folder.display().to_string())
             .allowed("a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json")
-            .help("give the folder that holds the model, or run `cargo xtask setup` for .models/smollm2"),
+            .help("give the folder that holds the model, or run `cargo xtask setup` for .models/smollm2 and .models/minilm"),
     )
 }
 

@@ -3,11 +3,13 @@
 //! [`generate`] is the whole loop: it feeds the prompt to a [`LanguageModel`], asks a [`Constraint`] for the mask of
 //! every step, samples under it with a [`Sampler`] and hands out text as soon as it is certain. What it needs to know
 //! of a vocabulary is the [`Detokenizer`] trait; a prompt is written by a [`ChatTemplate`] and cut into tokens by a
-//! `PromptTokenizer` (feature `huggingface`). The module `ort` (feature `ort`) is a language model on ONNX Runtime.
+//! `PromptTokenizer` (feature `huggingface`). An [`Embedder`] maps texts to vectors. The module `ort` (feature `ort`) has a
+//! language model and an embedder on ONNX Runtime.
 
 mod chat;
 mod chat_functions;
 mod constraint;
+mod embedder;
 mod errors;
 mod folder;
 mod generate;
@@ -25,6 +27,7 @@ pub mod ort;
 
 pub use chat::{ChatTemplate, Message};
 pub use constraint::Constraint;
+pub use embedder::{Embedder, EmbedderFolder, Embeddings, TableEmbedder, Truncation};
 pub use folder::ModelFolder;
 pub use generate::{Detokenizer, Finish, Generation, GenerationOptions, Standing, generate};
 pub use model::LanguageModel;

@@ -4,6 +4,8 @@ use super::errors;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use std::path::Path;
+#[cfg(feature = "ort")]
+use tokenizers::PostProcessor as _;
 
 /// Cuts prompts into tokens as the model was trained on them.
 #[derive(Clone, Debug)]
@@ -43,8 +45,32 @@ impl PromptTokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
+    /// The tokens of `text` with the special ones that the tokenizer adds, at most `most` together: what is too much is
+    /// cut from the text's end.
+    ///
+    /// # Errors
+    /// The tokenizer cannot cut the text into tokens.
+    #[cfg(feature = "ort")]
+    pub(super) fn encode_truncated(&self, text: &str, most: usize) -> Result<Truncated> {
+        let failed = |e| errors::tokenizer("a text cannot be cut into tokens", e);
+        let mut encoding = self.0.encode_fast(text, false).map_err(failed)?;
+        let added = self.0.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
+        let whole = encoding.len() + added;
+        encoding.truncate(most.saturating_sub(added), 0, tokenizers::TruncationDirection::Right);
+        let encoding = self.0.post_process(encoding, None, true).map_err(failed)?;
+        Ok(Truncated { ids: encoding.get_ids().to_vec(), whole })
+    }
+
     /// The id of a token by its text, `<|im_end|>` for instance.
     pub fn token_id(&self, token: &str) -> Option<u32> {
         self.0.token_to_id(token)
     }
+}
+
+/// The tokens of the beginning of a text.
+#[cfg(feature = "ort")]
+pub(super) struct Truncated {
+    pub(super) ids: Vec<u32>,
+    /// Number of tokens of the whole text.
+    pub(super) whole: usize,
 }

@@ -12,6 +12,7 @@ mod diagnostics;
 mod different_items;
 mod docs;
 mod earley;
+mod embedder;
 mod engine_properties;
 mod formats;
 mod fuzz_regressions;

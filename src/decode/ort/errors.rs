@@ -49,7 +49,7 @@ pub(super) fn model_file(path: &Path, reason: impl std::fmt::Display) -> Error {
         Diagnostic::new("decode/model-file", "ONNX Runtime cannot load the model")
             .in_file(path.display().to_string())
             .cause(reason)
-            .allowed("an ONNX decoder with a key-value cache")
+            .allowed("an ONNX model that this release of ONNX Runtime reads")
             .help("check that the file is whole, and that the files with its external data lie beside it"),
     )
 }

@@ -1,0 +1,145 @@
+//! Sentence embeddings: texts as unit vectors whose dot product is their semantic similarity.
+//!
+//! An [`Embedder`] maps texts to vectors in the sense of Sentence-BERT (Reimers and Gurevych 2019, arXiv 1908.10084): a
+//! transformer encoder, the mean of its last layer over the tokens, division by the Euclidean norm. `ort::OrtEmbedder`
+//! (features `ort` and `huggingface`) runs such an encoder; a [`TableEmbedder`] looks vectors up.
+
+pub(in crate::decode) mod errors;
+mod folder;
+mod table;
+
+pub use folder::EmbedderFolder;
+pub use table::TableEmbedder;
+
+use crate::error::Result;
+
+/// An encoder of texts as unit vectors.
+pub trait Embedder {
+    /// Coordinates of a vector.
+    fn dimension(&self) -> usize;
+
+    /// The most tokens of a text that reach the encoder, special ones included; what follows them is cut off and
+    /// reported in [`Embeddings::truncated`]. None where texts of any length are taken whole.
+    fn max_tokens(&self) -> Option<usize>;
+
+    /// Names the function from texts to vectors: a SHA-256 of the weights, the tokenizer and the settings. Vectors of
+    /// embedders with different fingerprints are not comparable.
+    ///
+    /// # Errors
+    /// A file of the model cannot be read again.
+    fn fingerprint(&mut self) -> Result<[u8; 32]>;
+
+    /// The vectors of `texts`, in their order. The empty text has a vector as well.
+    ///
+    /// # Errors
+    /// More texts or bytes than [`Limits::embedding_texts`](crate::Limits::embedding_texts) and
+    /// [`Limits::embedding_text_bytes`](crate::Limits::embedding_text_bytes), a failure of the model, or a vector that
+    /// is zero or not finite. The place is a JSON Pointer to the text's index.
+    fn embed(&mut self, texts: &[&str]) -> Result<Embeddings>;
+}
+
+/// Unit vectors of equal dimension: a row-major matrix with one row a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embeddings {
+    dimension: usize,
+    values: Vec<f32>,
+    truncated: Vec<Truncation>,
+}
+
+/// A text of which the encoder read only the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truncation {
+    /// Index of the text.
+    pub text: usize,
+    /// Tokens of the whole text, special ones included.
+    pub tokens: usize,
+    /// Tokens that the encoder read.
+    pub kept: usize,
+}
+
+impl Embeddings {
+    /// A matrix without rows.
+    pub fn new(dimension: usize) -> Embeddings {
+        Embeddings { dimension, values: Vec::new(), truncated: Vec::new() }
+    }
+
+    /// A row for each of `vectors`, divided by its Euclidean norm.
+    ///
+    /// # Errors
+    /// A vector that [`push`](Embeddings::push) refuses.
+    pub fn from_rows<V: AsRef<[f32]>>(
+        dimension: usize,
+        vectors: impl IntoIterator<Item = V>,
+    ) -> Result<Embeddings> {
+        let mut embeddings = Embeddings::new(dimension);
+        vectors.into_iter().try_for_each(|vector| embeddings.push(vector.as_ref()))?;
+        Ok(embeddings)
+    }
+
+    /// Appends `vector` divided by its Euclidean norm.
+    ///
+    /// # Errors
+    /// Another dimension, a coordinate that is not finite, or a norm of zero (or too large for 64 bits).
+    pub fn push(&mut self, vector: &[f32]) -> Result<()> {
+        if vector.len() != self.dimension {
+            return Err(errors::dimension(self.len(), vector.len(), self.dimension));
+        }
+        let norm = vector.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
+        if !norm.is_finite() || norm == 0.0 {
+            return Err(errors::no_direction(self.len(), norm));
+        }
+        self.values.extend(vector.iter().map(|&x| (f64::from(x) / norm) as f32));
+        Ok(())
+    }
+
+    /// Records that row `truncation.text` is of a text that was cut.
+    pub fn mark_truncated(&mut self, truncation: Truncation) {
+        self.truncated.push(truncation);
+    }
+
+    /// Coordinates of a row.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.dimension).unwrap_or(0)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The row of a text.
+    pub fn row(&self, index: usize) -> Option<&[f32]> {
+        let start = index.checked_mul(self.dimension)?;
+        self.values.get(start..start.checked_add(self.dimension)?).filter(|row| !row.is_empty())
+    }
+
+    /// The rows, in the order of the texts.
+    pub fn rows(&self) -> std::slice::ChunksExact<'_, f32> {
+        self.values.chunks_exact(self.dimension.max(1))
+    }
+
+    /// All rows, one after the other.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The texts that were cut, in their order.
+    pub fn truncated(&self) -> &[Truncation] {
+        &self.truncated
+    }
+
+    /// The cosine of the angle between two rows, -1 to 1; None where there is no such row.
+    pub fn cosine(&self, first: usize, second: usize) -> Option<f64> {
+        Some(dot(self.row(first)?, self.row(second)?).clamp(-1.0, 1.0))
+    }
+}
+
+/// The dot product, summed in 64 bits; of unit vectors it is their cosine.
+pub(crate) fn dot(first: &[f32], second: &[f32]) -> f64 {
+    first.iter().zip(second).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
+}
