@@ -279,7 +279,7 @@ pub(super) fn no_such_task(number: usize, count: usize) -> Error {
 pub(super) fn no_onnx_runtime() -> Error {
     Error::new(
         ErrorKind::Model,
-        Diagnostic::new("cli/no-onnx-runtime", "this build of the program cannot run language models")
+        Diagnostic::new("cli/no-onnx-runtime", "this build of the program cannot run models")
             .found("a build without the feature `ort`")
             .help("build it with `cargo build --release --features ort`"),
     )
@@ -316,4 +316,25 @@ pub(super) fn no_chat_template(model: &Path) -> Error {
             .allowed("chat_template.jinja, or `chat_template` in tokenizer_config.json")
             .help("leave out `--chat`, and write the prompt as the model expects it"),
     )
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn no_embedder(path: &Path) -> Error {
+    let otherwise =
+        "give a folder with model.onnx and tokenizer.json: `cargo xtask setup` makes .models/minilm";
+    Error::new(
+        ErrorKind::Io,
+        Diagnostic::new("cli/no-model", "there is no such folder")
+            .in_file(path.display().to_string())
+            .help(near(path).unwrap_or_else(|| otherwise.to_owned())),
+    )
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn text_cut(text: usize, tokens: usize, kept: usize) -> Diagnostic {
+    Diagnostic::new("cli/text-cut", "the model reads only the beginning of a text")
+        .at(crate::Place::Pointer(format!("/{text}")))
+        .found(format!("{tokens} tokens"))
+        .allowed(format!("{kept} tokens"))
+        .help("divide the text into shorter ones")
 }

@@ -10,6 +10,7 @@
 mod canvas;
 mod check;
 mod count;
+mod embed;
 mod enumerate;
 mod errors;
 mod examples;
@@ -83,6 +84,9 @@ enum Command {
     /// Show what a tokenizer file holds
     #[command(after_help = exit_codes())]
     Vocab(vocab::Arguments),
+    /// Write the vectors of texts, or their similarities
+    #[command(after_help = exit_codes())]
+    Embed(embed::Arguments),
     /// Make, count, list, verify and draw plans of actions
     #[command(after_help = exit_codes())]
     Plan(plan::Arguments),
@@ -155,6 +159,7 @@ impl Command {
             Command::Graph(arguments) => graph::run(arguments, output),
             Command::SchemaReport(arguments) => schema_report::run(arguments, output),
             Command::Vocab(arguments) => vocab::run(arguments, output),
+            Command::Embed(arguments) => embed::run(arguments, output),
             Command::Plan(arguments) => plan::run(arguments, output),
         }
     }

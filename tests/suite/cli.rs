@@ -35,7 +35,7 @@ pub(crate) fn run_with(arguments: &[&str], input: &str) -> Run {
 
 /// Runs the program, which must end with `code`; gives what it wrote to standard output.
 #[track_caller]
-fn out(code: i32, arguments: &[&str]) -> String {
+pub(crate) fn out(code: i32, arguments: &[&str]) -> String {
     let run = run(arguments);
     assert_eq!(run.code, code, "{arguments:?}\n{}\n{}", run.out, run.err);
     run.out
@@ -83,6 +83,7 @@ fn help_texts_are_as_recorded() {
     let names =
         ["", "generate", "mask", "check", "explain", "enumerate", "count", "graph", "schema-report", "vocab"];
     let plan = [
+        "embed",
         "plan",
         "plan run",
         "plan count",

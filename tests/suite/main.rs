@@ -4,6 +4,7 @@ mod automaton_spec;
 mod bounds;
 mod chat_template;
 mod cli;
+mod cli_embed;
 mod cli_errors;
 mod cli_generate;
 mod counters;
