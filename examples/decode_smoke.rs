@@ -3,9 +3,9 @@
 #![allow(clippy::print_stdout)]
 
 use grammata::Limits;
-use grammata::decode::ort::{DecoderOptions, OrtDecoder, library_info};
+use grammata::decode::ort::{ModelOptions, OrtModel, library_info};
 use grammata::decode::{
-    Detokenizer, GenerationOptions, LanguageModel, Message, ModelFolder, PromptTokenizer, Sampling, generate,
+    Detokenizer, GenerationOptions, Message, Model, ModelFolder, PromptTokenizer, SamplingParams, generate,
 };
 use std::io::Write;
 use std::path::Path;
@@ -55,12 +55,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", library_info()?);
     let start = std::time::Instant::now();
     let files = ModelFolder::open(folder, &limits)?;
-    let options = DecoderOptions { context_length: files.context_length, ..DecoderOptions::default() };
-    let mut model = OrtDecoder::load(&files.model, &options)?;
+    let options = ModelOptions { context_length: files.context_length, ..ModelOptions::default() };
+    let mut model = OrtModel::load(&files.model, &options)?;
     println!(
         "loaded in {:.2?}: {} layers, context {:?}",
         start.elapsed(),
-        model.interface().layers(),
+        model.signature().layers(),
         model.context_length()
     );
     let tokenizer = PromptTokenizer::from_file(&files.tokenizer, &limits)?;
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tokens = tokenizer.encode(&prompt, false)?;
     let options = GenerationOptions {
         max_tokens: 120,
-        sampling: Sampling { temperature: 0.7, top_p: 0.95, seed: 1, ..Sampling::default() },
+        sampling: SamplingParams { temperature: 0.7, top_p: 0.95, seed: 1, ..SamplingParams::default() },
         end_tokens: files.end_tokens,
         ..GenerationOptions::default()
     };

@@ -2,7 +2,7 @@
 //! (after `cargo xtask setup`).
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::decode::ort::{DecoderOptions, OrtDecoder};
+use grammata::decode::ort::{ModelOptions, OrtModel};
 use grammata::decode::{GenerationOptions, Message, ModelFolder, PromptTokenizer, generate};
 use grammata::syntax::regex;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
@@ -13,8 +13,8 @@ use std::sync::Arc;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits::default();
     let folder = ModelFolder::open(Path::new(".models/smollm2"), &limits)?;
-    let options = DecoderOptions { context_length: folder.context_length, ..DecoderOptions::default() };
-    let mut model = OrtDecoder::load(&folder.model, &options)?;
+    let options = ModelOptions { context_length: folder.context_length, ..ModelOptions::default() };
+    let mut model = OrtModel::load(&folder.model, &options)?;
 
     let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &limits)?;
     let template = folder.template.ok_or("the model has no chat template")?;

@@ -8,7 +8,8 @@ use super::session::Session;
 use super::source;
 use super::{errors, text};
 use crate::decode::{
-    Constraint, Finish, Generation, GenerationOptions, Message, PromptTokenizer, Sampling, generate,
+    Constraint, FinishReason, Generation, GenerationOptions, Message, PromptTokenizer, SamplingParams,
+    generate,
 };
 use crate::error::Result;
 use crate::limits::Limits;
@@ -65,7 +66,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         summary(&generation, &verified, time);
     }
     Ok(match (&generation.finish, &verified) {
-        (finish @ (Finish::TokenLimit { .. } | Finish::ContextLimit { .. }), _) if !finish.is_whole() => {
+        (finish @ (FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. }), _)
+            if !finish.is_complete() =>
+        {
             Exit::Cut
         }
         (_, Verified::Word) => Exit::Done,
@@ -96,16 +99,16 @@ fn prompt(
     tokenizer.encode(&template.render(&messages, true)?, false)
 }
 
-fn sampling(arguments: &Arguments) -> Sampling {
+fn sampling(arguments: &Arguments) -> SamplingParams {
     let chosen = &arguments.sampling;
-    Sampling {
+    SamplingParams {
         temperature: chosen.temperature,
         top_k: chosen.top_k,
         top_p: chosen.top_p,
         min_p: chosen.min_p,
         repetition_penalty: chosen.repetition_penalty,
         seed: chosen.seed,
-        ..Sampling::default()
+        ..SamplingParams::default()
     }
 }
 
@@ -197,7 +200,7 @@ fn to_json(session: &Session, generation: &Generation, verified: &Verified, time
         "text": generation.text,
         "tokens": generation.tokens,
         "finish": generation.finish.to_string(),
-        "whole": generation.finish.is_whole(),
+        "complete": generation.finish.is_complete(),
         "verified": verified.name(),
         "forced_tokens": timings.forced_tokens,
         "prompt_tokens": timings.prefill_tokens,

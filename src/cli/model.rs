@@ -7,7 +7,7 @@ use {
     super::errors,
     super::messages::{self, Progress},
     super::tokens::LoadedVocabulary,
-    crate::decode::ort::{DecoderOptions, Device, OrtDecoder},
+    crate::decode::ort::{Device, ModelOptions, OrtModel},
     crate::decode::{ChatTemplate, ModelFolder, PromptTokenizer},
     crate::error::Result,
     crate::limits::Limits,
@@ -104,12 +104,16 @@ impl Parts {
     }
 
     /// Loads the model. Shows what is odd about it.
-    pub(super) fn load(&self, arguments: &ModelSettings) -> Result<OrtDecoder> {
+    pub(super) fn load(&self, arguments: &ModelSettings) -> Result<OrtModel> {
         let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
-        let options =
-            DecoderOptions { threads: arguments.threads, device, context_length: self.context_length };
+        let options = ModelOptions {
+            threads: arguments.threads,
+            device,
+            context_length: self.context_length,
+            ..ModelOptions::default()
+        };
         let progress = Progress::start("loading the model");
-        let model = OrtDecoder::load(&self.model, &options)?;
+        let model = OrtModel::load(&self.model, &options)?;
         progress.finish();
         model.notices().iter().for_each(messages::warning);
         Ok(model)

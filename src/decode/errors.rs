@@ -76,7 +76,68 @@ pub(super) fn logits_length(found: usize, expected: usize) -> Error {
         )
         .found(found.to_string())
         .allowed(expected.to_string())
-        .help("the implementation of LanguageModel is wrong"),
+        .help("the implementation of `Model::feed` is wrong"),
+    )
+}
+
+/// A sequence that is not open.
+pub(super) fn no_sequence() -> Error {
+    usage(
+        Diagnostic::new("decode/no-sequence", "the sequence is not open")
+            .allowed("a sequence that this model opened or forked and that was not closed")
+            .help("open one with `Model::open`"),
+    )
+}
+
+/// A sequence that comes twice in one batch.
+pub(super) fn twice_in_batch() -> Error {
+    usage(
+        Diagnostic::new("decode/twice-in-batch", "a sequence comes twice in one batch")
+            .allowed("one feed for each sequence")
+            .help("put the tokens of a sequence into one feed, or feed two forks of it"),
+    )
+}
+
+/// A feed without tokens.
+pub(super) fn no_tokens() -> Error {
+    usage(Diagnostic::new("decode/no-tokens", "a feed has no tokens").allowed("at least one"))
+}
+
+/// A token that the model does not have.
+pub(super) fn token(token: u32, vocabulary: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/token-range", "the model does not have this token")
+            .found(token.to_string())
+            .allowed(format!("less than {vocabulary}"))
+            .help("use the tokenizer that came with the model"),
+    )
+}
+
+/// A sequence longer than the model's context.
+pub(super) fn context(tokens: usize, limit: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/context", "the sequence does not fit into the model's context")
+            .found(format!("{tokens} tokens"))
+            .allowed(format!("at most {limit}"))
+            .help("shorten the prompt or generate fewer tokens"),
+    )
+}
+
+/// A row of logits that does not exist.
+pub(super) fn row(row: usize, rows: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/row-range", "there is no such row of logits")
+            .found(row.to_string())
+            .allowed(format!("less than {rows}")),
+    )
+}
+
+/// A truncation to more tokens than a sequence has.
+pub(super) fn truncate(length: usize, available: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/truncate", "the sequence is shorter than it is to become")
+            .found(length.to_string())
+            .allowed(format!("at most {available}")),
     )
 }
 

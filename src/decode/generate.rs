@@ -2,8 +2,9 @@
 
 use super::constraint::Constraint;
 use super::errors;
-use super::model::LanguageModel;
-use super::sampler::{Sampler, Sampling};
+use super::model::{Feed, Model, Rows};
+use super::sampler::{Sampler, SamplingParams};
+use super::sequences::SequenceId;
 use super::text::TextStream;
 use super::timings::Timings;
 use crate::error::Result;
@@ -25,7 +26,7 @@ pub struct GenerationOptions {
     /// The most tokens to generate. 512 by default.
     pub max_tokens: usize,
     /// How tokens are chosen. Greedy by default.
-    pub sampling: Sampling,
+    pub sampling: SamplingParams,
     /// Ids that end the sequence (end of text, end of turn). None by default.
     pub end_tokens: Vec<u32>,
     /// Texts at which to stop; they are not part of the output. None by default.
@@ -36,7 +37,7 @@ impl Default for GenerationOptions {
     fn default() -> GenerationOptions {
         GenerationOptions {
             max_tokens: 512,
-            sampling: Sampling::default(),
+            sampling: SamplingParams::default(),
             end_tokens: Vec::new(),
             stop: Vec::new(),
         }
@@ -45,7 +46,7 @@ impl Default for GenerationOptions {
 
 /// What the output is to the grammar when the generation was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum OutputStatus {
     /// There is no constraint.
     Unconstrained,
     /// Only a prefix of a word of the grammar.
@@ -54,19 +55,19 @@ pub enum Standing {
     Word,
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for OutputStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Standing::Unconstrained => "the output may be incomplete",
-            Standing::Prefix => "the output is only a prefix of a word of the grammar, not a word",
-            Standing::Word => "the output is a word of the grammar, but more might have followed",
+            OutputStatus::Unconstrained => "the output may be incomplete",
+            OutputStatus::Prefix => "the output is only a prefix of a word of the grammar, not a word",
+            OutputStatus::Word => "the output is a word of the grammar, but more might have followed",
         })
     }
 }
 
 /// Why a generation ended. Its text is a sentence for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finish {
+pub enum FinishReason {
     /// The output is a word of the grammar that nothing may follow.
     Complete,
     /// The model ended the sequence.
@@ -76,50 +77,50 @@ pub enum Finish {
         /// The limit, in tokens.
         limit: usize,
         /// What the output is.
-        standing: Standing,
+        status: OutputStatus,
     },
     /// The model's context is full.
     ContextLimit {
         /// The context, in tokens, prompt and output together.
         limit: usize,
         /// What the output is.
-        standing: Standing,
+        status: OutputStatus,
     },
     /// A stop string came up.
     StopString {
         /// Which.
         stop: String,
         /// What the tokens generated so far are, the stop string's among them.
-        standing: Standing,
+        status: OutputStatus,
     },
 }
 
-impl Finish {
+impl FinishReason {
     /// The output is whole: the grammar or the model ended it, or it is a word of the grammar all the same.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         match self {
-            Finish::Complete | Finish::EndOfSequence => true,
-            Finish::TokenLimit { standing, .. } | Finish::ContextLimit { standing, .. } => {
-                *standing == Standing::Word
+            FinishReason::Complete | FinishReason::EndOfSequence => true,
+            FinishReason::TokenLimit { status, .. } | FinishReason::ContextLimit { status, .. } => {
+                *status == OutputStatus::Word
             }
-            Finish::StopString { standing, .. } => *standing == Standing::Unconstrained,
+            FinishReason::StopString { status, .. } => *status == OutputStatus::Unconstrained,
         }
     }
 }
 
-impl fmt::Display for Finish {
+impl fmt::Display for FinishReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Finish::Complete => f.write_str("the output is complete: the grammar allows nothing more"),
-            Finish::EndOfSequence => f.write_str("the model ended the output"),
-            Finish::TokenLimit { limit, standing } => {
-                write!(f, "stopped at the limit of {limit} tokens: {standing}")
+            FinishReason::Complete => f.write_str("the output is complete: the grammar allows nothing more"),
+            FinishReason::EndOfSequence => f.write_str("the model ended the output"),
+            FinishReason::TokenLimit { limit, status } => {
+                write!(f, "stopped at the limit of {limit} tokens: {status}")
             }
-            Finish::ContextLimit { limit, standing } => {
-                write!(f, "stopped because the model's context of {limit} tokens is full: {standing}")
+            FinishReason::ContextLimit { limit, status } => {
+                write!(f, "stopped because the model's context of {limit} tokens is full: {status}")
             }
-            Finish::StopString { stop, standing } => {
-                write!(f, "stopped at the stop string {stop:?}: {standing}")
+            FinishReason::StopString { stop, status } => {
+                write!(f, "stopped at the stop string {stop:?}: {status}")
             }
         }
     }
@@ -133,7 +134,7 @@ pub struct Generation {
     /// All tokens generated, the one that ended the sequence among them.
     pub tokens: Vec<u32>,
     /// Why it ended.
-    pub finish: Finish,
+    pub finish: FinishReason,
     /// How long it took.
     pub timings: Timings,
 }
@@ -141,14 +142,14 @@ pub struct Generation {
 /// Generates from `prompt` with `model`, under `constraint` if there is one, and hands `on_text` each piece of text as
 /// soon as it is certain.
 ///
-/// The model starts anew. Tokens that are the only ones allowed cost no step of the model: they are fed together with
+/// The model is given a sequence of its own, which is closed at the end. Tokens that are the only ones allowed cost no step of the model: they are fed together with
 /// the next one that is needed. When the constraint has nothing more to allow, the model is not asked either.
 ///
 /// # Errors
 /// An empty prompt or one that fills the context, a sampling setting out of range, a mask that allows nothing, and what
 /// the model and the constraint report.
 pub fn generate(
-    model: &mut dyn LanguageModel,
+    model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,
     constraint: Option<&mut dyn Constraint>,
     prompt: &[u32],
@@ -166,12 +167,13 @@ pub fn generate(
     }
     let mut sampler = Sampler::new(options.sampling.clone())?;
     prompt.iter().for_each(|&token| sampler.observe(token));
-    model.reset()?;
+    let sequence = model.open()?;
     let run = Run {
+        sequence,
         pending: prompt.to_vec(),
         mask: constraint.as_ref().map(|_| vec![0; detokenizer.token_count().div_ceil(32)]),
         stream: TextStream::new(options.stop.iter().cloned()),
-        model,
+        model: &mut *model,
         detokenizer,
         constraint,
         options,
@@ -181,12 +183,15 @@ pub fn generate(
         tokens: Vec::new(),
         timings: Timings::default(),
     };
-    run.finish()
+    let generation = run.finish();
+    model.close(sequence);
+    generation
 }
 
 /// The state of one generation.
 struct Run<'a, 'c> {
-    model: &'a mut dyn LanguageModel,
+    model: &'a mut dyn Model,
+    sequence: SequenceId,
     detokenizer: &'a dyn Detokenizer,
     constraint: Option<&'a mut (dyn Constraint + 'c)>,
     options: &'a GenerationOptions,
@@ -215,7 +220,7 @@ impl Run<'_, '_> {
             }
         };
         let shown = self.text.len();
-        if !matches!(finish, Finish::StopString { .. }) {
+        if !matches!(finish, FinishReason::StopString { .. }) {
             self.stream.finish(&mut self.text);
             self.show(shown);
         }
@@ -225,32 +230,32 @@ impl Run<'_, '_> {
     }
 
     /// Reasons to end before another token is chosen.
-    fn limit_reached(&mut self) -> Result<Option<Finish>> {
+    fn limit_reached(&mut self) -> Result<Option<FinishReason>> {
         if let Some(constraint) = self.constraint.as_deref_mut()
             && constraint.is_finished()?
         {
-            return Ok(Some(Finish::Complete));
+            return Ok(Some(FinishReason::Complete));
         }
         if self.tokens.len() >= self.options.max_tokens {
-            let standing = self.standing()?;
-            return Ok(Some(Finish::TokenLimit { limit: self.options.max_tokens, standing }));
+            let status = self.status()?;
+            return Ok(Some(FinishReason::TokenLimit { limit: self.options.max_tokens, status }));
         }
-        let length = self.model.length() + self.pending.len();
+        let length = self.model.length(self.sequence)? + self.pending.len();
         match self.model.context_length() {
             // the token to come must have a place as well
             Some(limit) if length >= limit => {
-                Ok(Some(Finish::ContextLimit { limit, standing: self.standing()? }))
+                Ok(Some(FinishReason::ContextLimit { limit, status: self.status()? }))
             }
             _ => Ok(None),
         }
     }
 
-    fn standing(&mut self) -> Result<Standing> {
+    fn status(&mut self) -> Result<OutputStatus> {
         Ok(match self.constraint.as_deref_mut() {
-            None => Standing::Unconstrained,
+            None => OutputStatus::Unconstrained,
             Some(constraint) => match constraint.is_accepting()? {
-                true => Standing::Word,
-                false => Standing::Prefix,
+                true => OutputStatus::Word,
+                false => OutputStatus::Prefix,
             },
         })
     }
@@ -286,8 +291,11 @@ impl Run<'_, '_> {
     fn ask(&mut self, decoding: &mut Option<Instant>) -> Result<u32> {
         let expected = self.model.vocabulary_size();
         let start = Instant::now();
-        let logits = self.model.step(&self.pending)?;
+        let feed = Feed { sequence: self.sequence, tokens: &self.pending, rows: Rows::Last };
+        let logits = self.model.feed(&[feed])?;
         let time = start.elapsed();
+        let mut buffer = Vec::new();
+        let logits = logits.row(0, &mut buffer)?;
         if logits.len() != expected {
             return Err(errors::logits_length(logits.len(), expected));
         }
@@ -307,18 +315,18 @@ impl Run<'_, '_> {
     }
 
     /// Appends `token`; gives a reason to end that lies in it.
-    fn take(&mut self, token: u32) -> Result<Option<Finish>> {
+    fn take(&mut self, token: u32) -> Result<Option<FinishReason>> {
         self.tokens.push(token);
         self.pending.push(token);
         self.sampler.observe(token);
         if self.options.end_tokens.contains(&token) {
-            return Ok(Some(Finish::EndOfSequence));
+            return Ok(Some(FinishReason::EndOfSequence));
         }
         let shown = self.text.len();
         let stop = self.stream.push(self.detokenizer.bytes(token), &mut self.text).map(str::to_owned);
         self.show(shown);
         match stop {
-            Some(stop) => Ok(Some(Finish::StopString { stop, standing: self.standing()? })),
+            Some(stop) => Ok(Some(FinishReason::StopString { stop, status: self.status()? })),
             None => Ok(None),
         }
     }

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// Settings of a [`Sampler`]. The default is greedy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sampling {
+pub struct SamplingParams {
     /// Logits are divided by it. 0 (the default) is greedy: the most probable allowed token, the lowest id of equals.
     pub temperature: f32,
     /// Only the `top_k` most probable tokens stay. 0 (the default) keeps all.
@@ -33,9 +33,9 @@ pub struct Sampling {
     pub seed: u64,
 }
 
-impl Default for Sampling {
-    fn default() -> Sampling {
-        Sampling {
+impl Default for SamplingParams {
+    fn default() -> SamplingParams {
+        SamplingParams {
             temperature: 0.0,
             top_k: 0,
             top_p: 1.0,
@@ -47,10 +47,10 @@ impl Default for Sampling {
     }
 }
 
-impl Sampling {
+impl SamplingParams {
     /// The most probable allowed token, always.
-    pub fn greedy() -> Sampling {
-        Sampling::default()
+    pub fn greedy() -> SamplingParams {
+        SamplingParams::default()
     }
 
     fn check(&self) -> Result<()> {
@@ -95,7 +95,7 @@ fn order(a: &Candidate, b: &Candidate) -> Ordering {
 /// Chooses tokens for one sequence.
 #[derive(Clone, Debug)]
 pub struct Sampler {
-    settings: Sampling,
+    settings: SamplingParams,
     random: ChaCha8Rng,
     recent: VecDeque<u32>,
     /// one bit a token of `recent`; set before a choice and cleared after it
@@ -108,7 +108,7 @@ impl Sampler {
     ///
     /// # Errors
     /// A setting out of its range.
-    pub fn new(settings: Sampling) -> Result<Sampler> {
+    pub fn new(settings: SamplingParams) -> Result<Sampler> {
         settings.check()?;
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
         Ok(Sampler {
@@ -121,7 +121,7 @@ impl Sampler {
     }
 
     /// The settings.
-    pub fn settings(&self) -> &Sampling {
+    pub fn settings(&self) -> &SamplingParams {
         &self.settings
     }
 
@@ -223,7 +223,7 @@ impl Sampler {
 
     /// Temperature, top-k, top-p, min-p. Leaves at least one candidate, each with its weight.
     fn warp(&mut self) {
-        let Sampling { temperature, top_k, top_p, min_p, .. } = self.settings;
+        let SamplingParams { temperature, top_k, top_p, min_p, .. } = self.settings;
         let candidates = &mut self.candidates;
         if top_k > 0 && top_k < candidates.len() {
             candidates.select_nth_unstable_by(top_k - 1, order);

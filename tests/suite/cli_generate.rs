@@ -57,7 +57,7 @@ mod with_onnx_runtime {
         let grammar = pattern("[a-z]{200}");
         let found = json(3, &arguments(&grammar, &["--max-tokens", "5", "--json"]));
         assert_eq!(found["tokens"].as_array().unwrap().len(), 5);
-        assert_eq!((&found["whole"], &found["verified"]), (&false.into(), &"prefix".into()));
+        assert_eq!((&found["complete"], &found["verified"]), (&false.into(), &"prefix".into()));
         assert!(found["finish"].as_str().unwrap().contains("limit of 5 tokens"), "{found}");
     }
 
@@ -69,7 +69,7 @@ mod with_onnx_runtime {
         assert!(found["finish"].as_str().unwrap().contains("context of 128 tokens is full"), "{found}");
         let whole =
             found["tokens"].as_array().unwrap().len() + found["prompt_tokens"].as_u64().unwrap() as usize;
-        assert_eq!((whole, &found["whole"]), (128, &false.into()));
+        assert_eq!((whole, &found["complete"]), (128, &false.into()));
     }
 
     #[test]

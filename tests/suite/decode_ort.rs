@@ -2,24 +2,60 @@
 #![cfg(feature = "ort")]
 
 use grammata::Limits;
-use grammata::decode::ort::{DecoderOptions, Device, OrtDecoder, PastShape};
-use grammata::decode::{LanguageModel, Message, ModelFolder, PromptTokenizer};
+use grammata::decode::ort::{Device, KvCacheShape, ModelOptions, OrtModel};
+use grammata::decode::{Feed, Message, Model, ModelFolder, PromptTokenizer, Rows, SequenceId};
 use std::path::PathBuf;
 
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-decoder").join(name)
 }
 
-const ONE_THREAD: DecoderOptions =
-    DecoderOptions { threads: 1, device: Device::Cpu, context_length: Some(128) };
+const ONE_THREAD: ModelOptions = ModelOptions {
+    threads: 1,
+    device: Device::Cpu,
+    context_length: Some(128),
+    max_batch: 32,
+    logits_on_device: false,
+};
 
 /// The tests need ONNX Runtime: without it they fail, and the error says what to run.
-fn load(name: &str) -> OrtDecoder {
-    OrtDecoder::load(&data(name), &ONE_THREAD).unwrap_or_else(|error| panic!("{error}"))
+fn load(name: &str) -> OrtModel {
+    OrtModel::load(&data(name), &ONE_THREAD).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A model with one open sequence.
+struct One {
+    model: OrtModel,
+    sequence: SequenceId,
+}
+
+impl One {
+    fn of(mut model: OrtModel) -> One {
+        let sequence = model.open().unwrap();
+        One { model, sequence }
+    }
+
+    /// The logits after the last of `tokens`.
+    fn step(&mut self, tokens: &[u32]) -> grammata::Result<Vec<f32>> {
+        let feed = Feed { sequence: self.sequence, tokens, rows: Rows::Last };
+        Ok(self.model.feed(&[feed])?.row(0, &mut vec![])?.to_vec())
+    }
+
+    fn truncate(&mut self, length: usize) -> grammata::Result<()> {
+        self.model.truncate(self.sequence, length)
+    }
+
+    fn length(&self) -> usize {
+        self.model.length(self.sequence).unwrap()
+    }
+}
+
+fn one(name: &str) -> One {
+    One::of(load(name))
 }
 
 fn refused(name: &str) -> grammata::Error {
-    OrtDecoder::load(&data(name), &ONE_THREAD).expect_err("the driver cannot run this model")
+    OrtModel::load(&data(name), &ONE_THREAD).expect_err("the driver cannot run this model")
 }
 
 #[derive(serde::Deserialize)]
@@ -46,73 +82,74 @@ fn assert_close(found: &[f32], expected: &[f64], tolerance: f64) {
 #[test]
 fn the_form_is_read_from_the_model() {
     let model = load("model.onnx");
-    let form = model.interface();
+    let form = model.signature();
     assert_eq!((form.layers(), form.vocabulary, form.position_ids, form.half_logits), (2, 320, true, false));
-    assert!(form.past.iter().all(|p| *p == PastShape { heads: 2, size: 8, half: false }));
-    assert_eq!((model.vocabulary_size(), model.context_length(), model.length()), (320, Some(128), 0));
+    assert!(form.cache.iter().all(|p| *p == KvCacheShape { heads: 2, size: 8, half: false }));
+    assert!(form.any_batch);
+    assert_eq!((model.vocabulary_size(), model.context_length()), (320, Some(128)));
     assert_eq!(model.device(), Device::Cpu);
     assert!(model.notices().is_empty());
     let half = load("model-f16.onnx");
-    assert!(!half.interface().position_ids && half.interface().half_logits && half.interface().past[3].half);
+    assert!(!half.signature().position_ids && half.signature().half_logits && half.signature().cache[3].half);
 }
 
 #[test]
 fn a_prompt_at_once_gives_the_pinned_logits() {
     let Expected { tokens, logits } = expected();
     for length in 1..=tokens.len() {
-        assert_close(load("model.onnx").step(&tokens[..length]).unwrap(), &logits[length - 1], 1e-4);
+        assert_close(&one("model.onnx").step(&tokens[..length]).unwrap(), &logits[length - 1], 1e-4);
     }
 }
 
 #[test]
 fn token_by_token_gives_the_same() {
     let Expected { tokens, logits } = expected();
-    let mut model = load("model.onnx");
+    let mut model = one("model.onnx");
     for (i, &token) in tokens.iter().enumerate() {
-        assert_close(model.step(&[token]).unwrap(), &logits[i], 1e-4);
+        assert_close(&model.step(&[token]).unwrap(), &logits[i], 1e-4);
         assert_eq!(model.length(), i + 1);
     }
     // in pieces of several tokens as well
-    model.reset().unwrap();
+    model.truncate(0).unwrap();
     for (start, end) in [(0, 4), (4, 5), (5, 9), (9, 10)] {
-        assert_close(model.step(&tokens[start..end]).unwrap(), &logits[end - 1], 1e-4);
+        assert_close(&model.step(&tokens[start..end]).unwrap(), &logits[end - 1], 1e-4);
     }
 }
 
 #[test]
 fn half_precision_is_near() {
     let Expected { tokens, logits } = expected();
-    let mut model = load("model-f16.onnx");
-    assert_close(model.step(&tokens[..4]).unwrap(), &logits[3], 2e-2);
+    let mut model = one("model-f16.onnx");
+    assert_close(&model.step(&tokens[..4]).unwrap(), &logits[3], 2e-2);
     for i in 4..tokens.len() {
-        assert_close(model.step(&tokens[i..=i]).unwrap(), &logits[i], 2e-2);
+        assert_close(&model.step(&tokens[i..=i]).unwrap(), &logits[i], 2e-2);
     }
     model.truncate(5).unwrap();
-    assert_close(model.step(&tokens[5..7]).unwrap(), &logits[6], 2e-2);
+    assert_close(&model.step(&tokens[5..7]).unwrap(), &logits[6], 2e-2);
 }
 
 #[test]
 fn truncation_forgets_the_rest() {
     let Expected { tokens, logits } = expected();
-    let mut model = load("model.onnx");
+    let mut model = one("model.onnx");
     model.step(&tokens[..6]).unwrap();
     model.step(&[7, 8, 9]).unwrap();
     model.truncate(6).unwrap();
     assert_eq!(model.length(), 6);
-    assert_close(model.step(&tokens[6..]).unwrap(), &logits[9], 1e-4);
+    assert_close(&model.step(&tokens[6..]).unwrap(), &logits[9], 1e-4);
     model.truncate(3).unwrap();
     model.truncate(3).unwrap();
-    assert_close(model.step(&tokens[3..8]).unwrap(), &logits[7], 1e-4);
+    assert_close(&model.step(&tokens[3..8]).unwrap(), &logits[7], 1e-4);
     assert_eq!(model.truncate(9).unwrap_err().code(), "decode/truncate");
-    model.reset().unwrap();
+    model.truncate(0).unwrap();
     assert_eq!(model.length(), 0);
-    assert_close(model.step(&tokens[..1]).unwrap(), &logits[0], 1e-4);
+    assert_close(&model.step(&tokens[..1]).unwrap(), &logits[0], 1e-4);
 }
 
 #[test]
 fn wrong_steps_leave_the_sequence_as_it_was() {
     let Expected { tokens, logits } = expected();
-    let mut model = load("model.onnx");
+    let mut model = one("model.onnx");
     model.step(&tokens[..3]).unwrap();
     assert_eq!(model.step(&[]).unwrap_err().code(), "decode/no-tokens");
     assert_eq!(model.step(&[5, 320]).unwrap_err().code(), "decode/token-range");
@@ -120,15 +157,15 @@ fn wrong_steps_leave_the_sequence_as_it_was() {
     assert_eq!(model.step(&[1; 126]).unwrap_err().code(), "decode/context");
     // a session is its thread's own, but may move
     fn may_move(_: &impl Send) {}
-    may_move(&model);
+    may_move(&model.model);
     // a context beyond the model's tables: ONNX Runtime itself fails
-    let options = DecoderOptions { context_length: Some(500), ..ONE_THREAD };
-    let mut long = OrtDecoder::load(&data("model.onnx"), &options).unwrap();
+    let options = ModelOptions { context_length: Some(500), ..ONE_THREAD };
+    let mut long = One::of(OrtModel::load(&data("model.onnx"), &options).unwrap());
     long.step(&tokens[..3]).unwrap();
     assert_eq!(long.step(&[1; 200]).unwrap_err().code(), "decode/model-run");
     for model in [&mut model, &mut long] {
         assert_eq!(model.length(), 3);
-        assert_close(model.step(&tokens[3..5]).unwrap(), &logits[4], 1e-4);
+        assert_close(&model.step(&tokens[3..5]).unwrap(), &logits[4], 1e-4);
     }
 }
 
@@ -144,7 +181,7 @@ fn models_of_another_form_are_refused() {
     ];
     for (name, message) in table {
         let error = refused(&format!("wrong/{name}.onnx"));
-        assert_eq!((error.code(), error.diagnostic().message()), ("decode/model-interface", message));
+        assert_eq!((error.code(), error.diagnostic().message()), ("decode/model-signature", message));
         assert!(error.diagnostic().allowed_text().is_some_and(|t| t.contains("past_key_values.N.key")));
     }
     assert_eq!(
@@ -162,19 +199,19 @@ fn files_that_are_no_models_are_refused() {
     let path = folder.path().join("cut.onnx");
     for length in [0, 1, 1000, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let error = OrtDecoder::load(&path, &ONE_THREAD).expect_err("a cut file");
-        assert!(["decode/model-file", "decode/model-interface"].contains(&error.code()), "{length}: {error}");
+        let error = OrtModel::load(&path, &ONE_THREAD).expect_err("a cut file");
+        assert!(["decode/model-file", "decode/model-signature"].contains(&error.code()), "{length}: {error}");
     }
 }
 
 #[test]
 fn without_cuda_the_processor_is_used_and_a_notice_says_so() {
-    let options = DecoderOptions { device: Device::Cuda(99), ..ONE_THREAD };
-    let mut model = OrtDecoder::load(&data("model.onnx"), &options).unwrap();
+    let options = ModelOptions { device: Device::Cuda(99), ..ONE_THREAD };
+    let model = OrtModel::load(&data("model.onnx"), &options).unwrap();
     assert_eq!(model.device(), Device::Cpu);
     assert_eq!(model.notices().iter().map(|n| n.code()).collect::<Vec<_>>(), ["decode/no-cuda"]);
     let Expected { tokens, logits } = expected();
-    assert_close(model.step(&tokens).unwrap(), &logits[9], 1e-4);
+    assert_close(&One::of(model).step(&tokens).unwrap(), &logits[9], 1e-4);
 }
 
 #[test]
@@ -190,7 +227,7 @@ fn the_folder_holds_a_tokenizer_and_a_template() {
     assert_eq!(special, [1, 2, 1]);
     assert_eq!(tokenizer.token_id("<|im_end|>"), Some(2));
     assert!(tokens.iter().all(|&t| t < 320));
-    assert_eq!(load("model.onnx").step(&tokens).unwrap().len(), 320);
+    assert_eq!(one("model.onnx").step(&tokens).unwrap().len(), 320);
     let error = PromptTokenizer::from_file(&data("config.json"), &limits).unwrap_err();
     assert_eq!(error.code(), "decode/tokenizer");
     let small = Limits { tokenizer_bytes: 100, ..limits };

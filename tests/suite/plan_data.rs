@@ -1,7 +1,8 @@
 //! Plans as data: reading them back, which step works on which, questions, scores, and what a spec is warned of.
 
+use crate::models::Function;
 use crate::plans::{plans, read};
-use grammata::decode::{LanguageModel, Sampling};
+use grammata::decode::SamplingParams;
 use grammata::plan::policy::{Answer, InteractivePolicy, ModelPolicy, PromptMode, RandomPolicy};
 use grammata::plan::search::{Beam, BestFirst, Greedy};
 use grammata::plan::{
@@ -274,39 +275,6 @@ fn a_person_answers_quits_or_leaves() {
 
 // ---- a model
 
-/// A model that gives each of two tokens half of the probability, whatever it is fed.
-struct Coin {
-    tokens: [u32; 2],
-    length: usize,
-    logits: Vec<f32>,
-}
-
-impl LanguageModel for Coin {
-    fn vocabulary_size(&self) -> usize {
-        self.logits.len()
-    }
-
-    fn context_length(&self) -> Option<usize> {
-        None
-    }
-
-    fn length(&self) -> usize {
-        self.length
-    }
-
-    fn step(&mut self, tokens: &[u32]) -> Result<&[f32]> {
-        self.length += tokens.len();
-        self.logits.fill(-9.0);
-        self.tokens.iter().for_each(|&token| self.logits[token as usize] = 1.0);
-        Ok(&self.logits)
-    }
-
-    fn truncate(&mut self, length: usize) -> Result<()> {
-        self.length = length;
-        Ok(())
-    }
-}
-
 #[test]
 fn a_model_chooses_as_its_sampling_says() {
     let source = "kind = 'cfg'\nsymbols = ['a', 'b', 'c', 'd']\nstart = 's'\nrules = { s = ['x x x x x x x x'], x = ['a', 'b', 'c', 'd'] }";
@@ -316,9 +284,12 @@ fn a_model_chooses_as_its_sampling_says() {
     let run = |temperature: f32, seed: u64, asking: PromptMode| {
         let mut automaton = plans(source);
         let questions = Questions::new(automaton.spec(), None).unwrap();
-        let mut coin = Coin { tokens: [u32::from(b'2'), u32::from(b'4')], length: 0, logits: vec![0.0; 257] };
+        // half of the probability for each of two tokens, whatever it is fed
+        let mut coin = Function::new(257, |_: &[u32]| {
+            (0..257).map(|token| if [50, 52].contains(&token) { 1.0 } else { -9.0 }).collect()
+        });
         let encode = |text: &str| Ok(text.bytes().map(u32::from).collect());
-        let sampling = Sampling { temperature, seed, ..Sampling::default() };
+        let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
         let mut model =
             ModelPolicy::new(&mut coin, vocabulary.clone(), Box::new(encode), asking, sampling).unwrap();
         let mut one = || {

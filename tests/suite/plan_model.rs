@@ -1,6 +1,7 @@
 //! A language model as a policy, played by a script.
 
-use grammata::decode::{LanguageModel, Sampling};
+use crate::models::Function;
+use grammata::decode::SamplingParams;
 use grammata::plan::policy::{ModelPolicy, PromptMode};
 use grammata::plan::{Choice, Policy, Question};
 use grammata::vocabulary::VocabularyBuilder;
@@ -11,42 +12,17 @@ const PROMPT: u32 = 256;
 const END: u32 = 257;
 
 /// Gives each token after a text its probability; tokens that are not named share what is left.
-struct Script {
-    sequence: Vec<u32>,
-    after: fn(&str) -> Vec<(char, f32)>,
-    logits: Vec<f32>,
-}
-
-impl LanguageModel for Script {
-    fn vocabulary_size(&self) -> usize {
-        258
-    }
-
-    fn context_length(&self) -> Option<usize> {
-        None
-    }
-
-    fn length(&self) -> usize {
-        self.sequence.len()
-    }
-
-    fn step(&mut self, tokens: &[u32]) -> Result<&[f32]> {
-        self.sequence.extend(tokens);
-        let text: String =
-            self.sequence.iter().filter_map(|&t| char::from_u32(t).filter(|_| t < 128)).collect();
-        let named = (self.after)(&text);
+fn script(after: fn(&str) -> Vec<(char, f32)>) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
+    Function::new(258, move |sequence| {
+        let text: String = sequence.iter().filter_map(|&t| char::from_u32(t).filter(|_| t < 128)).collect();
+        let named = after(&text);
         let left = 1.0 - named.iter().map(|(_, p)| p).sum::<f32>();
-        self.logits = vec![(left / 258.0).max(1e-9).ln(); 258];
+        let mut logits = vec![(left / 258.0).max(1e-9).ln(); 258];
         for (token, probability) in named {
-            self.logits[token as usize] = probability.ln();
+            logits[token as usize] = probability.ln();
         }
-        Ok(&self.logits)
-    }
-
-    fn truncate(&mut self, length: usize) -> Result<()> {
-        self.sequence.truncate(length);
-        Ok(())
-    }
+        logits
+    })
 }
 
 fn question(choices: usize) -> Question {
@@ -65,10 +41,10 @@ fn asked(choices: usize, after: fn(&str) -> Vec<(char, f32)>) -> (Vec<f64>, Resu
     let tokens = (0..=255u8).map(|byte| vec![byte]);
     let built = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(PROMPT), "<prompt>");
     let built = built.special(TokenId::new(END), "<end>").eos([TokenId::new(END)]).build().unwrap();
-    let mut model = Script { sequence: Vec::new(), after, logits: Vec::new() };
+    let mut model = script(after);
     let encode = Box::new(|_: &str| Ok(vec![PROMPT]));
     let mut policy =
-        ModelPolicy::new(&mut model, Arc::new(built), encode, PromptMode::Likelihood, Sampling::default())
+        ModelPolicy::new(&mut model, Arc::new(built), encode, PromptMode::Likelihood, SamplingParams::default())
             .unwrap();
     let question = question(choices);
     (policy.scores(&question).unwrap_or_default(), policy.choose(&question).map(|answer| answer.places[0]))

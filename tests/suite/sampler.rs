@@ -1,14 +1,14 @@
-//! Sampling under a mask.
+//! SamplingParams under a mask.
 
-use grammata::decode::{Sampler, Sampling};
+use grammata::decode::{Sampler, SamplingParams};
 use proptest::prelude::*;
 
-fn sampler(settings: Sampling) -> Sampler {
+fn sampler(settings: SamplingParams) -> Sampler {
     Sampler::new(settings).expect("fine settings")
 }
 
-fn warm(seed: u64) -> Sampling {
-    Sampling { temperature: 1.0, seed, ..Sampling::default() }
+fn warm(seed: u64) -> SamplingParams {
+    SamplingParams { temperature: 1.0, seed, ..SamplingParams::default() }
 }
 
 /// A mask over `count` tokens that allows `tokens`.
@@ -21,7 +21,7 @@ fn mask(count: usize, tokens: &[u32]) -> Vec<u32> {
 }
 
 /// Which tokens come up in many draws.
-fn support(settings: &Sampling, logits: &[f32], mask: Option<&[u32]>) -> Vec<u32> {
+fn support(settings: &SamplingParams, logits: &[f32], mask: Option<&[u32]>) -> Vec<u32> {
     let mut sampler = sampler(settings.clone());
     let mut seen: Vec<u32> = (0..3000).map(|_| sampler.sample(logits, mask).expect("a token")).collect();
     seen.sort_unstable();
@@ -37,7 +37,7 @@ fn five() -> Vec<f32> {
 #[test]
 fn greedy_takes_the_best_allowed_token() {
     let logits = [3.0, 9.0, 5.0, 9.0, 5.0, f32::NAN];
-    let mut sampler = sampler(Sampling::greedy());
+    let mut sampler = sampler(SamplingParams::greedy());
     assert_eq!(sampler.sample(&logits, None).unwrap(), 1, "the lowest id of equals");
     assert_eq!(sampler.sample(&logits, Some(&mask(6, &[0, 2, 4]))).unwrap(), 2);
     assert_eq!(sampler.sample(&logits, Some(&mask(6, &[0]))).unwrap(), 0);
@@ -46,7 +46,7 @@ fn greedy_takes_the_best_allowed_token() {
 
 #[test]
 fn mask_and_logits_may_differ_in_length() {
-    let mut sampler = sampler(Sampling::greedy());
+    let mut sampler = sampler(SamplingParams::greedy());
     let mut logits = vec![0.0; 70];
     logits[69] = 5.0;
     logits[40] = 4.0;
@@ -68,7 +68,7 @@ fn mask_and_logits_may_differ_in_length() {
 
 #[test]
 fn nothing_left_is_an_error() {
-    for settings in [Sampling::greedy(), warm(1)] {
+    for settings in [SamplingParams::greedy(), warm(1)] {
         let mut sampler = sampler(settings);
         assert_eq!(sampler.sample(&[1.0; 40], Some(&[0, 0])).unwrap_err().code(), "decode/empty-mask");
         assert_eq!(sampler.sample(&[], None).unwrap_err().code(), "decode/empty-mask");
@@ -84,36 +84,36 @@ fn plus_infinity_is_certain() {
     for seed in 0..50 {
         assert_eq!(sampler(warm(seed)).sample(&logits, None).unwrap(), 1);
     }
-    assert_eq!(sampler(Sampling::greedy()).sample(&logits, None).unwrap(), 1);
+    assert_eq!(sampler(SamplingParams::greedy()).sample(&logits, None).unwrap(), 1);
 }
 
 #[test]
 fn settings_cut_the_right_tokens() {
     let base = warm(5);
     /// Settings, mask, tokens that may come up.
-    type Row<'a> = (Sampling, Option<&'a [u32]>, &'a [u32]);
+    type Row<'a> = (SamplingParams, Option<&'a [u32]>, &'a [u32]);
     // by falling probability the tokens are 1 3 4 0 2
     let table: &[Row<'_>] = &[
         (base.clone(), None, &[0, 1, 2, 3, 4]),
-        (Sampling { top_k: 1, ..base.clone() }, None, &[1]),
-        (Sampling { top_k: 3, ..base.clone() }, None, &[1, 3, 4]),
-        (Sampling { top_k: 9, ..base.clone() }, None, &[0, 1, 2, 3, 4]),
-        (Sampling { top_k: 2, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
-        (Sampling { top_p: 0.39, ..base.clone() }, None, &[1]),
-        (Sampling { top_p: 0.41, ..base.clone() }, None, &[1, 3]),
-        (Sampling { top_p: 0.84, ..base.clone() }, None, &[1, 3, 4]),
-        (Sampling { top_p: 0.86, ..base.clone() }, None, &[0, 1, 3, 4]),
+        (SamplingParams { top_k: 1, ..base.clone() }, None, &[1]),
+        (SamplingParams { top_k: 3, ..base.clone() }, None, &[1, 3, 4]),
+        (SamplingParams { top_k: 9, ..base.clone() }, None, &[0, 1, 2, 3, 4]),
+        (SamplingParams { top_k: 2, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
+        (SamplingParams { top_p: 0.39, ..base.clone() }, None, &[1]),
+        (SamplingParams { top_p: 0.41, ..base.clone() }, None, &[1, 3]),
+        (SamplingParams { top_p: 0.84, ..base.clone() }, None, &[1, 3, 4]),
+        (SamplingParams { top_p: 0.86, ..base.clone() }, None, &[0, 1, 3, 4]),
         // allowed alone: 0.1, 0.05, 0.15 of 0.3, that is 1/3, 1/6, 1/2
-        (Sampling { top_p: 0.6, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
-        (Sampling { min_p: 0.5, ..base.clone() }, None, &[1, 3]),
-        (Sampling { min_p: 0.2, ..base.clone() }, None, &[0, 1, 3, 4]),
-        (Sampling { min_p: 1.0, ..base.clone() }, None, &[1]),
-        (Sampling { min_p: 0.6, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
+        (SamplingParams { top_p: 0.6, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
+        (SamplingParams { min_p: 0.5, ..base.clone() }, None, &[1, 3]),
+        (SamplingParams { min_p: 0.2, ..base.clone() }, None, &[0, 1, 3, 4]),
+        (SamplingParams { min_p: 1.0, ..base.clone() }, None, &[1]),
+        (SamplingParams { min_p: 0.6, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
         // temperature first: at 1/2 the shares are .542 .305 .076 .034 .008 of .965
-        (Sampling { temperature: 0.5, top_p: 0.8, ..base.clone() }, None, &[1, 3]),
+        (SamplingParams { temperature: 0.5, top_p: 0.8, ..base.clone() }, None, &[1, 3]),
         // top-k first, so the shares top-p sees are 4/7 and 3/7
-        (Sampling { top_k: 2, top_p: 0.5, ..base.clone() }, None, &[1]),
-        (Sampling { temperature: 1e-6, ..base.clone() }, None, &[1]),
+        (SamplingParams { top_k: 2, top_p: 0.5, ..base.clone() }, None, &[1]),
+        (SamplingParams { temperature: 1e-6, ..base.clone() }, None, &[1]),
     ];
     for (settings, allowed, expected) in table {
         let allowed = allowed.map(|tokens| mask(5, tokens));
@@ -124,7 +124,7 @@ fn settings_cut_the_right_tokens() {
 #[test]
 fn draws_follow_the_distribution() {
     let draws = 40_000;
-    let check = |settings: Sampling, allowed: Option<&[u32]>, shares: [f64; 5]| {
+    let check = |settings: SamplingParams, allowed: Option<&[u32]>, shares: [f64; 5]| {
         let mut sampler = sampler(settings.clone());
         let mut counts = [0.0_f64; 5];
         for _ in 0..draws {
@@ -146,9 +146,9 @@ fn draws_follow_the_distribution() {
     check(warm(12), Some(&mask(5, &[0, 2, 4])), [1.0 / 3.0, 0.0, 1.0 / 6.0, 0.0, 0.5]);
     let squares: f64 = [0.1_f64, 0.4, 0.05, 0.3, 0.15].iter().map(|p| p * p).sum();
     let sharp = [0.1_f64, 0.4, 0.05, 0.3, 0.15].map(|p| p * p / squares);
-    check(Sampling { temperature: 0.5, ..warm(13) }, None, sharp);
-    check(Sampling { top_k: 2, ..warm(14) }, None, [0.0, 4.0 / 7.0, 0.0, 3.0 / 7.0, 0.0]);
-    check(Sampling { top_p: 0.8, ..warm(15) }, None, [0.0, 0.4 / 0.85, 0.0, 0.3 / 0.85, 0.15 / 0.85]);
+    check(SamplingParams { temperature: 0.5, ..warm(13) }, None, sharp);
+    check(SamplingParams { top_k: 2, ..warm(14) }, None, [0.0, 4.0 / 7.0, 0.0, 3.0 / 7.0, 0.0]);
+    check(SamplingParams { top_p: 0.8, ..warm(15) }, None, [0.0, 0.4 / 0.85, 0.0, 0.3 / 0.85, 0.15 / 0.85]);
 }
 
 #[test]
@@ -169,7 +169,8 @@ const PINNED: [u32; 8] = [16, 16, 70, 70, 59, 35, 8, 83];
 #[test]
 fn repeated_tokens_become_less_probable() {
     let logits = [2.0, 1.5, -1.0, -1.2];
-    let settings = Sampling { repetition_penalty: 2.0, repetition_window: 2, ..Sampling::greedy() };
+    let settings =
+        SamplingParams { repetition_penalty: 2.0, repetition_window: 2, ..SamplingParams::greedy() };
     let mut sampler = sampler(settings);
     assert_eq!(sampler.sample(&logits, None).unwrap(), 0);
     sampler.observe(0);
@@ -186,23 +187,23 @@ fn repeated_tokens_become_less_probable() {
 
 #[test]
 fn settings_out_of_range_are_refused() {
-    let base = Sampling::default();
+    let base = SamplingParams::default();
     let wrong = [
-        Sampling { temperature: -1.0, ..base.clone() },
-        Sampling { temperature: f32::NAN, ..base.clone() },
-        Sampling { temperature: f32::INFINITY, ..base.clone() },
-        Sampling { top_p: 0.0, ..base.clone() },
-        Sampling { top_p: 1.5, ..base.clone() },
-        Sampling { min_p: -0.1, ..base.clone() },
-        Sampling { min_p: f32::NAN, ..base.clone() },
-        Sampling { repetition_penalty: 0.0, ..base.clone() },
+        SamplingParams { temperature: -1.0, ..base.clone() },
+        SamplingParams { temperature: f32::NAN, ..base.clone() },
+        SamplingParams { temperature: f32::INFINITY, ..base.clone() },
+        SamplingParams { top_p: 0.0, ..base.clone() },
+        SamplingParams { top_p: 1.5, ..base.clone() },
+        SamplingParams { min_p: -0.1, ..base.clone() },
+        SamplingParams { min_p: f32::NAN, ..base.clone() },
+        SamplingParams { repetition_penalty: 0.0, ..base.clone() },
     ];
     for settings in wrong {
         let error = Sampler::new(settings.clone()).expect_err("out of range");
         assert_eq!(error.code(), "decode/sampling", "{settings:?}");
     }
     assert_eq!(
-        Sampler::new(Sampling { top_p: 0.0, ..base }).unwrap_err().to_string(),
+        Sampler::new(SamplingParams { top_p: 0.0, ..base }).unwrap_err().to_string(),
         "error[decode/sampling] the sampling setting `top_p` is out of range\n  found: 0\n  \
          allowed: more than 0, at most 1\n  help: temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and \
          repetition_penalty 1 switch a setting off"
@@ -210,7 +211,7 @@ fn settings_out_of_range_are_refused() {
 }
 
 /// The set that top-k, top-p and min-p keep, by sorting everything: nothing shared with the sampler.
-fn kept_by_sorting(settings: &Sampling, logits: &[f32], words: &[u32]) -> Vec<u32> {
+fn kept_by_sorting(settings: &SamplingParams, logits: &[f32], words: &[u32]) -> Vec<u32> {
     let allowed = |t: &u32| words.get(*t as usize / 32).is_some_and(|w| w >> (t % 32) & 1 == 1);
     let mut tokens: Vec<u32> = (0..logits.len() as u32).filter(allowed).collect();
     tokens.sort_by(|&a, &b| logits[b as usize].total_cmp(&logits[a as usize]).then(a.cmp(&b)));
@@ -247,7 +248,7 @@ proptest! {
         min_p in prop_oneof![Just(0.0_f32), 0.0_f32..=1.0],
         seed in any::<u64>(),
     ) {
-        let settings = Sampling { temperature, top_k, top_p, min_p, seed, ..Sampling::default() };
+        let settings = SamplingParams { temperature, top_k, top_p, min_p, seed, ..SamplingParams::default() };
         let mut sampler = sampler(settings.clone());
         let any_allowed = (0..logits.len()).any(|t| words.get(t / 32).is_some_and(|w| w >> (t % 32) & 1 == 1));
         for _ in 0..20 {
@@ -257,7 +258,7 @@ proptest! {
                     if temperature > 0.0 {
                         prop_assert!(kept_by_sorting(&settings, &logits, &words).contains(&token), "{token} was cut");
                     } else {
-                        let best = kept_by_sorting(&Sampling { temperature: 1.0, ..Sampling::default() }, &logits, &words);
+                        let best = kept_by_sorting(&SamplingParams { temperature: 1.0, ..SamplingParams::default() }, &logits, &words);
                         prop_assert_eq!(Some(&token), best.first());
                     }
                 }
@@ -272,7 +273,7 @@ proptest! {
     #[test]
     fn odd_numbers_never_panic(bits in prop::collection::vec(any::<u32>(), 0..200), words in prop::collection::vec(any::<u32>(), 0..8), warm in any::<bool>()) {
         let logits: Vec<f32> = bits.into_iter().map(f32::from_bits).collect();
-        let settings = Sampling { temperature: if warm { 1e-30 } else { 1e30 }, top_p: 0.9, min_p: 0.01, repetition_penalty: 1e-30, ..Sampling::default() };
+        let settings = SamplingParams { temperature: if warm { 1e-30 } else { 1e30 }, top_p: 0.9, min_p: 0.01, repetition_penalty: 1e-30, ..SamplingParams::default() };
         let mut sampler = sampler(settings);
         (0..200).for_each(|t| sampler.observe(t));
         if let Ok(token) = sampler.sample(&logits, Some(&words)) {

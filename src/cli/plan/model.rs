@@ -3,8 +3,8 @@
 use super::policy::{PolicyArgs, PromptMode};
 use crate::cli::errors;
 use crate::cli::model::Parts;
-use crate::decode::ort::OrtDecoder;
-use crate::decode::{ChatTemplate, Message, PromptTokenizer, Sampling};
+use crate::decode::ort::OrtModel;
+use crate::decode::{ChatTemplate, Message, PromptTokenizer, SamplingParams};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::plan::policy::{self, ModelPolicy};
@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// A model with what writes its prompts.
 pub(super) struct LoadedModel {
     pub(super) vocabulary: Arc<Vocabulary>,
-    model: OrtDecoder,
+    model: OrtModel,
     tokenizer: PromptTokenizer,
     template: Option<ChatTemplate>,
     prompt_mode: policy::PromptMode,
-    sampling: Sampling,
+    sampling: SamplingParams,
 }
 
 impl LoadedModel {
@@ -34,7 +34,7 @@ impl LoadedModel {
             PromptMode::Answer | PromptMode::Whole | PromptMode::Free => policy::PromptMode::Answer,
         };
         let (temperature, top_p, seed) = (arguments.temperature, arguments.top_p, arguments.seed);
-        let sampling = Sampling { temperature, top_p, seed, ..Sampling::default() };
+        let sampling = SamplingParams { temperature, top_p, seed, ..SamplingParams::default() };
         let model = parts.load(settings)?;
         Ok(LoadedModel {
             vocabulary,

@@ -55,9 +55,9 @@ pub(super) fn model_file(path: &Path, reason: impl std::fmt::Display) -> Error {
 }
 
 /// A model whose inputs or outputs the driver cannot use.
-pub(super) fn interface(what: impl Into<String>, found: impl AsRef<str>) -> Error {
+pub(super) fn signature(what: impl Into<String>, found: impl AsRef<str>) -> Error {
     model(
-        Diagnostic::new("decode/model-interface", what)
+        Diagnostic::new("decode/model-signature", what)
             .found(found)
             .allowed(
                 "inputs input_ids, attention_mask, optionally position_ids (i64), past_key_values.N.key and .value \
@@ -73,41 +73,8 @@ pub(super) fn run(reason: impl std::fmt::Display) -> Error {
     model(
         Diagnostic::new("decode/model-run", "ONNX Runtime failed to run the model")
             .cause(reason)
-            .help("the sequence is as it was before the step"),
+            .help("every sequence is as it was before"),
     )
-}
-
-/// A step without tokens.
-pub(super) fn no_tokens() -> Error {
-    let diagnostic =
-        Diagnostic::new("decode/no-tokens", "a step of the model needs a token").allowed("at least one");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// A token that the model does not have.
-pub(super) fn token(token: u32, vocabulary: usize) -> Error {
-    let diagnostic = Diagnostic::new("decode/token-range", "the model does not have this token")
-        .found(token.to_string())
-        .allowed(format!("less than {vocabulary}"))
-        .help("use the tokenizer that came with the model");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// A sequence longer than the model's context.
-pub(super) fn context(tokens: usize, limit: usize) -> Error {
-    let diagnostic = Diagnostic::new("decode/context", "the sequence does not fit into the model's context")
-        .found(format!("{tokens} tokens"))
-        .allowed(format!("at most {limit}"))
-        .help("shorten the prompt or generate fewer tokens");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// A truncation to more than there is.
-pub(super) fn truncate(length: usize, available: usize) -> Error {
-    let diagnostic = Diagnostic::new("decode/truncate", "the sequence is shorter than it is to become")
-        .found(length.to_string())
-        .allowed(format!("at most {available}"));
-    Error::new(ErrorKind::Usage, diagnostic)
 }
 
 /// The notice that CUDA was asked for and the processor is used.

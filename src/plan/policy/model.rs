@@ -1,7 +1,7 @@
 //! A language model as a policy: asked for a number under a grammar of the numbers that there are, so that one call
 //! suffices; or for the likelihood of each; or for a whole plan in one go.
 
-use crate::decode::{LanguageModel, Sampler, Sampling};
+use crate::decode::{Feed as ModelFeed, Logits, Model, Rows, Sampler, SamplingParams, SequenceId};
 use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::mask::{CompiledGrammar, Compiler};
@@ -42,8 +42,11 @@ pub type Encode<'m> = dyn Fn(&str) -> Result<Vec<u32>> + 'm;
 
 /// A model with what it has been fed, so that what two prompts begin with alike is fed once.
 struct Feed<'m> {
-    model: &'m mut dyn LanguageModel,
+    model: &'m mut dyn Model,
+    sequence: SequenceId,
     fed: Vec<u32>,
+    /// a row of logits that a device left in its own memory
+    copied: Vec<f32>,
     usage: ModelUse,
 }
 
@@ -66,6 +69,12 @@ impl std::fmt::Debug for ModelPolicy<'_> {
     }
 }
 
+impl Drop for Feed<'_> {
+    fn drop(&mut self) {
+        self.model.close(self.sequence);
+    }
+}
+
 impl Feed<'_> {
     /// The logits after `tokens`. What the model has been fed of them is not fed again.
     fn run(&mut self, tokens: &[u32]) -> Result<&[f32]> {
@@ -74,16 +83,23 @@ impl Feed<'_> {
         // the last token is fed in any case: its logits are wanted
         let same = same.min(tokens.len().saturating_sub(1));
         if self.fed.len() > same {
-            self.model.truncate(same)?;
+            self.model.truncate(self.sequence, same)?;
             self.fed.truncate(same);
         }
         let new = tokens.get(same..).unwrap_or_default();
         self.usage.runs += 1;
         self.usage.tokens += new.len();
-        let logits = self.model.step(new)?;
+        let feed = ModelFeed { sequence: self.sequence, tokens: new, rows: Rows::Last };
+        let logits = self.model.feed(&[feed])?;
         self.fed.extend_from_slice(new);
         self.usage.time += start.elapsed();
-        Ok(logits)
+        match logits {
+            Logits::Host(rows) => Ok(rows.first().copied().unwrap_or_default()),
+            Logits::Device(device) => {
+                device.copy(0, &mut self.copied)?;
+                Ok(&self.copied)
+            }
+        }
     }
 }
 
@@ -92,15 +108,16 @@ impl<'m> ModelPolicy<'m> {
     /// it chooses a token of its answer, or with [`PromptMode::Likelihood`] an answer by its likelihood.
     ///
     /// # Errors
-    /// A setting of `sampling` out of its range.
+    /// A setting of `sampling` out of its range, or a failure of the model.
     pub fn new(
-        model: &'m mut dyn LanguageModel,
+        model: &'m mut dyn Model,
         vocabulary: Arc<Vocabulary>,
         encode: Box<Encode<'m>>,
         mode: PromptMode,
-        sampling: Sampling,
+        sampling: SamplingParams,
     ) -> Result<ModelPolicy<'m>> {
-        let feed = Feed { model, fed: Vec::new(), usage: ModelUse::default() };
+        let sequence = model.open()?;
+        let feed = Feed { model, sequence, fed: Vec::new(), copied: Vec::new(), usage: ModelUse::default() };
         let sampler = Sampler::new(sampling)?;
         Ok(ModelPolicy { feed, vocabulary, encode, mode, sampler, grammars: FxHashMap::default() })
     }

@@ -1,0 +1,112 @@
+//! Key-value caches: immutable blocks that sequences share until they differ.
+
+use super::errors;
+use super::signature::KvCacheShape;
+use crate::error::Result;
+use half::f16;
+use ort::memory::Allocator;
+use ort::value::{DynTensor, DynValue, PrimitiveTensorElementType, Tensor, TensorElementType};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The cache tensors of one run of the model, `[rows, heads, length, size]` each: one row for each sequence of the
+/// batch. A block does not change once it is made.
+#[derive(Debug)]
+pub(super) struct Block {
+    rows: usize,
+    length: usize,
+    pub(super) values: Vec<DynValue>,
+}
+
+impl Block {
+    pub(super) fn new(rows: usize, length: usize, values: Vec<DynValue>) -> Block {
+        Block { rows, length, values }
+    }
+
+    /// The caches of `rows` empty sequences.
+    pub(super) fn empty(rows: usize, shapes: &[KvCacheShape]) -> ort::Result<Block> {
+        let tensor = |shape: &KvCacheShape| {
+            let kind = if shape.half { TensorElementType::Float16 } else { TensorElementType::Float32 };
+            let dimensions = [rows, shape.heads, 0, shape.size];
+            Ok(DynTensor::new(&Allocator::default(), kind, dimensions)?.into_dyn())
+        };
+        Ok(Block::new(rows, 0, shapes.iter().map(tensor).collect::<ort::Result<_>>()?))
+    }
+}
+
+/// The cache of one sequence: the first `length` positions of a row of a block. To fork it is to clone it; it is cut and
+/// copied when the model is run next.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    block: Arc<Block>,
+    row: usize,
+    length: usize,
+}
+
+impl Cache {
+    /// The cache of the row `row` of a block.
+    pub(super) fn of(block: &Arc<Block>, row: usize) -> Cache {
+        Cache { block: Arc::clone(block), row, length: block.length }
+    }
+
+    /// Number of positions.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Keeps the first `length` positions of at least that many.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
+    /// The model can be run on the block without a copy.
+    pub(super) fn is_whole(&self) -> bool {
+        self.length == self.block.length && self.block.rows == 1
+    }
+}
+
+/// One block of the caches of a batch, all of the same length, in the order given: the block that they already are the
+/// rows of, or else a copy.
+///
+/// # Errors
+/// Memory, or tensors that the host cannot read.
+pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape]) -> Result<Arc<Block>> {
+    let length = caches.first().map_or(0, |cache| cache.length);
+    if let Some(first) = caches.first() {
+        let block = &first.block;
+        let same = caches.iter().enumerate().all(|(row, c)| c.row == row && Arc::ptr_eq(&c.block, block));
+        if same && block.rows == caches.len() && block.length == length {
+            return Ok(Arc::clone(block));
+        }
+    }
+    if length == 0 {
+        return Block::empty(caches.len(), shapes).map(Arc::new).map_err(errors::run);
+    }
+    let copies = shapes.iter().enumerate().map(|(tensor, shape)| match shape.half {
+        true => copy_rows::<f16>(caches, tensor, shape, length),
+        false => copy_rows::<f32>(caches, tensor, shape, length),
+    });
+    let values = copies.collect::<ort::Result<_>>().map_err(errors::run)?;
+    Ok(Arc::new(Block::new(caches.len(), length, values)))
+}
+
+/// The first `length` positions of every head of the tensor number `tensor` of each cache.
+fn copy_rows<T: PrimitiveTensorElementType + Copy + Debug + 'static>(
+    caches: &[&Cache],
+    tensor: usize,
+    shape: &KvCacheShape,
+    length: usize,
+) -> ort::Result<DynValue> {
+    let mut copied: Vec<T> = Vec::with_capacity(caches.len() * shape.heads * length * shape.size);
+    for cache in caches {
+        let value =
+            cache.block.values.get(tensor).ok_or_else(|| ort::Error::new("a cache lacks a tensor"))?;
+        let (_, all) = value.try_extract_tensor::<T>()?;
+        let head = cache.block.length * shape.size;
+        let row = all.chunks_exact((shape.heads * head).max(1)).nth(cache.row).unwrap_or_default();
+        for head in row.chunks_exact(head.max(1)) {
+            copied.extend_from_slice(head.get(..length * shape.size).unwrap_or_default());
+        }
+    }
+    Ok(Tensor::from_array(([caches.len(), shape.heads, length, shape.size], copied))?.into_dyn())
+}

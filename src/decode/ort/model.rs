@@ -1,0 +1,315 @@
+//! A language model in an ONNX file.
+
+use super::cache::{Block, Cache, join};
+use super::errors;
+use super::logits::KeptLogits;
+use super::session::{Device, Loaded, load};
+use super::signature::ModelSignature;
+use crate::decode::logits::Logits;
+use crate::decode::model::{Feed, Model, check_batch, check_truncate};
+use crate::decode::sequences::{SequenceId, Sequences};
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
+use ort::session::{IoBinding, Session};
+use ort::value::{DynTensor, DynValue, Tensor};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a model is loaded and run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// Threads of one operator; 0 (the default) takes one a core.
+    pub threads: usize,
+    /// Where it runs; the processor by default.
+    pub device: Device,
+    /// The model's context in tokens, as [`ModelFolder`](crate::decode::ModelFolder) reads it. Unknown by default: a
+    /// sequence that is too long is then an error of the model.
+    pub context_length: Option<usize>,
+    /// The most sequences that one run of the model computes; 1 computes them one after the other. 32 by default. The
+    /// memory of a run grows with it.
+    pub max_batch: usize,
+    /// The logits stay in the memory of the device as [`Logits::Device`]; else (the default) they are copied to the host.
+    /// All positions of a feed stay there, the wanted rows and the others.
+    pub logits_on_device: bool,
+}
+
+impl Default for ModelOptions {
+    fn default() -> ModelOptions {
+        ModelOptions {
+            threads: 0,
+            device: Device::Cpu,
+            context_length: None,
+            max_batch: 32,
+            logits_on_device: false,
+        }
+    }
+}
+
+/// A language model in an ONNX file.
+///
+/// Caches stay on the device, and forks share them. Sequences of one batch whose caches have equal length and which are
+/// fed equally many tokens are computed by one run, without padding, if the model's first dimension is free; the others
+/// one after the other. With kernels whose arithmetic depends on the size of a batch (those of 4-bit weights do) the
+/// logits of one run differ from those of separate runs in the last digits; [`ModelOptions::max_batch`] 1 keeps runs
+/// separate.
+///
+/// On the processor a cut cache, a fork and a new composition of a batch cost a copy of the caches at the next run. A
+/// CUDA device cannot copy them: there each sequence is run by itself, and one that was cut is fed again from its
+/// beginning.
+#[derive(Debug)]
+pub struct OrtModel {
+    session: Session,
+    binding: IoBinding,
+    signature: ModelSignature,
+    past_names: Vec<String>,
+    present_names: Vec<String>,
+    options: ModelOptions,
+    cache_memory: MemoryInfo<'static>,
+    logits_memory: MemoryInfo<'static>,
+    notices: Vec<Diagnostic>,
+    sequences: Sequences<Sequence>,
+    empty: Cache,
+    logits: KeptLogits,
+}
+
+#[derive(Clone, Debug)]
+struct Sequence {
+    tokens: Vec<u32>,
+    /// of the first tokens: all of them, or none after a truncation that the device could not do
+    cache: Cache,
+}
+
+/// A part of a batch that one run computes: feeds by their place in the batch.
+struct Group {
+    feeds: Vec<usize>,
+    /// length of the caches, in tokens
+    cached: usize,
+    /// number of tokens that each sequence is fed
+    count: usize,
+}
+
+impl Group {
+    /// The rows that the feeds of this group want: their numbers in the answer to the batch, and their places among the
+    /// rows of the run.
+    fn wanted(&self, batch: &[Feed<'_>]) -> Vec<(usize, usize)> {
+        let mut wanted = Vec::new();
+        let mut answer = 0;
+        for (index, feed) in batch.iter().enumerate() {
+            let row = self.feeds.iter().position(|&other| other == index);
+            // tokens that are fed again come before the feed's own
+            let first = self.count.saturating_sub(feed.tokens.len());
+            for place in feed.rows.places(feed.tokens.len()) {
+                wanted.extend(row.map(|row| (answer, row * self.count + first + place)));
+                answer += 1;
+            }
+        }
+        wanted
+    }
+}
+
+impl OrtModel {
+    /// Loads the model at `path`.
+    ///
+    /// # Errors
+    /// ONNX Runtime is missing, the file cannot be read or is no model, or its inputs and outputs are not those of
+    /// [`ModelSignature`].
+    pub fn load(path: &Path, options: &ModelOptions) -> Result<OrtModel> {
+        let Loaded { session, memory, device, notices } = load(path, options.device, options.threads)?;
+        let signature = ModelSignature::of(&session)?;
+        let host = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput);
+        let logits_memory =
+            if options.logits_on_device { memory.to_owned() } else { host.map_err(errors::run)? };
+        let empty = Arc::new(Block::empty(1, &signature.cache).map_err(errors::run)?);
+        Ok(OrtModel {
+            binding: session.create_binding().map_err(errors::run)?,
+            past_names: signature.past_names(),
+            present_names: signature.present_names(),
+            options: ModelOptions { device, ..*options },
+            cache_memory: memory,
+            logits_memory,
+            notices,
+            sequences: Sequences::new(),
+            empty: Cache::of(&empty, 0),
+            logits: KeptLogits::new(0, 0, false, None),
+            session,
+            signature,
+        })
+    }
+
+    /// The model's inputs and outputs.
+    pub fn signature(&self) -> &ModelSignature {
+        &self.signature
+    }
+
+    /// Where the model runs.
+    pub fn device(&self) -> Device {
+        self.options.device
+    }
+
+    /// What the caller should be told: that CUDA could not be used, for instance.
+    pub fn notices(&self) -> &[Diagnostic] {
+        &self.notices
+    }
+
+    /// Room for the logits that a batch asks for.
+    fn room(&self, batch: &[Feed<'_>]) -> KeptLogits {
+        let rows = batch.iter().map(|feed| feed.rows.places(feed.tokens.len()).count()).sum();
+        let device = self.options.logits_on_device.then_some(self.options.device);
+        KeptLogits::new(rows, self.signature.vocabulary, self.signature.half_logits, device)
+    }
+
+    /// The feeds of a batch by what one run can compute.
+    fn groups(&self, batch: &[Feed<'_>]) -> Result<Vec<Group>> {
+        let joinable = self.signature.any_batch && self.options.device == Device::Cpu;
+        let most = if joinable { self.options.max_batch.max(1) } else { 1 };
+        let mut groups: Vec<Group> = Vec::new();
+        for (index, feed) in batch.iter().enumerate() {
+            let sequence = self.sequences.get(feed.sequence)?;
+            let cached = sequence.cache.length();
+            let count = sequence.tokens.len() - cached + feed.tokens.len();
+            let fits = |g: &&mut Group| g.cached == cached && g.count == count && g.feeds.len() < most;
+            match groups.iter_mut().find(fits) {
+                Some(group) => group.feeds.push(index),
+                None => groups.push(Group { feeds: vec![index], cached, count }),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Runs the model on one group: the logits, and the caches that follow.
+    fn run(&mut self, batch: &[Feed<'_>], group: &Group) -> Result<(DynTensor, Arc<Block>)> {
+        let mut new: Vec<i64> = Vec::with_capacity(group.feeds.len() * group.count);
+        let mut caches = Vec::with_capacity(group.feeds.len());
+        for feed in group.feeds.iter().filter_map(|&index| batch.get(index)) {
+            let sequence = self.sequences.get(feed.sequence)?;
+            let again = sequence.tokens.get(group.cached..).unwrap_or_default();
+            new.extend(again.iter().chain(feed.tokens).map(|&token| i64::from(token)));
+            caches.push(&sequence.cache);
+        }
+        let past = join(&caches, &self.signature.cache)?;
+        let outputs = self.bind_and_run(new, &past, group).map_err(errors::run);
+        // the binding would keep the last caches alive with the next ones
+        self.binding.clear();
+        let (logits, present) = outputs?;
+        self.check(&logits, &present, group)?;
+        let logits = logits.downcast().map_err(errors::run)?;
+        Ok((logits, Arc::new(Block::new(group.feeds.len(), group.cached + group.count, present))))
+    }
+
+    fn bind_and_run(
+        &mut self,
+        new: Vec<i64>,
+        past: &Block,
+        group: &Group,
+    ) -> ort::Result<(DynValue, Vec<DynValue>)> {
+        let (rows, count, total) = (group.feeds.len(), group.count, group.cached + group.count);
+        let binding = &mut self.binding;
+        binding.bind_input("input_ids", &Tensor::from_array(([rows, count], new))?)?;
+        let mask = vec![1_i64; rows * total];
+        binding.bind_input("attention_mask", &Tensor::from_array(([rows, total], mask))?)?;
+        if self.signature.position_ids {
+            let positions: Vec<i64> = (0..rows).flat_map(|_| group.cached as i64..total as i64).collect();
+            binding.bind_input("position_ids", &Tensor::from_array(([rows, count], positions))?)?;
+        }
+        for (name, value) in self.past_names.iter().zip(&past.values) {
+            binding.bind_input(name, value)?;
+        }
+        // bound at each run, because the shapes grow
+        binding.bind_output_to_device("logits", &self.logits_memory)?;
+        for name in &self.present_names {
+            binding.bind_output_to_device(name, &self.cache_memory)?;
+        }
+        let mut outputs = self.session.run_binding(binding)?;
+        let mut take = |name: &str| {
+            outputs.remove(name).ok_or_else(|| ort::Error::new(format!("the model gave no output `{name}`")))
+        };
+        let logits = take("logits")?;
+        let present = self.present_names.iter().map(|name| take(name)).collect::<ort::Result<_>>()?;
+        Ok((logits, present))
+    }
+
+    /// A model may give other shapes than it declares.
+    fn check(&self, logits: &DynValue, present: &[DynValue], group: &Group) -> Result<()> {
+        let (rows, total) = (group.feeds.len() as i64, (group.cached + group.count) as i64);
+        let shape = shape_of(logits);
+        if shape != [rows, group.count as i64, self.signature.vocabulary as i64] {
+            return Err(errors::signature("the model gave logits of another shape", format!("{shape:?}")));
+        }
+        for ((value, expected), name) in present.iter().zip(&self.signature.cache).zip(&self.present_names) {
+            let shape = shape_of(value);
+            if shape != [rows, expected.heads as i64, total, expected.size as i64] {
+                return Err(errors::signature(
+                    format!("the model gave `{name}` of another shape"),
+                    format!("{shape:?}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Model for OrtModel {
+    fn vocabulary_size(&self) -> usize {
+        self.signature.vocabulary
+    }
+
+    fn context_length(&self) -> Option<usize> {
+        self.options.context_length
+    }
+
+    fn open(&mut self) -> Result<SequenceId> {
+        Ok(self.sequences.open(Sequence { tokens: Vec::new(), cache: self.empty.clone() }))
+    }
+
+    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
+        let copy = self.sequences.get(sequence)?.clone();
+        Ok(self.sequences.open(copy))
+    }
+
+    fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
+        check_truncate(self, sequence, length)?;
+        let sequence = self.sequences.get_mut(sequence)?;
+        sequence.tokens.truncate(length);
+        sequence.cache.truncate(length);
+        if length == 0 || self.options.device != Device::Cpu && !sequence.cache.is_whole() {
+            sequence.cache = self.empty.clone();
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.sequences.close(sequence);
+    }
+
+    fn length(&self, sequence: SequenceId) -> Result<usize> {
+        Ok(self.sequences.get(sequence)?.tokens.len())
+    }
+
+    fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
+        check_batch(self, batch)?;
+        let groups = self.groups(batch)?;
+        let mut logits = self.room(batch);
+        // the logits of the last batch are freed before those of this one are made
+        self.logits = KeptLogits::new(0, 0, false, None);
+        let mut blocks = Vec::with_capacity(groups.len());
+        for group in &groups {
+            let (tensor, block) = self.run(batch, group)?;
+            logits.push(tensor, &group.wanted(batch)).map_err(errors::run)?;
+            blocks.push(block);
+        }
+        for (group, block) in groups.iter().zip(&blocks) {
+            for (row, feed) in group.feeds.iter().filter_map(|&index| batch.get(index)).enumerate() {
+                let sequence = self.sequences.get_mut(feed.sequence)?;
+                sequence.tokens.extend_from_slice(feed.tokens);
+                sequence.cache = Cache::of(block, row);
+            }
+        }
+        self.logits = logits;
+        self.logits.view()
+    }
+}
+
+fn shape_of(value: &DynValue) -> &[i64] {
+    value.dtype().tensor_shape().map_or(&[], |shape| &shape[..])
+}
