@@ -45,6 +45,8 @@ pub struct Limits {
     /// and for each instruction. Nothing is given back, so it bounds the memory that a template's values hold as well as
     /// its time. Default 256 Mi: a second at most, and some hundred times what a prompt of a megabyte takes.
     pub template_work: usize,
+    /// Bytes of one formula of `requires` in a spec. Formulas are evaluated at every step of a plan. Default 16 KiB.
+    pub formula_bytes: usize,
     /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
     pub plan_states: usize,
     /// Steps of one count of words, or between one listed word and the next: bytes tried in a configuration. A step is
@@ -80,6 +82,7 @@ impl Default for Limits {
             compile_work_per_byte: 20,
             mask_work: 20_000_000,
             template_work: 256 << 20,
+            formula_bytes: 1 << 14,
             plan_states: 2_000_000,
             words_work: 5_000_000,
             tokenizer_bytes: 64 << 20,

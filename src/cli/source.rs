@@ -380,6 +380,7 @@ fn compile(
             let options = automaton_spec::Options {
                 format: format_of(file, text),
                 parameters: by_name(&args.parameters)?,
+                folder: folder_of(file),
                 limits,
             };
             let compiled = automaton_spec::compile(text, &options)?;
@@ -485,10 +486,16 @@ pub(super) fn read_spec(
     let options = automaton_spec::Options {
         format: format_of(file, &text),
         parameters: by_name(parameters)?,
+        folder: folder_of(file),
         limits: limits.clone(),
     };
     let text = Text::new(file, text, Kind::Spec);
     automaton_spec::Spec::read(&text.text, &options).map_err(|error| text.locate(error))
+}
+
+/// The folder of a file, if it is one.
+fn folder_of(file: &Path) -> Option<PathBuf> {
+    file.parent().filter(|_| !is_standard_input(file)).map(Path::to_owned)
 }
 
 fn by_name(given: &[(String, String)]) -> Result<BTreeMap<String, String>> {

@@ -29,10 +29,12 @@ pub struct Position {
     pub cost: u64,
 }
 
-/// A step of the automaton: an action of the class leads to the state.
+/// A step of the automaton: an action of the class, with one of its outcomes, leads to the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     pub(super) class: u32,
+    /// The outcome; 0 for an action without outcomes.
+    pub(super) outcome: u32,
     pub(super) to: PlanState,
 }
 
@@ -188,8 +190,11 @@ impl PlanAutomaton {
         }
         let mut edges = Vec::with_capacity(found.len());
         for (class, configuration) in found {
-            if let Some(registers) = self.registers.after(registers, class) {
-                edges.push(Edge { class: class as u32, to: self.intern(configuration, registers)? });
+            for outcome in 0..self.registers.outcomes(class) {
+                if let Some(registers) = self.registers.after(registers, class, outcome) {
+                    let to = self.intern(configuration, registers)?;
+                    edges.push(Edge { class: class as u32, outcome: outcome as u32, to });
+                }
             }
         }
         self.registers.check(self.spec.limits())?;
@@ -205,10 +210,27 @@ impl PlanAutomaton {
         self.edges[first as usize + place]
     }
 
-    /// The steps that a state allows, copied.
+    /// The steps that a state allows, copied: of an action with outcomes, all of them or none.
     pub(super) fn steps(&mut self, state: PlanState) -> Result<Vec<Edge>> {
         let count = self.edge_count(state)?;
-        Ok((0..count).map(|place| self.edge(state, place)).collect())
+        let mut edges: Vec<Edge> = (0..count).map(|place| self.edge(state, place)).collect();
+        if self.spec.facts().has_outcomes() {
+            let mut unsafe_classes = Vec::new();
+            for edge in &edges {
+                if !self.is_safe(state, *edge)? {
+                    unsafe_classes.push(edge.class);
+                }
+            }
+            edges.retain(|edge| !unsafe_classes.contains(&edge.class));
+        }
+        Ok(edges)
+    }
+
+    /// The outcome of an edge, by its place among those of the class's only member; `None` for an action without.
+    pub(super) fn outcome(&self, edge: Edge) -> Option<usize> {
+        let first = self.codes.classes[edge.class as usize].members.first();
+        let has_outcomes = first.is_some_and(|&action| !self.spec.symbols()[action].outcomes.is_empty());
+        has_outcomes.then_some(edge.outcome as usize)
     }
 
     /// The actions that need no input and make something: what a plan starts from. Who writes a plan often leaves them out.

@@ -41,12 +41,7 @@ impl PlanAutomaton {
                 }
             }
             let Some((_, successor)) = best else { return Ok(None) };
-            let min = spec
-                .symbols()
-                .get(successor.action)
-                .and_then(|symbol| symbol.set.as_ref())
-                .map_or(0, |set| set.min);
-            walk.push(Step { action: successor.action, elements: (0..min).collect() }, successor.to);
+            walk.push(Step::least(&spec, successor.action).with_outcome(successor.outcome), successor.to);
         }
     }
 }

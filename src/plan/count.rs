@@ -3,6 +3,7 @@
 use super::automaton::{PlanAutomaton, PlanState, Position};
 use super::errors;
 use super::lookahead::Completable;
+use super::registers::Registers;
 use crate::automaton::Automaton;
 use crate::automaton::words::Count;
 use crate::error::{ErrorKind, Result};
@@ -65,7 +66,9 @@ impl PlanAutomaton {
 
     /// Whether there are plans of any length.
     ///
-    /// That is so if some derivation can be pumped by actions that nothing limits, and some plan has such a derivation.
+    /// That is so if some derivation can be pumped by actions that can be put in anywhere, and some plan has such a
+    /// derivation. It is not so if none can be pumped by actions that come without bound. Between the two, it is so if a
+    /// state comes again on the way to a finished plan.
     ///
     /// # Errors
     /// `plan/budget-exhausted`; limits.
@@ -73,28 +76,84 @@ impl PlanAutomaton {
         if let Some(known) = self.counts.infinite {
             return Ok(known);
         }
-        let free = |symbol: usize| {
-            let class = self.codes.class_of.get(symbol).copied().flatten();
-            let cost = self.spec.symbols().get(symbol).map_or(0, |symbol| symbol.cost);
-            class.is_some_and(|class| !self.registers.concerns(class))
-                && (cost == 0 || self.spec.max_cost().is_none())
+        let infinite = self.pumps()?;
+        self.counts.infinite = Some(infinite);
+        Ok(infinite)
+    }
+
+    fn pumps(&mut self) -> Result<bool> {
+        let is_free = |plans: &PlanAutomaton, symbol: usize, of_class: fn(&Registers, usize) -> bool| {
+            let class = plans.codes.class_of.get(symbol).copied().flatten();
+            let cost = plans.spec.symbols().get(symbol).map_or(0, |symbol| symbol.cost);
+            class.is_some_and(|class| of_class(&plans.registers, class))
+                && (cost == 0 || plans.spec.max_cost().is_none())
         };
-        let infinite = match self.spec.productions().pumpable(free, self.limits())? {
-            None => false,
-            Some(_) if self.registers.is_empty() && self.spec.max_cost().is_none() => true,
+        let unbounded = |symbol: usize| is_free(self, symbol, Registers::is_unbounded);
+        if self.spec.productions().pumpable(unbounded, self.limits())?.is_none() {
+            return Ok(false);
+        }
+        // with outcomes, only some of the words are plans
+        if self.spec.facts().has_outcomes() {
+            return self.comes_again();
+        }
+        let harmless = |symbol: usize| is_free(self, symbol, Registers::is_harmless);
+        match self.spec.productions().pumpable(harmless, self.limits())? {
+            Some(_) if self.registers.is_empty() && self.spec.max_cost().is_none() => return Ok(true),
+            None => {}
             Some(pumped) => {
                 let grammar = self.codes.grammar(&pumped, self.limits())?;
                 let automaton = Automaton::new(&grammar, self.limits())?;
                 let mut pumped = PlanAutomaton::over(Arc::clone(&self.spec), self.codes.clone(), automaton)?;
                 match pumped.completable(pumped.start())? {
-                    Completable::Yes => true,
-                    Completable::No => false,
+                    Completable::Yes => return Ok(true),
+                    Completable::No => {}
                     Completable::Unknown => return Err(errors::exhausted_infinite()),
                 }
             }
-        };
-        self.counts.infinite = Some(infinite);
-        Ok(infinite)
+        }
+        let all = |symbol: usize| unbounded(symbol) == is_free(self, symbol, Registers::is_harmless);
+        match self.spec.productions().symbols().into_iter().all(all) {
+            true => Ok(false),
+            false => self.comes_again(),
+        }
+    }
+
+    /// Whether a state that leads to a finished plan can come again after itself: a depth-first search.
+    fn comes_again(&mut self) -> Result<bool> {
+        let start = self.relevant(self.start());
+        if self.completable(start)? == Completable::No {
+            return Ok(false);
+        }
+        // true: on the path
+        let mut seen: FxHashMap<Position, bool> = FxHashMap::from_iter([(start, true)]);
+        let mut path = vec![(start, self.steps(start.state)?)];
+        while let Some((at, edges)) = path.last_mut() {
+            let at = *at;
+            let Some(edge) = edges.pop() else {
+                seen.insert(at, false);
+                path.pop();
+                continue;
+            };
+            let cost = at.cost.saturating_add(self.cost(edge.class));
+            let next = self.relevant(Position { state: edge.to, cost });
+            if !self.affordable(cost) {
+                continue;
+            }
+            match (self.completable(next)?, seen.get(&next)) {
+                (Completable::No, _) | (_, Some(false)) => {}
+                (Completable::Yes, Some(true)) => return Ok(true),
+                (Completable::Unknown, _) => return Err(errors::exhausted_infinite()),
+                (Completable::Yes, None) => {
+                    if seen.len() >= self.limits().plan_states {
+                        return Err(errors::exhausted_infinite());
+                    }
+                    seen.insert(next, true);
+                    let edges = self.steps(next.state)?;
+                    path.push((next, edges));
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// A position as far as it decides what may follow.
@@ -123,7 +182,7 @@ impl PlanAutomaton {
             if top.place < self.edge_count(at.state)? {
                 let edge = self.edge(at.state, top.place);
                 let cost = at.cost.saturating_add(self.cost(edge.class));
-                if !self.affordable(cost) {
+                if !self.affordable(cost) || !self.is_safe(at.state, edge)? {
                     top.place += 1;
                     continue;
                 }
@@ -197,7 +256,8 @@ impl PlanAutomaton {
                 let edge = self.edge(at.state, *place);
                 *place += 1;
                 let next = Position { state: edge.to, cost: at.cost.saturating_add(self.cost(edge.class)) };
-                if self.affordable(next.cost) && self.completable(next)? != Completable::No {
+                let is_safe = self.is_safe(at.state, edge)?;
+                if is_safe && self.affordable(next.cost) && self.completable(next)? != Completable::No {
                     self.check_entries(path.len())?;
                     let next = self.relevant(next);
                     let own = BigUint::from(u8::from(self.is_complete(next.state)));

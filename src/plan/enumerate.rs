@@ -56,7 +56,8 @@ impl Plans<'_> {
                 {
                     continue;
                 }
-                open.push(Open::Step(self.first(successor.action), successor));
+                let first = Step::least(self.plans.spec(), successor.action).with_outcome(successor.outcome);
+                open.push(Open::Step(first, successor));
             }
         }
         if self.plans.is_complete(state) && left.is_none_or(|left| left == 0) {
@@ -64,11 +65,6 @@ impl Plans<'_> {
         }
         self.open.push(open);
         Ok(())
-    }
-
-    /// The first way to take an action.
-    fn first(&self, action: usize) -> Step {
-        Step { action, elements: (0..self.set(action).map_or(0, |set| set.min)).collect() }
     }
 
     /// The way to take an action after this one: sets by size, those of one size in the order of their elements.
@@ -84,7 +80,7 @@ impl Plans<'_> {
             None if size < set.max => elements = (0..=size).collect(),
             None => return None,
         }
-        Some(Step { action: step.action, elements })
+        Some(Step { elements, ..step.clone() })
     }
 
     fn set(&self, action: usize) -> Option<&SymbolSet> {

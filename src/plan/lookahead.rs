@@ -4,8 +4,13 @@
 //! plans are computed backwards for all of them at once. Where they are too many, or without end, each question is a
 //! search forwards (Dijkstra 1959) up to a budget, whose answers are remembered; past the budget the answer is that it
 //! is not known.
+//!
+//! Where actions have outcomes, which the world chooses, a finished plan can be reached from a state if it is in the
+//! greatest set of states from each of which a finished plan can be reached inside the set by actions none of whose
+//! outcomes leaves it: the supremal controllable and nonblocking sublanguage (Ramadge and Wonham 1987). No action is
+//! allowed of which some outcome leads out of the set, so distances are those of outcomes that are kind.
 
-use super::automaton::{PlanAutomaton, PlanState, Position};
+use super::automaton::{Edge, PlanAutomaton, PlanState, Position};
 use super::completion::Objective;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
@@ -18,6 +23,9 @@ const WHOLE: usize = 400_000;
 const STEP_BITS: u32 = 64;
 /// How many states one search may visit.
 const SEARCH: usize = 50_000;
+
+/// How many edges may be visited to find the states from which plans can be finished whatever the outcomes.
+const SAFETY: usize = 20_000_000;
 
 /// Whether a place leads to a finished plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -157,12 +165,17 @@ impl PlanAutomaton {
         }
         if !self.distances.endless {
             match self.reachable(measure, state)? {
+                Some(states) if self.spec.facts().has_outcomes() => self.settle_safely(measure, states)?,
                 Some(states) => self.settle(measure, &states)?,
                 None => self.distances.endless = true,
             }
         }
         if self.distances.get(measure, state) == Known::Not {
-            self.search(measure, state)?;
+            match self.spec.facts().has_outcomes() {
+                // a search for one way says nothing of the other outcomes
+                true => self.distances.set(measure, state, Known::Undecided),
+                false => self.search(measure, state)?,
+            }
         }
         Ok(self.distances.get(measure, state))
     }
@@ -187,6 +200,76 @@ impl PlanAutomaton {
         Ok(Some(found))
     }
 
+    /// Whether none of the outcomes of an edge's action leads from the state to a dead end.
+    pub(super) fn is_safe(&mut self, state: PlanState, edge: Edge) -> Result<bool> {
+        if self.registers.outcomes(edge.class as usize) == 1 {
+            return Ok(true);
+        }
+        for place in 0..self.edge_count(state)? {
+            let other = self.edge(state, place);
+            if other.class == edge.class && self.distance(Measure::Steps, other.to)? == Known::Never {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// As [`settle`](PlanAutomaton::settle), where actions have outcomes: states from which the world can keep any plan
+    /// from being finished are found to be dead ends, until there are no more of them.
+    fn settle_safely(&mut self, measure: Measure, mut states: Vec<PlanState>) -> Result<()> {
+        let places: FxHashMap<PlanState, usize> = states.iter().enumerate().map(|(i, &s)| (s, i)).collect();
+        let mut is_dead = vec![false; states.len()];
+        let known_dead = |plans: &Self, state| plans.distances.get(measure, state) == Known::Never;
+        let mut visited = 0;
+        loop {
+            if visited > SAFETY {
+                self.distances.endless = true;
+                return Ok(());
+            }
+            // which states reach a finished plan by actions that are safe as far as is known
+            let mut before: Vec<Vec<usize>> = vec![Vec::new(); states.len()];
+            let mut open = Vec::new();
+            for (place, &state) in states.iter().enumerate().filter(|(place, _)| !is_dead[*place]) {
+                let mut ends = self.is_complete(state);
+                let count = self.edge_count(state)?;
+                let edges: Vec<Edge> = (0..count).map(|number| self.edge(state, number)).collect();
+                visited += edges.len() + 1;
+                let leads_to_death =
+                    |edge: &Edge| places.get(&edge.to).map_or(known_dead(self, edge.to), |&to| is_dead[to]);
+                let unsafe_classes: Vec<u32> =
+                    edges.iter().filter(|edge| leads_to_death(edge)).map(|edge| edge.class).collect();
+                for edge in edges.iter().filter(|edge| !unsafe_classes.contains(&edge.class)) {
+                    match places.get(&edge.to) {
+                        Some(&to) => before[to].push(place),
+                        None => ends = true,
+                    }
+                }
+                if ends {
+                    open.push(place);
+                }
+            }
+            let mut reaches = vec![false; states.len()];
+            while let Some(place) = open.pop() {
+                if !std::mem::replace(&mut reaches[place], true) {
+                    open.extend(&before[place]);
+                }
+            }
+            let mut changed = false;
+            for (dead, reaches) in is_dead.iter_mut().zip(&reaches) {
+                changed |= !reaches && !std::mem::replace(dead, true);
+            }
+            if !changed {
+                break;
+            }
+        }
+        for (&state, _) in states.iter().zip(&is_dead).filter(|(_, dead)| **dead) {
+            self.distances.set(measure, state, Known::Never);
+        }
+        let mut dead = is_dead.into_iter();
+        states.retain(|_| !dead.next().unwrap_or_default());
+        self.settle(measure, &states)
+    }
+
     /// The distances of all `states`, all of whose successors are among them or known.
     fn settle(&mut self, measure: Measure, states: &[PlanState]) -> Result<()> {
         let places: FxHashMap<PlanState, usize> = states.iter().enumerate().map(|(i, &s)| (s, i)).collect();
@@ -195,8 +278,14 @@ impl PlanAutomaton {
         let mut open = BinaryHeap::new();
         for (place, &state) in states.iter().enumerate() {
             let mut least = if self.is_complete(state) { 0 } else { u128::MAX };
-            for number in 0..self.edge_count(state)? {
-                let edge = self.edge(state, number);
+            let count = self.edge_count(state)?;
+            let edges: Vec<Edge> = (0..count).map(|number| self.edge(state, number)).collect();
+            let is_dead = |edge: &&Edge| {
+                self.registers.outcomes(edge.class as usize) > 1
+                    && self.distances.get(measure, edge.to) == Known::Never
+            };
+            let unsafe_classes: Vec<u32> = edges.iter().filter(is_dead).map(|edge| edge.class).collect();
+            for &edge in edges.iter().filter(|edge| !unsafe_classes.contains(&edge.class)) {
                 let weight = self.weight(measure, edge.class);
                 match (places.get(&edge.to), self.distances.get(measure, edge.to)) {
                     (Some(&to), _) => before[to].push((place, weight)),

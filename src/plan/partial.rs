@@ -5,30 +5,78 @@ use super::lookahead::Completable;
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Direction, Spec};
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Step {
     /// The action, by its place among the spec's symbols.
     pub action: usize,
     /// Of a set-valued action, the elements taken, by their places in rising order.
     pub elements: Vec<usize>,
+    /// Of an action with outcomes, the one that the world chose, by its place among them.
+    pub outcome: Option<usize>,
+    /// Of an action with arguments, what they are. A plan in the making need not have them: they do not decide what may
+    /// follow.
+    pub arguments: Option<Value>,
 }
 
 impl Step {
     /// A step of an action that is not set-valued.
     pub fn of(action: usize) -> Step {
-        Step { action, elements: Vec::new() }
+        Step { action, ..Step::default() }
     }
 
-    /// What the step spells.
+    /// The step that takes as few elements as its action's set allows.
+    pub fn least(spec: &Spec, action: usize) -> Step {
+        let set = spec.symbols().get(action).and_then(|symbol| symbol.set.as_ref());
+        Step { elements: (0..set.map_or(0, |set| set.min)).collect(), ..Step::of(action) }
+    }
+
+    /// The same with an outcome.
+    pub fn with_outcome(self, outcome: Option<usize>) -> Step {
+        Step { outcome, ..self }
+    }
+
+    /// The same with each outcome of its action; the step alone for an action without outcomes.
+    pub(super) fn with_each_outcome(self, spec: &Spec) -> Vec<Step> {
+        let outcomes = spec.symbols().get(self.action).map_or(0, |symbol| symbol.outcomes.len());
+        match outcomes {
+            0 => vec![self],
+            _ => (0..outcomes).map(|outcome| self.clone().with_outcome(Some(outcome))).collect(),
+        }
+    }
+
+    /// What the step spells: with its arguments, or `…` where they are missing.
     pub fn text(&self, spec: &Spec) -> String {
-        spec.symbols().get(self.action).map(|symbol| symbol.text_with(&self.elements)).unwrap_or_default()
+        let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
+        match (&symbol.arguments, &self.arguments) {
+            (None, _) => symbol.text_with(&self.elements),
+            (Some(_), None) => symbol.outline().into_owned(),
+            (Some(_), Some(arguments)) => symbol.text.replacen("{}", &arguments.to_string(), 1),
+        }
+    }
+
+    /// The name of its outcome.
+    pub fn outcome_name<'s>(&self, spec: &'s Spec) -> Option<&'s str> {
+        spec.symbols().get(self.action)?.outcomes.get(self.outcome?).map(String::as_str)
+    }
+
+    /// What the step spells, and after an arrow its outcome.
+    pub fn line(&self, spec: &Spec) -> String {
+        let text = self.text(spec);
+        match self.outcome_name(spec) {
+            Some(outcome) => format!("{}{ARROW}{outcome}", text.trim()),
+            None => text,
+        }
     }
 }
 
+/// What stands before the outcome of a step.
+pub(super) const ARROW: &str = " -> ";
+
 /// A plan: its steps in the order in which the spec's words name them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Plan {
     /// The steps.
     pub steps: Vec<Step>,
@@ -61,8 +109,21 @@ impl Plan {
 pub struct Successor {
     /// The action.
     pub action: usize,
+    /// Its outcome, if it has outcomes: each is a successor of its own.
+    pub outcome: Option<usize>,
     /// Where it leads.
     pub to: Position,
+}
+
+impl Successor {
+    /// How it is shown: the action's label, and after an arrow its outcome.
+    pub fn label(&self, spec: &Spec) -> String {
+        let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
+        match self.outcome.and_then(|outcome| symbol.outcomes.get(outcome)) {
+            Some(outcome) => format!("{}{ARROW}{outcome}", symbol.shown()),
+            None => symbol.shown().into_owned(),
+        }
+    }
 }
 
 /// A plan in the making. Steps can be taken and taken back.
@@ -143,14 +204,15 @@ impl PlanAutomaton {
             if !self.affordable(cost) {
                 continue;
             }
+            let outcome = self.outcome(edge);
             let class = &self.codes.classes[edge.class as usize];
             let to = Position { state: edge.to, cost };
             let open = class.members.iter().filter(|&action| {
                 class.each.is_none() || walk.used.get(action).copied().unwrap_or_default() == 0
             });
-            successors.extend(open.map(|&action| Successor { action, to }));
+            successors.extend(open.map(|&action| Successor { action, outcome, to }));
         }
-        successors.sort_unstable_by_key(|successor| successor.action);
+        successors.sort_by_key(|successor| (successor.action, successor.outcome));
         Ok(successors)
     }
 
@@ -176,7 +238,9 @@ impl PlanAutomaton {
         let mut walk = PartialPlan::new(self);
         for step in &plan.steps {
             let successors = self.allowed(&walk)?;
-            let Some(successor) = successors.iter().find(|successor| successor.action == step.action) else {
+            let meant =
+                |successor: &&Successor| (successor.action, successor.outcome) == (step.action, step.outcome);
+            let Some(successor) = successors.iter().find(meant) else {
                 return Ok(None);
             };
             if !self.takes(step) {
@@ -187,9 +251,13 @@ impl PlanAutomaton {
         Ok(Some(walk))
     }
 
-    /// Whether the elements of a step are a choice that its action has.
+    /// Whether the elements of a step are a choice that its action has, and only an action with arguments has such.
     pub(super) fn takes(&self, step: &Step) -> bool {
-        match self.spec.symbols().get(step.action).and_then(|symbol| symbol.set.as_ref()) {
+        let symbol = self.spec.symbols().get(step.action);
+        if step.arguments.is_some() && symbol.is_none_or(|symbol| symbol.arguments.is_none()) {
+            return false;
+        }
+        match symbol.and_then(|symbol| symbol.set.as_ref()) {
             None => step.elements.is_empty(),
             Some(set) => {
                 (set.min..=set.max).contains(&step.elements.len())

@@ -2,9 +2,9 @@
 
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
-use super::partial::{PartialPlan, Plan, Step};
+use super::partial::{ARROW, PartialPlan, Plan, Step};
 use crate::error::Result;
-use crate::syntax::automaton_spec::{Direction, Spec, Symbol};
+use crate::syntax::automaton_spec::{Direction, Spec, Symbol, WrongArguments};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
@@ -13,8 +13,10 @@ use serde_json::Value;
 pub struct ReadStep {
     /// The step as it is written.
     pub written: String,
-    /// What it may mean: none if no action is known by it, several if they share a label.
+    /// What it may mean: none if no action is known by it, several if they share a label, or if an outcome is not named.
     pub meanings: Vec<Step>,
+    /// What is wrong with its arguments, if that is why it means nothing.
+    pub wrong_arguments: Option<WrongArguments>,
 }
 
 /// A plan as it is written, in the order in which it is carried out.
@@ -27,12 +29,13 @@ pub struct ReadPlan {
 impl ReadPlan {
     /// Reads a plan: a JSON array of steps (or an object with such an array as `steps`), else a line of text a step.
     ///
-    /// A step of JSON is the id of an action, or `{"action": id, "elements": [texts]}`. A line is an action's text, one
-    /// of its aliases, its label or its id; letter case, punctuation, a number before it and `from 2 and 1` after it do
-    /// not matter. Steps are in the order in which they are carried out.
+    /// A step of JSON is the id of an action, or an object with it as `action` and what it has of `elements` (texts),
+    /// `arguments` (a value) and `outcome` (a name). A line is an action's text, one of its aliases, its label or its id,
+    /// with ` -> ` and the outcome after it; letter case, punctuation, a number before it and `from 2 and 1` after it do
+    /// not matter. Steps are in the order in which they are carried out. Arguments are checked against their schema.
     ///
     /// # Errors
-    /// `plan/unreadable`: what begins like JSON is not a plan in JSON.
+    /// `plan/unreadable`: what begins like JSON is not a plan in JSON; limits.
     pub fn parse(text: &str, spec: &Spec) -> Result<ReadPlan> {
         let steps = match text.trim_start().chars().next() {
             Some('[' | '{') => from_json(text, spec)?,
@@ -40,14 +43,18 @@ impl ReadPlan {
                 .lines()
                 .filter(|line| !line.trim().is_empty())
                 .map(|line| from_line(line, spec))
-                .collect(),
+                .collect::<Result<Vec<ReadStep>>>()?,
         };
         Ok(ReadPlan { steps })
     }
 
     /// A plan that was made here.
     pub fn of(plan: &Plan, spec: &Spec) -> ReadPlan {
-        let one = |step: &Step| ReadStep { written: step.text(spec), meanings: vec![step.clone()] };
+        let one = |step: &Step| ReadStep {
+            written: step.line(spec),
+            meanings: vec![step.clone()],
+            wrong_arguments: None,
+        };
         ReadPlan { steps: plan.executed(spec).map(one).collect() }
     }
 
@@ -81,8 +88,15 @@ impl PlanAutomaton {
             if let Some(rest) = text.get(at..).and_then(|rest| rest.strip_prefix(separator)) {
                 for successor in self.allowed(&walk)?.into_iter().rev() {
                     let Some(symbol) = spec.symbols().get(successor.action) else { continue };
+                    let step = Step::of(successor.action).with_outcome(successor.outcome);
                     for (elements, length) in spelled(symbol, &symbol.text, rest) {
-                        let step = Step { action: successor.action, elements };
+                        let step = Step { elements, ..step.clone() };
+                        open.push((step, successor.to, at + separator.len() + length));
+                    }
+                    if let Some((arguments, length)) = with_arguments(symbol, &symbol.text, rest)
+                        && spec.check_arguments(successor.action, &arguments)?.is_none()
+                    {
+                        let step = Step { arguments: Some(arguments), ..step };
                         open.push((step, successor.to, at + separator.len() + length));
                     }
                 }
@@ -113,6 +127,9 @@ impl PlanAutomaton {
 /// passed, the number taken and the bytes read, each visited once.
 fn spelled(symbol: &Symbol, pattern: &str, text: &str) -> Vec<(Vec<usize>, usize)> {
     let Some(set) = &symbol.set else {
+        if symbol.arguments.is_some() {
+            return Vec::new();
+        }
         return Vec::from_iter(text.starts_with(pattern).then_some((Vec::new(), pattern.len())));
     };
     let Some((before, after)) = pattern.split_once("{}") else { return Vec::new() };
@@ -145,6 +162,17 @@ fn spelled(symbol: &Symbol, pattern: &str, text: &str) -> Vec<(Vec<usize>, usize
     found
 }
 
+/// The arguments in a symbol's text at the start of a text, and the bytes that it spells with them.
+fn with_arguments(symbol: &Symbol, pattern: &str, text: &str) -> Option<(Value, usize)> {
+    symbol.arguments.as_ref()?;
+    let (before, after) = pattern.split_once("{}")?;
+    let rest = text.strip_prefix(before)?;
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    let rest = rest.get(values.byte_offset()..)?.strip_prefix(after)?;
+    Some((value, text.len() - rest.len()))
+}
+
 fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
     let value: Value = serde_json::from_str(text).map_err(|e| errors::unreadable(&e.to_string()))?;
     let list = value.get("steps").unwrap_or(&value).as_array();
@@ -155,6 +183,7 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
         let id = id.ok_or_else(|| {
             errors::unreadable("a step is the id of an action, or an object with it as `action`")
         })?;
+        let mut wrong_arguments = None;
         let symbols = spec.symbols().iter().enumerate();
         let mut meanings: Vec<Step> = symbols.filter(|(_, s)| s.id == id).map(|(i, _)| Step::of(i)).collect();
         let written = value.get("elements").and_then(Value::as_array);
@@ -174,23 +203,70 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
                 (None, written) => written.is_none_or(Vec::is_empty),
             }
         });
+        if let Some(arguments) = value.get("arguments") {
+            for step in &mut meanings {
+                wrong_arguments = spec.check_arguments(step.action, arguments)?;
+                step.arguments = Some(arguments.clone());
+            }
+        }
+        if wrong_arguments.is_some() {
+            meanings.clear();
+        }
+        let outcome = value.get("outcome").and_then(Value::as_str);
         steps.push(ReadStep {
             written: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-            meanings,
+            meanings: with_outcomes(meanings, outcome, spec),
+            wrong_arguments,
         });
     }
     Ok(steps)
 }
 
-fn from_line(line: &str, spec: &Spec) -> ReadStep {
+/// The meanings with the outcome of this name, or with each where none is named.
+fn with_outcomes(meanings: Vec<Step>, outcome: Option<&str>, spec: &Spec) -> Vec<Step> {
+    let all = meanings.into_iter().flat_map(|step| step.with_each_outcome(spec));
+    all.filter(|step| outcome.is_none_or(|outcome| step.outcome_name(spec) == Some(outcome))).collect()
+}
+
+fn from_line(line: &str, spec: &Spec) -> Result<ReadStep> {
+    let whole = one_line(line, spec)?;
+    // a text may have an arrow of its own
+    if whole.meanings.is_empty()
+        && let Some((step, outcome)) = line.trim_end().rsplit_once(ARROW)
+    {
+        let step = one_line(step, spec)?;
+        let meanings = with_outcomes(step.meanings, Some(outcome), spec);
+        if !meanings.is_empty() || step.wrong_arguments.is_some() {
+            return Ok(ReadStep { meanings, written: whole.written, ..step });
+        }
+    }
+    Ok(ReadStep { meanings: with_outcomes(whole.meanings, None, spec), ..whole })
+}
+
+fn one_line(line: &str, spec: &Spec) -> Result<ReadStep> {
     let bare = without_number(line);
+    let written = line.trim().to_owned();
+    let mut wrong = None;
+    for (action, symbol) in spec.symbols().iter().enumerate() {
+        for form in [line.trim(), bare.trim()] {
+            let found = with_arguments(symbol, symbol.text.trim(), form);
+            let Some((arguments, _)) = found.filter(|&(_, length)| length == form.len()) else { continue };
+            match spec.check_arguments(action, &arguments)? {
+                None => {
+                    let step = Step { arguments: Some(arguments), ..Step::of(action) };
+                    return Ok(ReadStep { written, meanings: vec![step], wrong_arguments: None });
+                }
+                found => wrong = found,
+            }
+        }
+    }
     // what says more comes first: the text, then an alias, then the id, then a label
     let read = |rank: usize| {
         let mut meanings: Vec<Step> = Vec::new();
         for (action, symbol) in spec.symbols().iter().enumerate() {
             for form in [line, bare, without_sources(bare)] {
                 if let Some(elements) = matches(symbol, form, rank) {
-                    let step = Step { action, elements };
+                    let step = Step { elements, ..Step::of(action) };
                     if !meanings.contains(&step) {
                         meanings.push(step);
                     }
@@ -200,7 +276,8 @@ fn from_line(line: &str, spec: &Spec) -> ReadStep {
         meanings
     };
     let meanings = (0..4).map(read).find(|meanings| !meanings.is_empty());
-    ReadStep { written: line.trim().to_owned(), meanings: meanings.unwrap_or_default() }
+    let meanings = if wrong.is_some() { None } else { meanings };
+    Ok(ReadStep { written, meanings: meanings.unwrap_or_default(), wrong_arguments: wrong })
 }
 
 /// The elements that a line takes, if it means the symbol.
@@ -211,7 +288,7 @@ fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
         return if rank == 0 { elements(symbol, line) } else { None };
     }
     let found = match rank {
-        0 => is(&symbol.text),
+        0 => is(&symbol.outline()),
         1 => symbol.aliases.iter().any(|alias| is(alias)),
         2 => is(&symbol.id),
         _ => symbol.label.as_deref().is_some_and(is),

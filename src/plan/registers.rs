@@ -1,8 +1,8 @@
-//! What a plan's state holds beside the configuration: how often actions and groups came, and what is required.
+//! What a plan's state holds beside the configuration: how often actions and groups came, and what formulas read.
 
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::syntax::automaton_spec::{Codes, Direction, Spec};
+use crate::syntax::automaton_spec::{Assignment, Codes, Direction, Formula, Spec};
 use rustc_hash::FxHashMap;
 
 /// One counter: at least and at most so often.
@@ -17,13 +17,22 @@ struct Counter {
 struct Effect {
     /// Counters that it raises.
     counts: Vec<usize>,
-    /// Flags: it needs these set (forward), or sets them (backward).
+    /// Forward: what must hold, over the places of variables.
+    requires: Formula,
+    /// Forward, per outcome (one for an action without): the places that it gives values.
+    assigns: Vec<Vec<Assignment>>,
+    /// Backward: flags that it sets, for the actions that must come before it in the plan, and so after it in the word.
     needs: Vec<usize>,
-    /// Flags: it sets these (forward), or clears them (backward).
+    /// Backward: flags that it clears.
     gives: Vec<usize>,
+    /// Whether it can come again and again: nothing bounds it but formulas.
+    is_unbounded: bool,
+    /// Whether it can be put in anywhere, any number of times, without forbidding anything.
+    is_harmless: bool,
 }
 
-/// The registers of a spec, and the values that came up, interned.
+/// The registers of a spec, and the values that came up, interned: counters, then the values of the variables that
+/// formulas read (forward), or a flag for each action that is still required (backward).
 #[derive(Debug)]
 pub(super) struct Registers {
     counters: Vec<Counter>,
@@ -31,22 +40,73 @@ pub(super) struct Registers {
     /// Per class, the counter of how many of its members were used, where each may be used once.
     own: Vec<Option<usize>>,
     backward: bool,
-    flags: usize,
     values: Vec<Box<[u32]>>,
     ids: FxHashMap<Box<[u32]>, u32>,
 }
 
 impl Registers {
     pub(super) fn new(spec: &Spec, codes: &Codes) -> Registers {
-        let mut counters = Vec::new();
-        let mut effects = vec![Effect::default(); codes.classes.len()];
-        let mut own = vec![None; codes.classes.len()];
+        let mut registers = Registers {
+            counters: Vec::new(),
+            effects: vec![Effect::default(); codes.classes.len()],
+            own: vec![None; codes.classes.len()],
+            backward: spec.direction() == Direction::Backward,
+            values: Vec::new(),
+            ids: FxHashMap::default(),
+        };
+        registers.count(spec, codes);
+        let mut initial = vec![0; registers.counters.len()];
+        // the places of the variables that formulas read
+        let facts = spec.facts();
+        let mut places: FxHashMap<usize, usize> = FxHashMap::default();
+        for (number, variable) in facts.variables().iter().enumerate() {
+            if facts.is_read(number) {
+                places.insert(number, initial.len());
+                initial.push(if registers.backward { 0 } else { variable.initial });
+            }
+        }
+        let monotone = facts.monotone();
+        for (effect, class) in registers.effects.iter_mut().zip(&codes.classes) {
+            let Some(&first) = class.members.first() else { continue };
+            let rules = facts.rules(first);
+            let assigns = |outcome: Option<usize>| -> Vec<Assignment> {
+                let placed = |(variable, value)| Some((*places.get(&variable)?, value));
+                rules.effects(outcome).filter_map(placed).collect()
+            };
+            if registers.backward {
+                let required =
+                    rules.requires.atoms().filter_map(|(variable, _)| places.get(&variable).copied());
+                effect.needs = required.collect();
+                effect.gives = assigns(None).into_iter().map(|(place, _)| place).collect();
+                effect.assigns = vec![Vec::new()];
+            } else {
+                effect.requires =
+                    rules.requires.renumbered(|variable| places.get(&variable).copied().unwrap_or(0));
+                effect.assigns = match rules.outcomes.len() {
+                    0 => vec![assigns(None)],
+                    outcomes => (0..outcomes).map(|outcome| assigns(Some(outcome))).collect(),
+                };
+            }
+            let bounded = |&counter: &usize| registers.counters[counter].max < u32::MAX;
+            effect.is_unbounded = !effect.counts.iter().any(bounded);
+            let outcomes = (0..rules.outcomes.len().max(1)).flat_map(|outcome| rules.effects(Some(outcome)));
+            let mut read = outcomes.filter(|(variable, _)| facts.is_read(*variable));
+            effect.is_harmless = effect.is_unbounded
+                && rules.requires.is_always()
+                && read.all(|(variable, value)| monotone[variable] && value == 1);
+        }
+        registers.intern(initial.into());
+        registers
+    }
+
+    /// The counters of the spec's limits.
+    fn count(&mut self, spec: &Spec, codes: &Codes) {
         for (number, class) in codes.classes.iter().enumerate() {
             let members = u32::try_from(class.members.len()).unwrap_or(u32::MAX);
             if let Some((min, _)) = class.each {
-                own[number] = Some(counters.len());
-                effects[number].counts.push(counters.len());
-                counters.push(Counter { min: min * members, max: members });
+                self.own[number] = Some(self.counters.len());
+                self.effects[number].counts.push(self.counters.len());
+                self.counters.push(Counter { min: min * members, max: members });
             }
         }
         for limit in spec.symbol_limits().iter().filter(|limit| !limit.is_once()) {
@@ -57,49 +117,30 @@ impl Registers {
                 .collect();
             classes.sort_unstable();
             classes.dedup();
-            classes.iter().for_each(|&class| effects[class].counts.push(counters.len()));
-            counters.push(Counter { min: limit.min, max: limit.max.unwrap_or(u32::MAX) });
+            classes.iter().for_each(|&class| self.effects[class].counts.push(self.counters.len()));
+            self.counters.push(Counter { min: limit.min, max: limit.max.unwrap_or(u32::MAX) });
         }
-        let ids: FxHashMap<&str, usize> =
-            spec.symbols().iter().enumerate().map(|(place, symbol)| (symbol.id.as_str(), place)).collect();
-        let mut flags: FxHashMap<usize, usize> = FxHashMap::default();
-        for (number, class) in codes.classes.iter().enumerate() {
-            for required in class.members.iter().flat_map(|&symbol| &spec.symbols()[symbol].requires) {
-                let Some(&required) = ids.get(required.as_str()) else { continue };
-                let next = counters.len() + flags.len();
-                let flag = *flags.entry(required).or_insert(next);
-                effects[number].needs.push(flag);
-                if flag == next
-                    && let Some(class) = codes.class_of.get(required).copied().flatten()
-                {
-                    effects[class].gives.push(flag);
-                }
-            }
-        }
-        let width = counters.len() + flags.len();
-        let backward = spec.direction() == Direction::Backward;
-        let mut registers = Registers {
-            counters,
-            effects,
-            own,
-            backward,
-            flags: flags.len(),
-            values: Vec::new(),
-            ids: FxHashMap::default(),
-        };
-        registers.intern(vec![0; width].into());
-        registers
     }
 
     /// Whether there are any: without them every configuration can be completed.
     pub(super) fn is_empty(&self) -> bool {
-        self.counters.is_empty() && self.flags == 0
+        self.values.first().is_none_or(|value| value.is_empty())
     }
 
-    /// Whether an action of the class changes the registers, or depends on them.
-    pub(super) fn concerns(&self, class: usize) -> bool {
-        let effect = &self.effects[class];
-        !(effect.counts.is_empty() && effect.needs.is_empty() && effect.gives.is_empty())
+    /// Whether an action of the class can come again and again as far as counters go.
+    pub(super) fn is_unbounded(&self, class: usize) -> bool {
+        self.effects[class].is_unbounded
+    }
+
+    /// Whether an action of the class can be put in anywhere, any number of times: it requires nothing, no counter bounds
+    /// it, and all that it changes is monotone.
+    pub(super) fn is_harmless(&self, class: usize) -> bool {
+        self.effects[class].is_harmless
+    }
+
+    /// How many outcomes an action of the class has; 1 without any.
+    pub(super) fn outcomes(&self, class: usize) -> usize {
+        self.effects[class].assigns.len()
     }
 
     fn intern(&mut self, value: Box<[u32]>) -> u32 {
@@ -117,17 +158,13 @@ impl Registers {
         self.own[class].map_or(0, |counter| self.values[id as usize][counter])
     }
 
-    /// The registers after an action of the class, if it may come.
-    pub(super) fn after(&mut self, id: u32, class: usize) -> Option<u32> {
+    /// The registers after an action of the class with an outcome, if it may come.
+    pub(super) fn after(&mut self, id: u32, class: usize, outcome: usize) -> Option<u32> {
         let effect = &self.effects[class];
         let value = &self.values[id as usize];
-        let full = |&counter: &usize| value[counter] >= self.counters[counter].max;
-        let missing = !self.backward && effect.needs.iter().any(|&flag| value[flag] == 0);
-        if missing || effect.counts.iter().any(full) {
+        let is_full = |&counter: &usize| value[counter] >= self.counters[counter].max;
+        if effect.counts.iter().any(is_full) || !effect.requires.holds(|place| value[place]) {
             return None;
-        }
-        if !self.concerns(class) {
-            return Some(id);
         }
         let mut value = value.clone();
         for &counter in &effect.counts {
@@ -137,11 +174,11 @@ impl Registers {
                 value[counter] += 1;
             }
         }
-        let gives = u32::from(!self.backward);
-        effect.gives.iter().for_each(|&flag| value[flag] = gives);
-        if self.backward {
-            effect.needs.iter().for_each(|&flag| value[flag] = 1);
+        for &(place, new) in effect.assigns.get(outcome).into_iter().flatten() {
+            value[place] = new;
         }
+        effect.gives.iter().for_each(|&place| value[place] = 0);
+        effect.needs.iter().for_each(|&place| value[place] = 1);
         Some(self.intern(value))
     }
 

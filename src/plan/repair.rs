@@ -90,6 +90,7 @@ impl PlanAutomaton {
                 if !self.affordable(to.cost) || self.completable(to)? == Completable::No {
                     continue;
                 }
+                let outcome = self.outcome(edge);
                 let class = self.codes.classes[edge.class as usize].clone();
                 for action in class.members {
                     let mut used = used.clone();
@@ -100,15 +101,11 @@ impl PlanAutomaton {
                         used.push(action);
                         used.sort_unstable();
                     }
-                    let min = spec
-                        .symbols()
-                        .get(action)
-                        .and_then(|symbol| symbol.set.as_ref())
-                        .map_or(0, |set| set.min);
-                    let step = Step { action, elements: (0..min).collect() };
+                    let step = Step::least(&spec, action).with_outcome(outcome);
                     if let Some(given) = given {
-                        let meant =
-                            given.meanings.iter().find(|step| step.action == action && self.takes(step));
+                        let meant = given.meanings.iter().find(|step| {
+                            (step.action, step.outcome) == (action, outcome) && self.takes(step)
+                        });
                         let (cost, edit) = match meant {
                             Some(step) => (edits, Edit::Keep(step.clone())),
                             None => {

@@ -66,7 +66,10 @@ impl PlanSampler {
             }
             let Some(successor) = chosen else { return Ok(walk.into_plan()) };
             let elements = self.elements(plans, successor.action);
-            walk.push(Step { action: successor.action, elements }, successor.to);
+            walk.push(
+                Step { elements, ..Step::of(successor.action).with_outcome(successor.outcome) },
+                successor.to,
+            );
         }
     }
 

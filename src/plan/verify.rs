@@ -52,6 +52,7 @@ impl PlanAutomaton {
         let mut found = Vec::new();
         for edge in self.steps(at.state)? {
             let cost = at.cost.saturating_add(self.cost(edge.class));
+            let outcome = self.outcome(edge);
             let class = self.codes.classes[edge.class as usize].clone();
             if !self.affordable(cost) {
                 continue;
@@ -61,7 +62,7 @@ impl PlanAutomaton {
                     continue;
                 }
                 for step in wanted(action) {
-                    if !self.takes(&step) {
+                    if step.outcome != outcome || !self.takes(&step) {
                         continue;
                     }
                     let mut used = used.clone();
@@ -174,10 +175,7 @@ impl PlanAutomaton {
     /// As [`after`](PlanAutomaton::after), for every action; set-valued ones take as few elements as they may.
     fn after_any(&mut self, spot: &Spot) -> Result<Vec<(Spot, Step)>> {
         let spec = self.shared_spec();
-        let smallest = |action: usize| {
-            let set = spec.symbols().get(action).and_then(|symbol| symbol.set.as_ref());
-            vec![Step { action, elements: (0..set.map_or(0, |set| set.min)).collect() }]
-        };
+        let smallest = |action: usize| Step::least(&spec, action).with_each_outcome(&spec);
         self.after(spot, &smallest)
     }
 

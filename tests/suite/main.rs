@@ -42,6 +42,7 @@ mod places;
 mod plan_cli;
 mod plan_data;
 mod plan_model;
+mod plan_rules;
 mod plan_search;
 mod plan_specs;
 mod plans;

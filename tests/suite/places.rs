@@ -26,7 +26,8 @@ fn read_spec(source: &str, limits: &Limits) -> Result<Grammar> {
         true => automaton_spec::Format::Json,
         false => automaton_spec::Format::Toml,
     };
-    let options = automaton_spec::Options { format, parameters, limits: limits.clone() };
+    let options =
+        automaton_spec::Options { format, parameters, limits: limits.clone(), ..Default::default() };
     automaton_spec::compile(source, &options).map(|compiled| compiled.grammar)
 }
 

@@ -43,9 +43,14 @@ fn asked(choices: usize, after: fn(&str) -> Vec<(char, f32)>) -> (Vec<f64>, Resu
     let built = built.special(TokenId::new(END), "<end>").eos([TokenId::new(END)]).build().unwrap();
     let mut model = script(after);
     let encode = Box::new(|_: &str| Ok(vec![PROMPT]));
-    let mut policy =
-        ModelPolicy::new(&mut model, Arc::new(built), encode, PromptMode::Likelihood, SamplingParams::default())
-            .unwrap();
+    let mut policy = ModelPolicy::new(
+        &mut model,
+        Arc::new(built),
+        encode,
+        PromptMode::Likelihood,
+        SamplingParams::default(),
+    )
+    .unwrap();
     let question = question(choices);
     (policy.scores(&question).unwrap_or_default(), policy.choose(&question).map(|answer| answer.places[0]))
 }

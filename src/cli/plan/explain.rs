@@ -5,7 +5,8 @@ use crate::automaton::words::Count;
 use crate::cli::errors;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::error::ErrorKind;
-use crate::plan::{Completable, Objective, PartialPlan, Step, tree_text};
+use crate::plan::{Completable, Objective, PartialPlan, Step, Successor, tree_text};
+use crate::syntax::automaton_spec::Symbol;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -14,12 +15,21 @@ use std::io::Write;
 pub(super) struct Arguments {
     #[command(flatten)]
     spec: SpecArgs,
-    /// The steps so far, by the ids of their actions, with commas between them
+    /// The steps so far, by the ids of their actions (with an outcome: ID=OUTCOME), with commas between them
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     steps: Vec<String>,
     /// Write one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// The id of an action, with an equals sign and its outcome.
+fn name(symbols: &[Symbol], successor: &Successor) -> String {
+    let Some(symbol) = symbols.get(successor.action) else { return String::new() };
+    match successor.outcome.and_then(|outcome| symbol.outcomes.get(outcome)) {
+        Some(outcome) => format!("{}={outcome}", symbol.id),
+        None => symbol.id.clone(),
+    }
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -29,19 +39,13 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     for id in arguments.steps.iter().map(|id| id.trim()) {
         let successors = plans.allowed(&walk)?;
         let symbols = spec.symbols();
-        let successor = successors
-            .iter()
-            .find(|successor| symbols.get(successor.action).is_some_and(|symbol| symbol.id == id));
-        let Some(&successor) = successor else {
-            let allowed = successors
-                .iter()
-                .filter_map(|successor| symbols.get(successor.action))
-                .map(|s| s.id.as_str());
-            return Err(errors::step_not_allowed(id, &allowed.collect::<Vec<_>>()).into());
+        let named = |successor: &Successor| name(symbols, successor);
+        let Some(&successor) = successors.iter().find(|successor| named(successor) == id) else {
+            let allowed: Vec<String> = successors.iter().map(named).collect();
+            let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
+            return Err(errors::step_not_allowed(id, &allowed).into());
         };
-        let least =
-            symbols.get(successor.action).and_then(|symbol| symbol.set.as_ref()).map_or(0, |set| set.min);
-        walk.push(Step { action: successor.action, elements: (0..least).collect() }, successor.to);
+        walk.push(Step::least(&spec, successor.action).with_outcome(successor.outcome), successor.to);
     }
     let at = walk.position();
     let mut count = |position| match plans.count_from(position) {
@@ -66,14 +70,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             },
         };
         let fewest = plans.fewest_steps(successor.to.state)?.map(|steps| steps + 1);
-        rows.push((symbol, completable, completions, fewest));
+        rows.push((name(spec.symbols(), &successor), symbol, completable, completions, fewest));
     }
     if arguments.json {
         let choices: Vec<Value> = rows
             .iter()
-            .map(|(symbol, completable, completions, fewest)| {
+            .map(|(name, _, completable, completions, fewest)| {
                 json!({
-                    "action": symbol.id,
+                    "action": name,
                     "leads_on": match completable {
                         Completable::Yes => Some(true),
                         Completable::No => Some(false),
@@ -102,18 +106,18 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     {
         writeln!(output, "the cheapest costs {}", plan.cost(&spec))?;
     }
-    let ids = rows.iter().map(|(symbol, ..)| symbol.id.chars().count()).max().unwrap_or(0).max(6);
-    let counts = rows.iter().map(|(_, _, count, _)| count.len()).max().unwrap_or(0).max(5);
+    let ids = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0).max(6);
+    let counts = rows.iter().map(|(_, _, _, count, _)| count.len()).max().unwrap_or(0).max(5);
     if !rows.is_empty() {
         writeln!(output, "\n{:ids$}  {:>counts$}  steps left  text", "action", "plans")?;
     }
-    for (symbol, completable, completions, fewest) in rows {
+    for (name, symbol, completable, completions, fewest) in rows {
         let left = match (completable, fewest) {
             (Completable::No, _) => "dead end".to_owned(),
             (_, Some(fewest)) => fewest.to_string(),
             (_, None) => "unknown".to_owned(),
         };
-        let id = format!("{}{}", symbol.id, " ".repeat(ids - symbol.id.chars().count()));
+        let id = format!("{name}{}", " ".repeat(ids - name.chars().count()));
         writeln!(output, "{id}  {completions:>counts$}  {left:>10}  {}", symbol.shown())?;
     }
     Ok(Exit::Done)

@@ -39,7 +39,7 @@ pub(super) fn table(plan: &Plan, spec: &Spec, output: &mut Output) -> io::Result
 }
 
 fn one_line(step: &Step, spec: &Spec) -> String {
-    step.text(spec).trim().replace('\n', " ")
+    step.line(spec).trim().replace('\n', " ")
 }
 
 /// A plan on one line.
@@ -53,14 +53,25 @@ pub(super) fn json(plan: &Plan, spec: &Spec) -> Value {
     let step = |step: &Step| {
         let symbol = spec.symbols().get(step.action);
         let id = symbol.map(|symbol| symbol.id.as_str()).unwrap_or_default();
-        match symbol.and_then(|symbol| symbol.set.as_ref()) {
-            None => json!(id),
-            Some(set) => {
-                let elements: Vec<&String> =
-                    step.elements.iter().filter_map(|&place| set.of.get(place)).collect();
-                json!({ "action": id, "elements": elements })
-            }
+        let set = symbol.and_then(|symbol| symbol.set.as_ref());
+        let outcome = step.outcome_name(spec);
+        if set.is_none() && outcome.is_none() && step.arguments.is_none() {
+            return json!(id);
         }
+        let mut object = serde_json::Map::new();
+        object.insert("action".to_owned(), json!(id));
+        if let Some(set) = set {
+            let elements: Vec<&String> =
+                step.elements.iter().filter_map(|&place| set.of.get(place)).collect();
+            object.insert("elements".to_owned(), json!(elements));
+        }
+        if let Some(arguments) = &step.arguments {
+            object.insert("arguments".to_owned(), arguments.clone());
+        }
+        if let Some(outcome) = outcome {
+            object.insert("outcome".to_owned(), json!(outcome));
+        }
+        Value::Object(object)
     };
     plan.executed(spec).map(step).collect()
 }

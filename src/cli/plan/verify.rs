@@ -6,12 +6,12 @@ use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{messages, source};
 use crate::error::ErrorKind;
 use crate::plan::{Edit, ReadPlan, Repair, Verdict};
-use crate::syntax::automaton_spec::Spec;
+use crate::syntax::automaton_spec::{Spec, WrongArguments};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// A plan is a JSON list of ids of actions (of a set-valued one: {"action": ID, "elements": [TEXTS]}), or a line of text a
+/// A plan is a JSON list of ids of actions (of a set-valued one: {"action": ID, "elements": [TEXTS]}; with arguments or an outcome: {"action": ID, "arguments": VALUE, "outcome": NAME}), or a line of text a
 /// step, in the order of execution. The exit code is 1 if it is not a plan of the spec.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -67,6 +67,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             };
             let found = plan.steps.get(step).map(|step| step.written.as_str());
             let known = plan.steps.get(step).is_some_and(|step| !step.meanings.is_empty());
+            let wrong_arguments = plan.steps.get(step).and_then(|step| step.wrong_arguments.as_ref());
             let mut labels: Vec<String> = Vec::new();
             for symbol in feasible.iter().filter_map(|&action| spec.symbols().get(action)) {
                 labels.push(symbol.outline().trim().to_owned());
@@ -80,6 +81,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                     "step": step + 1,
                     "found": found,
                     "known": known,
+                    "wrong_arguments": wrong_arguments.map(|wrong| json!({ "at": wrong.pointer, "found": wrong.found })),
                     "feasible": labels,
                     "may_end": may_end,
                     "nearest": nearest,
@@ -88,6 +90,16 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                 writeln!(output, "wrong at step {}", step + 1)?;
                 match (found, known) {
                     (Some(found), true) => writeln!(output, "  found: {found}")?,
+                    (Some(found), false) if wrong_arguments.is_some() => {
+                        writeln!(output, "  found: {found}")?;
+                        let wrong = wrong_arguments.into_iter();
+                        for WrongArguments { pointer, found } in wrong {
+                            writeln!(
+                                output,
+                                "  the arguments are not as their schema has them, at #{pointer}: {found}"
+                            )?;
+                        }
+                    }
                     (Some(found), false) => {
                         writeln!(output, "  found: {found} (no action is known by that)")?
                     }

@@ -34,8 +34,8 @@ impl Search for Backtracking {
 /// A place on the path.
 #[derive(Default)]
 struct Level {
-    /// The actions tried here, `None` being the end.
-    tried: FxHashSet<Option<usize>>,
+    /// The actions, with their outcomes, tried here; `None` is the end.
+    tried: FxHashSet<Option<(usize, Option<usize>)>>,
     /// The decisions that led here from the level before.
     decisions: Vec<Decision>,
     /// The natural logarithm of the probability of the choice that led here, where it is known.
@@ -53,7 +53,7 @@ fn depth_first(problem: &mut Problem<'_>, offered: Offered) -> Result<Outcome> {
         is_cut |= is_deepest;
         let mut choices = if is_deepest { Vec::new() } else { problem.choices(&partial, offered)? };
         choices.retain(|choice: &Choice| {
-            let action = choice.successor.map(|successor| successor.action);
+            let action = choice.successor.map(|next| (next.action, next.outcome));
             !here.tried.contains(&action) && choice.successor.is_none_or(|next| !dead.contains(&next.to))
         });
         if choices.is_empty() {
@@ -71,7 +71,7 @@ fn depth_first(problem: &mut Problem<'_>, offered: Offered) -> Result<Outcome> {
             continue;
         }
         let chosen = problem.choose(&partial, choices)?;
-        here.tried.insert(chosen.choice.successor.map(|successor| successor.action));
+        here.tried.insert(chosen.choice.successor.map(|next| (next.action, next.outcome)));
         let mut next = Level { score: chosen.score, ..Level::default() };
         next.decisions.extend(chosen.decision);
         let Some(successor) = chosen.choice.successor else {

@@ -99,7 +99,7 @@ impl<'a> Problem<'a> {
         steps_left: Option<u64>,
     ) -> Choice {
         let symbol = self.plans.spec().symbols().get(successor.action);
-        let label = symbol.map(|symbol| symbol.shown().into_owned()).unwrap_or_default();
+        let label = successor.label(self.plans.spec());
         let cost = symbol.map_or(0, |symbol| symbol.cost);
         Choice { successor: Some(successor), label, cost, completable, steps_left }
     }
@@ -139,7 +139,7 @@ impl<'a> Problem<'a> {
         partial: &mut PartialPlan,
         successor: Successor,
     ) -> Result<Option<Decision>> {
-        partial.push(Step::of(successor.action), successor.to);
+        partial.push(Step::of(successor.action).with_outcome(successor.outcome), successor.to);
         let Some(question) = self.questions.ask_set(self.plans, partial)? else { return Ok(None) };
         let answer = self.answer(&question)?;
         partial.set_elements(answer.places.clone());

@@ -5,9 +5,10 @@
 //! tools, each at most once, has states for how many tools *of a kind* were used, not for which.
 
 use super::errors;
-use super::limits::Limit;
+use super::facts::Assignment;
+use super::formula::Formula;
 use super::productions::{Item, Productions};
-use super::symbol::Symbol;
+use super::spec::Spec;
 use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::limits::Limits;
@@ -42,18 +43,18 @@ struct Signature {
     each: Option<(u32, u32)>,
     groups: Vec<usize>,
     cost: u64,
+    requires: Formula,
+    assigns: Vec<Assignment>,
+    outcomes: Vec<Vec<Assignment>>,
     /// The symbol itself, where it cannot share.
     own: Option<usize>,
 }
 
 impl Codes {
     /// Gives codes to the symbols in use. That copies a body once for each symbol in it: `grammar_nodes` bounds the items.
-    pub(super) fn new(
-        symbols: &[Symbol],
-        symbol_limits: &[Limit],
-        productions: &Productions,
-        limits: &Limits,
-    ) -> Result<Codes> {
+    pub(super) fn new(spec: &Spec) -> Result<Codes> {
+        let (symbols, symbol_limits) = (spec.symbols(), spec.symbol_limits());
+        let (productions, limits, facts) = (spec.productions(), spec.limits(), spec.facts());
         let mut copied = 0usize;
         let hole = Item::symbol(usize::MAX);
         let mut places: FxHashMap<usize, BTreeSet<(usize, Vec<Item>)>> = FxHashMap::default();
@@ -75,19 +76,18 @@ impl Codes {
                 }
             }
         }
-        let ids: FxHashMap<&str, usize> =
-            symbols.iter().enumerate().map(|(i, s)| (s.id.as_str(), i)).collect();
-        for (place, symbol) in symbols.iter().enumerate() {
-            if symbol.set.is_some() || !symbol.requires.is_empty() {
-                alone.insert(place);
-            }
-            alone.extend(symbol.requires.iter().filter_map(|id| ids.get(id.as_str())));
-        }
+        // subsets and names of outcomes are those of one action
+        let has_own = symbols.iter().enumerate().filter(|(_, s)| s.set.is_some() || !s.outcomes.is_empty());
+        alone.extend(has_own.map(|(place, _)| place));
         // per symbol: the limits that count it, by their places
         let mut counted_by: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (number, limit) in symbol_limits.iter().enumerate() {
             limit.symbols.iter().for_each(|&symbol| counted_by.entry(symbol).or_default().push(number));
         }
+        // what no formula reads does not decide what may follow
+        let read = |assigns: &[Assignment]| -> Vec<Assignment> {
+            assigns.iter().copied().filter(|&(variable, _)| facts.is_read(variable)).collect()
+        };
         let mut codes = Codes { classes: Vec::new(), class_of: vec![None; symbols.len()], width: 1 };
         let mut known: FxHashMap<Signature, usize> = FxHashMap::default();
         for (&symbol, places) in places.iter().collect::<std::collections::BTreeMap<_, _>>() {
@@ -102,6 +102,9 @@ impl Codes {
                 each,
                 groups,
                 cost: symbols.get(symbol).map_or(0, |symbol| symbol.cost),
+                requires: facts.rules(symbol).requires.clone(),
+                assigns: read(&facts.rules(symbol).assigns),
+                outcomes: facts.rules(symbol).outcomes.iter().map(|outcome| read(&outcome.assigns)).collect(),
                 own: alone.contains(&symbol).then_some(symbol),
             };
             let next = codes.classes.len();

@@ -150,6 +150,10 @@ pub(super) struct Document {
     /// The rules of a `cfg`.
     #[schemars(with = "Option<RulesForm>")]
     pub rules: Option<Rules>,
+    /// Flags and facts of formulas, with their values; flags that some effect sets need not be listed.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, super::rules::FactForm>")]
+    pub facts: super::rules::WrittenFacts,
     /// How often symbols may come.
     #[serde(default)]
     pub limits: SymbolLimits,

@@ -11,7 +11,7 @@ fn error(diagnostic: Diagnostic) -> Error {
 }
 
 /// At most a dozen names, quoted.
-fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let mut names = names.into_iter();
     let shown: Vec<String> = names.by_ref().take(SHOWN).map(|name| format!("`{}`", excerpt(name))).collect();
@@ -95,6 +95,9 @@ pub(super) fn undefined<'a>(
         "state" => "a state is one that accepts or that a transition leaves, or is listed in `states`",
         "stack symbol" => "a stack symbol is `stack_start` or one that some transition pushes",
         "head" => "write rules for it, or correct the name",
+        "action, group, flag or fact" => {
+            "correct the name; a flag is one that some `effects` or outcome sets, or that `facts` declares"
+        }
         _ if place.starts_with("/limits") => "a name in `limits` is that of a symbol or of a group",
         _ => "a name in a body is a symbol or the head of a rule",
     };
@@ -103,15 +106,6 @@ pub(super) fn undefined<'a>(
             .at(Place::Pointer(place))
             .help(did_you_mean(name, known.iter().copied(), otherwise))
             .allowed(list(known)),
-    )
-}
-
-pub(super) fn requires_group(name: &str, place: String) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/undefined", format!("`{}` is a group, not a symbol", excerpt(name)))
-            .at(Place::Pointer(place))
-            .allowed("names of symbols, all of which must be carried out before")
-            .help("name the symbols of the group that are required"),
     )
 }
 

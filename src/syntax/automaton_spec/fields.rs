@@ -53,7 +53,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
 }
 
 /// One name or a list of names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Names(pub Vec<String>);
 
 /// The form of [`Names`], for the schema.

@@ -2,7 +2,6 @@
 
 use super::document::Document;
 use super::errors;
-use super::finite::symbol_names;
 use super::productions::Productions;
 use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -110,25 +109,11 @@ impl<'d> Names<'d> {
     }
 }
 
-/// Checks what symbols say of themselves: their sets, and the symbols that they require.
+/// Checks the sets of symbols.
 pub(super) fn check_symbols(document: &Document) -> Result<()> {
     let mut errors = Errors::default();
-    let numbers = document.symbol_numbers();
-    let groups: FxHashSet<&str> =
-        document.symbols.0.iter().flat_map(|symbol| symbol.groups.iter().map(String::as_str)).collect();
     for symbol in &document.symbols.0 {
         let id = symbol.id.as_str();
-        for (i, required) in symbol.requires.iter().enumerate() {
-            if errors.is_full() {
-                break;
-            }
-            let place = || super::document::pointer(["symbols", id, "requires", &i.to_string()]);
-            if groups.contains(required.as_str()) && !numbers.contains_key(required.as_str()) {
-                errors.push(errors::requires_group(required, place()));
-            } else if !numbers.contains_key(required.as_str()) {
-                errors.push(errors::undefined("symbol", required, place(), symbol_names(document)));
-            }
-        }
         let Some(set) = &symbol.set else { continue };
         let distinct: FxHashSet<&str> = set.of.iter().map(String::as_str).collect();
         let wrong = if set.of.is_empty() {

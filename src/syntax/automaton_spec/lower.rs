@@ -1,33 +1,35 @@
 //! Productions as a grammar, with the limits on symbols beside them.
 
-use super::document::{Direction, Document};
-use super::errors;
+use super::arguments::Arguments;
+use super::formula::Formula;
 use super::limits::Limit;
-use super::productions::{Item, Productions};
+use super::productions::Item;
+use super::requirements::Requirement;
 use super::separate::separate;
+use super::spec::Spec;
 use super::symbol::{Symbol, SymbolSet};
 use super::unique::two_readings;
+use super::{errors, rule_errors};
 use crate::error::Result;
 use crate::grammar::{ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
-use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Builds the grammar.
-pub(super) fn lower(
-    document: &Document,
-    productions: &Productions,
-    symbol_limits: &[Limit],
-    limits: &Limits,
-) -> Result<Grammar> {
+pub(super) fn lower(spec: &Spec) -> Result<Grammar> {
+    let (document, productions, limits) = (spec.document(), spec.productions(), spec.limits());
+    let symbol_limits = spec.symbol_limits();
     if document.limits.max_cost.is_some() {
         return Err(errors::cost_in_text());
     }
     let used = productions.symbols();
-    let constraints = Constraints { document, limits: symbol_limits, used: &used };
-    let requires = used.iter().any(|&symbol| !document.symbols.0[symbol].requires.is_empty());
+    let with_outcomes = used.iter().map(|&symbol| &document.symbols.0[symbol]);
+    if let Some(symbol) = with_outcomes.into_iter().find(|symbol| !symbol.outcomes.is_empty()) {
+        return Err(rule_errors::outcomes_in_text(&symbol.id));
+    }
+    let requires = used.iter().any(|&symbol| !spec.facts().rules(symbol).requires.is_always());
     let constrained = requires || !symbol_limits.is_empty();
     if constrained {
-        constraints.check_texts(limits)?;
+        check_texts(spec, &used)?;
     }
     let separated;
     let productions = if document.separator.is_empty() {
@@ -38,7 +40,7 @@ pub(super) fn lower(
     };
 
     let mut lowering = Lowering {
-        document,
+        spec,
         builder: GrammarBuilder::with_limits(limits.clone()),
         texts: FxHashMap::default(),
         rules: Vec::new(),
@@ -52,12 +54,17 @@ pub(super) fn lower(
         lowering.builder.define(lowering.rules[head], body);
     }
     let start = lowering.rules[productions.start];
+    let letters: Vec<(usize, ExprId)> = match constrained {
+        true => used.iter().map(|&symbol| (symbol, lowering.item(Item::symbol(symbol)))).collect(),
+        false => Vec::new(),
+    };
     let mut g = lowering.builder;
     if !constrained && document.prefix.is_empty() && document.suffix.is_empty() {
         return g.build(start);
     }
     let mut word = g.rule(start);
     if constrained {
+        let constraints = Constraints { spec, limits: symbol_limits, letters: &letters };
         let operands = constraints.operands(&mut g)?;
         word = g.intersection(operands.into_iter().chain([word]));
     }
@@ -68,8 +75,8 @@ pub(super) fn lower(
     g.build(root)
 }
 
-struct Lowering<'d> {
-    document: &'d Document,
+struct Lowering<'s> {
+    spec: &'s Spec,
     builder: GrammarBuilder,
     texts: FxHashMap<Item, ExprId>,
     rules: Vec<RuleId>,
@@ -114,23 +121,37 @@ impl Lowering<'_> {
         match item {
             Item::Nonterminal(head) => self.builder.rule(self.rules[head]),
             Item::Symbol { symbol, separated } => {
-                let (document, builder) = (self.document, &mut self.builder);
-                *self.texts.entry(item).or_insert_with(|| {
-                    let separator = if separated { document.separator.as_str() } else { "" };
-                    let symbol = &document.symbols.0[symbol];
-                    match (&symbol.set, symbol.text.split_once("{}")) {
-                        (Some(set), Some((before, after))) => {
-                            let before = builder.text(format!("{separator}{before}"));
-                            let set = subset(set, builder);
-                            let after = builder.text(after);
-                            builder.sequence([before, set, after])
-                        }
-                        _ => builder.text(format!("{separator}{}", symbol.text)),
-                    }
-                })
+                if let Some(&known) = self.texts.get(&item) {
+                    return known;
+                }
+                let separator = if separated { self.spec.separator() } else { "" };
+                let arguments = self.spec.arguments(symbol);
+                let made = spelled(&self.spec.symbols()[symbol], separator, arguments, &mut self.builder);
+                self.texts.insert(item, made);
+                made
             }
         }
     }
+}
+
+/// What a symbol spells, with a separator before it.
+pub(crate) fn spelled(
+    symbol: &Symbol,
+    separator: &str,
+    arguments: Option<&Arguments>,
+    g: &mut GrammarBuilder,
+) -> ExprId {
+    let Some((before, after)) = symbol.text.split_once("{}") else {
+        return g.text(format!("{separator}{}", symbol.text));
+    };
+    let inner = match (&symbol.set, arguments) {
+        (Some(set), _) => subset(set, g),
+        (None, Some(arguments)) => g.import(arguments.grammar()),
+        (None, None) => return g.text(format!("{separator}{}", symbol.text)),
+    };
+    let before = g.text(format!("{separator}{before}"));
+    let after = g.text(after);
+    g.sequence([before, inner, after])
 }
 
 /// The texts of the subsets of a set, each in the order of the list: linear in the set and its greatest size.
@@ -159,20 +180,18 @@ pub(crate) fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
 
 /// Beside the productions: what each word must be, for the limits and requirements on symbols.
 struct Constraints<'s> {
-    document: &'s Document,
+    spec: &'s Spec,
     limits: &'s [Limit],
-    used: &'s [usize],
+    /// The symbols in use, in rising order, and what each spells.
+    letters: &'s [(usize, ExprId)],
 }
 
 impl Constraints<'_> {
-    fn text(&self, symbol: usize) -> &str {
-        self.document.symbols.0[symbol].text.as_str()
-    }
-
-    /// The languages in which the words must be. Each is as large as the number of symbols in use.
+    /// The languages in which the words must be. Each is as large as the number of symbols in use, times the values of
+    /// the variables of its formula.
     fn operands(&self, g: &mut GrammarBuilder) -> Result<Vec<ExprId>> {
         let spend =
-            |g: &GrammarBuilder| g.work().spend(8 * self.used.len()).map_err(|e| errors::at_limits(&e));
+            |g: &GrammarBuilder| g.work().spend(8 * self.letters.len()).map_err(|e| errors::at_limits(&e));
         let mut operands = Vec::new();
         if self.limits.iter().any(Limit::is_once) {
             operands.push(self.once(g));
@@ -181,12 +200,26 @@ impl Constraints<'_> {
             spend(g)?;
             operands.push(self.with_gaps(g, &limit.symbols, limit.min, limit.max));
         }
-        for &symbol in self.used {
-            for required in &self.document.symbols.0[symbol].requires {
-                spend(g)?;
-                let required = self.used.iter().find(|&&r| self.document.symbols.0[r].id == *required);
-                operands.push(self.requirement(g, symbol, required.copied()));
+        let mut formulas: Vec<(Formula, Vec<usize>)> = Vec::new();
+        let mut places: FxHashMap<Formula, usize> = FxHashMap::default();
+        for &(symbol, _) in self.letters {
+            for formula in self.spec.facts().rules(symbol).requires.conjuncts() {
+                let next = formulas.len();
+                let place = *places.entry(formula.clone()).or_insert(next);
+                if place == next {
+                    formulas.push((formula, Vec::new()));
+                }
+                formulas[place].1.push(symbol);
             }
+        }
+        let requirement = Requirement {
+            facts: self.spec.facts(),
+            direction: self.spec.direction(),
+            letters: self.letters,
+            separator: self.spec.separator(),
+        };
+        for (formula, symbols) in &formulas {
+            operands.push(requirement.words(formula, symbols, g).map_err(|e| errors::at_limits(&e))?);
         }
         Ok(operands)
     }
@@ -198,25 +231,29 @@ impl Constraints<'_> {
         let mut members = Vec::new();
         for limit in self.limits.iter().filter(|limit| limit.is_once()) {
             for &symbol in &limit.symbols {
-                let key = self.text(symbol).as_bytes().into();
+                let text = self.spec.symbols()[symbol].text.as_str();
+                let (key, value) = match self.spec.arguments(symbol) {
+                    None => (text, value),
+                    Some(arguments) => {
+                        let (before, after) = text.split_once("{}").unwrap_or((text, ""));
+                        let parts = [g.import(arguments.grammar()), g.text(after)];
+                        (before, g.sequence(parts))
+                    }
+                };
+                let key = key.as_bytes().into();
                 members.push(Member { key, value, required: limit.min == 1 });
                 once.insert(symbol);
             }
         }
-        let rest: Vec<usize> = self.used.iter().copied().filter(|symbol| !once.contains(symbol)).collect();
-        let rest = self.one_of(g, &rest);
-        let separator = g.text(&self.document.separator);
+        let rest = self.one_of(g, |symbol| !once.contains(&symbol));
+        let separator = g.text(self.spec.separator());
         g.members(Order::Any, members, Some(rest), separator)
     }
 
-    fn one_of(&self, g: &mut GrammarBuilder, symbols: &[usize]) -> ExprId {
-        let texts: Vec<ExprId> = symbols.iter().map(|&symbol| g.text(self.text(symbol))).collect();
-        g.choice(texts)
-    }
-
-    /// All symbols in use but some, which are in rising order.
-    fn all_but(&self, symbols: &[usize]) -> Vec<usize> {
-        self.used.iter().copied().filter(|symbol| symbols.binary_search(symbol).is_err()).collect()
+    /// The symbols in use that are wanted.
+    fn one_of(&self, g: &mut GrammarBuilder, is_wanted: impl Fn(usize) -> bool) -> ExprId {
+        let wanted = self.letters.iter().filter(|(symbol, _)| is_wanted(*symbol)).map(|&(_, letter)| letter);
+        g.choice(wanted)
     }
 
     /// Words of `parts`, each a number of symbols, with the separator between any two symbols.
@@ -224,9 +261,9 @@ impl Constraints<'_> {
     /// With a separator the word is written as if one stood before each symbol; the first is taken off by the words
     /// being the rests of `separator word`.
     fn with_gaps(&self, g: &mut GrammarBuilder, symbols: &[usize], min: u32, max: Option<u32>) -> ExprId {
-        let others = self.all_but(symbols);
-        let (others, counted) = (self.one_of(g, &others), self.one_of(g, symbols));
-        let separator = g.text(&self.document.separator);
+        let is_counted = |symbol: usize| symbols.binary_search(&symbol).is_ok();
+        let (others, counted) = (self.one_of(g, |symbol| !is_counted(symbol)), self.one_of(g, is_counted));
+        let separator = g.text(self.spec.separator());
         let other = g.sequence([separator, others]);
         let gap = g.star(other);
         let one = g.sequence([separator, counted]);
@@ -244,68 +281,54 @@ impl Constraints<'_> {
         }
         g.choice(alternatives)
     }
+}
 
-    /// Words in which `required` stands before (built backwards: after) each `symbol`.
-    fn requirement(&self, g: &mut GrammarBuilder, symbol: usize, required: Option<usize>) -> ExprId {
-        let mut both: Vec<usize> = required.into_iter().chain([symbol]).collect();
-        both.sort_unstable();
-        let (neither, all) = (self.all_but(&both), self.used.to_vec());
-        let separator = g.text(&self.document.separator);
-        let (neither, all) = (self.one_of(g, &neither), self.one_of(g, &all));
-        let required = match required {
-            Some(required) => g.text(self.text(required)),
-            None => g.never(),
+/// Checks that it is clear from a text which symbols it consists of.
+///
+/// JSON objects are the marker 0xFF, which is in no text: where no text has a `{`, each `{` begins the arguments of a
+/// symbol, and where they end does not depend on what follows.
+fn check_texts(spec: &Spec, used: &[usize]) -> Result<()> {
+    const OBJECT: char = '{';
+    let symbols = spec.symbols();
+    let with_arguments = used.iter().any(|&symbol| symbols[symbol].arguments.is_some());
+    let mut by_text: FxHashMap<&str, &str> = FxHashMap::default();
+    let mut words: Vec<Vec<u8>> = Vec::with_capacity(used.len());
+    for &symbol in used {
+        let Symbol { id, text, set, arguments, .. } = &symbols[symbol];
+        if set.is_some() {
+            return Err(errors::set_under_limits(id));
+        }
+        if text.is_empty() {
+            return Err(errors::empty_text(id));
+        }
+        let (before, after) = match arguments {
+            Some(_) => text.split_once("{}").unwrap_or((text, "")),
+            None => (text.as_str(), ""),
         };
-        let next_neither = g.sequence([separator, neither]);
-        let next_any = g.sequence([separator, all]);
-        let (free, any) = (g.star(next_neither), g.star(next_any));
-        let empty = g.empty();
-        match self.document.direction {
-            Direction::Forward => {
-                let after = g.sequence([separator, required, any]);
-                let after = g.optional(after);
-                let late = g.sequence([neither, free, after]);
-                let early = g.sequence([required, any]);
-                g.choice([empty, late, early])
-            }
-            Direction::Backward => {
-                let last = g.sequence([all, any, separator, required, free]);
-                let first = g.sequence([required, free]);
-                let none = g.sequence([neither, free]);
-                g.choice([empty, last, first, none])
-            }
+        if let Some(other) = by_text.insert(before, id) {
+            return Err(errors::equal_texts(other, id, before));
         }
+        let separator = spec.separator();
+        if with_arguments && [separator, before, after].iter().any(|text| text.contains(OBJECT)) {
+            return Err(rule_errors::brace_in_text(id));
+        }
+        let mut word = format!("{separator}{before}").into_bytes();
+        if let Some(arguments) = spec.arguments(symbol) {
+            if !arguments.is_object() {
+                return Err(rule_errors::arguments_under_limits(id));
+            }
+            word.push(0xff);
+            word.extend(after.bytes());
+        }
+        words.push(word);
     }
-
-    /// Checks that it is clear from a text which symbols it consists of.
-    fn check_texts(&self, limits: &Limits) -> Result<()> {
-        let symbols = &self.document.symbols.0;
-        let mut by_text: FxHashMap<&str, &str> = FxHashMap::default();
-        for &symbol in self.used {
-            let Symbol { id, text, set, .. } = &symbols[symbol];
-            if set.is_some() {
-                return Err(errors::set_under_limits(id));
-            }
-            if text.is_empty() {
-                return Err(errors::empty_text(id));
-            }
-            if let Some(other) = by_text.insert(text, id) {
-                return Err(errors::equal_texts(other, id, text));
-            }
-        }
-        let words: Vec<Vec<u8>> = self
-            .used
-            .iter()
-            .map(|&symbol| format!("{}{}", self.document.separator, self.text(symbol)).into_bytes())
-            .collect();
-        match two_readings(&words, limits)? {
-            None => Ok(()),
-            Some(readings) => {
-                let names = readings.map(|reading| {
-                    reading.into_iter().map(|word| symbols[self.used[word]].id.as_str()).collect::<Vec<_>>()
-                });
-                Err(errors::ambiguous_texts(&names))
-            }
+    match two_readings(&words, spec.limits())? {
+        None => Ok(()),
+        Some(readings) => {
+            let names = readings.map(|reading| {
+                reading.into_iter().map(|word| symbols[used[word]].id.as_str()).collect::<Vec<_>>()
+            });
+            Err(errors::ambiguous_texts(&names))
         }
     }
 }

@@ -80,16 +80,22 @@
 //! `import`, `extends`, `block`); what rendering may cost is bounded by `Limits::template_work`.
 
 mod actions;
+mod arguments;
 mod context_free;
 mod document;
 mod errors;
+mod facts;
 mod fields;
 mod finite;
+mod formula;
 mod limits;
 mod lower;
 mod parameters;
 mod productions;
 mod pushdown;
+mod requirements;
+mod rule_errors;
+mod rules;
 mod schema;
 mod separate;
 mod spec;
@@ -99,7 +105,10 @@ mod unique;
 mod warnings;
 
 pub(crate) use actions::Codes;
+pub use arguments::WrongArguments;
 pub use document::{Direction, Kind, Templates};
+pub use facts::{About, ActionRules, Assignment, Facts, OutcomeRules, Variable};
+pub use formula::Formula;
 pub use limits::Limit;
 pub(crate) use lower::subset;
 pub use parameters::{Parameter, ParameterType, ParameterValue};
@@ -131,6 +140,9 @@ pub struct Options {
     /// Values for the spec's parameters, by name, each written as text: an integer in decimal, `true` or
     /// `false`, a text as it is, a list as texts between commas. Default: none.
     pub parameters: BTreeMap<String, String>,
+    /// The folder of the spec, in which the files with schemas of arguments are. Default: none, so that schemas are in
+    /// the spec itself.
+    pub folder: Option<std::path::PathBuf>,
     /// The limits. Default: [`Limits::default`].
     pub limits: Limits,
 }

@@ -157,7 +157,7 @@ impl Productions {
     }
 
     /// The symbols that stand in some body, in increasing order.
-    pub(super) fn symbols(&self) -> Vec<usize> {
+    pub(crate) fn symbols(&self) -> Vec<usize> {
         let set: std::collections::BTreeSet<usize> = self
             .bodies
             .iter()

@@ -1,13 +1,15 @@
 //! A spec that was read: what its two languages, over texts and over actions, are made from.
 
 use super::actions::Codes;
+use super::arguments::{self, Arguments, WrongArguments};
 use super::document::{Direction, Document, Kind, Templates};
+use super::facts::Facts;
 use super::limits::Limit;
 use super::productions::Productions;
 use super::symbol::Symbol;
 use super::{
-    Compiled, Format, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
-    pushdown, template, warnings,
+    Compiled, Format, Options, Parameter, context_free, document, errors, facts, finite, limits, lower,
+    parameters, pushdown, template, warnings,
 };
 use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{Error, Errors, Result};
@@ -32,6 +34,8 @@ pub struct Spec {
     document: Document,
     productions: Productions,
     symbol_limits: Vec<Limit>,
+    facts: Facts,
+    arguments: Vec<Option<Arguments>>,
     parameters: Vec<Parameter>,
     templates: Templates,
     warnings: Vec<Diagnostic>,
@@ -67,6 +71,16 @@ impl Text {
     }
 }
 
+/// What a rendered text says.
+struct Read {
+    document: Document,
+    productions: Productions,
+    symbol_limits: Vec<Limit>,
+    facts: Facts,
+    arguments: Vec<Option<Arguments>>,
+    warnings: Vec<Diagnostic>,
+}
+
 fn toml(text: &str) -> Source<'_> {
     Source::new(text, Notation::Toml)
 }
@@ -95,8 +109,8 @@ impl Spec {
                 template: Some(source.to_owned()),
             },
         };
-        let read = Self::document(&text, &mut templates, &options.limits);
-        let (document, productions, symbol_limits, mut warnings) =
+        let read = Self::understand(&text, &mut templates, options);
+        let Read { document, productions, symbol_limits, facts, arguments, mut warnings } =
             read.map_err(|error| text.locate(error))?;
         text.source().locate(&mut warnings);
         let limits = options.limits.clone();
@@ -104,6 +118,8 @@ impl Spec {
             document,
             productions,
             symbol_limits,
+            facts,
+            arguments,
             parameters: declared,
             templates,
             warnings,
@@ -113,11 +129,8 @@ impl Spec {
     }
 
     /// What a rendered text says.
-    fn document(
-        text: &Text,
-        templates: &mut Templates,
-        limits: &Limits,
-    ) -> Result<(Document, Productions, Vec<Limit>, Vec<Diagnostic>)> {
+    fn understand(text: &Text, templates: &mut Templates, options: &Options) -> Result<Read> {
+        let limits = &options.limits;
         let mut document = document::read(&text.text, text.format)?;
         let mut errors = Errors::default();
         match document.templates.take() {
@@ -146,9 +159,18 @@ impl Spec {
         // limits are resolved for the symbols in use
         let resolved = productions.as_ref().map(|productions| limits::resolve(&document, productions));
         let symbol_limits = resolved.and_then(|resolved| errors.take(resolved));
+        let used = productions.as_ref().map(Productions::symbols).unwrap_or_default();
+        let facts = errors.take(facts::resolve(&document, &used, limits, &mut warnings));
+        let arguments = errors.take(arguments::compile(&document, options.folder.as_deref(), limits));
         errors.finish()?;
-        let empty = || Productions::new(limits);
-        Ok((document, productions.unwrap_or_else(empty), symbol_limits.unwrap_or_default(), warnings))
+        Ok(Read {
+            document,
+            productions: productions.unwrap_or_else(|| Productions::new(limits)),
+            symbol_limits: symbol_limits.unwrap_or_default(),
+            facts: facts.unwrap_or_default(),
+            arguments: arguments.unwrap_or_default(),
+            warnings,
+        })
     }
 
     /// The kind of spec.
@@ -174,6 +196,37 @@ impl Spec {
     /// How often symbols may come, as far as they are in use.
     pub fn symbol_limits(&self) -> &[Limit] {
         &self.symbol_limits
+    }
+
+    /// What formulas speak of, and the rules of each action.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The JSON Schema of an action's arguments, by its place among the symbols.
+    pub fn arguments_schema(&self, action: usize) -> Option<&serde_json::Value> {
+        self.arguments(action).map(Arguments::schema)
+    }
+
+    /// What is wrong with the arguments of an action: `None` if they are as its schema has them. An action without a
+    /// schema has no arguments.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn check_arguments(
+        &self,
+        action: usize,
+        arguments: &serde_json::Value,
+    ) -> Result<Option<WrongArguments>> {
+        match self.arguments(action) {
+            Some(schema) => schema.check(arguments),
+            None => Ok(Some(WrongArguments { pointer: String::new(), found: arguments.to_string() })),
+        }
+    }
+
+    /// The compiled arguments of an action.
+    pub(crate) fn arguments(&self, action: usize) -> Option<&Arguments> {
+        self.arguments.get(action)?.as_ref()
     }
 
     /// What a plan may cost in all.
@@ -216,8 +269,7 @@ impl Spec {
     /// # Errors
     /// `automaton-spec/…` for what cannot be checked on texts; limits.
     pub fn grammar(&self) -> Result<Grammar> {
-        lower::lower(&self.document, &self.productions, &self.symbol_limits, &self.limits)
-            .map_err(|error| self.locate(error))
+        lower::lower(self).map_err(|error| self.locate(error))
     }
 
     /// The grammar of the spec's texts, with all that was said of them.
@@ -235,6 +287,11 @@ impl Spec {
         })
     }
 
+    /// The spec as it is written.
+    pub(super) fn document(&self) -> &Document {
+        &self.document
+    }
+
     /// The language over symbols.
     pub(crate) fn productions(&self) -> &Productions {
         &self.productions
@@ -242,8 +299,7 @@ impl Spec {
 
     /// Codes for the symbols in use.
     pub(crate) fn codes(&self) -> Result<Codes> {
-        Codes::new(self.symbols(), &self.symbol_limits, &self.productions, &self.limits)
-            .map_err(|error| self.locate(error))
+        Codes::new(self).map_err(|error| self.locate(error))
     }
 
     /// An error with the lines that its places are in.

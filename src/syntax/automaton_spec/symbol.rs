@@ -1,9 +1,11 @@
 //! Symbols: their texts, and what else a spec says of them. The symbols of a plan are its actions.
 
 use super::fields::{Names, entries};
+use super::rules::{WrittenEffects, WrittenOutcomes, WrittenRequires, WrittenRules};
 use num_bigint::BigUint;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -12,7 +14,8 @@ use std::fmt;
 pub struct Symbol {
     /// The name by which transitions and rules refer to it.
     pub id: String,
-    /// What it spells. With a [`set`](Symbol::set), `{}` stands for the set.
+    /// What it spells. With a [`set`](Symbol::set), `{}` stands for the set; with
+    /// [`arguments`](Symbol::arguments), for their JSON.
     pub text: String,
     /// How it is offered in a choice; without it, by its text.
     pub label: Option<String>,
@@ -26,10 +29,12 @@ pub struct Symbol {
     pub outputs: Vec<String>,
     /// Names under which it is counted together with others.
     pub groups: Vec<String>,
-    /// Symbols that must have been carried out before it.
-    pub requires: Vec<String>,
     /// The set of which it takes some elements, if it is set-valued.
     pub set: Option<SymbolSet>,
+    /// The JSON Schema of its arguments, if it has any: a schema, or the path of a file with one.
+    pub arguments: Option<Value>,
+    /// The names of its outcomes, of which the world chooses one.
+    pub outcomes: Vec<String>,
     /// Other texts by which it is known when a plan is read.
     pub aliases: Vec<String>,
 }
@@ -53,7 +58,8 @@ pub struct SymbolSet {
 #[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SymbolTable {
-    /// What it spells; the symbol's name unless given. With `set`, `{}` stands for the set.
+    /// What it spells; the symbol's name unless given. With `set`, `{}` stands for the set; with `arguments`, for their
+    /// JSON, which without a text follows the name and a space.
     text: Option<String>,
     /// How it is offered in a choice; the text unless given.
     label: Option<String>,
@@ -68,8 +74,17 @@ pub(super) struct SymbolTable {
     /// A name, or names, under which it is counted together with others.
     #[schemars(with = "Option<super::fields::NamesForm>")]
     group: Option<Names>,
-    /// Symbols that must have been carried out before it.
-    requires: Vec<String>,
+    /// What must hold before it: a formula over actions, groups, flags and facts, or a list of names.
+    #[schemars(with = "Option<super::rules::RequiresForm>")]
+    requires: Option<WrittenRequires>,
+    /// What it changes when it is carried out.
+    effects: WrittenEffects,
+    /// What may come of it, with what each changes; the world chooses one.
+    #[schemars(with = "Option<super::rules::OutcomesForm>")]
+    outcomes: WrittenOutcomes,
+    /// The JSON Schema of its arguments, or the path of a file with it, relative to the spec.
+    #[schemars(with = "Option<ArgumentsForm>")]
+    arguments: Option<Value>,
     /// A set of which the symbol takes some elements.
     set: Option<SetTable>,
     /// Other texts by which it is known when a plan is read.
@@ -93,17 +108,33 @@ pub(super) struct SetTable {
     max: Option<usize>,
 }
 
+/// The form of arguments, for the schema.
+#[derive(schemars::JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)] // never made: a type for the schema
+pub(super) enum ArgumentsForm {
+    /// The path of a file with a JSON Schema.
+    File(String),
+    /// A JSON Schema.
+    Schema(serde_json::Map<String, Value>),
+}
+
 impl SymbolTable {
-    fn named(self, id: String) -> Symbol {
-        Symbol {
-            text: self.text.unwrap_or_else(|| id.clone()),
+    fn named(self, id: String) -> (Symbol, WrittenRules) {
+        let text = self.text.unwrap_or_else(|| match self.arguments {
+            Some(_) => format!("{id} {{}}"),
+            None => id.clone(),
+        });
+        let outcomes = self.outcomes.0.iter().map(|(name, _)| name.clone()).collect();
+        let rules = WrittenRules { requires: self.requires, effects: self.effects, outcomes: self.outcomes };
+        let symbol = Symbol {
+            text,
             label: self.label,
             cost: self.cost,
             duration: self.duration,
             inputs: self.inputs,
             outputs: self.outputs,
             groups: self.group.map(|names| names.0).unwrap_or_default(),
-            requires: self.requires,
             set: self.set.map(|set| SymbolSet {
                 max: set.max.unwrap_or(set.of.len()),
                 of: set.of,
@@ -111,9 +142,12 @@ impl SymbolTable {
                 empty: set.empty.unwrap_or_else(|| "none".to_owned()),
                 min: set.min,
             }),
+            arguments: self.arguments,
+            outcomes,
             aliases: self.aliases,
             id,
-        }
+        };
+        (symbol, rules)
     }
 }
 
@@ -139,9 +173,10 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-/// The symbols; written as a table from names to texts or tables, or as a list of symbols that spell themselves.
+/// The symbols, written as a table from names to texts or tables, or as a list of symbols that spell themselves; and the
+/// rules of each.
 #[derive(Debug)]
-pub(super) struct Symbols(pub Vec<Symbol>);
+pub(super) struct Symbols(pub Vec<Symbol>, pub Vec<WrittenRules>);
 
 /// The form of the symbols, for the schema.
 #[derive(schemars::JsonSchema)]
@@ -175,7 +210,8 @@ impl<'de> Deserialize<'de> for Symbols {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Symbols, A::Error> {
                 let table: Vec<(String, Written)> = entries(map)?;
-                Ok(Symbols(table.into_iter().map(|(id, written)| written.0.named(id)).collect()))
+                let (symbols, rules) = table.into_iter().map(|(id, written)| written.0.named(id)).unzip();
+                Ok(Symbols(symbols, rules))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Symbols, A::Error> {
                 let mut symbols = Vec::new();
@@ -184,9 +220,10 @@ impl<'de> Deserialize<'de> for Symbols {
                     if !seen.insert(name.clone()) {
                         return Err(A::Error::custom(format!("the symbol `{name}` stands twice")));
                     }
-                    symbols.push(SymbolTable::default().named(name));
+                    symbols.push(Symbol { text: name.clone(), id: name, ..Symbol::default() });
                 }
-                Ok(Symbols(symbols))
+                let rules = vec![WrittenRules::default(); symbols.len()];
+                Ok(Symbols(symbols, rules))
             }
         }
         deserializer.deserialize_any(V)
@@ -194,20 +231,20 @@ impl<'de> Deserialize<'de> for Symbols {
 }
 
 impl Symbol {
-    /// How it is offered in a choice: by its label, else by its text, `…` in place of a set that is not chosen yet.
+    /// How it is offered in a choice: by its label, else by its text, `…` in place of a set or arguments.
     pub fn shown(&self) -> Cow<'_, str> {
-        let shown = self.label.as_deref().unwrap_or_else(|| self.text.trim());
-        match self.set {
-            Some(_) => Cow::Owned(shown.replacen("{}", "…", 1)),
-            None => Cow::Borrowed(shown),
-        }
+        self.with_ellipsis(self.label.as_deref().unwrap_or_else(|| self.text.trim()))
     }
 
-    /// What it spells, `…` in place of a set that is not chosen yet.
+    /// What it spells, `…` in place of a set or arguments.
     pub fn outline(&self) -> Cow<'_, str> {
-        match self.set {
-            Some(_) => Cow::Owned(self.text.replacen("{}", "…", 1)),
-            None => Cow::Borrowed(&self.text),
+        self.with_ellipsis(&self.text)
+    }
+
+    fn with_ellipsis<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.set.is_some() || self.arguments.is_some() {
+            true => Cow::Owned(text.replacen("{}", "…", 1)),
+            false => Cow::Borrowed(text),
         }
     }
 

@@ -1,0 +1,467 @@
+//! Boolean formulas over what happened in a plan: the notation of `requires`, and its evaluation.
+//!
+//! A formula is kept in postfix order, so that reading, evaluating and rewriting it take loops instead of recursion.
+
+use std::fmt;
+
+/// A boolean formula over the variables of a spec (see [`Facts`](super::Facts)).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Formula {
+    /// In postfix order; empty: true.
+    nodes: Vec<Node>,
+}
+
+/// One node of a formula in postfix order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Node {
+    /// The variable has the value.
+    Is(usize, u32),
+    Not,
+    And,
+    Or,
+}
+
+impl Formula {
+    /// The formula that always holds.
+    pub const ALWAYS: Formula = Formula { nodes: Vec::new() };
+
+    /// The formula that always holds.
+    pub fn always() -> Formula {
+        Formula::ALWAYS
+    }
+
+    /// Whether it is the formula that always holds, as written.
+    pub fn is_always(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// That the variable has the value.
+    pub(super) fn is(variable: usize, value: u32) -> Formula {
+        Formula { nodes: vec![Node::Is(variable, value)] }
+    }
+
+    pub(super) fn negated(mut self) -> Formula {
+        self.nodes.push(Node::Not);
+        self
+    }
+
+    /// All of the formulas; of none, the formula that always holds.
+    pub(super) fn all(parts: impl IntoIterator<Item = Formula>) -> Formula {
+        Formula::joined(parts, Node::And)
+    }
+
+    /// Any of the formulas, of which there is at least one.
+    pub(super) fn any(parts: impl IntoIterator<Item = Formula>) -> Formula {
+        Formula::joined(parts, Node::Or)
+    }
+
+    fn joined(parts: impl IntoIterator<Item = Formula>, operator: Node) -> Formula {
+        let mut nodes = Vec::new();
+        for part in parts.into_iter().filter(|part| !part.is_always()) {
+            let is_first = nodes.is_empty();
+            nodes.extend(part.nodes);
+            if !is_first {
+                nodes.push(operator);
+            }
+        }
+        Formula { nodes }
+    }
+
+    /// Whether it holds where `value` gives the variables' values.
+    pub(crate) fn holds(&self, value: impl Fn(usize) -> u32) -> bool {
+        let mut stack: Vec<bool> = Vec::new();
+        for node in &self.nodes {
+            match *node {
+                Node::Is(variable, wanted) => stack.push(value(variable) == wanted),
+                Node::Not => {
+                    if let Some(top) = stack.last_mut() {
+                        *top = !*top;
+                    }
+                }
+                Node::And | Node::Or => {
+                    let right = stack.pop().unwrap_or_default();
+                    if let Some(left) = stack.last_mut() {
+                        *left = if *node == Node::And { *left && right } else { *left || right };
+                    }
+                }
+            }
+        }
+        stack.pop().unwrap_or(true)
+    }
+
+    /// The variables and the values with which it compares them.
+    pub(crate) fn atoms(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.nodes.iter().filter_map(|node| match *node {
+            Node::Is(variable, value) => Some((variable, value)),
+            Node::Not | Node::And | Node::Or => None,
+        })
+    }
+
+    /// The variables that stand under an odd number of negations somewhere.
+    pub(crate) fn negated_variables(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        // from the root on: the operands of a node come right before it
+        let mut signs = vec![true];
+        for node in self.nodes.iter().rev() {
+            let Some(sign) = signs.pop() else { break };
+            match *node {
+                Node::Is(variable, _) if !sign => found.push(variable),
+                Node::Is(..) => {}
+                Node::Not => signs.push(!sign),
+                Node::And | Node::Or => signs.extend([sign, sign]),
+            }
+        }
+        found
+    }
+
+    /// The formulas of which it is the conjunction.
+    pub(crate) fn conjuncts(&self) -> Vec<Formula> {
+        // where the subtree that ends at a node begins
+        let mut starts: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        for (place, node) in self.nodes.iter().enumerate() {
+            let before = |end: usize, starts: &[usize]| end.checked_sub(1).map_or(0, |last| starts[last]);
+            starts.push(match node {
+                Node::Is(..) => place,
+                Node::Not => before(place, &starts),
+                Node::And | Node::Or => before(before(place, &starts), &starts),
+            });
+        }
+        let mut found = Vec::new();
+        let mut open = vec![self.nodes.len()];
+        while let Some(end) = open.pop() {
+            let Some(last) = end.checked_sub(1) else { continue };
+            match self.nodes[last] {
+                Node::And => open.extend([last, starts[last - 1]]),
+                _ => found.push(Formula { nodes: self.nodes[starts[last]..end].to_vec() }),
+            }
+        }
+        found
+    }
+
+    /// The formula with other numbers for its variables.
+    pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize) -> Formula {
+        let renumber = |node: &Node| match *node {
+            Node::Is(variable, value) => Node::Is(number(variable), value),
+            other => other,
+        };
+        Formula { nodes: self.nodes.iter().map(renumber).collect() }
+    }
+
+    /// The formula as a text, fully in parentheses where operators differ.
+    pub(crate) fn text(&self, atom: impl Fn(usize, u32) -> String) -> String {
+        let mut stack: Vec<(String, Option<Node>)> = Vec::new();
+        let wrap = |(text, operator): (String, Option<Node>), around: Node| match operator {
+            Some(inner) if inner != around && inner != Node::Not => format!("({text})"),
+            _ => text,
+        };
+        for &node in &self.nodes {
+            let made = match node {
+                Node::Is(variable, value) => (atom(variable, value), None),
+                Node::Not => {
+                    let inner = stack.pop().unwrap_or_default();
+                    (format!("not {}", wrap(inner, Node::Not)), Some(Node::Not))
+                }
+                Node::And | Node::Or => {
+                    let right = wrap(stack.pop().unwrap_or_default(), node);
+                    let left = wrap(stack.pop().unwrap_or_default(), node);
+                    let word = if node == Node::And { "and" } else { "or" };
+                    (format!("{left} {word} {right}"), Some(node))
+                }
+            };
+            stack.push(made);
+        }
+        stack.pop().map(|(text, _)| text).unwrap_or_default()
+    }
+}
+
+/// What is wrong with the text of a formula, and the character (from 1) at which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) found: String,
+    pub(super) character: usize,
+    pub(super) wanted: &'static str,
+}
+
+/// A name in a formula, as it is written, and what it is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WrittenAtom {
+    pub(super) name: String,
+    /// The value, and whether it must be that one (`==`) or must not (`!=`).
+    pub(super) compared: Option<(String, bool)>,
+    /// The character, from 1, at which it begins.
+    pub(super) character: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Open,
+    Close,
+    Not,
+    And,
+    Or,
+    Equal,
+    Unequal,
+    Name(String),
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Token::Open => "(",
+            Token::Close => ")",
+            Token::Not => "not",
+            Token::And => "and",
+            Token::Or => "or",
+            Token::Equal => "==",
+            Token::Unequal => "!=",
+            Token::Name(name) => name,
+        })
+    }
+}
+
+const OPERAND: &str = "a name, `not` or `(`";
+const OPERATOR: &str = "`and`, `or`, `)` or the end";
+
+/// Reads the text of a formula; `atom` says what a name means.
+///
+/// ```text
+/// formula = term { "or" term }    term = factor { "and" factor }
+/// factor  = "not" factor | "(" formula ")" | name [ ("==" | "!=") name ]
+/// ```
+/// A name is a run of characters other than white space, parentheses, quotes, `=` and `!`, or anything between two
+/// quotes of one kind. `atom` may answer `None`, having reported what is wrong.
+pub(super) fn parse(
+    text: &str,
+    mut atom: impl FnMut(&WrittenAtom) -> Option<Formula>,
+) -> Result<Option<Formula>, Fault> {
+    let tokens = tokens(text)?;
+    let end = text.chars().count() + 1;
+    let mut tokens = tokens.into_iter().peekable();
+    // operands, and operators with their places: the shunting-yard algorithm (Dijkstra 1961)
+    let mut operands: Vec<Formula> = Vec::new();
+    let mut operators: Vec<(Token, usize)> = Vec::new();
+    let mut is_known = true;
+    loop {
+        // an operand
+        loop {
+            match tokens.next() {
+                Some((token @ (Token::Not | Token::Open), at)) => operators.push((token, at)),
+                Some((Token::Name(name), character)) => {
+                    let mut written = WrittenAtom { name, compared: None, character };
+                    if let Some((sign, _)) =
+                        tokens.next_if(|(token, _)| matches!(token, Token::Equal | Token::Unequal))
+                    {
+                        match tokens.next() {
+                            Some((Token::Name(value), _)) => {
+                                written.compared = Some((value, sign == Token::Equal));
+                            }
+                            other => return Err(fault(other, end, "a value")),
+                        }
+                    }
+                    let made = atom(&written);
+                    is_known &= made.is_some();
+                    // where the name means nothing, an atom keeps the shape
+                    operands.push(made.unwrap_or_else(|| Formula::is(0, 0)));
+                    break;
+                }
+                other => return Err(fault(other, end, OPERAND)),
+            }
+        }
+        // what may follow it: closing parentheses, then an operator
+        loop {
+            match tokens.next() {
+                Some((Token::Close, at)) => {
+                    reduce(&mut operators, &mut operands, 0);
+                    if operators.pop().is_none() {
+                        return Err(fault(Some((Token::Close, at)), end, "`and`, `or` or the end"));
+                    }
+                    reduce(&mut operators, &mut operands, 3);
+                }
+                Some((token @ (Token::And | Token::Or), at)) => {
+                    reduce(&mut operators, &mut operands, if token == Token::And { 2 } else { 1 });
+                    operators.push((token, at));
+                    break;
+                }
+                None => {
+                    reduce(&mut operators, &mut operands, 0);
+                    return match operators.pop() {
+                        None => Ok(operands.pop().filter(|_| is_known)),
+                        Some((open, at)) => Err(fault(Some((open, at)), end, "a `)` for each `(`")),
+                    };
+                }
+                other => return Err(fault(other, end, OPERATOR)),
+            }
+        }
+    }
+}
+
+/// Applies the operators on the stack that bind at least as strongly, down to the last parenthesis.
+fn reduce(operators: &mut Vec<(Token, usize)>, operands: &mut Vec<Formula>, strength: u8) {
+    let of = |token: &Token| match token {
+        Token::Not => 3,
+        Token::And => 2,
+        Token::Or => 1,
+        _ => 0,
+    };
+    while let Some((token, _)) = operators.last() {
+        if of(token) < strength.max(1) {
+            return;
+        }
+        let Some((token, _)) = operators.pop() else { return };
+        let Some(right) = operands.pop() else { return };
+        let made = match token {
+            Token::Not => right.negated(),
+            other => {
+                let Some(left) = operands.pop() else { return };
+                if other == Token::And { Formula::all([left, right]) } else { Formula::any([left, right]) }
+            }
+        };
+        operands.push(made);
+    }
+}
+
+fn fault(found: Option<(Token, usize)>, end: usize, wanted: &'static str) -> Fault {
+    match found {
+        Some((token, character)) => Fault { found: token.to_string(), character, wanted },
+        None => Fault { found: "the end".to_owned(), character: end, wanted },
+    }
+}
+
+/// The tokens of a formula, each with the character, from 1, at which it begins.
+fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Fault> {
+    let mut found = Vec::new();
+    let mut rest = text.chars().zip(1..).peekable();
+    while let Some((c, at)) = rest.next() {
+        let token = match c {
+            _ if c.is_whitespace() => continue,
+            '(' => Token::Open,
+            ')' => Token::Close,
+            '=' | '!' => match rest.next_if(|&(next, _)| next == '=') {
+                Some(_) if c == '=' => Token::Equal,
+                Some(_) => Token::Unequal,
+                None => {
+                    let wanted = "`==`, `!=` or `not`";
+                    return Err(Fault { found: c.to_string(), character: at, wanted });
+                }
+            },
+            '"' | '\'' => {
+                let mut name = String::new();
+                loop {
+                    match rest.next() {
+                        Some((next, _)) if next == c => break Token::Name(name),
+                        Some((next, _)) => name.push(next),
+                        None => {
+                            let wanted = "a second quote after the name";
+                            return Err(Fault { found: c.to_string(), character: at, wanted });
+                        }
+                    }
+                }
+            }
+            _ => {
+                let mut name = String::from(c);
+                let goes_on = |c: char| !c.is_whitespace() && !"()='\"!".contains(c);
+                while let Some((next, _)) = rest.next_if(|&(next, _)| goes_on(next)) {
+                    name.push(next);
+                }
+                match name.as_str() {
+                    "and" => Token::And,
+                    "or" => Token::Or,
+                    "not" => Token::Not,
+                    _ => Token::Name(name),
+                }
+            }
+        };
+        found.push((token, at));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Formula, parse};
+
+    /// Reads a formula over the variables `a` to `z`; `a` to `m` are booleans.
+    fn read(text: &str) -> Result<Formula, String> {
+        let atom = |atom: &super::WrittenAtom| {
+            let variable = usize::from(atom.name.as_bytes()[0] - b'a');
+            Some(match &atom.compared {
+                None => Formula::is(variable, 1),
+                Some((value, true)) => Formula::is(variable, value.parse().unwrap()),
+                Some((value, false)) => Formula::is(variable, value.parse().unwrap()).negated(),
+            })
+        };
+        match parse(text, atom) {
+            Ok(formula) => Ok(formula.unwrap()),
+            Err(fault) => Err(format!("{} {}: {}", fault.character, fault.found, fault.wanted)),
+        }
+    }
+
+    #[test]
+    fn operators_bind_as_documented() {
+        let cases = [
+            ("a or b and c", "a or (b and c)"),
+            ("not a and b", "not a and b"),
+            ("not (a or b)", "not (a or b)"),
+            ("not not a", "not not a"),
+            ("a and (b or c) and not d", "a and (b or c) and not d"),
+            ("(((a)))", "a"),
+            ("'a' or \"b\"", "a or b"),
+            ("z == 2 and y != 1", "z=2 and not y=1"),
+            ("a or b or c and d or e", "a or b or (c and d) or e"),
+        ];
+        for (text, expected) in cases {
+            let shown = read(text).unwrap().text(|variable, value| {
+                let name = char::from(b'a' + variable as u8);
+                if name < 'n' { name.to_string() } else { format!("{name}={value}") }
+            });
+            assert_eq!(shown, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        let cases = [
+            ("", "1 the end"),
+            ("a and", "6 the end"),
+            ("a b", "3 b"),
+            ("(a", "1 ("),
+            ("a)", "2 )"),
+            ("a = b", "3 ="),
+            ("a == ", "6 the end"),
+            ("not", "4 the end"),
+            ("'a", "1 '"),
+            ("a or or b", "6 or"),
+            ("()", "2 )"),
+            ("a == not", "6 not"),
+        ];
+        for (text, expected) in cases {
+            let found = read(text).unwrap_err();
+            assert!(found.starts_with(expected), "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_deep_formula_takes_no_stack() {
+        let deep = format!("{}a{}", "not (".repeat(50_000), ")".repeat(50_000));
+        let formula = read(&deep).unwrap();
+        assert!(formula.holds(|_| 1));
+        assert_eq!(formula.negated_variables(), [0; 0]);
+        assert_eq!(formula.conjuncts().len(), 1);
+    }
+
+    #[test]
+    fn conjuncts_are_the_parts_of_a_conjunction() {
+        let formula = read("a and (b or c and d) and not (e and f)").unwrap();
+        let shown = |formula: &Formula| formula.text(|variable, _| char::from(b'a' + variable as u8).into());
+        let parts: Vec<String> = formula.conjuncts().iter().map(shown).collect();
+        assert_eq!(parts.len(), 3);
+        for part in ["a", "b or (c and d)", "not (e and f)"] {
+            assert!(parts.iter().any(|found| found == part), "{parts:?}");
+        }
+        for bits in 0..64u32 {
+            let value = |variable: usize| bits >> variable & 1;
+            assert_eq!(formula.holds(value), formula.conjuncts().iter().all(|part| part.holds(value)));
+        }
+        assert_eq!(formula.negated_variables(), [5, 4]);
+    }
+}
