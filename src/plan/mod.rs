@@ -6,6 +6,7 @@
 
 mod automaton;
 mod completion;
+mod conflict;
 mod count;
 mod enumerate;
 mod episodes;
@@ -25,6 +26,7 @@ mod verify;
 
 pub use automaton::{PlanAutomaton, PlanState, Position};
 pub use completion::Objective;
+pub use conflict::{Conflict, Conflicts};
 pub use enumerate::Plans;
 pub use episodes::{Decision, Episode, policy_rows};
 pub use graph::PlanGraph;

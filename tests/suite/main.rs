@@ -40,6 +40,7 @@ mod models;
 mod names;
 mod places;
 mod plan_cli;
+mod plan_conflicts;
 mod plan_data;
 mod plan_model;
 mod plan_rules;

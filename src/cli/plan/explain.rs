@@ -1,11 +1,14 @@
 //! `grammata plan explain`: what is feasible after some steps, and what lies behind each choice.
 
+use super::show;
 use super::spec::SpecArgs;
 use crate::automaton::words::Count;
 use crate::cli::errors;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::error::ErrorKind;
-use crate::plan::{Completable, Objective, PartialPlan, Step, Successor, tree_text};
+use crate::plan::{
+    Completable, Conflicts, Objective, PartialPlan, PlanAutomaton, Step, Successor, tree_text,
+};
 use crate::syntax::automaton_spec::Symbol;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,6 +21,9 @@ pub(super) struct Arguments {
     /// The steps so far, by the ids of their actions (with an outcome: ID=OUTCOME), with commas between them
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     steps: Vec<String>,
+    /// Say why this action may not come after the steps: a smallest set of rules that forbids it
+    #[arg(long, value_name = "ID")]
+    why: Option<String>,
     /// Write one JSON object
     #[arg(long)]
     json: bool,
@@ -30,6 +36,47 @@ fn name(symbols: &[Symbol], successor: &Successor) -> String {
         Some(outcome) => format!("{}={outcome}", symbol.id),
         None => symbol.id.clone(),
     }
+}
+
+/// Why an action may not come after some steps.
+fn why(
+    arguments: &Arguments,
+    plans: &mut PlanAutomaton,
+    walk: &PartialPlan,
+    id: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let spec = plans.shared_spec();
+    let symbols = spec.symbols();
+    let (action, outcome) = match id.split_once('=') {
+        Some((action, outcome)) if !symbols.iter().any(|symbol| symbol.id == id) => (action, Some(outcome)),
+        _ => (id, None),
+    };
+    let ids: Vec<&str> = symbols.iter().map(|symbol| symbol.id.as_str()).collect();
+    let unknown = || errors::step_not_allowed(id, &ids);
+    let action = ids.iter().position(|known| *known == action).ok_or_else(unknown)?;
+    let outcomes = &symbols[action].outcomes;
+    let outcome = match outcome {
+        Some(outcome) => Some(outcomes.iter().position(|known| known == outcome).ok_or_else(unknown)?),
+        None => (!outcomes.is_empty()).then_some(0),
+    };
+    let mut steps = walk.plan().clone();
+    steps.steps.push(Step::least(&spec, action).with_outcome(outcome));
+    let conflict = Conflicts::new(plans.shared_spec()).of(&steps)?;
+    if arguments.json {
+        output.json(&json!({
+            "action": id,
+            "may_come": conflict.is_none(),
+            "rules": conflict.iter().flat_map(|c| &c.rules).map(ToString::to_string).collect::<Vec<_>>(),
+            "smallest": conflict.as_ref().map(|conflict| conflict.is_smallest),
+        }))?;
+    } else {
+        match &conflict {
+            None => writeln!(output, "{id} may come here")?,
+            Some(conflict) => write!(output, "{id} may not come here\n{}", show::conflict(conflict))?,
+        }
+    }
+    Ok(if conflict.is_none() { Exit::Done } else { Exit::Rejected })
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -46,6 +93,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             return Err(errors::step_not_allowed(id, &allowed).into());
         };
         walk.push(Step::least(&spec, successor.action).with_outcome(successor.outcome), successor.to);
+    }
+    if let Some(id) = &arguments.why {
+        return why(arguments, &mut plans, &walk, id.trim(), output);
     }
     let at = walk.position();
     let mut count = |position| match plans.count_from(position) {
@@ -97,6 +147,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let from = if walk.is_empty() { "plans" } else { "plans go on from here" };
     writeln!(output, "{total} {from}{}", if complete { "; the plan may end here" } else { "" })?;
+    if total == "0"
+        && let Some(conflict) = Conflicts::new(plans.shared_spec()).of(walk.plan())?
+    {
+        write!(output, "{}", show::conflict(&conflict))?;
+    }
     let shortest = plans.completion(&walk, Objective::Steps)?;
     if let Some(plan) = &shortest {
         writeln!(output, "the shortest has {} steps", plan.steps.len())?;

@@ -14,7 +14,8 @@ use crate::cli::output::{Exit, Failure, Output};
 use crate::error::{Error, Result};
 use crate::plan::policy::WeightedPolicy;
 use crate::plan::{
-    Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, SearchOptions, policy_rows,
+    Conflicts, Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, SearchOptions,
+    policy_rows,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -254,7 +255,15 @@ fn write(
             let wrong = crate::diagnostic::excerpt(wrong.trim());
             writeln!(output, "{}{}not a plan: {wrong}", task.name, if single { "" } else { ": " })?;
         }
-        (None, None) => writeln!(output, "{}{}there is no plan", task.name, if single { "" } else { ": " })?,
+        (None, None) => {
+            writeln!(output, "{}{}there is no plan", task.name, if single { "" } else { ": " })?;
+            if !arguments.quiet
+                && let Some(conflict) = Conflicts::new(task.plans.shared_spec()).of(&Plan::default())?
+            {
+                output.flush()?;
+                messages::plain(show::conflict(&conflict).trim_end());
+            }
+        }
     }
     if let Some(reward) = reward.filter(|_| single) {
         writeln!(output, "reward {reward}")?;

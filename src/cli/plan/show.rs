@@ -1,7 +1,7 @@
 //! Plans for people and for JSON.
 
 use crate::cli::output::Output;
-use crate::plan::{Plan, Step, dataflow};
+use crate::plan::{Conflict, Plan, Step, dataflow};
 use crate::syntax::automaton_spec::{Direction, Spec};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -74,4 +74,18 @@ pub(super) fn json(plan: &Plan, spec: &Spec) -> Value {
         Value::Object(object)
     };
     plan.executed(spec).map(step).collect()
+}
+
+/// The rules of a conflict, in lines.
+pub(super) fn conflict(conflict: &Conflict) -> String {
+    if conflict.rules.is_empty() {
+        return "whatever the rules: the machine or grammar has no such plan\n".to_owned();
+    }
+    let least = if conflict.is_smallest { "" } else { " (there may be fewer)" };
+    let mut text = match conflict.rules.len() {
+        1 => "no such plan keeps this rule:\n".to_owned(),
+        _ => format!("no such plan keeps all of these rules{least}:\n"),
+    };
+    conflict.rules.iter().for_each(|rule| text.push_str(&format!("  {rule}\n")));
+    text
 }

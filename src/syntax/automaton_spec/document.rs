@@ -76,7 +76,7 @@ pub struct Templates {
 }
 
 /// A move of an automaton.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Transition {
     /// The state it leaves.
@@ -94,7 +94,7 @@ pub(super) struct Transition {
 }
 
 /// How often symbols may come. A name is that of a symbol, or of a group, whose symbols are counted together.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SymbolLimits {
     /// Names each of which may come once.
@@ -112,7 +112,7 @@ pub(super) struct SymbolLimits {
 }
 
 /// An automaton, pushdown automaton or context-free grammar over named symbols.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     /// What the spec describes.

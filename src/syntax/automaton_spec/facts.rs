@@ -115,6 +115,13 @@ impl Facts {
         self.rules.iter().any(|rules| !rules.outcomes.is_empty())
     }
 
+    /// The same variables and rules with other requirements, by action.
+    pub(super) fn with_requirements(&self, requires: impl Fn(usize) -> Formula) -> Facts {
+        let mut facts = self.clone();
+        facts.rules.iter_mut().enumerate().for_each(|(action, rules)| rules.requires = requires(action));
+        facts
+    }
+
     /// The requirement of an action as a text.
     pub fn requirement(&self, action: usize) -> String {
         self.text(&self.rules(action).requires)

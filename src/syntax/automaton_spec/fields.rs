@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// A table, in the order of the text. A key that stands twice is an error (JSON parsers take the last).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Table<T>(pub Vec<(String, T)>);
 
 impl<T> Default for Table<T> {
@@ -140,11 +140,11 @@ impl<'de> Deserialize<'de> for Body {
 }
 
 /// The rules of a `cfg` as they are written. Each keeps the pointer to its body, below `/rules`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rules(pub Vec<Written>);
 
 /// One rule as it is written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Written {
     pub head: String,
     pub body: Vec<String>,

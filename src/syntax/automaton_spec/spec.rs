@@ -44,7 +44,7 @@ pub struct Spec {
 }
 
 /// The text of a spec, for the lines of errors.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Text {
     format: Format,
     text: String,
@@ -285,6 +285,31 @@ impl Spec {
             parameters: self.parameters,
             warnings: self.warnings,
         })
+    }
+
+    /// The same language under other rules, for questions about actions alone: it has no schemas of arguments and may make
+    /// at most `states` states.
+    pub(super) fn under(
+        &self,
+        symbol_limits: Vec<Limit>,
+        facts: Facts,
+        max_cost: Option<u64>,
+        states: usize,
+    ) -> Spec {
+        let mut document = self.document.clone();
+        document.limits.max_cost = max_cost;
+        Spec {
+            document,
+            productions: self.productions.clone(),
+            symbol_limits,
+            facts,
+            arguments: Vec::new(),
+            parameters: self.parameters.clone(),
+            templates: self.templates.clone(),
+            warnings: Vec::new(),
+            limits: Limits { plan_states: states, ..self.limits.clone() },
+            text: self.text.clone(),
+        }
     }
 
     /// The spec as it is written.

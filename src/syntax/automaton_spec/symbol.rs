@@ -175,7 +175,7 @@ impl<'de> Deserialize<'de> for Written {
 
 /// The symbols, written as a table from names to texts or tables, or as a list of symbols that spell themselves; and the
 /// rules of each.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Symbols(pub Vec<Symbol>, pub Vec<WrittenRules>);
 
 /// The form of the symbols, for the schema.

@@ -1,0 +1,87 @@
+//! The rules of a spec one by one, and the spec under some of them: which rules leave no plan.
+
+use super::formula::Formula;
+use super::spec::Spec;
+use std::fmt;
+
+/// A rule of a spec that is not part of its machine or grammar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The name of a symbol or group, and the greatest number of times that its symbols may come.
+    AtMost(String, u32),
+    /// The name of a symbol or group, and the least number of times that its symbols must come.
+    AtLeast(String, u32),
+    /// An action, by its id, and a part of its `requires` that must hold whatever the other parts are.
+    Requires(String, String),
+    /// What a plan may cost in all.
+    MaxCost(u64),
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::AtMost(name, 1) => write!(f, "`{name}` at most once"),
+            Rule::AtMost(name, most) => write!(f, "`{name}` at most {most} times"),
+            Rule::AtLeast(name, 1) => write!(f, "`{name}` at least once"),
+            Rule::AtLeast(name, least) => write!(f, "`{name}` at least {least} times"),
+            Rule::Requires(action, formula) => write!(f, "`{action}` requires {formula}"),
+            Rule::MaxCost(most) => write!(f, "`max_cost` {most}"),
+        }
+    }
+}
+
+/// Which part of a spec a rule is.
+enum Part {
+    AtMost(usize),
+    AtLeast(usize),
+    Requires(usize, Formula),
+    MaxCost,
+}
+
+impl Spec {
+    /// The rules for the symbols in use: limits, then requirements, then the bound on costs.
+    pub fn rules(&self) -> Vec<Rule> {
+        self.parts().into_iter().map(|(rule, _)| rule).collect()
+    }
+
+    /// The spec under some of its [`rules`](Spec::rules), with at most `states` states.
+    pub(crate) fn under_rules(&self, keeps: impl Fn(usize) -> bool, states: usize) -> Spec {
+        let mut limits = self.symbol_limits().to_vec();
+        let mut formulas: Vec<Vec<Formula>> = vec![Vec::new(); self.symbols().len()];
+        let mut max_cost = None;
+        for (number, (_, part)) in self.parts().into_iter().enumerate() {
+            match (part, keeps(number)) {
+                (Part::AtMost(limit), false) => limits[limit].max = None,
+                (Part::AtLeast(limit), false) => limits[limit].min = 0,
+                (Part::Requires(action, formula), true) => formulas[action].push(formula),
+                (Part::MaxCost, true) => max_cost = self.max_cost(),
+                _ => {}
+            }
+        }
+        limits.retain(|limit| limit.min > 0 || limit.max.is_some());
+        let facts = self
+            .facts()
+            .with_requirements(|action| Formula::all(formulas.get(action).into_iter().flatten().cloned()));
+        self.under(limits, facts, max_cost, states)
+    }
+
+    fn parts(&self) -> Vec<(Rule, Part)> {
+        let mut parts = Vec::new();
+        for (number, limit) in self.symbol_limits().iter().enumerate() {
+            if let Some(max) = limit.max {
+                parts.push((Rule::AtMost(limit.name.clone(), max), Part::AtMost(number)));
+            }
+            if limit.min > 0 {
+                parts.push((Rule::AtLeast(limit.name.clone(), limit.min), Part::AtLeast(number)));
+            }
+        }
+        for (action, symbol) in self.symbols().iter().enumerate() {
+            for formula in self.facts().rules(action).requires.conjuncts() {
+                let rule = Rule::Requires(symbol.id.clone(), self.facts().text(&formula));
+                parts.push((rule, Part::Requires(action, formula)));
+            }
+        }
+        parts.extend(self.max_cost().map(|most| (Rule::MaxCost(most), Part::MaxCost)));
+        parts
+    }
+}
