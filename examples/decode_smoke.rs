@@ -5,7 +5,8 @@
 use grammata::Limits;
 use grammata::decode::ort::{ModelOptions, OrtModel, library_info};
 use grammata::decode::{
-    Detokenizer, GenerationOptions, Message, Model, ModelFolder, PromptTokenizer, SamplingParams, generate,
+    Decoder, Detokenizer, Event, GenerationOptions, Message, Model, ModelFolder, PromptTokenizer,
+    SamplingParams,
 };
 use std::io::Write;
 use std::path::Path;
@@ -74,12 +75,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..GenerationOptions::default()
     };
     let words = ByteLevel::read(&files.tokenizer)?;
-    let mut show = |text: &str| {
-        print!("{text}");
-        // showing is best effort
-        let _ = std::io::stdout().flush();
-    };
-    let generation = generate(&mut model, &words, None, &tokens, &options, &mut show)?;
+    let mut decoder = Decoder::new(&mut model, &words, None, &tokens, &options)?;
+    loop {
+        match decoder.next(&mut model)? {
+            Event::Text(text) => {
+                print!("{text}");
+                std::io::stdout().flush()?;
+            }
+            Event::Token(_) => {}
+            Event::Finished(_) => break,
+        }
+    }
+    let generation = decoder.close(&mut model);
     println!("\n[{}]\n[{}]", generation.finish, generation.timings);
     Ok(())
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::decode::ort::{ModelOptions, OrtModel};
-use grammata::decode::{GenerationOptions, Message, ModelFolder, PromptTokenizer, generate};
+use grammata::decode::{Decoder, Event, GenerationOptions, Message, ModelFolder, PromptTokenizer};
 use grammata::syntax::regex;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Limits};
@@ -27,17 +27,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let grammar = regex::compile("It is [A-Z][a-z]{2,20}[.]", &regex::Options::default())?;
     let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar)?;
 
-    let mut matcher = compiled.matcher();
     let options = GenerationOptions { end_tokens: folder.end_tokens, ..GenerationOptions::default() };
-    let vocabulary = compiled.vocabulary();
-    let generation = generate(
-        &mut model,
-        &**vocabulary,
-        Some(&mut matcher),
-        &prompt,
-        &options,
-        &mut |piece| print!("{piece}"), // each piece of text as soon as it is certain
-    )?;
+    let (vocabulary, matcher) = (&**compiled.vocabulary(), Box::new(compiled.matcher()));
+    let mut decoder = Decoder::new(&mut model, vocabulary, Some(matcher), &prompt, &options)?;
+    loop {
+        match decoder.next(&mut model)? {
+            Event::Text(piece) => print!("{piece}"), // as soon as it is certain
+            Event::Token(_) => {}
+            Event::Finished(_) => break,
+        }
+    }
+    let generation = decoder.close(&mut model);
     println!("\n[{}]\n[{}]", generation.finish, generation.timings);
     Ok(())
 }

@@ -27,6 +27,8 @@ pub(super) struct Arguments {
     pub(super) system: Option<String>,
     #[command(flatten)]
     pub(super) sampling: SamplingArgs,
+    #[command(flatten)]
+    pub(super) search: SearchArgs,
     /// The most tokens to generate
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub(super) max_tokens: usize,
@@ -36,9 +38,36 @@ pub(super) struct Arguments {
     /// Write one JSON object instead of the text
     #[arg(long)]
     pub(super) json: bool,
+    /// In the JSON object, the natural logarithm of the model's probability of each token
+    #[arg(long, requires = "json")]
+    pub(super) logprobs: bool,
     /// Write no summary
     #[arg(long)]
     pub(super) quiet: bool,
+}
+
+/// The most outputs that are computed at once.
+const MOST_OUTPUTS: u64 = 1024;
+
+/// How many outputs are made, of which the best is written.
+#[derive(Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+pub(super) struct SearchArgs {
+    /// Beam search of this width; the best output is written, all of them with --json
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), conflicts_with_all = ["best_of", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed"], help_heading = "Search")]
+    pub(super) beam: Option<u64>,
+    /// Draw this many outputs, with seeds from --seed on; the best is written, all of them with --json
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "temperature", help_heading = "Search")]
+    pub(super) best_of: Option<u64>,
+    /// Outputs are ranked by log-probability divided by the number of tokens to the power X: 0 by probability, 1 by the mean of
+    /// a token
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = exponent, allow_negative_numbers = true, help_heading = "Search")]
+    pub(super) length_exponent: f64,
+}
+
+fn exponent(argument: &str) -> std::result::Result<f64, String> {
+    let number = argument.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "it must be a number".to_owned())
 }
 
 /// Where the prompt is from.

@@ -7,15 +7,16 @@ use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source;
 use super::{errors, text};
+use crate::decode::ort::OrtModel;
 use crate::decode::{
-    Constraint, FinishReason, Generation, GenerationOptions, Message, PromptTokenizer, SamplingParams,
-    generate,
+    BeamOptions, Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Hypothesis,
+    Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
 };
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::mask::Compiler;
+use crate::mask::{CompiledGrammar, Compiler};
 use crate::vocabulary::TokenId;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,44 +29,40 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let vocabulary = parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?;
     let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits)?;
     let mut model = parts.load(&arguments.model_settings)?;
-    let mut matcher = session.compiled.matcher();
-    let constraint: Option<&mut dyn Constraint> = if arguments.raw { None } else { Some(&mut matcher) };
-    let vocabulary = Arc::clone(session.compiled.vocabulary());
-    let options = GenerationOptions {
-        max_tokens: arguments.max_tokens,
-        sampling: sampling(arguments),
-        end_tokens: vocabulary.eos().iter().map(|id| id.get()).collect(),
-        stop: Vec::new(),
-    };
-    let mut failure = None;
-    let mut show = |piece: &str| {
-        if arguments.json || failure.is_some() {
-            return;
-        }
-        match output.write_all(piece.as_bytes()).and_then(|()| output.flush()) {
-            Ok(()) => {}
-            // nobody reads: the loop cannot be left from here, and there is nothing to save
-            Err(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe => Exit::Closed.exit(),
-            Err(cause) => failure = Some(cause),
-        }
-    };
     let start = Instant::now();
-    let generation = generate(&mut model, &*vocabulary, constraint, &prompt, &options, &mut show)?;
+    let ranked = arguments.search.beam.is_some() || arguments.search.best_of.is_some();
+    let outputs = match ranked {
+        true => ranked_outputs(arguments, &session, &mut model, &prompt)?,
+        false => vec![streamed(arguments, &session, &mut model, &prompt, output)?],
+    };
     let time = start.elapsed();
-    if let Some(cause) = failure {
-        return Err(cause.into());
-    }
-    let verified = Verified::of(&session, &generation, &limits)?;
+    let Some(best) = outputs.first() else { return Ok(Exit::Done) };
+    let checker = Checker::new(&session, &limits)?;
+    let verified = checker.check(&best.tokens)?;
     if arguments.json {
-        output.json(&to_json(&session, &generation, &verified, time))?;
-    } else if std::io::stdout().is_terminal() {
-        writeln!(output)?;
+        let mut value = to_json(arguments, &session, best, &verified, time);
+        if ranked {
+            let others =
+                outputs.iter().map(|output| Ok(output_json(output, &checker.check(&output.tokens)?)));
+            value.insert("hypotheses".to_owned(), others.collect::<Result<_>>()?);
+        }
+        output.json(&Value::Object(value))?;
+    } else {
+        if ranked {
+            output.write_all(best.text.as_bytes())?;
+        }
+        if std::io::stdout().is_terminal() {
+            writeln!(output)?;
+        }
     }
     output.flush()?;
     if !arguments.quiet {
-        summary(&generation, &verified, time);
+        if ranked {
+            list(&outputs);
+        }
+        summary(best, &verified, time);
     }
-    Ok(match (&generation.finish, &verified) {
+    Ok(match (&best.finish, &verified) {
         (finish @ (FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. }), _)
             if !finish.is_complete() =>
         {
@@ -74,6 +71,102 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         (_, Verified::Word) => Exit::Done,
         (_, Verified::Prefix | Verified::Rejected { .. }) => Exit::Rejected,
     })
+}
+
+/// An output of the model.
+struct Made {
+    text: String,
+    tokens: Vec<u32>,
+    finish: FinishReason,
+    /// of each token, if they were asked for
+    log_probabilities: Vec<f64>,
+    log_probability: Option<f64>,
+    /// none of a beam search, whose hypotheses share their runs
+    timings: Option<Timings>,
+}
+
+impl Made {
+    fn of(generation: Generation) -> Made {
+        let log_probability =
+            (!generation.log_probabilities.is_empty()).then(|| generation.log_probability());
+        Made {
+            text: generation.text,
+            tokens: generation.tokens,
+            finish: generation.finish,
+            log_probabilities: generation.log_probabilities,
+            log_probability,
+            timings: Some(generation.timings),
+        }
+    }
+
+    fn of_hypothesis(hypothesis: Hypothesis) -> Made {
+        Made {
+            text: hypothesis.text,
+            tokens: hypothesis.tokens,
+            finish: hypothesis.finish,
+            log_probabilities: Vec::new(),
+            log_probability: Some(hypothesis.log_probability),
+            timings: None,
+        }
+    }
+}
+
+/// One output, its text written as it comes.
+fn streamed(
+    arguments: &Arguments,
+    session: &Session,
+    model: &mut OrtModel,
+    prompt: &[u32],
+    output: &mut Output,
+) -> Result<Made, Failure> {
+    let constraint = (!arguments.raw).then(|| Box::new(session.compiled.matcher()) as Box<dyn Constraint>);
+    let vocabulary = session.compiled.vocabulary();
+    let options = options(arguments, session);
+    let mut decoder = Decoder::new(model, &**vocabulary, constraint, prompt, &options)?;
+    loop {
+        match decoder.next(model)? {
+            Event::Text(piece) if !arguments.json => {
+                output.write_all(piece.as_bytes())?;
+                output.flush()?;
+            }
+            Event::Text(_) | Event::Token(_) => {}
+            Event::Finished(_) => return Ok(Made::of(decoder.close(model))),
+        }
+    }
+}
+
+/// Several outputs, the best first.
+fn ranked_outputs(
+    arguments: &Arguments,
+    session: &Session,
+    model: &mut OrtModel,
+    prompt: &[u32],
+) -> Result<Vec<Made>> {
+    let matcher = session.compiled.matcher();
+    let constraint: Option<&dyn Constraint> = if arguments.raw { None } else { Some(&matcher) };
+    let vocabulary = &**session.compiled.vocabulary();
+    let options = options(arguments, session);
+    let exponent = arguments.search.length_exponent;
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    if let Some(width) = arguments.search.beam.map(count) {
+        let GenerationOptions { max_tokens, end_tokens, stop, .. } = options;
+        let options = BeamOptions { width, length_exponent: exponent, max_tokens, end_tokens, stop };
+        let found = beam_search(model, vocabulary, constraint, prompt, &options)?;
+        return Ok(found.into_iter().map(Made::of_hypothesis).collect());
+    }
+    let samples = arguments.search.best_of.map_or(1, count);
+    let found = best_of(model, vocabulary, constraint, prompt, &options, samples, exponent)?;
+    Ok(found.into_iter().map(Made::of).collect())
+}
+
+fn options(arguments: &Arguments, session: &Session) -> GenerationOptions {
+    GenerationOptions {
+        max_tokens: arguments.max_tokens,
+        sampling: sampling(arguments),
+        end_tokens: session.compiled.vocabulary().eos().iter().map(|id| id.get()).collect(),
+        stop: Vec::new(),
+        log_probabilities: arguments.logprobs,
+    }
 }
 
 /// The prompt in tokens.
@@ -112,24 +205,24 @@ fn sampling(arguments: &Arguments) -> SamplingParams {
     }
 }
 
-/// What the text is to the grammar, found out once more with new tables.
-enum Verified {
-    Word,
-    Prefix,
-    Rejected { byte: usize, line: usize, column: usize, expected: String },
-}
+/// Checks outputs against the grammar once more, with new tables.
+struct Checker(CompiledGrammar);
 
-impl Verified {
-    fn of(session: &Session, generation: &Generation, limits: &Limits) -> Result<Verified> {
-        let vocabulary = session.compiled.vocabulary();
-        let bytes: Vec<u8> = generation
-            .tokens
+impl Checker {
+    fn new(session: &Session, limits: &Limits) -> Result<Checker> {
+        let vocabulary = Arc::clone(session.compiled.vocabulary());
+        let compiler = Compiler::new(vocabulary).limits(limits.clone());
+        Ok(Checker(compiler.compile(session.compiled.grammar())?))
+    }
+
+    fn check(&self, tokens: &[u32]) -> Result<Verified> {
+        let vocabulary = self.0.vocabulary();
+        let bytes: Vec<u8> = tokens
             .iter()
             .flat_map(|&token| vocabulary.bytes(TokenId::new(token)).unwrap_or_default())
             .copied()
             .collect();
-        let compiler = Compiler::new(Arc::clone(vocabulary)).limits(limits.clone());
-        let explanation = compiler.compile(session.compiled.grammar())?.matcher().explain(&bytes)?;
+        let explanation = self.0.matcher().explain(&bytes)?;
         Ok(match (explanation.is_viable(), explanation.may_end()) {
             (true, true) => Verified::Word,
             (true, false) => Verified::Prefix,
@@ -140,7 +233,16 @@ impl Verified {
             }
         })
     }
+}
 
+/// The relation of a text to the grammar.
+enum Verified {
+    Word,
+    Prefix,
+    Rejected { byte: usize, line: usize, column: usize, expected: String },
+}
+
+impl Verified {
     fn name(&self) -> &'static str {
         match self {
             Verified::Word => "word",
@@ -165,51 +267,91 @@ impl std::fmt::Display for Verified {
 }
 
 /// The part of the whole time that masks took.
-fn share(generation: &Generation, time: Duration) -> f64 {
-    if time.is_zero() { 0.0 } else { generation.timings.mask.as_secs_f64() / time.as_secs_f64() }
+fn share(timings: &Timings, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { timings.mask.as_secs_f64() / time.as_secs_f64() }
 }
 
-fn summary(generation: &Generation, verified: &Verified, time: Duration) {
-    let timings = &generation.timings;
-    let rate = timings.tokens_per_second().map(|rate| format!(", {rate:.1} tokens/s")).unwrap_or_default();
-    messages::plain(&format!(
-        "{} ({} forced) in {time:.2?}{rate}; prompt of {} in {:.1?}",
-        text::counted(timings.tokens, "token"),
-        timings.forced_tokens,
-        text::counted(timings.prefill_tokens, "token"),
-        timings.prefill,
-    ));
-    if timings.masks > 0 {
-        messages::plain(&format!(
-            "masks: {:.1?} a token, {:.1?} at most, {:.2} % of the time",
-            timings.mask_mean(),
-            timings.mask_max,
-            100.0 * share(generation, time),
-        ));
+/// The ranking, each text on a line.
+fn list(outputs: &[Made]) {
+    for (number, output) in outputs.iter().enumerate() {
+        let log_probability = output.log_probability.unwrap_or_default();
+        let text = Value::String(output.text.clone());
+        messages::plain(&format!("{}. log-probability {log_probability:.3}: {text}", number + 1));
     }
-    messages::plain(&generation.finish.to_string());
+}
+
+fn summary(output: &Made, verified: &Verified, time: Duration) {
+    if let Some(timings) = &output.timings {
+        let rate =
+            timings.tokens_per_second().map(|rate| format!(", {rate:.1} tokens/s")).unwrap_or_default();
+        messages::plain(&format!(
+            "{} ({} forced) in {time:.2?}{rate}; prompt of {} in {:.1?}",
+            text::counted(timings.tokens, "token"),
+            timings.forced_tokens,
+            text::counted(timings.prefill_tokens, "token"),
+            timings.prefill,
+        ));
+        if timings.masks > 0 {
+            messages::plain(&format!(
+                "masks: {:.1?} a token, {:.1?} at most, {:.2} % of the time",
+                timings.mask_mean(),
+                timings.mask_max,
+                100.0 * share(timings, time),
+            ));
+        }
+    } else {
+        messages::plain(&format!("{} in {time:.2?}", text::counted(output.tokens.len(), "token")));
+    }
+    messages::plain(&output.finish.to_string());
     messages::plain(&verified.to_string());
 }
 
-fn to_json(session: &Session, generation: &Generation, verified: &Verified, time: Duration) -> Value {
-    let timings = &generation.timings;
-    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    json!({
-        "grammar": session.grammar_name,
-        "tokenizer": session.vocabulary_name,
-        "text": generation.text,
-        "tokens": generation.tokens,
-        "finish": generation.finish.to_string(),
-        "complete": generation.finish.is_complete(),
+/// What is known of each output.
+fn output_json(output: &Made, verified: &Verified) -> Value {
+    let mut value = json!({
+        "text": output.text,
+        "tokens": output.tokens,
+        "finish": output.finish.to_string(),
+        "complete": output.finish.is_complete(),
         "verified": verified.name(),
-        "forced_tokens": timings.forced_tokens,
-        "prompt_tokens": timings.prefill_tokens,
-        "tokens_per_second": timings.tokens_per_second(),
-        "compile_ns": ns(session.compile_time),
-        "prefill_ns": ns(timings.prefill),
-        "total_ns": ns(time),
-        "mask_mean_ns": ns(timings.mask_mean()),
-        "mask_max_ns": ns(timings.mask_max),
-        "mask_share": share(generation, time),
-    })
+    });
+    if let (Some(log_probability), Value::Object(value)) = (output.log_probability, &mut value) {
+        value.insert("log_probability".to_owned(), json!(log_probability));
+    }
+    value
+}
+
+fn to_json(
+    arguments: &Arguments,
+    session: &Session,
+    output: &Made,
+    verified: &Verified,
+    time: Duration,
+) -> Map<String, Value> {
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let mut value = Map::new();
+    value.insert("grammar".to_owned(), json!(session.grammar_name));
+    value.insert("tokenizer".to_owned(), json!(session.vocabulary_name));
+    let mut add = |more: Value| {
+        if let Value::Object(more) = more {
+            value.extend(more);
+        }
+    };
+    add(output_json(output, verified));
+    if arguments.logprobs && !output.log_probabilities.is_empty() {
+        add(json!({ "log_probabilities": output.log_probabilities }));
+    }
+    if let Some(timings) = &output.timings {
+        add(json!({
+            "forced_tokens": timings.forced_tokens,
+            "prompt_tokens": timings.prefill_tokens,
+            "tokens_per_second": timings.tokens_per_second(),
+            "prefill_ns": ns(timings.prefill),
+            "mask_mean_ns": ns(timings.mask_mean()),
+            "mask_max_ns": ns(timings.mask_max),
+            "mask_share": share(timings, time),
+        }));
+    }
+    add(json!({ "compile_ns": ns(session.compile_time), "total_ns": ns(time) }));
+    value
 }

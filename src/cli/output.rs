@@ -52,12 +52,6 @@ impl Exit {
     pub(super) fn code(self) -> u8 {
         self as u8
     }
-
-    /// Ends the process at once.
-    #[cfg(feature = "ort")]
-    pub(super) fn exit(self) -> ! {
-        std::process::exit(i32::from(self.code()))
-    }
 }
 
 impl From<Exit> for ExitCode {

@@ -1,8 +1,8 @@
-//! What the generation loop asks of a constraint.
+//! What decoding asks of a constraint.
 
 use crate::error::Result;
 
-/// What the generation loop asks of a constraint (the matcher implements it).
+/// A language over tokens, at a position: the matcher implements it, and other engines of masks can.
 pub trait Constraint {
     /// Writes one bit per token id (bit i of word i/32), 1 = allowed.
     ///
@@ -16,7 +16,7 @@ pub trait Constraint {
     /// The token is not allowed here, or a limit was exceeded; the constraint stays where it was.
     fn accept_token(&mut self, token: u32) -> Result<()>;
 
-    /// What was accepted so far is a word of the grammar.
+    /// The tokens accepted so far are a word of the language.
     ///
     /// # Errors
     /// A limit was exceeded.
@@ -27,4 +27,52 @@ pub trait Constraint {
     /// # Errors
     /// A limit was exceeded.
     fn is_finished(&mut self) -> Result<bool>;
+
+    /// Takes back the last `tokens` tokens.
+    ///
+    /// # Errors
+    /// Fewer were accepted; the constraint stays where it was.
+    fn rollback(&mut self, tokens: usize) -> Result<()>;
+
+    /// A constraint at the same position that moves independently.
+    fn fork(&self) -> Box<dyn Constraint>;
+
+    /// Tokens that spell a beginning of every word that can still follow; not accepted. Other tokens may spell the same,
+    /// so they are drafts for a model to verify, not its choice. None by default.
+    ///
+    /// # Errors
+    /// A limit was exceeded.
+    fn forced_tokens(&mut self) -> Result<Vec<u32>> {
+        Ok(Vec::new())
+    }
+}
+
+impl<C: Constraint + ?Sized> Constraint for &mut C {
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        (**self).fill_mask(words)
+    }
+
+    fn accept_token(&mut self, token: u32) -> Result<()> {
+        (**self).accept_token(token)
+    }
+
+    fn is_accepting(&mut self) -> Result<bool> {
+        (**self).is_accepting()
+    }
+
+    fn is_finished(&mut self) -> Result<bool> {
+        (**self).is_finished()
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<()> {
+        (**self).rollback(tokens)
+    }
+
+    fn fork(&self) -> Box<dyn Constraint> {
+        (**self).fork()
+    }
+
+    fn forced_tokens(&mut self) -> Result<Vec<u32>> {
+        (**self).forced_tokens()
+    }
 }

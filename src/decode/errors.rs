@@ -58,6 +58,16 @@ pub(super) fn prompt_too_long(tokens: usize, context: usize) -> Error {
     )
 }
 
+/// A beam search of no hypotheses, or one that cannot rank them.
+pub(super) fn beam(width: usize, exponent: f64) -> Error {
+    usage(
+        Diagnostic::new("decode/beam", "the settings of the beam search are out of range")
+            .found(format!("width {width}, length exponent {exponent}"))
+            .allowed("a width of 1 or more, a finite length exponent")
+            .help("width 1 is a greedy search"),
+    )
+}
+
 /// An empty stop string.
 pub(super) fn empty_stop() -> Error {
     usage(

@@ -1,7 +1,7 @@
 //! The library's own matcher and vocabulary, as the generation loop asks for them.
 
 use super::constraint::Constraint;
-use super::generate::Detokenizer;
+use super::output::Detokenizer;
 use crate::error::Result;
 use crate::matcher::Matcher;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -21,6 +21,18 @@ impl Constraint for Matcher {
 
     fn is_finished(&mut self) -> Result<bool> {
         Matcher::is_finished(self)
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<()> {
+        Matcher::rollback(self, tokens)
+    }
+
+    fn fork(&self) -> Box<dyn Constraint> {
+        Box::new(Matcher::fork(self))
+    }
+
+    fn forced_tokens(&mut self) -> Result<Vec<u32>> {
+        Ok(Matcher::forced_tokens(self)?.into_iter().map(TokenId::get).collect())
     }
 }
 

@@ -1,22 +1,31 @@
-//! Decoding: a language model, a sampler and the loop that lets a constraint choose with them.
+//! Decoding: language models, samplers, and decoders that let a constraint choose with them.
 //!
-//! [`generate`] is the whole loop: it feeds the prompt to a [`Model`], asks a [`Constraint`] for the mask of
-//! every step, samples under it with a [`Sampler`] and hands out text as soon as it is certain. What it needs to know
-//! of a vocabulary is the [`Detokenizer`] trait; a prompt is written by a [`ChatTemplate`] and cut into tokens by a
-//! `PromptTokenizer` (feature `huggingface`). An [`Embedder`] maps texts to vectors. The module `ort` (feature `ort`) has a
-//! language model and an embedder on ONNX Runtime.
+//! - [`Model`] is a language model with many sequences; the module `ort` (feature `ort`) is one on ONNX Runtime.
+//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a [`Constraint`], with a [`Sampler`],
+//!   as far as stop strings and limits let it. It needs of a vocabulary what [`Detokenizer`] says.
+//! - Drivers make outputs with them: [`generate`], [`best_of`], [`beam_search`], [`speculative`] decoding with a
+//!   [`Draft`], and [`run_together`] for decoders in batches.
+//! - A prompt is written by a [`ChatTemplate`] and cut into tokens by a `PromptTokenizer` (feature `huggingface`).
+//! - An [`Embedder`] maps texts to vectors; the module `ort` has one as well.
 
 mod chat;
 mod chat_functions;
 mod constraint;
+mod decoder;
+mod draft;
+mod drivers;
 mod embedder;
 mod errors;
+mod finish;
 mod folder;
-mod generate;
 mod logits;
+mod mask;
 mod matcher;
 mod model;
+mod options;
+mod output;
 mod sampler;
+mod scores;
 mod sequences;
 mod settings;
 mod text;
@@ -29,12 +38,18 @@ pub mod ort;
 
 pub use chat::{ChatTemplate, Message};
 pub use constraint::Constraint;
+pub use decoder::{ChosenToken, Decoder, Event, Poll};
+pub use draft::{Draft, ForcedDraft, ModelDraft, NgramDraft};
+pub use drivers::{BeamOptions, Hypothesis, beam_search, best_of, generate, run_together, speculative};
+pub use finish::{FinishReason, OutputStatus};
 pub use embedder::{Embedder, EmbedderFolder, Embeddings, TableEmbedder, Truncation};
 pub use folder::ModelFolder;
-pub use generate::{Detokenizer, FinishReason, Generation, GenerationOptions, OutputStatus, generate};
 pub use logits::{DeviceLogits, DeviceRow, Logits};
 pub use model::{Feed, Model, Rows, check_batch, check_truncate};
+pub use options::{Generation, GenerationOptions};
+pub use output::Detokenizer;
 pub use sampler::{Sampler, SamplingParams};
+pub use scores::LogSoftmax;
 pub use sequences::{SequenceId, Sequences};
 pub use text::TextStream;
 pub use timings::Timings;

@@ -6,6 +6,7 @@
 //! last by default; with temperature 1 the two agree.)
 
 use super::errors;
+use super::mask::{allowed_chunks, bits};
 use crate::error::Result;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -123,6 +124,12 @@ impl Sampler {
     /// The settings.
     pub fn settings(&self) -> &SamplingParams {
         &self.settings
+    }
+
+    /// Restarts the random numbers at another seed.
+    pub(super) fn reseed(&mut self, seed: u64) {
+        self.settings.seed = seed;
+        self.random = ChaCha8Rng::seed_from_u64(seed);
     }
 
     /// Notes a token of the prompt or one that was chosen, for the repetition penalty.
@@ -290,27 +297,6 @@ impl Sampler {
             }
         }
     }
-}
-
-/// Logits by 32, each with its number and its word of the mask: only those that allow a token which has a logit.
-fn allowed_chunks<'a>(
-    logits: &'a [f32],
-    mask: Option<&'a [u32]>,
-) -> impl Iterator<Item = (usize, u32, &'a [f32])> + 'a {
-    logits.chunks(32).enumerate().filter_map(move |(index, chunk)| {
-        let word = mask.map_or(u32::MAX, |mask| mask.get(index).copied().unwrap_or(0));
-        let exist = u32::MAX >> (32 - chunk.len());
-        (word & exist != 0).then_some((index, word & exist, chunk))
-    })
-}
-
-/// The numbers of the bits that are set, rising.
-fn bits(mut word: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
-        bit
-    })
 }
 
 /// Sorts the beginning of `candidates` far enough that the weights of the first n reach `goal`; gives the least such n.

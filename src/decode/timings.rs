@@ -16,6 +16,10 @@ pub struct Timings {
     pub model_steps: usize,
     /// Tokens that were the only ones allowed: they are fed with the next step, none of their own.
     pub forced_tokens: usize,
+    /// Tokens that a draft proposed and the model was fed.
+    pub drafted_tokens: usize,
+    /// Those of them that were also chosen.
+    pub accepted_tokens: usize,
     /// Filling masks and moving the constraint, together.
     pub mask: Duration,
     /// The slowest single mask, with its move.

@@ -1,18 +1,15 @@
 //! The generation loop, with a scripted model and a constraint made of words.
 
-use crate::models::Function;
+use crate::models::{Bytes, END, Function, TOKENS, Words};
+use grammata::Result;
 use grammata::decode::{
-    Constraint, Detokenizer, FinishReason, Generation, GenerationOptions, OutputStatus, SamplingParams,
-    generate,
+    Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, OutputStatus, SamplingParams,
 };
-use grammata::{Diagnostic, Error, ErrorKind, Result};
 
-/// The id that ends a sequence.
-const END: u32 = 256;
-const TOKENS: usize = 257;
+type LogitsOf = Box<dyn FnMut(&[u32]) -> Vec<f32>>;
 
 struct Scripted {
-    model: Function<Box<dyn FnMut(&[u32]) -> Vec<f32>>>,
+    model: Function<LogitsOf>,
     prompt: usize,
 }
 
@@ -39,69 +36,6 @@ fn in_context(context: usize, mut model: Scripted) -> Scripted {
     model
 }
 
-/// Tokens 0 to 255 are the bytes; 256 is the end.
-struct Bytes(Vec<u8>);
-
-impl Detokenizer for Bytes {
-    fn token_count(&self) -> usize {
-        TOKENS
-    }
-
-    fn bytes(&self, token: u32) -> &[u8] {
-        self.0.get(token as usize..=token as usize).unwrap_or_default()
-    }
-}
-
-/// Allows the given words.
-struct Words {
-    words: Vec<&'static [u8]>,
-    taken: Vec<u8>,
-    ended: bool,
-    masks: usize,
-}
-
-impl Words {
-    fn new(words: &[&'static str]) -> Words {
-        Words { words: words.iter().map(|w| w.as_bytes()).collect(), taken: vec![], ended: false, masks: 0 }
-    }
-
-    fn next(&self) -> Vec<u32> {
-        let going = self.words.iter().filter(|w| w.starts_with(&self.taken));
-        going.map(|w| w.get(self.taken.len()).map_or(END, |&b| u32::from(b))).collect()
-    }
-}
-
-impl Constraint for Words {
-    fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
-        self.masks += 1;
-        assert_eq!(words.len(), TOKENS.div_ceil(32));
-        assert!(words.iter().all(|&w| w == 0));
-        for token in self.next() {
-            words[token as usize / 32] |= 1 << (token % 32);
-        }
-        Ok(())
-    }
-
-    fn accept_token(&mut self, token: u32) -> Result<()> {
-        if !self.next().contains(&token) {
-            return Err(Error::new(ErrorKind::Rejected, Diagnostic::new("test/rejected", "not allowed")));
-        }
-        match u8::try_from(token) {
-            Ok(byte) => self.taken.push(byte),
-            Err(_) => self.ended = true,
-        }
-        Ok(())
-    }
-
-    fn is_accepting(&mut self) -> Result<bool> {
-        Ok(self.next().contains(&END))
-    }
-
-    fn is_finished(&mut self) -> Result<bool> {
-        Ok(self.ended || self.next() == [END])
-    }
-}
-
 fn options() -> GenerationOptions {
     GenerationOptions { max_tokens: 20, end_tokens: vec![END], ..GenerationOptions::default() }
 }
@@ -114,16 +48,35 @@ fn run(
 ) -> Result<Generation> {
     let prompt = vec![u32::from(b'>'); model.prompt];
     let mut pieces = Vec::new();
-    let bytes = Bytes((0..=255).collect());
-    let constraint = constraint.map(|c| c as &mut dyn Constraint);
-    let result = generate(&mut model.model, &bytes, constraint, &prompt, options, &mut |piece| {
-        pieces.push(piece.to_owned())
-    });
+    let mut tokens = Vec::new();
+    let bytes = Bytes::new();
+    let constraint = constraint.map(|c| Box::new(c) as Box<dyn Constraint + '_>);
+    let mut decoder = Decoder::new(&mut model.model, &bytes, constraint, &prompt, options)?;
+    let ended = loop {
+        match decoder.next(&mut model.model) {
+            Ok(Event::Token(token)) => tokens.push(token),
+            Ok(Event::Text(piece)) => pieces.push(piece),
+            Ok(Event::Finished(reason)) => {
+                assert_eq!(decoder.next(&mut model.model), Ok(Event::Finished(reason)), "it stays ended");
+                break Ok(());
+            }
+            Err(error) => {
+                assert_eq!(decoder.next(&mut model.model), Err(error.clone()), "it stays failed");
+                break Err(error);
+            }
+        }
+    };
+    let generation = decoder.close(&mut model.model);
+    let result = ended.map(|()| generation);
     assert!(model.model.sequences.is_empty(), "the sequence is closed");
     if let Ok(generation) = &result {
         assert_eq!(pieces.concat(), generation.text);
         assert!(pieces.iter().all(|p| !p.is_empty()));
         assert_eq!(generation.timings.tokens, generation.tokens.len());
+        assert_eq!(tokens.iter().map(|token| token.id).collect::<Vec<_>>(), generation.tokens);
+        assert_eq!(tokens.iter().filter(|token| token.forced).count(), generation.timings.forced_tokens);
+        let told: Vec<f64> = tokens.iter().filter_map(|token| token.log_probability).collect();
+        assert_eq!(told, generation.log_probabilities);
     }
     result
 }
@@ -180,7 +133,7 @@ fn the_model_may_end_where_the_grammar_lets_it() {
     let mut words = Words::new(&["he", "hello!"]);
     let generation = run(&mut scripted(b"he", 1), Some(&mut words), &options()).unwrap();
     assert_eq!((generation.text.as_str(), generation.finish), ("he", FinishReason::EndOfSequence));
-    assert!(words.ended);
+    assert_eq!(words.taken.last(), Some(&END));
 }
 
 #[test]
@@ -251,13 +204,16 @@ fn stop_strings_end_the_text_before_them() {
 #[test]
 fn characters_are_never_split() {
     let text = "é😀ж";
-    let mut model = scripted(text.as_bytes(), 1);
+    let mut model = scripted(text.as_bytes(), 1).model;
     let mut pieces = Vec::new();
-    let bytes = Bytes((0..=255).collect());
-    let result = generate(&mut model.model, &bytes, None, &[62], &options(), &mut |piece| {
-        pieces.push(piece.to_owned())
-    });
-    assert_eq!(result.unwrap().text, text);
+    let bytes = Bytes::new();
+    let mut decoder = Decoder::new(&mut model, &bytes, None, &[62], &options()).unwrap();
+    while pieces.concat() != text {
+        if let Event::Text(piece) = decoder.next(&mut model).unwrap() {
+            pieces.push(piece);
+        }
+    }
+    assert_eq!(decoder.close(&mut model).finish, FinishReason::Abandoned);
     assert_eq!(pieces, ["é", "😀", "ж"]);
     // cut inside a character
     let limited = GenerationOptions { max_tokens: 4, ..options() };
@@ -269,7 +225,7 @@ fn characters_are_never_split() {
 fn dead_ends_and_wrong_uses_are_errors() {
     // words without a continuation: nothing is allowed
     let mut words = Words::new(&["ab"]);
-    words.taken = b"x".to_vec();
+    words.taken = vec![u32::from(b'x')];
     assert_eq!(
         run(&mut scripted(b"x", 1), Some(&mut words), &options()).unwrap_err().code(),
         "decode/empty-mask"

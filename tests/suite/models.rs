@@ -1,7 +1,9 @@
-//! Language models for tests that are functions from the tokens of a sequence to logits.
+//! Language models, a tokenizer and a constraint for tests of decoding.
 
-use grammata::Result;
-use grammata::decode::{Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate};
+use grammata::decode::{
+    Constraint, Detokenizer, Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate,
+};
+use grammata::{Diagnostic, Error, ErrorKind, Result};
 
 /// Gives `logits` of the tokens of a sequence up to a position for the row of that position, and records what it is fed.
 pub(crate) struct Function<F> {
@@ -69,8 +71,7 @@ impl<F: FnMut(&[u32]) -> Vec<f32>> Model for Function<F> {
         check_batch(self, batch)?;
         self.calls += 1;
         if self.failing == Some(self.calls) {
-            let failure = grammata::Diagnostic::new("test/model", "the model fails");
-            return Err(grammata::Error::new(grammata::ErrorKind::Model, failure));
+            return Err(Error::new(ErrorKind::Model, Diagnostic::new("test/model", "the model fails")));
         }
         self.rows.clear();
         for feed in batch {
@@ -83,5 +84,86 @@ impl<F: FnMut(&[u32]) -> Vec<f32>> Model for Function<F> {
             }
         }
         Ok(Logits::Host(self.rows.iter().map(Vec::as_slice).collect()))
+    }
+}
+
+/// The id that ends a sequence.
+pub(crate) const END: u32 = 256;
+pub(crate) const TOKENS: usize = 257;
+
+/// Tokens 0 to 255 are the bytes; 256 is the end.
+pub(crate) struct Bytes(Vec<u8>);
+
+impl Bytes {
+    pub(crate) fn new() -> Bytes {
+        Bytes((0..=255).collect())
+    }
+}
+
+impl Detokenizer for Bytes {
+    fn token_count(&self) -> usize {
+        TOKENS
+    }
+
+    fn bytes(&self, token: u32) -> &[u8] {
+        self.0.get(token as usize..=token as usize).unwrap_or_default()
+    }
+}
+
+/// Allows the given words, a byte a token, and END after a whole one.
+#[derive(Clone)]
+pub(crate) struct Words {
+    pub(crate) words: Vec<Vec<u32>>,
+    pub(crate) taken: Vec<u32>,
+    pub(crate) masks: usize,
+}
+
+impl Words {
+    pub(crate) fn new(words: &[&str]) -> Words {
+        let ended = |word: &&str| word.bytes().map(u32::from).chain([END]).collect();
+        Words { words: words.iter().map(ended).collect(), taken: vec![], masks: 0 }
+    }
+
+    fn next(&self) -> Vec<u32> {
+        let going = self.words.iter().filter(|w| w.starts_with(&self.taken));
+        going.filter_map(|w| w.get(self.taken.len()).copied()).collect()
+    }
+}
+
+impl Constraint for Words {
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        self.masks += 1;
+        assert_eq!(words.len(), TOKENS.div_ceil(32));
+        assert!(words.iter().all(|&w| w == 0));
+        for token in self.next() {
+            words[token as usize / 32] |= 1 << (token % 32);
+        }
+        Ok(())
+    }
+
+    fn accept_token(&mut self, token: u32) -> Result<()> {
+        if !self.next().contains(&token) {
+            return Err(Error::new(ErrorKind::Rejected, Diagnostic::new("test/rejected", "not allowed")));
+        }
+        self.taken.push(token);
+        Ok(())
+    }
+
+    fn is_accepting(&mut self) -> Result<bool> {
+        Ok(self.next().contains(&END))
+    }
+
+    fn is_finished(&mut self) -> Result<bool> {
+        let next = self.next();
+        Ok(self.taken.last() == Some(&END) || !next.is_empty() && next.iter().all(|&token| token == END))
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<()> {
+        self.taken.truncate(self.taken.len() - tokens);
+        Ok(())
+    }
+
+    fn fork(&self) -> Box<dyn Constraint> {
+        Box::new(self.clone())
     }
 }

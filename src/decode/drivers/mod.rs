@@ -1,0 +1,13 @@
+//! Drivers: ways to produce outputs with decoders and models.
+
+mod beam;
+mod best_of;
+mod generate;
+mod speculative;
+mod together;
+
+pub use beam::{BeamOptions, Hypothesis, beam_search};
+pub use best_of::best_of;
+pub use generate::generate;
+pub use speculative::speculative;
+pub use together::run_together;

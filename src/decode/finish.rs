@@ -1,0 +1,91 @@
+//! Why a generation ended.
+
+use std::fmt;
+
+/// The relation of the output to the language of the constraint when the generation was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutputStatus {
+    /// There is no constraint.
+    Unconstrained,
+    /// Only a prefix of a word of the grammar.
+    Prefix,
+    /// A word of the grammar, though a longer one might have followed.
+    Word,
+}
+
+impl fmt::Display for OutputStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OutputStatus::Unconstrained => "the output may be incomplete",
+            OutputStatus::Prefix => "the output is only a prefix of a word of the grammar, not a word",
+            OutputStatus::Word => "the output is a word of the grammar, but more might have followed",
+        })
+    }
+}
+
+/// Why a generation ended. Its text is a sentence for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The output is a word of the grammar that nothing may follow.
+    Complete,
+    /// The model ended the sequence.
+    EndOfSequence,
+    /// `max_tokens` tokens were generated.
+    TokenLimit {
+        /// The limit, in tokens.
+        limit: usize,
+        /// The relation of the output to the grammar.
+        status: OutputStatus,
+    },
+    /// The model's context is full.
+    ContextLimit {
+        /// The context, in tokens, prompt and output together.
+        limit: usize,
+        /// The relation of the output to the grammar.
+        status: OutputStatus,
+    },
+    /// The output reached a stop string.
+    StopString {
+        /// The stop string.
+        stop: String,
+        /// The relation of the generated tokens, those of the stop string included, to the grammar.
+        status: OutputStatus,
+    },
+    /// The decoder was closed before it ended.
+    Abandoned,
+}
+
+impl FinishReason {
+    /// The output is complete: the grammar or the model ended it, or it is a word of the grammar all the same.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            FinishReason::Complete | FinishReason::EndOfSequence => true,
+            FinishReason::TokenLimit { status, .. } | FinishReason::ContextLimit { status, .. } => {
+                *status == OutputStatus::Word
+            }
+            FinishReason::StopString { status, .. } => *status == OutputStatus::Unconstrained,
+            FinishReason::Abandoned => false,
+        }
+    }
+}
+
+impl fmt::Display for FinishReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FinishReason::Complete => f.write_str("the output is complete: the grammar allows nothing more"),
+            FinishReason::EndOfSequence => f.write_str("the model ended the output"),
+            FinishReason::TokenLimit { limit, status } => {
+                write!(f, "stopped at the limit of {limit} tokens: {status}")
+            }
+            FinishReason::ContextLimit { limit, status } => {
+                write!(f, "stopped because the model's context of {limit} tokens is full: {status}")
+            }
+            FinishReason::StopString { stop, status } => {
+                write!(f, "stopped at the stop string {stop:?}: {status}")
+            }
+            FinishReason::Abandoned => {
+                f.write_str("the caller stopped the generation: the output may be incomplete")
+            }
+        }
+    }
+}

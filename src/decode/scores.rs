@@ -1,0 +1,61 @@
+//! Log-probabilities from logits.
+
+/// The logarithm of the softmax of a row of logits, so that the log-probability of a token is a difference. Logits that
+/// are NaN count as minus infinity; if some are plus infinity, those share the whole probability.
+#[derive(Clone, Copy, Debug)]
+pub struct LogSoftmax {
+    greatest: f32,
+    /// logarithm of the sum of exp(logit - greatest)
+    total: f64,
+}
+
+impl LogSoftmax {
+    /// Of all of `logits`, at temperature 1.
+    pub fn of(logits: &[f32]) -> LogSoftmax {
+        // max skips NaN
+        let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let total: f64 = logits.iter().map(|&logit| below(logit, greatest).exp()).sum();
+        LogSoftmax { greatest, total: total.ln() }
+    }
+
+    /// The log-probability (natural, at most 0) of a token with this logit.
+    pub fn at(&self, logit: f32) -> f64 {
+        match self.total.is_finite() {
+            true => below(logit, self.greatest) - self.total,
+            false => f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// `logit - greatest`, where infinities are equal and NaN is nothing.
+fn below(logit: f32, greatest: f32) -> f64 {
+    if logit.is_nan() || logit == f32::NEG_INFINITY {
+        return f64::NEG_INFINITY;
+    }
+    if logit == greatest { 0.0 } else { f64::from(logit) - f64::from(greatest) }
+}
+
+/// The score of an output of `length` tokens: its log-probability divided by `length` to the power `exponent`. Exponent 0
+/// ranks by probability, which favours short outputs; 1 by the mean log-probability of a token.
+pub(super) fn normalised(log_probability: f64, length: usize, exponent: f64) -> f64 {
+    log_probability / (length.max(1) as f64).powf(exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_logits_have_probabilities() {
+        let of = |logits: &[f32], token: usize| LogSoftmax::of(logits).at(logits[token]).exp();
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        assert!((of(&[0.0, 0.0, nan], 0) - 0.5).abs() < 1e-12);
+        assert_eq!(of(&[0.0, nan], 1), 0.0);
+        assert_eq!(of(&[0.0, -inf], 1), 0.0);
+        assert_eq!(of(&[nan, -inf], 0), 0.0);
+        assert_eq!(of(&[nan, -inf], 1), 0.0);
+        assert!((of(&[inf, 3.0, inf], 2) - 0.5).abs() < 1e-12);
+        assert_eq!(of(&[inf, 3.0, inf], 1), 0.0);
+        assert!((of(&[-3e38, 3e38], 1) - 1.0).abs() < 1e-12);
+    }
+}
