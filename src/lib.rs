@@ -40,6 +40,7 @@
 //! - [`decode`] runs a language model under a matcher: samplers, chat templates, embedders of texts and,
 //!   with the feature `ort`, ONNX Runtime.
 //! - [`automaton`] counts, lists and draws languages.
+//! - [`retrieval`] finds the tools that a request needs among thousands.
 //! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
 //! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
 //!
@@ -64,6 +65,7 @@ pub mod limits;
 pub mod mask;
 pub mod matcher;
 pub mod plan;
+pub mod retrieval;
 pub mod serve;
 mod sync;
 pub mod syntax;

@@ -60,6 +60,10 @@ pub struct Limits {
     pub embedding_texts: usize,
     /// Bytes of one text given to an embedder: all of it is tokenized, though only its beginning is read. Default 1 MiB.
     pub embedding_text_bytes: usize,
+    /// Bytes of a catalogue of tools, or of a file of requests. Default 256 MiB.
+    pub catalogue_bytes: usize,
+    /// Tools of a catalogue. Default 1,048,576; with 384 dimensions 1.6 GB of vectors.
+    pub catalogue_tools: usize,
     /// Bytes of one token. Default 65,536.
     pub token_bytes: usize,
     /// Bytes of the tries made of a vocabulary: 44 for each prefix of a token and, at most, for each byte of what is left of
@@ -89,6 +93,8 @@ impl Default for Limits {
             vocabulary_tokens: 1 << 20,
             embedding_texts: 1 << 18,
             embedding_text_bytes: 1 << 20,
+            catalogue_bytes: 256 << 20,
+            catalogue_tools: 1 << 20,
             token_bytes: 1 << 16,
             trie_bytes: 256 << 20,
         }

@@ -52,6 +52,8 @@ mod plans;
 mod properties;
 mod regex;
 mod regex_look;
+mod retrieval;
+mod retrieval_store;
 mod sampler;
 mod serve;
 mod tables;

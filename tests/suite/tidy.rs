@@ -17,6 +17,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("serve", &["grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("decode", &["matcher", "template", "vocabulary"]),
     ("plan", &["automaton", "decode", "grammar", "mask", "matcher", "syntax", "template", "vocabulary"]),
+    ("retrieval", &["decode"]),
     ("testing", &["decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
     ("cli", &["automaton", "decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
 ];

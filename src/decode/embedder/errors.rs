@@ -36,6 +36,17 @@ pub(super) fn no_direction(text: usize, norm: f64) -> Error {
     )
 }
 
+/// A vector that was taken for a unit vector.
+pub(super) fn not_unit(text: usize, norm: f64) -> Error {
+    model(
+        Diagnostic::new("decode/embedding-norm", "a vector does not have unit length")
+            .at(text_place(text))
+            .found(format!("a norm of {norm}"))
+            .allowed("a norm of 1")
+            .help("normalise vectors before they are stored: the file has been changed, or is not of an embedder"),
+    )
+}
+
 /// A text that a table does not have.
 pub(super) fn unknown_text(text: usize, found: &str) -> Error {
     Error::new(

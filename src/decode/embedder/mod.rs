@@ -76,6 +76,25 @@ impl Embeddings {
         Ok(embeddings)
     }
 
+    /// Rows that have unit length already, one after the other, as they are.
+    ///
+    /// # Errors
+    /// The last row is not whole, or the norm of a row is not 1 to within 1e-4.
+    pub fn from_unit_values(dimension: usize, values: Vec<f32>) -> Result<Embeddings> {
+        let rest = values.len().checked_rem(dimension).unwrap_or(values.len());
+        if rest != 0 {
+            return Err(errors::dimension(values.len().checked_div(dimension).unwrap_or(0), rest, dimension));
+        }
+        for (index, row) in values.chunks_exact(dimension.max(1)).enumerate() {
+            let norm = norm(row);
+            // a NaN is not near 1 either
+            if !((norm - 1.0).abs() <= 1e-4) {
+                return Err(errors::not_unit(index, norm));
+            }
+        }
+        Ok(Embeddings { dimension, values, truncated: Vec::new() })
+    }
+
     /// Appends `vector` divided by its Euclidean norm.
     ///
     /// # Errors
@@ -84,7 +103,7 @@ impl Embeddings {
         if vector.len() != self.dimension {
             return Err(errors::dimension(self.len(), vector.len(), self.dimension));
         }
-        let norm = vector.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
+        let norm = norm(vector);
         if !norm.is_finite() || norm == 0.0 {
             return Err(errors::no_direction(self.len(), norm));
         }
@@ -139,7 +158,12 @@ impl Embeddings {
     }
 }
 
-/// The dot product, summed in 64 bits; of unit vectors it is their cosine.
-pub(crate) fn dot(first: &[f32], second: &[f32]) -> f64 {
+/// The Euclidean norm.
+fn norm(vector: &[f32]) -> f64 {
+    dot(vector, vector).sqrt()
+}
+
+/// The dot product, summed in 64 bits.
+fn dot(first: &[f32], second: &[f32]) -> f64 {
     first.iter().zip(second).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
 }

@@ -1,0 +1,168 @@
+//! The errors of retrieval.
+
+use crate::diagnostic::{Diagnostic, Place, excerpt};
+use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+
+fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+fn data(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+fn at_line(line: usize) -> Place {
+    Place::LineColumn { line, column: 1 }
+}
+
+/// A file of a catalogue or of requests that is too long.
+pub(super) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
+    if text.len() > limits.catalogue_bytes {
+        let found = format!("{} bytes", text.len());
+        return Err(Limits::exceeded("catalogue_bytes", limits.catalogue_bytes, found));
+    }
+    Ok(())
+}
+
+/// A line that is not what it should be.
+pub(super) fn line(what: &str, allowed: &str, number: usize, cause: &serde_json::Error) -> Error {
+    data(
+        Diagnostic::new("retrieval/line", format!("a line is not {what}"))
+            .at(Place::LineColumn { line: number, column: cause.column().max(1) })
+            .cause(cause)
+            .allowed(allowed)
+            .help("write one JSON object on each line"),
+    )
+}
+
+/// An id that names no tool, or two.
+pub(super) fn tool_id(what: &str, id: &str, line: usize) -> Error {
+    data(
+        Diagnostic::new("retrieval/tool-id", what)
+            .at(at_line(line))
+            .found(excerpt(id))
+            .allowed("an id that no other tool of the catalogue has")
+            .help("give each tool an id of its own"),
+    )
+}
+
+/// An id of two requests.
+pub(super) fn request_id(id: &str, line: usize) -> Error {
+    data(
+        Diagnostic::new("retrieval/request-id", "two requests have one id")
+            .at(at_line(line))
+            .found(excerpt(id))
+            .allowed("an id that no other request has")
+            .help("give each request an id of its own"),
+    )
+}
+
+/// A request with neither or both ways to say what is needed.
+pub(super) fn relevance(line: usize, allowed: &str) -> Error {
+    data(
+        Diagnostic::new("retrieval/relevance", "a request does not say in one way which tools it needs")
+            .at(at_line(line))
+            .allowed(allowed)
+            .help("write either `relevant` or `relevant_any`"),
+    )
+}
+
+/// A request for a tool that the catalogue lacks.
+pub(super) fn unknown_tool(id: &str, request: &str, line: usize) -> Error {
+    data(
+        Diagnostic::new("retrieval/unknown-tool", "a request needs a tool that the catalogue lacks")
+            .at(at_line(line))
+            .found(format!("`{}`, for the request `{}`", excerpt(id), excerpt(request)))
+            .allowed("the id of a tool of the catalogue")
+            .help("add the tool to the catalogue, or leave the request out"),
+    )
+}
+
+/// A request that needs no tool.
+pub(super) fn nothing_relevant() -> Error {
+    usage(
+        Diagnostic::new("retrieval/nothing-relevant", "a list cannot be judged where no tool is needed")
+            .allowed("at least one tool, and no empty group of tools")
+            .help("leave requests without tools out of the measurement"),
+    )
+}
+
+/// A tool that is twice in a list.
+pub(super) fn twice(tool: usize, list: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/tool-twice", format!("a tool is in {list} twice"))
+            .found(format!("tool {tool}"))
+            .allowed("each tool once")
+            .help("leave out all but its first place"),
+    )
+}
+
+/// A list that is too short for what is needed.
+pub(super) fn more_relevant_than_places(relevant: usize, k: usize) -> Error {
+    usage(
+        Diagnostic::new("retrieval/k", "more tools are needed than the list may have")
+            .found(format!("{relevant} needed tools"))
+            .allowed(format!("at most k = {k}"))
+            .help("judge longer lists, or leave the request out"),
+    )
+}
+
+/// A list of no tools.
+pub(super) fn no_places() -> Error {
+    usage(
+        Diagnostic::new("retrieval/k", "no tool is asked for")
+            .found("k = 0")
+            .allowed("k of at least 1")
+            .help("ask for as many tools as the prompt has room for"),
+    )
+}
+
+/// A query's vector of another dimension.
+pub(super) fn query_dimension(found: usize, expected: usize) -> Error {
+    usage(
+        Diagnostic::new("retrieval/dimension", "a query's vector has another dimension than the index")
+            .found(format!("{found} coordinates"))
+            .allowed(format!("{expected} coordinates"))
+            .help("embed queries with the embedder that the index was made with"),
+    )
+}
+
+/// A dense search without vectors or without an embedder.
+pub(super) fn no_vectors(missing: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/no-vectors", format!("a dense search needs {missing}"))
+            .allowed("vectors of the tools and the embedder that made them")
+            .help("embed the catalogue, or search by words alone (`Ranker::Lexical`)"),
+    )
+}
+
+/// More or fewer vectors than documents.
+pub(super) fn row_count(found: usize, expected: usize) -> Error {
+    usage(
+        Diagnostic::new("retrieval/row-count", "there is not one vector for each document")
+            .found(format!("{found} vectors"))
+            .allowed(format!("{expected} vectors"))
+            .help("embed the documents of the same catalogue"),
+    )
+}
+
+/// Vectors of another embedder.
+pub(super) fn other_embedder() -> Error {
+    usage(
+        Diagnostic::new("retrieval/other-embedder", "the index was made with another embedder")
+            .found("another fingerprint of model, tokenizer and maximum of tokens")
+            .allowed("the embedder that made the index")
+            .help("load that embedder, or make the index again with this one"),
+    )
+}
+
+/// A field of an index's file that no index has.
+pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) -> Error {
+    data(
+        Diagnostic::new("retrieval/index-file", format!("{field} of an index cannot be right"))
+            .found(found)
+            .allowed(allowed)
+            .help("make the index again from the catalogue: the file has been cut, changed, or is no index"),
+    )
+}

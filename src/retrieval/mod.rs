@@ -1,0 +1,50 @@
+//! Retrieval of tools: which of thousands of tools a request needs.
+//!
+//! The pipeline is that of Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language Models
+//! for Query Generation* (2024), without the model that writes the queries: a [`Catalogue`] of tools, one document a tool; an
+//! index that ranks documents for one query, lexical ([`Bm25`]) or dense ([`FlatIndex`]), or both joined by
+//! [reciprocal rank fusion](fuse::reciprocal_rank_fusion); the lists of several queries [interleaved](fuse::interleave) and
+//! cut to the best k; and the [metrics](metrics) of the paper with their corrections. A [`Retriever`] ties them together,
+//! and [`store`] keeps vectors on disk. Tools are named by their index in the catalogue throughout.
+
+pub mod catalogue;
+mod errors;
+pub mod flat;
+pub mod fuse;
+pub mod lexical;
+pub mod metrics;
+pub mod requests;
+pub mod retriever;
+pub mod split;
+pub mod statistics;
+pub mod store;
+mod words;
+
+pub use catalogue::{Catalogue, Template, Tool};
+pub use flat::FlatIndex;
+pub use lexical::Bm25;
+pub use retriever::{Ranker, Retrieval, RetrievalOptions, Retriever};
+
+/// A tool that an index found for a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Index of the tool in the catalogue.
+    pub tool: usize,
+    /// What the index ranks by: more is better. A BM25 score is positive; a cosine is between -1 and 1.
+    pub score: f64,
+}
+
+/// Which tools a search may find; None allows all.
+pub type Filter<'a> = Option<&'a (dyn Fn(usize) -> bool + Sync)>;
+
+/// The `k` best hits, best first; of equal scores the lower index in the catalogue first.
+fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
+    let order =
+        |first: &Hit, second: &Hit| second.score.total_cmp(&first.score).then(first.tool.cmp(&second.tool));
+    if k < hits.len() {
+        hits.select_nth_unstable_by(k, order);
+        hits.truncate(k);
+    }
+    hits.sort_unstable_by(order);
+    hits
+}
