@@ -73,6 +73,7 @@ mod template;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
+pub mod transitions;
 pub mod vocabulary;
 mod work;
 

@@ -1,35 +1,20 @@
 //! The words of a language: how many there are, and what they are.
 //!
-//! Both run over configurations, which are deterministic, so each word is met once however many
-//! derivations it has, and which are never dead, so no path is followed in vain.
+//! Configurations are deterministic, so each word is met once however many derivations it has, and never dead, so no path is
+//! followed in vain. As a [transition system](crate::transitions) they have classes of bytes for labels.
 
 use super::names::{NameTables, Place};
 use super::{Automaton, ConfigurationId, StateId, Tables};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
+use crate::grammar::ByteSet;
 use crate::limits::Limits;
+use crate::transitions::{Counts, Letters, List, Transition, TransitionSystem, shortest};
 use crate::work::Budget;
 use num_bigint::BigUint;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::fmt;
+use rand::{Rng, RngCore};
 
-/// How many words a language has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Count {
-    /// Exactly so many.
-    Finite(BigUint),
-    /// Without end.
-    Infinite,
-}
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Count::Finite(count) => count.fmt(f),
-            Count::Infinite => f.write_str("infinite"),
-        }
-    }
-}
+pub use crate::transitions::Count;
 
 /// Counts the words of an automaton's language, exactly. A language is infinite if a configuration can come
 /// again, or if something nests in itself.
@@ -45,58 +30,27 @@ pub fn count(automaton: &Automaton) -> Result<Count> {
 }
 
 fn count_within_limits(automaton: &Automaton) -> Result<Count> {
-    let count = count_of(&mut Walk::new(automaton)?)?;
+    let count = count_words(&mut Configurations::new(automaton)?)?;
     if count == Count::Infinite || !automaton.has_names() {
         // names that came twice are no reason for a language to be infinite: lists end where there are no more names
         return Ok(count);
     }
-    count_of(&mut Walk::new(automaton)?.following_names())
+    count_words(&mut Configurations::new(automaton)?.following_names())
 }
 
 /// Counts the words from a start state on, the empty one left out. The work is taken from a budget.
 pub(super) fn count_from(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<Count> {
-    let mut walk = Walk::new(automaton)?;
-    walk.tables.work = budget.clone();
-    walk.start.configuration = walk.tables.start_of(automaton, Some(start), false)?;
-    let count = count_of(&mut walk);
-    budget.settle(&walk.tables.work);
+    let mut configurations = Configurations::new(automaton)?;
+    configurations.tables.work = budget.clone();
+    configurations.start.configuration = configurations.tables.start_of(automaton, Some(start), false)?;
+    let count = count_words(&mut configurations);
+    budget.settle(&configurations.tables.work);
     count
 }
 
-fn count_of(walk: &mut Walk<'_>) -> Result<Count> {
-    // per configuration: `None` while it is being counted
-    let mut counts: FxHashMap<Position, Option<BigUint>> = FxHashMap::default();
-    let mut path = vec![walk.open(walk.start)?];
-    counts.insert(walk.start, None);
-    while let Some(top) = path.last_mut() {
-        match top.next.pop() {
-            None => {
-                let (done, total) = (top.position, std::mem::take(&mut top.total));
-                walk.hold(total.bits() as usize / 8)?;
-                path.pop();
-                if let Some(parent) = path.last_mut() {
-                    parent.total += &total * parent.weight;
-                }
-                counts.insert(done, Some(total));
-            }
-            Some((next, bytes)) => match counts.get(&next) {
-                Some(Some(known)) => top.total += known * bytes,
-                Some(None) => return Ok(Count::Infinite),
-                None => {
-                    top.weight = bytes;
-                    // stacks grow along the path: to look now and then is enough
-                    if path.len().is_power_of_two() && walk.tables.nests_in_itself(next.configuration) {
-                        return Ok(Count::Infinite);
-                    }
-                    counts.insert(next, None);
-                    walk.hold(size_of::<Open>() + size_of::<(Position, Option<BigUint>)>())?;
-                    path.push(walk.open(next)?);
-                }
-            },
-        }
-    }
-    let total = counts.remove(&walk.start).flatten();
-    Ok(Count::Finite(total.unwrap_or_default()))
+fn count_words(configurations: &mut Configurations<'_>) -> Result<Count> {
+    let start = configurations.start();
+    Counts::default().count(configurations, &start)
 }
 
 /// The words of an automaton's language: a finite language's in the order of their bytes, an infinite one's
@@ -106,65 +60,45 @@ fn count_of(walk: &mut Walk<'_>) -> Result<Count> {
 /// Limits. The words themselves may be errors of the limits `words_work` (from one word
 /// to the next), `cache_bytes` and `lockstep_search`.
 pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
-    let finite = match count_within_limits(automaton) {
+    let is_finite = match count_within_limits(automaton) {
         Ok(count) => count != Count::Infinite,
         // too large to count is no reason not to begin
         Err(error) if error.kind() == ErrorKind::Limit => false,
         Err(error) => return Err(error),
     };
-    let walk = Walk::new(automaton)?.following_names();
-    Ok(Words {
-        walk,
-        is_finite: finite,
-        length: 0,
-        path: Vec::new(),
-        word: Vec::new(),
-        reaches: FxHashMap::default(),
-        started: false,
-        failed: false,
-    })
+    let configurations = Configurations::new(automaton)?.following_names();
+    Ok(Words { configurations, list: is_finite.then(List::depth_first), has_failed: false })
 }
 
-/// Tables of one's own, and what is asked of them here.
-struct Walk<'a> {
+/// The configurations of an automaton, in tables of their own.
+struct Configurations<'a> {
     automaton: &'a Automaton,
     tables: Tables,
     names: NameTables,
     start: Position,
-    /// How many bytes each class has.
-    class_sizes: Vec<u32>,
-    /// Bytes of what is kept besides the tables.
-    held: usize,
+    /// The bytes of each class.
+    classes: Vec<ByteSet>,
 }
 
-/// A configuration, and which names came, if they are followed.
+/// A configuration, and which names of objects came, if they are followed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Position {
     configuration: ConfigurationId,
     names: Place,
 }
 
-/// A position on the path, and its successors that are still to be followed.
-struct Open {
-    position: Position,
-    /// Successors with the number of bytes that lead there, last first.
-    next: Vec<(Position, u32)>,
-    total: BigUint,
-    weight: u32,
-}
-
-impl<'a> Walk<'a> {
-    fn new(automaton: &'a Automaton) -> Result<Walk<'a>> {
+impl<'a> Configurations<'a> {
+    fn new(automaton: &'a Automaton) -> Result<Configurations<'a>> {
         let mut tables = Tables::new();
         tables.work = Budget::of_words(automaton.limits());
         let start = Position { configuration: tables.start(automaton)?, names: Place::OUTSIDE };
-        let mut class_sizes = vec![0; automaton.class_count()];
-        (0..=255).for_each(|byte| class_sizes[automaton.class_of(byte)] += 1);
-        Ok(Walk { automaton, tables, names: NameTables::default(), start, class_sizes, held: 0 })
+        let mut classes = vec![ByteSet::EMPTY; automaton.class_count()];
+        (0..=255).for_each(|byte| classes[automaton.class_of(byte)].insert(byte));
+        Ok(Configurations { automaton, tables, names: NameTables::default(), start, classes })
     }
 
     /// The same, but words are left out in which an object has a name twice.
-    fn following_names(mut self) -> Walk<'a> {
+    fn following_names(mut self) -> Configurations<'a> {
         if self.automaton.has_names() {
             self.start.names = Place::START;
         }
@@ -173,7 +107,8 @@ impl<'a> Walk<'a> {
 
     /// The position after a byte, if a word may go on so.
     fn step(&mut self, at: Position, byte: u8) -> Result<Option<Position>> {
-        let configuration = self.step_alone(at.configuration, byte)?;
+        self.tables.work.spend(1)?;
+        let configuration = self.tables.step(self.automaton, at.configuration, byte)?;
         if configuration == ConfigurationId::DEAD {
             return Ok(None);
         }
@@ -182,63 +117,95 @@ impl<'a> Walk<'a> {
         Ok(names.map(|names| Position { configuration, names }))
     }
 
-    fn step_alone(&mut self, at: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        self.tables.work.spend(1)?;
-        self.tables.step(self.automaton, at, byte)
+    /// The length of a shortest word, whichever names came.
+    fn shortest(&mut self) -> Result<Option<usize>> {
+        let start = self.start;
+        self.start = self.relaxed(&start);
+        let length = shortest(self);
+        self.start = start;
+        length
+    }
+}
+
+impl TransitionSystem for Configurations<'_> {
+    type State = Position;
+    type Label = ByteSet;
+
+    fn start(&self) -> Position {
+        self.start
     }
 
-    /// Counts bytes that are kept from now on; with the tables they are bounded by `cache_bytes`.
-    fn hold(&mut self, bytes: usize) -> Result<()> {
-        let before = self.held / HELD;
-        self.held += bytes;
-        let limit = self.automaton.limits().cache_bytes;
-        if self.held / HELD != before && self.held + self.tables.memory_usage() > limit {
-            let found = format!("{} bytes of words and tables", self.held + self.tables.memory_usage());
-            return Err(Limits::exceeded("cache_bytes", limit, found));
+    fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, ByteSet>>) -> Result<()> {
+        let first = into.len();
+        let one_by_one = self.tables.remembers(at.configuration) || !at.names.is_outside();
+        let automaton = self.automaton;
+        for &byte in automaton.distinguished(one_by_one) {
+            let Some(to) = self.step(*at, byte)? else { continue };
+            let bytes = match one_by_one {
+                true => ByteSet::range(byte, byte),
+                false => self.classes[automaton.class_of(byte)],
+            };
+            match into[first..].iter_mut().find(|known| known.to == to) {
+                Some(known) => known.label = known.label.union(&bytes),
+                None => into.push(Transition { label: bytes, to }),
+            }
         }
         Ok(())
     }
 
-    /// The length of the shortest word.
-    fn shortest(&mut self) -> Result<usize> {
-        let mut seen = FxHashSet::default();
-        let (mut length, mut level) = (0, vec![self.start.configuration]);
-        seen.insert(self.start.configuration);
-        while !level.is_empty() && !level.iter().any(|&at| self.tables.is_accepting(at)) {
-            let mut next = Vec::new();
-            for at in level {
-                let remembers = self.tables.remembers(at);
-                for &byte in self.automaton.distinguished(remembers) {
-                    let after = self.step_alone(at, byte)?;
-                    if after != ConfigurationId::DEAD && seen.insert(after) {
-                        next.push(after);
-                    }
-                }
-            }
-            self.hold(next.len() * size_of::<ConfigurationId>() * 2)?;
-            (length, level) = (length + 1, next);
-        }
-        Ok(length)
+    fn is_accepting(&self, at: &Position) -> bool {
+        self.tables.is_accepting(at.configuration)
     }
 
-    fn open(&mut self, position: Position) -> Result<Open> {
-        let mut next: Vec<(Position, u32)> = Vec::new();
-        let one_by_one = self.tables.remembers(position.configuration) || !position.names.is_outside();
-        for &byte in self.automaton.distinguished(one_by_one).iter().rev() {
-            let Some(after) = self.step(position, byte)? else { continue };
-            let size = if one_by_one { 1 } else { self.class_sizes[self.automaton.class_of(byte)] };
-            match next.iter_mut().find(|(known, _)| *known == after) {
-                Some((_, bytes)) => *bytes += size,
-                None => next.push((after, size)),
-            }
+    fn times(&self, bytes: &ByteSet, count: &BigUint) -> BigUint {
+        count * bytes.len()
+    }
+
+    fn is_pumpable(&self, at: &Position) -> bool {
+        self.tables.nests_in_itself(at.configuration)
+    }
+
+    fn charge(&mut self, held: usize) -> Result<()> {
+        let (limit, all) = (self.automaton.limits().cache_bytes, held + self.tables.memory_usage());
+        match all > limit {
+            true => Err(Limits::exceeded("cache_bytes", limit, format!("{all} bytes of words and tables"))),
+            false => Ok(()),
         }
-        let total = u32::from(self.tables.is_accepting(position.configuration)).into();
-        Ok(Open { position, next, total, weight: 0 })
     }
 }
 
-/// Memory is looked at each time so many more bytes are held.
-const HELD: usize = 1 << 16;
+impl Letters for Configurations<'_> {
+    type Letter = u8;
+    /// The first and the last of consecutive bytes.
+    type Choice = (u8, u8);
+    type Used = ();
+
+    fn choices(&self, bytes: &ByteSet, _used: &(), into: &mut Vec<(u8, u8)>) {
+        into.extend(bytes.ranges());
+    }
+
+    fn use_up(&self, _range: &(u8, u8), _used: &mut ()) {}
+
+    fn size(&self, &(first, last): &(u8, u8)) -> BigUint {
+        (u32::from(last) - u32::from(first) + 1).into()
+    }
+
+    fn first(&self, &(first, _): &(u8, u8)) -> u8 {
+        first
+    }
+
+    fn next(&self, &(_, last): &(u8, u8), &byte: &u8) -> Option<u8> {
+        (byte < last).then(|| byte + 1)
+    }
+
+    fn draw<R: RngCore>(&self, &(first, last): &(u8, u8), random: &mut R) -> u8 {
+        random.random_range(first..=last)
+    }
+
+    fn relaxed(&self, at: &Position) -> Position {
+        Position { names: Place::OUTSIDE, ..*at }
+    }
+}
 
 fn undecided(cause: &Error) -> Error {
     let diagnostic = cause.diagnostic();
@@ -257,115 +224,22 @@ fn undecided(cause: &Error) -> Error {
 
 /// The words of a language; made by [`enumerate`].
 pub struct Words<'a> {
-    walk: Walk<'a>,
-    /// Whether all words come in one pass; else they come by length.
-    is_finite: bool,
-    /// The length that is being enumerated.
-    length: usize,
-    /// Positions on the way to the current word, each with the next byte to try.
-    path: Vec<(Position, u16)>,
-    word: Vec<u8>,
-    /// Whether a word is exactly so many bytes away.
-    reaches: FxHashMap<(ConfigurationId, usize), bool>,
-    started: bool,
-    failed: bool,
+    configurations: Configurations<'a>,
+    /// `None` before the length of a shortest word of an infinite language is known.
+    list: Option<List<Configurations<'a>>>,
+    has_failed: bool,
 }
 
 impl Words<'_> {
     fn advance(&mut self) -> Result<Option<Vec<u8>>> {
-        loop {
-            if self.path.is_empty() {
-                match (self.is_finite, self.started) {
-                    (true, true) => return Ok(None),
-                    (true, false) => {}
-                    (false, true) => self.length += 1,
-                    (false, false) => self.length = self.walk.shortest()?,
-                }
-                self.started = true;
-                if let Some(word) = self.enter(self.walk.start)? {
-                    return Ok(Some(word));
-                }
-                continue;
-            }
-            let Some((position, next)) = self.path.last_mut() else { continue };
-            let Ok(byte) = u8::try_from(*next) else {
-                self.path.pop();
-                self.word.pop();
-                continue;
-            };
-            *next += 1;
-            let position = *position;
-            let Some(after) = self.walk.step(position, byte)? else { continue };
-            self.word.push(byte);
-            let depth = self.path.len();
-            let word = self.enter(after)?;
-            if self.path.len() == depth {
-                // not entered: no word of the wanted length lies there
-                self.word.pop();
-            }
-            if word.is_some() {
-                return Ok(word);
-            }
+        if self.list.is_none() {
+            let Some(length) = self.configurations.shortest()? else { return Ok(None) };
+            self.list = Some(List::by_length(length));
         }
-    }
-
-    /// Goes to a position, if a wanted word lies there; gives the word that ends there.
-    fn enter(&mut self, position: Position) -> Result<Option<Vec<u8>>> {
-        if !self.is_finite && !self.reaches(position.configuration, self.length - self.word.len())? {
-            return Ok(None);
+        match &mut self.list {
+            Some(list) => list.next(&mut self.configurations),
+            None => Ok(None),
         }
-        let done = !self.is_finite && self.length == self.word.len();
-        let ends = self.is_finite || done;
-        let accepting = self.walk.tables.is_accepting(position.configuration);
-        self.path.push((position, if done { 256 } else { 0 }));
-        Ok((ends && accepting).then(|| self.word.clone()))
-    }
-
-    /// Whether some word is exactly `distance` bytes away, whichever names came. An explicit stack: distances are word lengths.
-    fn reaches(&mut self, configuration: ConfigurationId, distance: usize) -> Result<bool> {
-        let mut stack = vec![(configuration, distance, 0usize)];
-        let mut result = false;
-        while let Some(&mut (at, left, ref mut class)) = stack.last_mut() {
-            if left == 0 {
-                result = self.walk.tables.is_accepting(at);
-                stack.pop();
-                continue;
-            }
-            if *class == 0 {
-                if let Some(&known) = self.reaches.get(&(at, left)) {
-                    result = known;
-                    stack.pop();
-                    continue;
-                }
-            } else if result {
-                self.remember(at, left, true)?;
-                stack.pop();
-                continue;
-            }
-            let remembers = self.walk.tables.remembers(at);
-            match self.walk.automaton.distinguished(remembers).get(*class) {
-                Some(&byte) => {
-                    *class += 1;
-                    result = false;
-                    let after = self.walk.step_alone(at, byte)?;
-                    if after != ConfigurationId::DEAD {
-                        stack.push((after, left - 1, 0));
-                    }
-                }
-                None => {
-                    self.remember(at, left, false)?;
-                    result = false;
-                    stack.pop();
-                }
-            }
-        }
-        Ok(result)
-    }
-
-    fn remember(&mut self, at: ConfigurationId, left: usize, reaches: bool) -> Result<()> {
-        self.reaches.insert((at, left), reaches);
-        // an entry, its place in the index, and room to grow
-        self.walk.hold(2 * size_of::<(ConfigurationId, usize, bool)>())
     }
 }
 
@@ -373,12 +247,12 @@ impl Iterator for Words<'_> {
     type Item = Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<Result<Vec<u8>>> {
-        if self.failed {
+        if self.has_failed {
             return None;
         }
-        self.walk.tables.work = Budget::of_words(self.walk.automaton.limits());
+        self.configurations.tables.work = Budget::of_words(self.configurations.automaton.limits());
         let word = self.advance().transpose();
-        self.failed = matches!(word, Some(Err(_)));
+        self.has_failed = matches!(word, Some(Err(_)));
         word
     }
 }

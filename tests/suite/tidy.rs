@@ -11,15 +11,32 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("vocabulary", &[]),
     ("template", &[]),
     ("syntax", &["grammar", "template"]),
-    ("automaton", &["grammar"]),
+    ("transitions", &[]),
+    ("automaton", &["grammar", "transitions"]),
     ("mask", &["automaton", "grammar", "vocabulary"]),
     ("matcher", &["automaton", "grammar", "mask", "vocabulary"]),
     ("serve", &["grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("decode", &["matcher", "template", "vocabulary"]),
-    ("plan", &["automaton", "decode", "grammar", "mask", "matcher", "syntax", "template", "vocabulary"]),
+    (
+        "plan",
+        &[
+            "automaton",
+            "decode",
+            "grammar",
+            "mask",
+            "matcher",
+            "syntax",
+            "template",
+            "transitions",
+            "vocabulary",
+        ],
+    ),
     ("retrieval", &["decode"]),
     ("testing", &["decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
-    ("cli", &["automaton", "decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
+    (
+        "cli",
+        &["automaton", "decode", "grammar", "mask", "matcher", "plan", "syntax", "transitions", "vocabulary"],
+    ),
 ];
 
 /// Front ends that may use a sibling.

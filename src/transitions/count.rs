@@ -1,0 +1,194 @@
+//! How many words lead from a state to acceptance, exactly.
+
+use super::{Completable, Held, Transition, TransitionOf, TransitionSystem};
+use crate::error::Result;
+use num_bigint::BigUint;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::hash::Hash;
+
+/// The number of words of a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// A finite language's.
+    Finite(BigUint),
+    /// There are words of any length.
+    Infinite,
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Count::Finite(count) => count.fmt(f),
+            Count::Infinite => f.write_str("infinite"),
+        }
+    }
+}
+
+/// Counts words of one system, and remembers the count of each state. As the system is deterministic, each word is counted
+/// once. A state on the current path has the entry `None`.
+#[derive(Clone, Debug)]
+pub struct Counts<S> {
+    all: FxHashMap<S, Option<BigUint>>,
+    /// The same for words with a bounded number of letters.
+    within: FxHashMap<(S, usize), BigUint>,
+    held: Held,
+}
+
+impl<S> Default for Counts<S> {
+    fn default() -> Counts<S> {
+        Counts { all: FxHashMap::default(), within: FxHashMap::default(), held: Held::default() }
+    }
+}
+
+/// A state on the path. Its transitions still to be followed are the last ones in a list that the path shares.
+struct Level<S> {
+    state: S,
+    /// Letters that may follow, where these are bounded.
+    left: usize,
+    /// Where its transitions begin in the shared list.
+    first: usize,
+    total: BigUint,
+    /// Bytes held for it until it is left.
+    held: usize,
+}
+
+impl<S: Clone + Eq + Hash> Counts<S> {
+    /// The number of words from a state to acceptance. They are infinitely many if a state that can be completed comes again
+    /// after itself, or is [pumpable](TransitionSystem::is_pumpable).
+    ///
+    /// # Errors
+    /// Limits of the system.
+    pub fn count<T: TransitionSystem<State = S>>(&mut self, system: &mut T, from: &S) -> Result<Count> {
+        let mut path = Vec::new();
+        let count = self.count_paths(system, from, &mut path);
+        if !matches!(count, Ok(Count::Finite(_))) {
+            path.iter().for_each(|level| self.held.give_back(level.held));
+            self.all.retain(|_, count| count.is_some());
+        }
+        count
+    }
+
+    fn count_paths<T: TransitionSystem<State = S>>(
+        &mut self,
+        system: &mut T,
+        from: &S,
+        path: &mut Vec<Level<S>>,
+    ) -> Result<Count> {
+        let mut open: Vec<TransitionOf<T>> = Vec::new();
+        if !self.all.contains_key(from) {
+            path.push(self.enter(system, from, &mut open)?);
+        }
+        while let Some(level) = path.last_mut() {
+            if open.len() == level.first {
+                let (count, held) = (std::mem::take(&mut level.total), level.held);
+                self.held.give_back(held);
+                self.held.add(system, size_of_count(&count))?;
+                if let Some(level) = path.pop() {
+                    self.all.insert(level.state, Some(count));
+                }
+                continue;
+            }
+            let Some(Transition { label, to }) = open.last() else { break };
+            match self.all.get(to) {
+                Some(Some(known)) => {
+                    level.total += system.times(label, known);
+                    open.pop();
+                }
+                Some(None) if system.completable(to)? == Completable::No => {
+                    open.pop();
+                }
+                Some(None) => return Ok(Count::Infinite),
+                None => {
+                    // stacks grow along the path: a look at some depths is enough
+                    if path.len().is_power_of_two() && system.is_pumpable(to) {
+                        return Ok(Count::Infinite);
+                    }
+                    let to = to.clone();
+                    path.push(self.enter(system, &to, &mut open)?);
+                }
+            }
+        }
+        Ok(Count::Finite(self.all.get(from).cloned().flatten().unwrap_or_default()))
+    }
+
+    fn enter<T: TransitionSystem<State = S>>(
+        &mut self,
+        system: &mut T,
+        state: &S,
+        open: &mut Vec<TransitionOf<T>>,
+    ) -> Result<Level<S>> {
+        self.all.insert(state.clone(), None);
+        let first = open.len();
+        system.successors(state, open)?;
+        // the last in the list is followed first
+        open[first..].reverse();
+        let held = size_of::<Level<S>>() + (open.len() - first) * size_of::<TransitionOf<T>>();
+        self.held.add(system, held + 2 * size_of::<(S, Option<BigUint>)>())?;
+        let total = u8::from(system.is_accepting(state)).into();
+        Ok(Level { state: state.clone(), left: 0, first, total, held })
+    }
+
+    /// The number of words of at most `most` letters from a state to acceptance.
+    ///
+    /// # Errors
+    /// Limits of the system.
+    pub fn count_within<T: TransitionSystem<State = S>>(
+        &mut self,
+        system: &mut T,
+        from: &S,
+        most: usize,
+    ) -> Result<BigUint> {
+        let mut open: Vec<TransitionOf<T>> = Vec::new();
+        let mut path: Vec<Level<S>> = Vec::new();
+        if !self.within.contains_key(&(from.clone(), most)) {
+            path.push(self.enter_within(system, from, most, &mut open)?);
+        }
+        while let Some(level) = path.last_mut() {
+            if open.len() == level.first {
+                let (count, held) = (std::mem::take(&mut level.total), level.held);
+                self.held.give_back(held);
+                self.held.add(system, size_of_count(&count))?;
+                if let Some(level) = path.pop() {
+                    self.within.insert((level.state, level.left), count);
+                }
+                continue;
+            }
+            let Some(Transition { label, to }) = open.last() else { break };
+            let key = (to.clone(), level.left - 1);
+            match self.within.get(&key) {
+                Some(known) => {
+                    level.total += system.times(label, known);
+                    open.pop();
+                }
+                None if system.completable(to)? == Completable::No => {
+                    open.pop();
+                }
+                None => path.push(self.enter_within(system, &key.0, key.1, &mut open)?),
+            }
+        }
+        Ok(self.within.get(&(from.clone(), most)).cloned().unwrap_or_default())
+    }
+
+    fn enter_within<T: TransitionSystem<State = S>>(
+        &mut self,
+        system: &mut T,
+        state: &S,
+        left: usize,
+        open: &mut Vec<TransitionOf<T>>,
+    ) -> Result<Level<S>> {
+        let first = open.len();
+        if left > 0 {
+            system.successors(state, open)?;
+        }
+        let held = size_of::<Level<S>>() + (open.len() - first) * size_of::<TransitionOf<T>>();
+        self.held.add(system, held + 2 * size_of::<((S, usize), BigUint)>())?;
+        let total = u8::from(system.is_accepting(state)).into();
+        Ok(Level { state: state.clone(), left, first, total, held })
+    }
+}
+
+/// Bytes of the digits of a number.
+fn size_of_count(count: &BigUint) -> usize {
+    usize::try_from(count.bits() / 8).unwrap_or(usize::MAX)
+}

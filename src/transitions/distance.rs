@@ -1,0 +1,336 @@
+//! Distances to acceptance: the fewest letters, or the least cost.
+//!
+//! Where the states that can be reached are few enough, all of them are found once, and the distances of all are computed
+//! backwards from the accepting ones (Dijkstra 1959). Where they are too many, or infinitely many, each question is a search
+//! forwards with a budget, whose answers are remembered; past the budget the distance is unknown.
+
+use super::{Transition, TransitionOf, TransitionSystem};
+use crate::error::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hash::Hash;
+
+/// The bits of a distance in cost that count letters.
+const LETTER_BITS: u32 = 64;
+
+/// A state that is numbered: distances lie in a list by its number.
+pub trait Indexed: Copy + Eq + Hash + Ord {
+    /// The number, from 0.
+    fn index(self) -> usize;
+}
+
+/// What a distance counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Letters.
+    Letters,
+    /// Cost, and letters where costs are equal.
+    Cost,
+}
+
+/// A distance to acceptance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distance {
+    /// The least distance, in a unit by which distances of one measure can be added and compared: letters, or
+    /// cost · 2^64 + letters. A cycle so never has the length 0.
+    Exactly(u128),
+    /// No accepting state can be reached.
+    Never,
+    /// The budget was spent before the distance was known.
+    Unknown,
+}
+
+impl Distance {
+    /// The exact distance.
+    pub fn exactly(self) -> Option<u128> {
+        match self {
+            Distance::Exactly(distance) => Some(distance),
+            Distance::Never | Distance::Unknown => None,
+        }
+    }
+}
+
+impl Measure {
+    /// The length of an edge with a label.
+    pub fn length<T: TransitionSystem>(self, system: &T, label: &T::Label) -> u128 {
+        self.of(system.cost(label))
+    }
+
+    /// The length of one letter of a cost.
+    pub fn of(self, cost: u64) -> u128 {
+        match self {
+            Measure::Letters => 1,
+            Measure::Cost => (u128::from(cost) << LETTER_BITS) + 1,
+        }
+    }
+
+    /// The letters, or the cost, of a distance.
+    pub fn amount(self, distance: u128) -> u64 {
+        let amount = match self {
+            Measure::Letters => distance,
+            Measure::Cost => distance >> LETTER_BITS,
+        };
+        u64::try_from(amount).unwrap_or(u64::MAX)
+    }
+}
+
+/// Budgets of [`Distances`], in states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// States that are found at once.
+    pub reachable: usize,
+    /// States that one search visits.
+    pub search: usize,
+    /// States that searches without an answer visit in all; then there are no more searches.
+    pub searches: usize,
+}
+
+/// Distances of the states of one system, in one measure, as far as they are known.
+#[derive(Clone, Debug)]
+pub struct Distances {
+    measure: Measure,
+    bounds: Bounds,
+    known: Vec<Option<Distance>>,
+    /// The states that can be reached are too many to be found at once.
+    is_large: bool,
+    /// States that searches visited without an answer.
+    fruitless: usize,
+}
+
+impl Distances {
+    /// None known yet.
+    pub fn new(measure: Measure, bounds: Bounds) -> Distances {
+        Distances { measure, bounds, known: Vec::new(), is_large: false, fruitless: 0 }
+    }
+
+    fn get<S: Indexed>(&self, state: S) -> Option<Distance> {
+        self.known.get(state.index()).copied().flatten()
+    }
+
+    fn set<S: Indexed>(&mut self, state: S, distance: Distance) {
+        if self.known.len() <= state.index() {
+            self.known.resize(state.index() + 1, None);
+        }
+        self.known[state.index()] = Some(distance);
+    }
+
+    /// The distance of a state.
+    ///
+    /// # Errors
+    /// Limits of the system.
+    pub fn distance<T>(&mut self, system: &mut T, state: T::State) -> Result<Distance>
+    where
+        T: TransitionSystem<State: Indexed>,
+    {
+        if let Some(known) = self.get(state) {
+            return Ok(known);
+        }
+        if !self.is_large {
+            match self.reachable(system, state)? {
+                Some(states) => self.settle(system, &states)?,
+                None => self.is_large = true,
+            }
+        }
+        match self.get(state) {
+            Some(known) => Ok(known),
+            None => {
+                self.search(system, state)?;
+                Ok(self.get(state).unwrap_or(Distance::Unknown))
+            }
+        }
+    }
+
+    /// All states that can be reached from a state and whose distance is not known; `None` if they are too many.
+    fn reachable<T>(&self, system: &mut T, state: T::State) -> Result<Option<Vec<T::State>>>
+    where
+        T: TransitionSystem<State: Indexed>,
+    {
+        let mut found = vec![state];
+        let mut seen: FxHashSet<T::State> = FxHashSet::from_iter([state]);
+        let mut successors = Vec::new();
+        let mut next = 0;
+        while let Some(at) = found.get(next) {
+            next += 1;
+            system.successors(at, &mut successors)?;
+            for Transition { to, .. } in successors.drain(..) {
+                if self.get(to).is_none() && seen.insert(to) {
+                    found.push(to);
+                }
+            }
+            if found.len() > self.bounds.reachable || system.load() >= 50 {
+                return Ok(None);
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The distances of `states`, all of whose successors are among them or known.
+    fn settle<T>(&mut self, system: &mut T, states: &[T::State]) -> Result<()>
+    where
+        T: TransitionSystem<State: Indexed>,
+    {
+        let places: FxHashMap<T::State, usize> = states.iter().copied().zip(0..).collect();
+        let mut before: Vec<Vec<(usize, u128)>> = vec![Vec::new(); states.len()];
+        let mut best = vec![u128::MAX; states.len()];
+        let mut open = BinaryHeap::new();
+        let mut successors = Vec::new();
+        for (place, state) in states.iter().enumerate() {
+            let mut least = if system.is_accepting(state) { 0 } else { u128::MAX };
+            system.successors(state, &mut successors)?;
+            for Transition { label, to } in successors.drain(..) {
+                let length = self.measure.length(system, &label);
+                match (places.get(&to), self.get(to)) {
+                    (Some(&to), _) => before[to].push((place, length)),
+                    (None, Some(Distance::Exactly(rest))) => least = least.min(rest.saturating_add(length)),
+                    (None, _) => {}
+                }
+            }
+            if least < u128::MAX {
+                best[place] = least;
+                open.push((Reverse(least), place));
+            }
+        }
+        while let Some((Reverse(distance), place)) = open.pop() {
+            if distance > best[place] {
+                continue;
+            }
+            for &(earlier, length) in &before[place] {
+                let through = distance.saturating_add(length);
+                if through < best[earlier] {
+                    best[earlier] = through;
+                    open.push((Reverse(through), earlier));
+                }
+            }
+        }
+        for (&state, &distance) in states.iter().zip(&best) {
+            self.set(
+                state,
+                if distance == u128::MAX { Distance::Never } else { Distance::Exactly(distance) },
+            );
+        }
+        Ok(())
+    }
+
+    /// Searches forwards from one state.
+    fn search<T>(&mut self, system: &mut T, state: T::State) -> Result<()>
+    where
+        T: TransitionSystem<State: Indexed>,
+    {
+        if self.fruitless > self.bounds.searches {
+            self.set(state, Distance::Unknown);
+            return Ok(());
+        }
+        // per state, the length of the shortest way to it that is known, and the state before it there
+        let mut best: FxHashMap<T::State, (u128, T::State)> = FxHashMap::from_iter([(state, (0, state))]);
+        let mut open = BinaryHeap::from([(Reverse(0u128), false, state)]);
+        let mut successors: Vec<TransitionOf<T>> = Vec::new();
+        while let Some((Reverse(distance), is_end, at)) = open.pop() {
+            if is_end {
+                self.set_path(&best, state, at, distance);
+                return Ok(());
+            }
+            if best.get(&at).is_some_and(|&(known, _)| distance > known) {
+                continue;
+            }
+            match self.get(at) {
+                Some(Distance::Exactly(rest)) => {
+                    open.push((Reverse(distance.saturating_add(rest)), true, at));
+                    continue;
+                }
+                Some(Distance::Never) => continue,
+                Some(Distance::Unknown) | None => {}
+            }
+            if system.is_accepting(&at) {
+                open.push((Reverse(distance), true, at));
+            }
+            if best.len() > self.bounds.search || system.load() >= 90 {
+                self.fruitless += best.len();
+                self.set(state, Distance::Unknown);
+                return Ok(());
+            }
+            system.successors(&at, &mut successors)?;
+            for Transition { label, to } in successors.drain(..) {
+                let through = distance.saturating_add(self.measure.length(system, &label));
+                if best.get(&to).is_none_or(|&(known, _)| through < known) {
+                    best.insert(to, (through, at));
+                    open.push((Reverse(through), false, to));
+                }
+            }
+        }
+        // all that can be reached was visited, and none of it accepts
+        best.into_keys().for_each(|dead| self.set(dead, Distance::Never));
+        Ok(())
+    }
+
+    /// The distances along a shortest path of length `total` from `start` by way of `last`.
+    fn set_path<S: Indexed>(&mut self, best: &FxHashMap<S, (u128, S)>, start: S, last: S, total: u128) {
+        let mut at = last;
+        loop {
+            let (so_far, before) = best.get(&at).copied().unwrap_or((0, start));
+            self.set(at, Distance::Exactly(total - so_far));
+            if at == start {
+                return;
+            }
+            at = before;
+        }
+    }
+}
+
+/// The length of a shortest word, `None` of an empty language: a search breadth first, with memory of the states visited.
+///
+/// # Errors
+/// Limits of the system.
+pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
+    let mut held = super::Held::default();
+    let (mut length, mut level) = (0, vec![system.start()]);
+    let mut seen: FxHashSet<T::State> = level.iter().cloned().collect();
+    let mut successors = Vec::new();
+    while !level.is_empty() {
+        if level.iter().any(|state| system.is_accepting(state)) {
+            return Ok(Some(length));
+        }
+        let mut next = Vec::new();
+        for state in level {
+            system.successors(&state, &mut successors)?;
+            next.extend(
+                successors.drain(..).map(|transition| transition.to).filter(|to| seen.insert(to.clone())),
+            );
+        }
+        held.add(system, next.len() * size_of::<T::State>() * 2)?;
+        (length, level) = (length + 1, next);
+    }
+    Ok(None)
+}
+
+/// The least cost at which each state is reached from the start (Dijkstra 1959), of at most about `most` states, the
+/// cheapest.
+///
+/// # Errors
+/// Limits of the system.
+pub fn costs_from_start<T>(system: &mut T, most: usize) -> Result<FxHashMap<T::State, u64>>
+where
+    T: TransitionSystem<State: Indexed>,
+{
+    let start = system.start();
+    let mut costs = FxHashMap::from_iter([(start, 0)]);
+    let mut open = BinaryHeap::from([(Reverse(0u64), start)]);
+    let mut successors: Vec<TransitionOf<T>> = Vec::new();
+    while let Some((Reverse(cost), at)) = open.pop() {
+        if costs.get(&at).is_some_and(|&known| cost > known) {
+            continue;
+        }
+        system.successors(&at, &mut successors)?;
+        for Transition { label, to } in successors.drain(..) {
+            let through = cost.saturating_add(system.cost(&label));
+            if costs.get(&to).is_none_or(|&known| through < known) {
+                costs.insert(to, through);
+                open.push((Reverse(through), to));
+            }
+        }
+        if costs.len() > most {
+            break;
+        }
+    }
+    Ok(costs)
+}

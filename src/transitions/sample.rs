@@ -1,0 +1,88 @@
+//! A word drawn at random, each as probable as any other: at each state a choice is drawn in proportion to the number of
+//! words that go on with it (the recursive method of Nijenhuis and Wilf 1978).
+
+use super::{Completable, Count, Counts, Letters, open_choices};
+use crate::error::Result;
+use num_bigint::BigUint;
+use rand::RngCore;
+
+/// A word drawn from a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sample<L> {
+    /// The letters of the word.
+    Word(Vec<L>),
+    /// The language has no word, or none within the bound.
+    Empty,
+    /// The language is infinite, and no bound was given.
+    Infinite,
+}
+
+/// Draws a word, of at most `most` letters if that is given; an infinite language needs the bound. `counts` are of the same
+/// system, and are kept for the next draw.
+///
+/// # Errors
+/// Limits of the system.
+pub fn sample<T: Letters, R: RngCore>(
+    system: &mut T,
+    counts: &mut Counts<T::State>,
+    most: Option<usize>,
+    random: &mut R,
+) -> Result<Sample<T::Letter>> {
+    let (mut state, mut used, mut word) = (system.start(), T::Used::default(), Vec::new());
+    loop {
+        let left = most.map(|most| most.saturating_sub(word.len()));
+        let ends: BigUint = u8::from(system.is_accepting(&state)).into();
+        let mut total = ends.clone();
+        let mut weighed = Vec::new();
+        if left != Some(0) {
+            for (choice, to) in open_choices(system, &state, &used)? {
+                if system.completable(&to)? == Completable::No {
+                    continue;
+                }
+                let words = match left {
+                    Some(left) => counts.count_within(system, &to, left - 1)?,
+                    None => match counts.count(system, &to)? {
+                        Count::Finite(words) => words,
+                        Count::Infinite => return Ok(Sample::Infinite),
+                    },
+                };
+                let weight = words * system.size(&choice);
+                total += &weight;
+                weighed.push((choice, to, weight));
+            }
+        }
+        if total == BigUint::ZERO {
+            return Ok(Sample::Empty);
+        }
+        let mut drawn = below(&total, random);
+        if drawn < ends {
+            return Ok(Sample::Word(word));
+        }
+        drawn -= ends;
+        for (choice, to, weight) in weighed {
+            if drawn < weight {
+                word.push(system.draw(&choice, random));
+                system.use_up(&choice, &mut used);
+                state = to;
+                break;
+            }
+            drawn -= weight;
+        }
+    }
+}
+
+/// A number below `limit`, which is not 0, each as probable as any other.
+pub(crate) fn below<R: RngCore>(limit: &BigUint, random: &mut R) -> BigUint {
+    let bits = limit.bits();
+    loop {
+        let mut bytes = vec![0; bits.div_ceil(8) as usize];
+        random.fill_bytes(&mut bytes);
+        if let Some(top) = bytes.last_mut() {
+            *top &= 0xff >> ((8 - bits % 8) % 8);
+        }
+        let drawn = BigUint::from_bytes_le(&bytes);
+        if drawn < *limit {
+            return drawn;
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Whether a word is accepted; if not, its first wrong letter, and what was feasible there.
+//!
+//! The word may be ambiguous and leave letters out ([`Word`]), so sets of states are followed. A word that is written from
+//! its end can be checked from its end as well: over the transitions reversed.
+
+use super::{Completable, Letters, Transition, open_choices};
+use crate::error::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A word over the letters of a system as someone wrote it.
+pub trait Word<T: Letters> {
+    /// The number of letters written.
+    fn len(&self) -> usize;
+
+    /// Whether no letter is written.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The letters of a choice that the letter at a place may be read as.
+    fn readings(&self, system: &T, place: usize, choice: &T::Choice) -> Vec<T::Letter>;
+
+    /// The letter of a choice that the word may leave out. Default: none.
+    fn implied(&self, system: &T, choice: &T::Choice) -> Option<T::Letter> {
+        let _ = (system, choice);
+        None
+    }
+}
+
+/// The result of [`verify`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WordVerdict<L, C> {
+    /// The word is accepted, with these letters.
+    Accepted(Vec<L>),
+    /// The word is not accepted.
+    Wrong {
+        /// The number of letters before the first wrong one, in the direction of reading: with one more letter, no accepted
+        /// word begins so (ends so, read from the end). It is the length of the word if that is only incomplete.
+        place: usize,
+        /// The choices that may come instead, in order.
+        feasible: Vec<C>,
+        /// Whether an accepted word may end there (begin there, read from the end).
+        may_end: bool,
+    },
+    /// There were more states at a time than the bound allows.
+    Exhausted,
+}
+
+/// Checks a word from its beginning; at most `most` states are followed at a time.
+///
+/// # Errors
+/// Limits of the system.
+pub fn verify<T: Letters>(
+    system: &mut T,
+    word: &impl Word<T>,
+    most: usize,
+) -> Result<WordVerdict<T::Letter, T::Choice>> {
+    let mut spots = vec![Spot::<T> { state: system.start(), used: T::Used::default(), letters: Vec::new() }];
+    let mut place = 0;
+    loop {
+        let Some(here) = with_implied(system, word, spots, most)? else { return Ok(WordVerdict::Exhausted) };
+        let accepting = here.iter().position(|spot| system.is_accepting(&spot.state));
+        if place == word.len()
+            && let Some(spot) = accepting.and_then(|number| here.get(number))
+        {
+            return Ok(WordVerdict::Accepted(spot.letters.clone()));
+        }
+        spots = match place < word.len() {
+            true => read(system, word, place, &here)?,
+            false => Vec::new(),
+        };
+        if spots.is_empty() {
+            let mut feasible = Vec::new();
+            for Spot { state, used, .. } in &here {
+                for (choice, to) in open_choices(system, state, used)? {
+                    if system.completable(&to)? != Completable::No {
+                        feasible.push(choice);
+                    }
+                }
+            }
+            feasible.sort();
+            feasible.dedup();
+            return Ok(WordVerdict::Wrong { place, feasible, may_end: accepting.is_some() });
+        }
+        place += 1;
+    }
+}
+
+/// A state with a way to it.
+struct Spot<T: Letters> {
+    state: T::State,
+    used: T::Used,
+    letters: Vec<T::Letter>,
+}
+
+impl<T: Letters> Spot<T> {
+    fn after(&self, system: &T, choice: &T::Choice, letter: T::Letter, to: &T::State) -> Spot<T> {
+        let (mut used, mut letters) = (self.used.clone(), self.letters.clone());
+        system.use_up(choice, &mut used);
+        letters.push(letter);
+        Spot { state: to.clone(), used, letters }
+    }
+}
+
+/// All states that letters which may be left out lead to, the given ones among them; `None` if they are too many.
+fn with_implied<T: Letters>(
+    system: &mut T,
+    word: &impl Word<T>,
+    spots: Vec<Spot<T>>,
+    most: usize,
+) -> Result<Option<Vec<Spot<T>>>> {
+    let mut seen: FxHashSet<(T::State, T::Used)> = FxHashSet::default();
+    let mut all = Vec::new();
+    let mut open = spots;
+    open.reverse();
+    while let Some(spot) = open.pop() {
+        if !seen.insert((spot.state.clone(), spot.used.clone())) {
+            continue;
+        }
+        if seen.len() > most {
+            return Ok(None);
+        }
+        for (choice, to) in open_choices(system, &spot.state, &spot.used)? {
+            if let Some(letter) = word.implied(system, &choice)
+                && system.completable(&to)? != Completable::No
+            {
+                open.push(spot.after(system, &choice, letter, &to));
+            }
+        }
+        all.push(spot);
+    }
+    Ok(Some(all))
+}
+
+/// The states after the letter at a place.
+fn read<T: Letters>(
+    system: &mut T,
+    word: &impl Word<T>,
+    place: usize,
+    spots: &[Spot<T>],
+) -> Result<Vec<Spot<T>>> {
+    let mut seen: FxHashSet<(T::State, T::Used)> = FxHashSet::default();
+    let mut next = Vec::new();
+    for spot in spots {
+        for (choice, to) in open_choices(system, &spot.state, &spot.used)? {
+            for letter in word.readings(system, place, &choice) {
+                if system.completable(&to)? == Completable::No {
+                    continue;
+                }
+                let after = spot.after(system, &choice, letter, &to);
+                if seen.insert((after.state.clone(), after.used.clone())) {
+                    next.push(after);
+                }
+            }
+        }
+    }
+    Ok(next)
+}
+
+/// Checks a word that is not accepted from its end: places are counted from there. At most `most` states are followed at a
+/// time, and no more may be reachable.
+///
+/// # Errors
+/// Limits of the system.
+pub fn verify_reversed<T: Letters>(
+    system: &mut T,
+    word: &impl Word<T>,
+    most: usize,
+) -> Result<WordVerdict<T::Letter, T::Choice>> {
+    let Some(reversed) = Reversed::of(system, most)? else { return Ok(WordVerdict::Exhausted) };
+    // a state, and the letters used up after it
+    let mut spots: FxHashSet<(T::State, T::Used)> =
+        reversed.accepting.iter().map(|state| (state.clone(), T::Used::default())).collect();
+    let start = system.start();
+    for place in 0..=word.len() {
+        let mut open: Vec<_> = spots.iter().cloned().collect();
+        while let Some(spot) = open.pop() {
+            for (choice, before) in reversed.before(system, &spot) {
+                if word.implied(system, &choice).is_some() && spots.insert(before.clone()) {
+                    open.push(before);
+                }
+            }
+            if spots.len() > most {
+                return Ok(WordVerdict::Exhausted);
+            }
+        }
+        let all: Vec<_> = spots.iter().flat_map(|spot| reversed.before(system, spot)).collect();
+        let is_read = |choice| match word.len().checked_sub(place + 1) {
+            Some(place) => !word.readings(system, place, choice).is_empty(),
+            None => false,
+        };
+        let next: FxHashSet<(T::State, T::Used)> =
+            all.iter().filter(|(choice, _)| is_read(choice)).map(|(_, before)| before.clone()).collect();
+        if next.is_empty() {
+            let may_end = spots.iter().any(|(state, _)| *state == start);
+            let mut feasible: Vec<T::Choice> = all.into_iter().map(|(choice, _)| choice).collect();
+            feasible.sort();
+            feasible.dedup();
+            return Ok(WordVerdict::Wrong { place, feasible, may_end });
+        }
+        spots = next;
+    }
+    Ok(WordVerdict::Exhausted)
+}
+
+/// The transitions between states that lie on accepted words, reversed.
+struct Reversed<T: Letters> {
+    accepting: Vec<T::State>,
+    before: FxHashMap<T::State, Vec<Transition<T::State, T::Label>>>,
+}
+
+impl<T: Letters> Reversed<T> {
+    fn of(system: &mut T, most: usize) -> Result<Option<Reversed<T>>> {
+        let mut reversed = Reversed { accepting: Vec::new(), before: FxHashMap::default() };
+        let start = system.start();
+        if system.completable(&start)? == Completable::No {
+            return Ok(Some(reversed));
+        }
+        let mut seen: FxHashSet<T::State> = FxHashSet::from_iter([start.clone()]);
+        let mut open = vec![start];
+        let mut successors = Vec::new();
+        while let Some(state) = open.pop() {
+            if seen.len() > most {
+                return Ok(None);
+            }
+            if system.is_accepting(&state) {
+                reversed.accepting.push(state.clone());
+            }
+            system.successors(&state, &mut successors)?;
+            for Transition { label, to } in successors.drain(..) {
+                if system.completable(&to)? == Completable::No {
+                    continue;
+                }
+                if seen.insert(to.clone()) {
+                    open.push(to.clone());
+                }
+                reversed.before.entry(to).or_default().push(Transition { label, to: state.clone() });
+            }
+        }
+        Ok(Some(reversed))
+    }
+
+    /// The states from which one letter leads to a state, with its choice.
+    fn before(
+        &self,
+        system: &T,
+        (state, used): &(T::State, T::Used),
+    ) -> Vec<(T::Choice, (T::State, T::Used))> {
+        let (mut found, mut choices) = (Vec::new(), Vec::new());
+        for Transition { label, to: before } in self.before.get(state).into_iter().flatten() {
+            system.choices(label, used, &mut choices);
+            for choice in choices.drain(..) {
+                let mut used = used.clone();
+                system.use_up(&choice, &mut used);
+                found.push((choice, (before.clone(), used)));
+            }
+        }
+        found
+    }
+}
