@@ -10,6 +10,7 @@ const OPTIONS: ModelOptions = ModelOptions {
     device: grammata::decode::ort::Device::Cpu,
     context_length: Some(128),
     max_batch: 32,
+    fixed_caches: false,
     logits_on_device: false,
 };
 
@@ -80,8 +81,9 @@ fn a_batch_equals_feeding_one_by_one() {
 
 #[test]
 fn forks_diverge_as_if_fed_from_scratch() {
-    for (name, tolerance) in [("model.onnx", 1e-5), ("model-f16.onnx", 2e-2)] {
-        let mut model = load(name, &OPTIONS);
+    let cases = [("model.onnx", 1e-5, false), ("model-f16.onnx", 2e-2, false), ("model.onnx", 1e-5, true)];
+    for (name, tolerance, fixed_caches) in cases {
+        let mut model = load(name, &ModelOptions { fixed_caches, ..OPTIONS });
         let prompt = tokens(1, 20);
         let first = model.open().unwrap();
         all(&mut model, &[(first, &prompt)]);

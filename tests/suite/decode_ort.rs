@@ -15,6 +15,7 @@ const ONE_THREAD: ModelOptions = ModelOptions {
     device: Device::Cpu,
     context_length: Some(128),
     max_batch: 32,
+    fixed_caches: false,
     logits_on_device: false,
 };
 

@@ -29,6 +29,9 @@ pub struct ModelOptions {
     /// The most sequences that one run of the model computes; 1 computes them one after the other. 32 by default. The
     /// memory of a run grows with it.
     pub max_batch: usize,
+    /// Caches are not copied: sequences are run one by one, and one that was cut is fed again from its beginning. Always so
+    /// on a CUDA device, whose memory the host cannot read; else off by default.
+    pub fixed_caches: bool,
     /// The logits stay in the memory of the device as [`Logits::Device`]; else (the default) they are copied to the host.
     /// All positions of a feed stay there, the wanted rows and the others.
     pub logits_on_device: bool,
@@ -41,6 +44,7 @@ impl Default for ModelOptions {
             device: Device::Cpu,
             context_length: None,
             max_batch: 32,
+            fixed_caches: false,
             logits_on_device: false,
         }
     }
@@ -54,9 +58,8 @@ impl Default for ModelOptions {
 /// logits of one run differ from those of separate runs in the last digits; [`ModelOptions::max_batch`] 1 keeps runs
 /// separate.
 ///
-/// On the processor a cut cache, a fork and a new composition of a batch cost a copy of the caches at the next run. A
-/// CUDA device cannot copy them: there each sequence is run by itself, and one that was cut is fed again from its
-/// beginning.
+/// A cut cache and a new composition of a batch cost a copy of the caches at the next run; with
+/// [`ModelOptions::fixed_caches`], as on a CUDA device, a cut sequence is fed again instead.
 #[derive(Debug)]
 pub struct OrtModel {
     session: Session,
@@ -125,7 +128,11 @@ impl OrtModel {
             binding: session.create_binding().map_err(errors::run)?,
             past_names: signature.past_names(),
             present_names: signature.present_names(),
-            options: ModelOptions { device, ..*options },
+            options: ModelOptions {
+                device,
+                fixed_caches: options.fixed_caches || device != Device::Cpu,
+                ..*options
+            },
             cache_memory: memory,
             logits_memory,
             notices,
@@ -161,7 +168,7 @@ impl OrtModel {
 
     /// The feeds of a batch by what one run can compute.
     fn groups(&self, batch: &[Feed<'_>]) -> Result<Vec<Group>> {
-        let joinable = self.signature.any_batch && self.options.device == Device::Cpu;
+        let joinable = self.signature.any_batch && !self.options.fixed_caches;
         let most = if joinable { self.options.max_batch.max(1) } else { 1 };
         let mut groups: Vec<Group> = Vec::new();
         for (index, feed) in batch.iter().enumerate() {
@@ -272,7 +279,7 @@ impl Model for OrtModel {
         let sequence = self.sequences.get_mut(sequence)?;
         sequence.tokens.truncate(length);
         sequence.cache.truncate(length);
-        if length == 0 || self.options.device != Device::Cpu && !sequence.cache.is_whole() {
+        if length == 0 || self.options.fixed_caches && !sequence.cache.is_whole() {
             sequence.cache = self.empty.clone();
         }
         Ok(())
