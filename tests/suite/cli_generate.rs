@@ -103,6 +103,100 @@ mod with_onnx_runtime {
         assert_eq!(texts[0].as_str().unwrap().len(), 40);
     }
 
+    /// The texts of all hypotheses, checked: the first is the output, they are ranked, different where `distinct`.
+    fn hypotheses(found: &serde_json::Value, distinct: bool) -> Vec<String> {
+        let all = found["hypotheses"].as_array().unwrap();
+        for key in ["text", "tokens", "finish", "complete", "verified", "log_probability"] {
+            assert_eq!(found[key], all[0][key], "{key}");
+        }
+        let scores: Vec<f64> = all.iter().map(|h| h["log_probability"].as_f64().unwrap()).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b) && scores[0] < 0.0, "{scores:?}");
+        let texts: Vec<String> = all.iter().map(|h| h["text"].as_str().unwrap().to_owned()).collect();
+        let tokens: std::collections::HashSet<String> = all.iter().map(|h| h["tokens"].to_string()).collect();
+        assert!(!distinct || tokens.len() == all.len());
+        texts
+    }
+
+    #[test]
+    fn a_beam_gives_its_hypotheses() {
+        let grammar = pattern("yes|no|perhaps");
+        let found = json(0, &arguments(&grammar, &["--beam", "3", "--json"]));
+        let texts = hypotheses(&found, true);
+        assert_eq!(texts.len(), 3);
+        assert!(texts.iter().all(|text| ["yes", "no", "perhaps"].contains(&text.as_str())));
+        assert!(found["total_ns"].as_u64().unwrap() > 0);
+        let run = run(&arguments(&grammar, &["--beam", "3"]));
+        assert_eq!((run.code, &run.out), (0, &texts[0]), "{}", run.err);
+        assert!(run.err.contains(&format!("1. log-probability ")), "{}", run.err);
+        assert!(run.err.contains(&format!(": \"{}\"", texts[2])), "{}", run.err);
+    }
+
+    #[test]
+    fn the_best_of_samples_is_written() {
+        let grammar = pattern("[a-z]{3}");
+        let more = ["--best-of", "5", "--temperature", "1.5", "--seed", "4", "--json"];
+        let found = json(0, &arguments(&grammar, &more));
+        let texts = hypotheses(&found, false);
+        assert_eq!(texts.len(), 5);
+        // the samples are those of single runs
+        let mut single: Vec<String> = (4..9)
+            .map(|seed: u64| {
+                let seed = seed.to_string();
+                let more = ["--temperature", "1.5", "--seed", &seed, "--json"];
+                json(0, &arguments(&grammar, &more))["text"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        single.sort();
+        let mut sorted = texts.clone();
+        sorted.sort();
+        assert_eq!(sorted, single);
+        let of_mean = json(0, &arguments(&grammar, &[&more[..], &["--length-exponent", "1"]].concat()));
+        assert_eq!(of_mean["hypotheses"].as_array().unwrap().len(), 5);
+    }
+
+    #[test]
+    fn log_probabilities_are_of_each_token() {
+        let grammar = pattern("the (yes|no)");
+        let found = json(0, &arguments(&grammar, &["--json", "--logprobs"]));
+        let all: Vec<f64> =
+            found["log_probabilities"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap()).collect();
+        assert_eq!(all.len(), found["tokens"].as_array().unwrap().len());
+        assert!(all.iter().all(|&p| p < 0.0));
+        let sum: f64 = all.iter().sum();
+        assert!((found["log_probability"].as_f64().unwrap() - sum).abs() < 1e-9);
+        assert!(json(0, &arguments(&grammar, &["--json"]))["log_probabilities"].is_null());
+    }
+
+    #[test]
+    fn searches_that_exclude_each_other_are_refused() {
+        let grammar = pattern("yes|no");
+        let table: [&[&str]; 6] = [
+            &["--beam", "0"],
+            &["--beam", "2000"],
+            &["--beam", "2", "--best-of", "2", "--temperature", "1"],
+            &["--beam", "2", "--temperature", "1"],
+            &["--best-of", "2"],
+            &["--logprobs"],
+        ];
+        for more in table {
+            let run = run(&arguments(&grammar, more));
+            assert_eq!((run.code, run.out.as_str()), (2, ""), "{more:?}: {}", run.err);
+        }
+    }
+
+    #[test]
+    fn a_reader_that_leaves_ends_the_generation() {
+        let grammar = pattern("[a-z]{100}");
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_grammata"))
+            .args(arguments(&grammar, &["--quiet"]))
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(141));
+    }
+
     #[test]
     fn models_that_are_not_there_are_errors() {
         let grammar = pattern("yes");
