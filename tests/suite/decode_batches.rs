@@ -135,8 +135,10 @@ fn chosen_rows_are_rows_of_all() {
         (Rows::At(&[5, 2, 2]), &[5, 2, 2]),
         (Rows::At(&[0, 1, 2, 3, 4, 5, 6, 7]), &[0, 1, 2, 3, 4, 5, 6, 7]),
     ];
-    for (max_batch, logits_on_device) in [(1, false), (32, false), (1, true), (32, true)] {
-        let mut model = load("model.onnx", &ModelOptions { max_batch, logits_on_device, ..OPTIONS });
+    let names = ["model.onnx", "model-last.onnx", "model-keep.onnx"];
+    let places = [(1, false), (32, false), (1, true), (32, true)];
+    for (name, (max_batch, logits_on_device)) in names.iter().flat_map(|name| places.map(|p| (name, p))) {
+        let mut model = load(name, &ModelOptions { max_batch, logits_on_device, ..OPTIONS });
         for (of_one, places_one) in &table {
             for (of_two, places_two) in &table {
                 let (a, b) = (model.open().unwrap(), model.open().unwrap());
@@ -177,8 +179,14 @@ fn logits_on_the_device_have_addresses() {
 
 #[test]
 fn errors_leave_every_sequence_as_it_was() {
+    for name in ["model.onnx", "model-last.onnx", "model-keep.onnx"] {
+        errors_leave_every_sequence(name);
+    }
+}
+
+fn errors_leave_every_sequence(name: &str) {
     // a context beyond the model's tables, so that ONNX Runtime itself fails
-    let mut model = load("model.onnx", &ModelOptions { context_length: Some(500), ..OPTIONS });
+    let mut model = load(name, &ModelOptions { context_length: Some(500), ..OPTIONS });
     let texts = [tokens(1, 6), tokens(2, 6), tokens(3, 3)];
     let ids: Vec<SequenceId> = (0..3).map(|_| model.open().unwrap()).collect();
     let feeds: Vec<(SequenceId, &[u32])> = ids.iter().zip(&texts).map(|(&id, t)| (id, &t[..])).collect();
@@ -196,6 +204,8 @@ fn errors_leave_every_sequence_as_it_was() {
         ("decode/row-range", feed(ids[1], &[1, 2], Rows::At(&[0, 2]))),
         ("decode/context", feed(ids[1], &[1; 495], Rows::Last)),
         ("decode/model-run", feed(ids[1], &long, Rows::Last)),
+        // where each row is a run of its own, some of them succeed
+        ("decode/model-run", feed(ids[1], &long, Rows::At(&[0, 5, 199]))),
     ];
     for (code, wrong) in table {
         // the feeds before and after the wrong one are right

@@ -2,7 +2,7 @@
 #![cfg(feature = "ort")]
 
 use grammata::Limits;
-use grammata::decode::ort::{Device, KvCacheShape, ModelOptions, OrtModel};
+use grammata::decode::ort::{Device, KvCacheShape, LogitsPositions, ModelOptions, OrtModel};
 use grammata::decode::{Feed, Message, Model, ModelFolder, PromptTokenizer, Rows, SequenceId};
 use std::path::PathBuf;
 
@@ -90,6 +90,9 @@ fn the_form_is_read_from_the_model() {
     assert_eq!((model.vocabulary_size(), model.context_length()), (320, Some(128)));
     assert_eq!(model.device(), Device::Cpu);
     assert!(model.notices().is_empty());
+    assert_eq!(form.logits, LogitsPositions::All);
+    assert_eq!(load("model-last.onnx").signature().logits, LogitsPositions::Last);
+    assert_eq!(load("model-keep.onnx").signature().logits, LogitsPositions::Kept);
     let half = load("model-f16.onnx");
     assert!(!half.signature().position_ids && half.signature().half_logits && half.signature().cache[3].half);
 }

@@ -172,7 +172,11 @@ class Decoder:
         x = self.embedding()
         for index in range(self.layers):
             x = self.layer(index, x)
-        x = self.add("Gather", [x, self.integers("last", -1)], "last_hidden", axis=1)
+        # the logits of a position cost a fifth of it, and those of a prompt are some hundred megabytes
+        self.add("Unsqueeze", ["num_logits_to_keep", self.integers("axis0", 0)], "kept")
+        self.add("Neg", ["kept"], "first_kept")
+        bounds = ["first_kept", self.integers("end", 2**62), self.integers("axis_1", 1)]
+        x = self.add("Slice", [x, *bounds], "last_hidden")
         x = self.norm(x, "output_norm.weight", "final")
         inputs = [x, "embedding.q8", "embedding.scale"]
         attributes = {"K": self.width, "N": self.vocabulary, "bits": 8, "block_size": BLOCK}
@@ -180,7 +184,8 @@ class Decoder:
         info = helper.make_tensor_value_info
         ints, floats = TensorProto.INT64, TensorProto.FLOAT
         inputs = [info("input_ids", ints, ["batch", "sequence"]), info("attention_mask", ints, ["batch", "total"])]
-        outputs = [info("logits", floats, ["batch", 1, self.vocabulary])]
+        inputs.append(info("num_logits_to_keep", ints, []))
+        outputs = [info("logits", floats, ["batch", "kept", self.vocabulary])]
         for index in range(self.layers):
             for part in ("key", "value"):
                 inputs.append(

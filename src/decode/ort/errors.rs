@@ -60,8 +60,8 @@ pub(super) fn signature(what: impl Into<String>, found: impl AsRef<str>) -> Erro
         Diagnostic::new("decode/model-signature", what)
             .found(found)
             .allowed(
-                "inputs input_ids, attention_mask, optionally position_ids (i64), past_key_values.N.key and .value \
-                 (f32 or f16, [batch, heads, past, size] with heads and size fixed); outputs logits ([batch, \
+                "inputs input_ids, attention_mask, optionally position_ids and num_logits_to_keep (i64), \
+                 past_key_values.N.key and .value (f32 or f16, [batch, heads, past, size] with heads and size fixed); outputs logits ([batch, \
                  sequence, vocabulary], vocabulary fixed), present.N.key and .value",
             )
             .help("export the model as Hugging Face's optimum does: `optimum-cli export onnx --task text-generation-with-past`"),
@@ -75,6 +75,11 @@ pub(super) fn run(reason: impl std::fmt::Display) -> Error {
             .cause(reason)
             .help("every sequence is as it was before"),
     )
+}
+
+/// A model that gave the logits of fewer positions than it was asked for.
+pub(super) fn few_logits(found: usize) -> Error {
+    signature("the model gives the logits of too few positions", format!("logits of {found} positions"))
 }
 
 /// The notice that CUDA was asked for and the processor is used.

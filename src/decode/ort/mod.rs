@@ -18,4 +18,4 @@ pub use embedder::{EmbedderOptions, OrtEmbedder};
 pub use locate::{library_info, locate};
 pub use model::{ModelOptions, OrtModel};
 pub use session::Device;
-pub use signature::{KvCacheShape, ModelSignature};
+pub use signature::{KvCacheShape, LogitsPositions, ModelSignature};

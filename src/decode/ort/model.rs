@@ -4,7 +4,7 @@ use super::cache::{Block, Cache, join};
 use super::errors;
 use super::logits::KeptLogits;
 use super::session::{Device, Loaded, load};
-use super::signature::ModelSignature;
+use super::signature::{KEEP, LogitsPositions, ModelSignature};
 use crate::decode::logits::Logits;
 use crate::decode::model::{Feed, Model, check_batch, check_truncate};
 use crate::decode::sequences::{SequenceId, Sequences};
@@ -54,7 +54,7 @@ impl Default for ModelOptions {
 ///
 /// Caches stay on the device, and forks share them. Sequences of one batch whose caches have equal length and which are
 /// fed equally many tokens are computed by one run, without padding, if the model's first dimension is free; the others
-/// one after the other. With kernels whose arithmetic depends on the size of a batch (those of 4-bit weights do) the
+/// one after the other. A model that gives the logits of the last position only is run once for each position wanted. With kernels whose arithmetic depends on the size of a batch (those of 4-bit weights do) the
 /// logits of one run differ from those of separate runs in the last digits; [`ModelOptions::max_batch`] 1 keeps runs
 /// separate.
 ///
@@ -83,32 +83,49 @@ struct Sequence {
     cache: Cache,
 }
 
-/// A part of a batch that one run computes: feeds by their place in the batch.
+/// Tokens of one feed, and the rows of the answer that they give: their numbers, and their places among the tokens.
+struct Piece<'a> {
+    sequence: SequenceId,
+    tokens: &'a [u32],
+    wanted: Vec<(usize, usize)>,
+}
+
+/// The pieces of a batch that can be computed independently, round by round. A feed is one piece, unless the model gives
+/// the logits of the last position only: then a piece ends at each wanted place.
+fn rounds<'a>(batch: &[Feed<'a>], logits: LogitsPositions) -> Vec<Vec<Piece<'a>>> {
+    let mut rounds: Vec<Vec<Piece<'a>>> = Vec::new();
+    let mut answer = 0;
+    for &Feed { sequence, tokens, rows } in batch {
+        let places: Vec<usize> = rows.places(tokens.len()).collect();
+        let inner = places.iter().filter(|_| logits == LogitsPositions::Last).map(|place| place + 1);
+        let mut ends: Vec<usize> = inner.chain([tokens.len()]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut start = 0;
+        for (round, end) in ends.into_iter().enumerate() {
+            let inside = places.iter().enumerate().filter(|(_, place)| (start..end).contains(place));
+            let wanted = inside.map(|(row, place)| (answer + row, place - start)).collect();
+            let piece = Piece { sequence, tokens: tokens.get(start..end).unwrap_or_default(), wanted };
+            match rounds.get_mut(round) {
+                Some(pieces) => pieces.push(piece),
+                None => rounds.push(vec![piece]),
+            }
+            start = end;
+        }
+        answer += places.len();
+    }
+    rounds
+}
+
+/// What one run computes: pieces of one round, by their place in it.
 struct Group {
-    feeds: Vec<usize>,
+    pieces: Vec<usize>,
     /// length of the caches, in tokens
     cached: usize,
     /// number of tokens that each sequence is fed
     count: usize,
-}
-
-impl Group {
-    /// The rows that the feeds of this group want: their numbers in the answer to the batch, and their places among the
-    /// rows of the run.
-    fn wanted(&self, batch: &[Feed<'_>]) -> Vec<(usize, usize)> {
-        let mut wanted = Vec::new();
-        let mut answer = 0;
-        for (index, feed) in batch.iter().enumerate() {
-            let row = self.feeds.iter().position(|&other| other == index);
-            // tokens that are fed again come before the feed's own
-            let first = self.count.saturating_sub(feed.tokens.len());
-            for place in feed.rows.places(feed.tokens.len()) {
-                wanted.extend(row.map(|row| (answer, row * self.count + first + place)));
-                answer += 1;
-            }
-        }
-        wanted
-    }
+    /// number of the last positions whose logits are asked for
+    kept: usize,
 }
 
 impl OrtModel {
@@ -166,32 +183,64 @@ impl OrtModel {
         KeptLogits::new(rows, self.signature.vocabulary, self.signature.half_logits, device)
     }
 
-    /// The feeds of a batch by what one run can compute.
-    fn groups(&self, batch: &[Feed<'_>]) -> Result<Vec<Group>> {
+    /// The pieces of a round by what one run can compute.
+    fn groups(&self, round: &[Piece<'_>]) -> Result<Vec<Group>> {
         let joinable = self.signature.any_batch && !self.options.fixed_caches;
         let most = if joinable { self.options.max_batch.max(1) } else { 1 };
         let mut groups: Vec<Group> = Vec::new();
-        for (index, feed) in batch.iter().enumerate() {
-            let sequence = self.sequences.get(feed.sequence)?;
+        for (index, piece) in round.iter().enumerate() {
+            let sequence = self.sequences.get(piece.sequence)?;
             let cached = sequence.cache.length();
-            let count = sequence.tokens.len() - cached + feed.tokens.len();
-            let fits = |g: &&mut Group| g.cached == cached && g.count == count && g.feeds.len() < most;
+            let count = sequence.tokens.len() - cached + piece.tokens.len();
+            let first = piece.wanted.iter().map(|&(_, place)| place).min();
+            let kept = match self.signature.logits {
+                LogitsPositions::All => count,
+                LogitsPositions::Last => 1,
+                LogitsPositions::Kept => first.map_or(1, |first| piece.tokens.len() - first),
+            };
+            let fits = |g: &&mut Group| g.cached == cached && g.count == count && g.pieces.len() < most;
             match groups.iter_mut().find(fits) {
-                Some(group) => group.feeds.push(index),
-                None => groups.push(Group { feeds: vec![index], cached, count }),
+                Some(group) => {
+                    group.pieces.push(index);
+                    group.kept = group.kept.max(kept);
+                }
+                None => groups.push(Group { pieces: vec![index], cached, count, kept }),
             }
         }
         Ok(groups)
     }
 
+    /// Runs the model on all pieces of a round, and moves their sequences.
+    fn run_round(&mut self, round: &[Piece<'_>], logits: &mut KeptLogits) -> Result<()> {
+        for group in self.groups(round)? {
+            let pieces: Vec<&Piece<'_>> = group.pieces.iter().filter_map(|&index| round.get(index)).collect();
+            let (tensor, block) = self.run(&pieces, &group)?;
+            let mut wanted = Vec::new();
+            for (row, piece) in pieces.iter().enumerate() {
+                for &(answer, place) in &piece.wanted {
+                    let position = (group.kept + place).checked_sub(piece.tokens.len());
+                    let position = position.ok_or_else(|| errors::few_logits(group.kept))?;
+                    wanted.push((answer, row * group.kept + position));
+                }
+            }
+            logits.push(tensor, &wanted).map_err(errors::run)?;
+            for (row, piece) in pieces.iter().enumerate() {
+                let sequence = self.sequences.get_mut(piece.sequence)?;
+                sequence.tokens.extend_from_slice(piece.tokens);
+                sequence.cache = Cache::of(&block, row);
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the model on one group: the logits, and the caches that follow.
-    fn run(&mut self, batch: &[Feed<'_>], group: &Group) -> Result<(DynTensor, Arc<Block>)> {
-        let mut new: Vec<i64> = Vec::with_capacity(group.feeds.len() * group.count);
-        let mut caches = Vec::with_capacity(group.feeds.len());
-        for feed in group.feeds.iter().filter_map(|&index| batch.get(index)) {
-            let sequence = self.sequences.get(feed.sequence)?;
+    fn run(&mut self, pieces: &[&Piece<'_>], group: &Group) -> Result<(DynTensor, Arc<Block>)> {
+        let mut new: Vec<i64> = Vec::with_capacity(pieces.len() * group.count);
+        let mut caches = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let sequence = self.sequences.get(piece.sequence)?;
             let again = sequence.tokens.get(group.cached..).unwrap_or_default();
-            new.extend(again.iter().chain(feed.tokens).map(|&token| i64::from(token)));
+            new.extend(again.iter().chain(piece.tokens).map(|&token| i64::from(token)));
             caches.push(&sequence.cache);
         }
         let past = join(&caches, &self.signature.cache)?;
@@ -201,7 +250,7 @@ impl OrtModel {
         let (logits, present) = outputs?;
         self.check(&logits, &present, group)?;
         let logits = logits.downcast().map_err(errors::run)?;
-        Ok((logits, Arc::new(Block::new(group.feeds.len(), group.cached + group.count, present))))
+        Ok((logits, Arc::new(Block::new(pieces.len(), group.cached + group.count, present))))
     }
 
     fn bind_and_run(
@@ -210,7 +259,7 @@ impl OrtModel {
         past: &Block,
         group: &Group,
     ) -> ort::Result<(DynValue, Vec<DynValue>)> {
-        let (rows, count, total) = (group.feeds.len(), group.count, group.cached + group.count);
+        let (rows, count, total) = (group.pieces.len(), group.count, group.cached + group.count);
         let binding = &mut self.binding;
         binding.bind_input("input_ids", &Tensor::from_array(([rows, count], new))?)?;
         let mask = vec![1_i64; rows * total];
@@ -218,6 +267,10 @@ impl OrtModel {
         if self.signature.position_ids {
             let positions: Vec<i64> = (0..rows).flat_map(|_| group.cached as i64..total as i64).collect();
             binding.bind_input("position_ids", &Tensor::from_array(([rows, count], positions))?)?;
+        }
+        if self.signature.logits == LogitsPositions::Kept {
+            let shape: [usize; 0] = [];
+            binding.bind_input(KEEP, &Tensor::from_array((shape, vec![group.kept as i64]))?)?;
         }
         for (name, value) in self.past_names.iter().zip(&past.values) {
             binding.bind_input(name, value)?;
@@ -238,9 +291,9 @@ impl OrtModel {
 
     /// A model may give other shapes than it declares.
     fn check(&self, logits: &DynValue, present: &[DynValue], group: &Group) -> Result<()> {
-        let (rows, total) = (group.feeds.len() as i64, (group.cached + group.count) as i64);
+        let (rows, total) = (group.pieces.len() as i64, (group.cached + group.count) as i64);
         let shape = shape_of(logits);
-        if shape != [rows, group.count as i64, self.signature.vocabulary as i64] {
+        if shape != [rows, group.kept as i64, self.signature.vocabulary as i64] {
             return Err(errors::signature("the model gave logits of another shape", format!("{shape:?}")));
         }
         for ((value, expected), name) in present.iter().zip(&self.signature.cache).zip(&self.present_names) {
@@ -295,21 +348,17 @@ impl Model for OrtModel {
 
     fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
         check_batch(self, batch)?;
-        let groups = self.groups(batch)?;
         let mut logits = self.room(batch);
         // the logits of the last batch are freed before those of this one are made
         self.logits = KeptLogits::new(0, 0, false, None);
-        let mut blocks = Vec::with_capacity(groups.len());
-        for group in &groups {
-            let (tensor, block) = self.run(batch, group)?;
-            logits.push(tensor, &group.wanted(batch)).map_err(errors::run)?;
-            blocks.push(block);
-        }
-        for (group, block) in groups.iter().zip(&blocks) {
-            for (row, feed) in group.feeds.iter().filter_map(|&index| batch.get(index)).enumerate() {
-                let sequence = self.sequences.get_mut(feed.sequence)?;
-                sequence.tokens.extend_from_slice(feed.tokens);
-                sequence.cache = Cache::of(block, row);
+        let sequence = |feed: &Feed<'_>| Ok((feed.sequence, self.sequences.get(feed.sequence)?.clone()));
+        let before: Vec<(SequenceId, Sequence)> = batch.iter().map(sequence).collect::<Result<_>>()?;
+        for round in rounds(batch, self.signature.logits) {
+            if let Err(error) = self.run_round(&round, &mut logits) {
+                for (id, sequence) in before {
+                    *self.sequences.get_mut(id)? = sequence;
+                }
+                return Err(error);
             }
         }
         self.logits = logits;

@@ -1,13 +1,16 @@
 //! What the inputs and outputs of a model must be.
 //!
 //! The form is that of Hugging Face's exporters (optimum, transformers.js): `input_ids`, `attention_mask` and
-//! optionally `position_ids` of 64-bit integers, and for each layer N `past_key_values.N.key` and
+//! optionally `position_ids` and `num_logits_to_keep` (a scalar) of 64-bit integers, and for each layer N `past_key_values.N.key` and
 //! `past_key_values.N.value`; outputs `logits`, `present.N.key` and `present.N.value`.
 
 use super::errors;
 use crate::error::Result;
 use ort::session::Session;
 use ort::value::{Outlet, TensorElementType, ValueType};
+
+/// The input that says of how many of the last positions logits are wanted.
+pub(super) const KEEP: &str = "num_logits_to_keep";
 
 /// Layers of the largest decoders are some hundreds.
 const MAX_LAYERS: usize = 4096;
@@ -23,11 +26,24 @@ pub struct KvCacheShape {
     pub half: bool,
 }
 
+/// The positions of a run whose logits a model gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogitsPositions {
+    /// Every position fed.
+    All,
+    /// The last position.
+    Last,
+    /// The last positions, as many as the input `num_logits_to_keep` says.
+    Kept,
+}
+
 /// The inputs and outputs of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelSignature {
     /// Logits of a position.
     pub vocabulary: usize,
+    /// The positions whose logits it gives.
+    pub logits: LogitsPositions,
     /// The logits are 16-bit floats.
     pub half_logits: bool,
     /// The model wants `position_ids`.
@@ -72,13 +88,17 @@ impl ModelSignature {
         }
         let past_names = names("past_key_values", count);
         let present_names = names("present", count);
-        let mut position_ids = false;
+        let (mut position_ids, mut keep) = (false, false);
         for input in inputs {
             match input.name() {
                 "input_ids" | "attention_mask" => integers(input)?,
                 "position_ids" => {
                     integers(input)?;
                     position_ids = true;
+                }
+                KEEP => {
+                    integer(input)?;
+                    keep = true;
                 }
                 name if past_names.iter().any(|n| n == name) => {}
                 name => {
@@ -103,6 +123,11 @@ impl ModelSignature {
             return Err(errors::signature("the model has no output `logits`", listed()));
         };
         let (half_logits, dimensions) = floats(logits)?;
+        let positions = match dimensions {
+            _ if keep => LogitsPositions::Kept,
+            [_, 1, _] => LogitsPositions::Last,
+            _ => LogitsPositions::All,
+        };
         let vocabulary = match dimensions {
             [_, _, vocabulary] => usize::try_from(*vocabulary).ok().filter(|&n| n > 0),
             _ => None,
@@ -110,8 +135,9 @@ impl ModelSignature {
         let Some(vocabulary) = vocabulary else {
             return Err(errors::signature("the output `logits` has another shape", describe(logits)));
         };
-        let any_batch = inputs.iter().chain([logits]).all(|outlet| first_dimension(outlet) == Some(-1));
-        Ok(ModelSignature { vocabulary, half_logits, position_ids, any_batch, cache })
+        let mut sized = inputs.iter().filter(|input| input.name() != KEEP).chain([logits]);
+        let any_batch = sized.all(|outlet| first_dimension(outlet) == Some(-1));
+        Ok(ModelSignature { vocabulary, logits: positions, half_logits, position_ids, any_batch, cache })
     }
 }
 
@@ -138,6 +164,16 @@ fn cache_shape(input: &Outlet) -> Result<KvCacheShape> {
 fn integers(input: &Outlet) -> Result<()> {
     match input.dtype() {
         ValueType::Tensor { ty: TensorElementType::Int64, shape, .. } if shape.len() == 2 => Ok(()),
+        _ => Err(errors::signature(
+            format!("the input `{}` is of another type", input.name()),
+            describe(input),
+        )),
+    }
+}
+
+fn integer(input: &Outlet) -> Result<()> {
+    match input.dtype() {
+        ValueType::Tensor { ty: TensorElementType::Int64, shape, .. } if shape.is_empty() => Ok(()),
         _ => Err(errors::signature(
             format!("the input `{}` is of another type", input.name()),
             describe(input),

@@ -3,7 +3,8 @@
 
 usage: make.py   (needs numpy and onnx, as pinned in xtask/scripts/requirements.txt)
 
-Writes into its own folder: model.onnx (f32), model-f16.onnx (f16 weights, cache and logits; no position_ids), a byte-level
+Writes into its own folder: model.onnx (f32), model-f16.onnx (f16 weights, cache and logits; no position_ids),
+model-last.onnx and model-keep.onnx (f32, with the logits of the last position, or of the last num_logits_to_keep), a byte-level
 tokenizer and its settings, expected.json, and under wrong/ graphs that the driver must refuse. expected.json holds the
 logits that a forward pass in numpy gives: f64, no cache, its own rotation and attention, nothing shared with the graph
 but the weights.
@@ -82,10 +83,11 @@ def forward(table, tokens):
 
 
 class Graph:
-    """The ONNX graph under construction; `half` makes the f16 variant."""
+    """The ONNX graph under construction; `half` makes the f16 variant. `logits` are of "all" positions, of the "last" one, or
+    of as many as the input num_logits_to_keep says ("keep")."""
 
-    def __init__(self, table, half):
-        self.table, self.half = table, half
+    def __init__(self, table, half, logits="all"):
+        self.table, self.half, self.logits = table, half, logits
         self.nodes, self.constants, self.made = [], [], set()
 
     def constant(self, name, array):
@@ -208,6 +210,12 @@ class Graph:
         x = self.add("Gather", [self.weight("embedding"), "input_ids"], "hidden")
         for index in range(LAYERS):
             x = self.layer(index, x)
+        if self.logits == "last":
+            x = self.add("Gather", [x, self.ints("last", -1)], "kept", axis=1)
+        if self.logits == "keep":
+            self.add("Unsqueeze", ["num_logits_to_keep", self.ints("axis0", 0)], "count")
+            self.add("Neg", ["count"], "first")
+            x = self.add("Slice", [x, "first", self.ints("end", 2**62), self.ints("axis_1", 1)], "kept")
         x = self.norm(x, self.floats("ones", np.ones(WIDTH)), "final")
         if self.half:
             self.add("MatMul", [x, self.weight("output")], "logits.full")
@@ -219,7 +227,10 @@ class Graph:
         inputs = [info("input_ids", ints, ["batch", "sequence"]), info("attention_mask", ints, ["batch", "total"])]
         if not self.half:
             inputs.append(info("position_ids", ints, ["batch", "sequence"]))
-        outputs = [info("logits", floats, ["batch", "sequence", VOCABULARY])]
+        if self.logits == "keep":
+            inputs.append(info("num_logits_to_keep", ints, []))
+        positions = {"all": "sequence", "last": 1, "keep": "kept"}[self.logits]
+        outputs = [info("logits", floats, ["batch", positions, VOCABULARY])]
         for index in range(LAYERS):
             for part in ("key", "value"):
                 shape = ["batch", KV_HEADS, "past", HEAD]
@@ -312,6 +323,8 @@ def main():
     os.makedirs(os.path.join(HERE, "wrong"), exist_ok=True)
     onnx.save(Graph(table, half=False).model(), os.path.join(HERE, "model.onnx"))
     onnx.save(Graph(table, half=True).model(), os.path.join(HERE, "model-f16.onnx"))
+    for logits in ("last", "keep"):
+        onnx.save(Graph(table, half=False, logits=logits).model(), os.path.join(HERE, f"model-{logits}.onnx"))
     for name, model in wrong_models().items():
         onnx.save(model, os.path.join(HERE, "wrong", name + ".onnx"))
     logits = [[round(float(x), 6) for x in row] for row in forward(table, PROMPT)]
