@@ -2,10 +2,10 @@
 
 use super::automaton::{PlanAutomaton, PlanState, Position};
 use super::lookahead::Completable;
+use super::partial::Successor;
 use super::tree::escape;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Write;
@@ -45,16 +45,17 @@ impl PlanAutomaton {
             let style = if dead { ", style=dashed" } else { "" };
             let _ = writeln!(nodes, "  n{number} [shape={shape}, label=\"{number}\"{style}];");
             // all actions that lead to one state share an edge
-            let mut targets: Vec<(PlanState, Vec<Cow<'_, str>>)> = Vec::new();
+            let mut targets: Vec<(PlanState, Vec<String>)> = Vec::new();
             for edge in self.steps(at)? {
                 let cost = at_least_cost(at).cost.saturating_add(self.cost(edge.class));
                 let dead = self.completable(Position { state: edge.to, cost })? == Completable::No;
                 if !self.affordable(cost) || dead && !dead_ends {
                     continue;
                 }
+                let outcome = self.outcome(edge);
                 let members = self.codes.classes[edge.class as usize].members.iter();
                 let labels =
-                    members.filter_map(|&action| spec.symbols().get(action)).map(|symbol| symbol.shown());
+                    members.map(|&action| Successor { action, outcome, to: self.start() }.label(&spec));
                 match targets.iter_mut().find(|(to, _)| *to == edge.to) {
                     Some((_, list)) => list.extend(labels),
                     None => targets.push((edge.to, labels.collect())),

@@ -4,6 +4,7 @@
 //! lowered over action codes to the same automaton that makes masks ([`PlanAutomaton`]), and registers beside the
 //! configuration hold how often actions came and what they require.
 
+mod arguments;
 mod automaton;
 mod completion;
 mod conflict;
@@ -24,6 +25,7 @@ pub mod search;
 mod tree;
 mod verify;
 
+pub use arguments::{ArgumentChecker, WrongArguments};
 pub use automaton::{PlanAutomaton, PlanState, Position};
 pub use completion::Objective;
 pub use conflict::{Conflict, Conflicts};

@@ -1,10 +1,11 @@
 //! Reading plans: JSON or lines of text to steps, as far as each says which action is meant.
 
+use super::arguments::{ArgumentChecker, WrongArguments};
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
 use super::partial::{ARROW, PartialPlan, Plan, Step};
 use crate::error::Result;
-use crate::syntax::automaton_spec::{Direction, Spec, Symbol, WrongArguments};
+use crate::syntax::automaton_spec::{Direction, Spec, Symbol};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
@@ -39,11 +40,11 @@ impl ReadPlan {
     pub fn parse(text: &str, spec: &Spec) -> Result<ReadPlan> {
         let steps = match text.trim_start().chars().next() {
             Some('[' | '{') => from_json(text, spec)?,
-            _ => text
-                .lines()
-                .filter(|line| !line.trim().is_empty())
-                .map(|line| from_line(line, spec))
-                .collect::<Result<Vec<ReadStep>>>()?,
+            _ => {
+                let mut checker = ArgumentChecker::default();
+                let lines = text.lines().filter(|line| !line.trim().is_empty());
+                lines.map(|line| from_line(line, spec, &mut checker)).collect::<Result<Vec<ReadStep>>>()?
+            }
         };
         Ok(ReadPlan { steps })
     }
@@ -75,6 +76,7 @@ impl PlanAutomaton {
     /// Limits.
     pub fn read_word(&mut self, text: &str) -> Result<Option<Plan>> {
         let spec = self.shared_spec();
+        let mut checker = ArgumentChecker::default();
         let mut walk = PartialPlan::new(self);
         // per step and the next: the successors still to be tried, each with where in the text it ends
         let mut path: Vec<Vec<(Step, Position, usize)>> = Vec::new();
@@ -94,7 +96,7 @@ impl PlanAutomaton {
                         open.push((step, successor.to, at + separator.len() + length));
                     }
                     if let Some((arguments, length)) = with_arguments(symbol, &symbol.text, rest)
-                        && spec.check_arguments(successor.action, &arguments)?.is_none()
+                        && checker.check(&spec, successor.action, &arguments)?.is_none()
                     {
                         let step = Step { arguments: Some(arguments), ..step };
                         open.push((step, successor.to, at + separator.len() + length));
@@ -177,6 +179,7 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
     let value: Value = serde_json::from_str(text).map_err(|e| errors::unreadable(&e.to_string()))?;
     let list = value.get("steps").unwrap_or(&value).as_array();
     let list = list.ok_or_else(|| errors::unreadable("neither a list nor an object with a list `steps`"))?;
+    let mut checker = ArgumentChecker::default();
     let mut steps = Vec::with_capacity(list.len());
     for value in list {
         let id = value.as_str().or_else(|| value.get("action")?.as_str());
@@ -205,7 +208,7 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
         });
         if let Some(arguments) = value.get("arguments") {
             for step in &mut meanings {
-                wrong_arguments = spec.check_arguments(step.action, arguments)?;
+                wrong_arguments = checker.check(spec, step.action, arguments)?;
                 step.arguments = Some(arguments.clone());
             }
         }
@@ -228,13 +231,13 @@ fn with_outcomes(meanings: Vec<Step>, outcome: Option<&str>, spec: &Spec) -> Vec
     all.filter(|step| outcome.is_none_or(|outcome| step.outcome_name(spec) == Some(outcome))).collect()
 }
 
-fn from_line(line: &str, spec: &Spec) -> Result<ReadStep> {
-    let whole = one_line(line, spec)?;
+fn from_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<ReadStep> {
+    let whole = one_line(line, spec, checker)?;
     // a text may have an arrow of its own
     if whole.meanings.is_empty()
         && let Some((step, outcome)) = line.trim_end().rsplit_once(ARROW)
     {
-        let step = one_line(step, spec)?;
+        let step = one_line(step, spec, checker)?;
         let meanings = with_outcomes(step.meanings, Some(outcome), spec);
         if !meanings.is_empty() || step.wrong_arguments.is_some() {
             return Ok(ReadStep { meanings, written: whole.written, ..step });
@@ -243,7 +246,7 @@ fn from_line(line: &str, spec: &Spec) -> Result<ReadStep> {
     Ok(ReadStep { meanings: with_outcomes(whole.meanings, None, spec), ..whole })
 }
 
-fn one_line(line: &str, spec: &Spec) -> Result<ReadStep> {
+fn one_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<ReadStep> {
     let bare = without_number(line);
     let written = line.trim().to_owned();
     let mut wrong = None;
@@ -251,7 +254,7 @@ fn one_line(line: &str, spec: &Spec) -> Result<ReadStep> {
         for form in [line.trim(), bare.trim()] {
             let found = with_arguments(symbol, symbol.text.trim(), form);
             let Some((arguments, _)) = found.filter(|&(_, length)| length == form.len()) else { continue };
-            match spec.check_arguments(action, &arguments)? {
+            match checker.check(spec, action, &arguments)? {
                 None => {
                     let step = Step { arguments: Some(arguments), ..Step::of(action) };
                     return Ok(ReadStep { written, meanings: vec![step], wrong_arguments: None });

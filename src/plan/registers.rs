@@ -166,6 +166,14 @@ impl Registers {
         if effect.counts.iter().any(is_full) || !effect.requires.holds(|place| value[place]) {
             return None;
         }
+        let assigns = effect.assigns.get(outcome).map_or(&[][..], Vec::as_slice);
+        if effect.counts.is_empty()
+            && assigns.is_empty()
+            && effect.gives.is_empty()
+            && effect.needs.is_empty()
+        {
+            return Some(id);
+        }
         let mut value = value.clone();
         for &counter in &effect.counts {
             let Counter { min, max } = self.counters[counter];
@@ -174,7 +182,7 @@ impl Registers {
                 value[counter] += 1;
             }
         }
-        for &(place, new) in effect.assigns.get(outcome).into_iter().flatten() {
+        for &(place, new) in assigns {
             value[place] = new;
         }
         effect.gives.iter().for_each(|&place| value[place] = 0);

@@ -58,7 +58,7 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     let mut out = String::new();
     if !is_tree(&on) {
         for (step, number) in plan.executed(spec).zip(1..) {
-            let _ = writeln!(out, "{number}. {}", step.text(spec).trim());
+            let _ = writeln!(out, "{number}. {}", step.line(spec).trim());
         }
         return out;
     }
@@ -71,7 +71,7 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     let mut written = vec![false; on.len()];
     while let Some((number, before, below)) = open.pop() {
         let mark = if written[number] { " (above)" } else { "" };
-        let _ = writeln!(out, "{before}{}{mark}", plan.steps[number].text(spec).trim());
+        let _ = writeln!(out, "{before}{}{mark}", plan.steps[number].line(spec).trim());
         if std::mem::replace(&mut written[number], true) {
             continue;
         }
@@ -91,7 +91,7 @@ pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
     let mut out = String::from("digraph plan {\n  rankdir=BT;\n");
     for (number, step) in plan.steps.iter().enumerate() {
-        let _ = writeln!(out, "  s{number} [shape=box, label=\"{}\"];", escape(step.text(spec).trim()));
+        let _ = writeln!(out, "  s{number} [shape=box, label=\"{}\"];", escape(step.line(spec).trim()));
     }
     if is_tree(&on) {
         for (number, children) in on.iter().enumerate() {

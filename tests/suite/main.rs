@@ -41,6 +41,7 @@ mod model_folder;
 mod models;
 mod names;
 mod places;
+mod plan_arguments;
 mod plan_cli;
 mod plan_conflicts;
 mod plan_data;

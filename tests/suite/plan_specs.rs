@@ -138,6 +138,9 @@ fn the_schema_describes_specs() {
     };
     let good = "kind = 'cfg'\nstart = 's'\ndirection = 'backward'\nrules = { s = ['a b', []] }\n\
         [symbols]\na = 'go'\nb = { text = '{}', cost = 3, group = ['x', 'y'], set = { of = ['1', '2'], min = 1 } }\n\
+        c = { requires = 'a and not b', arguments = { type = 'object' }, outcomes = { ok = { set = { f = 'p' }, clear = 'x' } } }\n\
+        d = { requires = ['a', ['b', 'c']], effects = { set = ['x'] }, outcomes = ['ok'] }\n\
+        [facts]\nf = ['p', 'q']\nx = true\ny = { initial = false }\n\
         [parameters]\nn = { default = 3, min = 1 }\n[templates]\nquestion = 'what?'\n[limits]\nat_most = { x = 2 }";
     assert!(validator.is_valid(&value(good)), "{:?}", validator.iter_errors(&value(good)).next());
     for bad in [
@@ -145,6 +148,9 @@ fn the_schema_describes_specs() {
         good.replace("kind = 'cfg'", "kind = 'net'"),
         good.replace("question =", "questions ="),
         good.replace("at_most =", "at_best ="),
+        good.replace("clear =", "clean ="),
+        good.replace("f = ['p', 'q']", "f = 3"),
+        good.replace("'a and not b'", "7"),
     ] {
         assert!(!validator.is_valid(&value(&bad)), "{bad}");
     }

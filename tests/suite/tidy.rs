@@ -40,7 +40,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Front ends that may use a sibling.
-const SIBLINGS: &[(&str, &str)] = &[("json_schema", "regex")];
+const SIBLINGS: &[(&str, &str)] = &[("json_schema", "regex"), ("automaton_spec", "json_schema")];
 
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();

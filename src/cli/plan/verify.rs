@@ -5,8 +5,8 @@ use super::spec::SpecArgs;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{messages, source};
 use crate::error::ErrorKind;
-use crate::plan::{Edit, ReadPlan, Repair, Verdict};
-use crate::syntax::automaton_spec::{Spec, WrongArguments};
+use crate::plan::{Edit, ReadPlan, Repair, Verdict, WrongArguments};
+use crate::syntax::automaton_spec::Spec;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -76,16 +76,20 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                 let nearest = nearest.as_ref().map(
                     |nearest| json!({ "steps": show::json(&nearest.plan, &spec), "edits": nearest.edits }),
                 );
-                output.json(&json!({
+                let mut value = json!({
                     "valid": false,
                     "step": step + 1,
                     "found": found,
                     "known": known,
-                    "wrong_arguments": wrong_arguments.map(|wrong| json!({ "at": wrong.pointer, "found": wrong.found })),
                     "feasible": labels,
                     "may_end": may_end,
                     "nearest": nearest,
-                }))?;
+                });
+                if let (Some(wrong), Some(object)) = (wrong_arguments, value.as_object_mut()) {
+                    let wrong = json!({ "at": wrong.pointer, "found": wrong.found });
+                    object.insert("wrong_arguments".to_owned(), wrong);
+                }
+                output.json(&value)?;
             } else {
                 writeln!(output, "wrong at step {}", step + 1)?;
                 match (found, known) {
@@ -132,12 +136,12 @@ fn write_nearest(nearest: &Repair, spec: &Spec, output: &mut Output) -> std::io:
     writeln!(output, "the nearest plan is {edits} away:")?;
     for edit in &nearest.differences {
         match edit {
-            Edit::Keep(step) => writeln!(output, "    {}", step.text(spec).trim())?,
+            Edit::Keep(step) => writeln!(output, "    {}", step.line(spec).trim())?,
             Edit::Substitute { given, step } => {
                 writeln!(output, "  - {given}")?;
-                writeln!(output, "  + {}", step.text(spec).trim())?;
+                writeln!(output, "  + {}", step.line(spec).trim())?;
             }
-            Edit::Insert(step) => writeln!(output, "  + {}", step.text(spec).trim())?,
+            Edit::Insert(step) => writeln!(output, "  + {}", step.line(spec).trim())?,
             Edit::Delete(given) => writeln!(output, "  - {given}")?,
         }
     }

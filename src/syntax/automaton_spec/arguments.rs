@@ -2,9 +2,8 @@
 
 use super::document::Document;
 use super::rule_errors as errors;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
 use crate::error::{Errors, Result};
-use crate::grammar::Grammar;
+use crate::grammar::{Expression, Grammar};
 use crate::limits::Limits;
 use crate::syntax::json_schema::{self, JsonSchemaOptions, PropertyOrder, Whitespace};
 use serde_json::Value;
@@ -15,17 +14,7 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) struct Arguments {
     schema: Value,
     grammar: Grammar,
-    /// The texts that [`check`](Arguments::check) accepts: compact, members in any order.
-    reader: Automaton,
-}
-
-/// Where arguments are not what their schema admits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongArguments {
-    /// The JSON Pointer of the innermost value in which the first wrong character is.
-    pub pointer: String,
-    /// The arguments up to and including that character, in compact JSON.
-    pub found: String,
+    compact: Grammar,
 }
 
 impl Arguments {
@@ -40,84 +29,22 @@ impl Arguments {
         &self.grammar
     }
 
-    /// Whether all texts are JSON objects.
+    /// The grammar of compact texts, with members in any order.
+    pub(crate) fn compact(&self) -> &Grammar {
+        &self.compact
+    }
+
+    /// Whether the schema says of itself that it is of an object.
     pub(super) fn is_object(&self) -> bool {
-        let mut tables = Tables::new();
-        let Ok(start) = tables.start(&self.reader) else { return false };
-        let firsts = tables.candidate_bytes(&self.reader, start);
-        !tables.is_accepting(start) && (0..=255u8).all(|byte| byte == b'{' || !firsts.contains(byte))
+        self.schema.get("type").and_then(Value::as_str) == Some("object")
     }
 
-    /// What is wrong with arguments, if anything is. Members may come in any order.
-    ///
-    /// # Errors
-    /// Limits.
-    pub(crate) fn check(&self, value: &Value) -> Result<Option<WrongArguments>> {
-        let text = value.to_string();
-        let mut tables = Tables::new();
-        let mut at = tables.start(&self.reader)?;
-        for (place, &byte) in text.as_bytes().iter().enumerate() {
-            at = tables.step(&self.reader, at, byte)?;
-            if at == ConfigurationId::DEAD {
-                let end = text.ceil_char_boundary(place + 1);
-                let found = text.get(..end).unwrap_or_default().to_owned();
-                return Ok(Some(WrongArguments { pointer: pointer_at(&text, place), found }));
-            }
-        }
-        if tables.is_accepting(at) {
-            return Ok(None);
-        }
-        Ok(Some(WrongArguments { pointer: String::new(), found: text }))
+    /// Whether names or items of the texts must differ from each other, which no intersection can keep.
+    pub(super) fn is_open(&self) -> bool {
+        let differ =
+            |expression: &Expression| matches!(expression, Expression::Distinct(_) | Expression::Name(..));
+        self.grammar.expressions().iter().any(differ)
     }
-}
-
-/// The JSON Pointer of the innermost value of a compact JSON text that holds the byte at `offset`.
-fn pointer_at(text: &str, offset: usize) -> String {
-    enum Open {
-        Object(Option<String>),
-        Array(usize),
-    }
-    let bytes = text.as_bytes();
-    let mut open: Vec<Open> = Vec::new();
-    let mut at = 0;
-    while at < offset {
-        match bytes[at] {
-            b'{' => open.push(Open::Object(None)),
-            b'[' => open.push(Open::Array(0)),
-            b'}' | b']' => {
-                open.pop();
-            }
-            b',' => match open.last_mut() {
-                Some(Open::Array(index)) => *index += 1,
-                Some(Open::Object(key)) => *key = None,
-                None => {}
-            },
-            b'"' => {
-                let start = at;
-                at += 1;
-                while at < bytes.len() && bytes[at] != b'"' {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                if at >= offset {
-                    break;
-                }
-                if let Some(Open::Object(key @ None)) = open.last_mut() {
-                    *key = text.get(start..=at).and_then(|name| serde_json::from_str(name).ok());
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    let mut pointer = String::new();
-    for part in &open {
-        match part {
-            Open::Object(Some(key)) => pointer.push_str(&super::document::pointer([key.as_str()])),
-            Open::Object(None) => {}
-            Open::Array(index) => pointer.push_str(&format!("/{index}")),
-        }
-    }
-    pointer
 }
 
 /// The arguments of a document's symbols, in their order. `folder` is where paths of schemas lead from.
@@ -161,8 +88,8 @@ fn compile_one(schema: Value, limits: &Limits) -> Result<Arguments> {
         ..written.clone()
     };
     let grammar = json_schema::compile_value(&schema, &written)?.grammar;
-    let reader = Automaton::new(&json_schema::compile_value(&schema, &read)?.grammar, limits)?;
-    Ok(Arguments { schema, grammar, reader })
+    let compact = json_schema::compile_value(&schema, &read)?.grammar;
+    Ok(Arguments { schema, grammar, compact })
 }
 
 /// Reads a schema from a file in the folder of the spec, or in a folder below it.
@@ -182,24 +109,4 @@ fn read_file(id: &str, path: &str, folder: Option<&Path>, limits: &Limits) -> Re
     }
     let text = std::fs::read_to_string(&file).map_err(|cause| fail(cause.to_string()))?;
     serde_json::from_str(&text).map_err(|cause| fail(cause.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pointer_at;
-
-    #[test]
-    fn a_pointer_leads_to_the_innermost_value() {
-        let text = r#"{"a":[1,{"b/c":"x\"y"}],"d":2}"#;
-        for (part, pointer) in [
-            ("1", "/a/0"),
-            ("x", "/a/1/b~1c"),
-            ("y", "/a/1/b~1c"),
-            ("2", "/d"),
-            ("\"d", ""),
-            ("{\"b", "/a/1"),
-        ] {
-            assert_eq!(pointer_at(text, text.find(part).unwrap()), pointer, "{part}");
-        }
-    }
 }

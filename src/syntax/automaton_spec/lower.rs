@@ -317,6 +317,9 @@ fn check_texts(spec: &Spec, used: &[usize]) -> Result<()> {
             if !arguments.is_object() {
                 return Err(rule_errors::arguments_under_limits(id));
             }
+            if arguments.is_open() {
+                return Err(rule_errors::open_arguments(id));
+            }
             word.push(0xff);
             word.extend(after.bytes());
         }

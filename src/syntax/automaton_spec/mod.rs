@@ -46,11 +46,25 @@
 //!
 //! # Plans
 //! The symbols of a plan are its actions. A symbol may be a table with its `text` and what else is to be said of it:
-//! `label`, `cost`, `duration`, `inputs`, `outputs`, `group` (a name or several), `requires` (symbols that must be
-//! carried out before), `aliases` (other texts of it), and `set`: `{ of = [texts], min, max, separator, empty }` makes
-//! it set-valued; `{}` in its text stands for the set. `direction` says whether words name the steps from the first
+//! `label`, `cost`, `duration`, `inputs`, `outputs`, `group` (a name or several), `aliases` (other texts of it), and
+//! `set`: `{ of = [texts], min, max, separator, empty }` makes it set-valued; `{}` in its text stands for the set.
+//! `arguments` is a JSON Schema (or the path of a file with one, below [`Options::folder`]): its text holds JSON by the
+//! schema where `{}` is. `direction` says whether words name the steps from the first
 //! (`forward`) or from the last (`backward`); `limits.max_cost` bounds what a plan costs; `[templates]` has the texts of
 //! questions. See [`Symbol`], [`Templates`] and the module `plan`.
+//!
+//! # Requirements, effects, outcomes
+//! `requires` says what must hold before a symbol: a formula `"shower and (coffee or tea) and not snooze"` with `and`,
+//! `or`, `not`, parentheses and `fact == value`, `fact != value`; or a list of names, all of which must hold, where of
+//! names in an inner list any must. The name of a symbol holds once it came, that of a group once a symbol of it came,
+//! that of a flag while it is true, that of a fact while it has a value. Names with spaces are between quotes.
+//!
+//! `effects = { set, clear }` changes flags and facts: `set` is a flag, a list of flags, or a table from flags and facts
+//! to values; `clear` makes flags false, takes facts their value, and lets symbols count as if they had not come.
+//! `outcomes` is a table from names to such effects (or a list of names), of which the world chooses one after each
+//! time; only plans have them. `facts` declares flags (`paid = false`), facts with values (`state = ["open", "shut"]`,
+//! which has none at the start) or both at length: `{ values, initial }`. Flags that some effect sets need not be
+//! declared. A spec that plans backwards has only `requires` with symbols and `and`.
 //!
 //! # Parameters
 //! A file that begins with a `[parameters]` (or `[templates]`) table has a header, which ends at the first line `# ---`. Each
@@ -95,6 +109,7 @@ mod productions;
 mod pushdown;
 mod relaxed;
 mod requirements;
+mod resolve;
 mod rule_errors;
 mod rules;
 mod schema;
@@ -106,7 +121,6 @@ mod unique;
 mod warnings;
 
 pub(crate) use actions::Codes;
-pub use arguments::WrongArguments;
 pub use document::{Direction, Kind, Templates};
 pub use facts::{About, ActionRules, Assignment, Facts, OutcomeRules, Variable};
 pub use formula::Formula;

@@ -172,6 +172,20 @@ pub(super) fn arguments_under_limits(id: &str) -> Error {
     )
 }
 
+pub(super) fn open_arguments(id: &str) -> Error {
+    let message = format!(
+        "the arguments of `{}` have members or items that must differ, so `limits` and `requires` cannot be checked",
+        excerpt(id)
+    );
+    error(
+        arguments("automaton-spec/arguments", id, message)
+            .allowed("objects without further members, and arrays without `uniqueItems`")
+            .help(
+                "add `\"additionalProperties\": false` to the objects of the schema; plans take it as it is",
+            ),
+    )
+}
+
 pub(super) fn text_of_arguments(id: &str) -> Error {
     let message = format!("the text of `{}` does not say where its arguments are", excerpt(id));
     error(

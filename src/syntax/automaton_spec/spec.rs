@@ -1,15 +1,15 @@
 //! A spec that was read: what its two languages, over texts and over actions, are made from.
 
 use super::actions::Codes;
-use super::arguments::{self, Arguments, WrongArguments};
+use super::arguments::{self, Arguments};
 use super::document::{Direction, Document, Kind, Templates};
 use super::facts::Facts;
 use super::limits::Limit;
 use super::productions::Productions;
 use super::symbol::Symbol;
 use super::{
-    Compiled, Format, Options, Parameter, context_free, document, errors, facts, finite, limits, lower,
-    parameters, pushdown, template, warnings,
+    Compiled, Format, Options, Parameter, context_free, document, errors, finite, limits, lower, parameters,
+    pushdown, resolve, template, warnings,
 };
 use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{Error, Errors, Result};
@@ -160,7 +160,7 @@ impl Spec {
         let resolved = productions.as_ref().map(|productions| limits::resolve(&document, productions));
         let symbol_limits = resolved.and_then(|resolved| errors.take(resolved));
         let used = productions.as_ref().map(Productions::symbols).unwrap_or_default();
-        let facts = errors.take(facts::resolve(&document, &used, limits, &mut warnings));
+        let facts = errors.take(resolve::resolve(&document, &used, limits, &mut warnings));
         let arguments = errors.take(arguments::compile(&document, options.folder.as_deref(), limits));
         errors.finish()?;
         Ok(Read {
@@ -206,22 +206,6 @@ impl Spec {
     /// The JSON Schema of an action's arguments, by its place among the symbols.
     pub fn arguments_schema(&self, action: usize) -> Option<&serde_json::Value> {
         self.arguments(action).map(Arguments::schema)
-    }
-
-    /// What is wrong with the arguments of an action: `None` if they are as its schema has them. An action without a
-    /// schema has no arguments.
-    ///
-    /// # Errors
-    /// Limits.
-    pub fn check_arguments(
-        &self,
-        action: usize,
-        arguments: &serde_json::Value,
-    ) -> Result<Option<WrongArguments>> {
-        match self.arguments(action) {
-            Some(schema) => schema.check(arguments),
-            None => Ok(Some(WrongArguments { pointer: String::new(), found: arguments.to_string() })),
-        }
     }
 
     /// The compiled arguments of an action.
