@@ -16,6 +16,8 @@ pub struct Decision {
     pub step: usize,
     /// The places of the choices taken, in rising order.
     pub taken: Vec<usize>,
+    /// The answer as the question wants it: a number from 1, numbers with commas between them, 0 for none, or a label.
+    pub completion: String,
     /// The natural logarithm of the probability with which the policy gave this answer, if it knows it.
     pub log_probability: Option<f64>,
 }
@@ -27,14 +29,9 @@ impl Decision {
             options: question.choices.iter().map(|choice| choice.label.clone()).collect(),
             step,
             taken: answer.places.clone(),
+            completion: question.completion(&answer.places),
             log_probability: answer.log_probability,
         }
-    }
-
-    /// The answer as the question wants it: a number from 1, or numbers with commas between them, 0 for none.
-    pub fn answer(&self) -> String {
-        let numbers: Vec<String> = self.taken.iter().map(|place| (place + 1).to_string()).collect();
-        if numbers.is_empty() { "0".to_owned() } else { numbers.join(", ") }
     }
 }
 
@@ -63,7 +60,7 @@ pub fn policy_rows(task: &str, episodes: &[Episode]) -> Vec<Value> {
                 "step": decision.step,
                 "prompt": decision.prompt,
                 "options": decision.options,
-                "completion": decision.answer(),
+                "completion": decision.completion,
                 "logprob": decision.log_probability,
                 "reward": episode.reward,
                 "advantage": advantage,

@@ -159,9 +159,12 @@ fn model(found: String, help: &str) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-pub(super) fn context_full(tokens: usize) -> Error {
-    let found = format!("a context of {tokens} tokens, which is full");
-    model(found, "shorten the task, or take a model with a longer context")
+pub(super) fn context_full(tokens: usize, context: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/model", "the question and its answer do not fit in the model's context")
+        .found(format!("{tokens} tokens"))
+        .allowed(format!("{context} tokens, the context of the model"))
+        .help("shorten the task, the texts of the actions or the template `progress`, or take a model with a longer context");
+    Error::new(ErrorKind::Model, diagnostic)
 }
 
 pub(super) fn no_choice_answered(answer: &str) -> Error {

@@ -35,7 +35,7 @@ pub use graph::PlanGraph;
 pub use lookahead::Completable;
 pub use partial::{PartialPlan, Plan, Step, Successor};
 pub use policy::Policy;
-pub use question::{Choice, Question, Questions};
+pub use question::{AnswerForm, Choice, Question, Questions, Wording};
 pub use read::{ReadPlan, ReadStep};
 pub use repair::{Edit, Repair};
 pub use sample::PlanSampler;

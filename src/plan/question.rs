@@ -10,6 +10,7 @@ use crate::syntax::automaton_spec::{Direction, ParameterValue, Spec, Symbol};
 use crate::template::{self, Dialect};
 use minijinja::context;
 use minijinja::value::Value;
+use std::sync::Arc;
 
 const PROGRESS: &str = "\
 {% if steps %}The plan so far:
@@ -20,11 +21,14 @@ const QUESTION: &str = "\
 {{ task }}
 
 {{ progress }}
-{% if set %}What should \"{{ set.label }}\" take?{% else %}Which action comes next?{% endif %} The options are:
-{% for option in options %}{{ option.number }}. {{ option.label }}
-{% endfor %}
+{% if set %}What should \"{{ set.label }}\" take?{% else %}Which action comes next?{% endif %}\
+{% if form == 'open' %}
+{% else %} The options are:
+{% for option in options %}{{ option.number ~ '.' if form == 'number' else '-' }} {{ option.label }}
+{% endfor %}{% endif %}
 {% if set %}Answer with the numbers of your choice, with commas between them{% if set.min == 0 %}, or with 0 for none\
-{% endif %}.{% else %}Answer with one number only, such as 1.{% endif %}";
+{% endif %}.{% elif form == 'number' %}Answer with one number only, such as 1.\
+{% elif form == 'text' %}Answer with the text of one option only.{% else %}Answer with the action only.{% endif %}";
 
 const PLAN: &str = "\
 {% for step in steps %}{{ step.text }}
@@ -53,8 +57,34 @@ impl Choice {
     }
 }
 
+/// What the answer to a question is, and whether the question lists its choices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AnswerForm {
+    /// The choices are listed with numbers from 1; the answer is a number.
+    #[default]
+    Number,
+    /// The choices are listed; the answer is the label of one.
+    Text,
+    /// The choices are not listed; the answer is the label of one.
+    Open,
+}
+
+impl AnswerForm {
+    /// The value of `form` in templates.
+    pub fn name(self) -> &'static str {
+        match self {
+            AnswerForm::Number => "number",
+            AnswerForm::Text => "text",
+            AnswerForm::Open => "open",
+        }
+    }
+}
+
+/// Writes a question whose choices are listed in the order given, which is a permutation of their places.
+pub type Wording = dyn Fn(&[usize]) -> Result<String> + Send + Sync;
+
 /// What is asked of a policy.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Question {
     /// The question as a text, options and all.
     pub text: String,
@@ -62,16 +92,74 @@ pub struct Question {
     pub choices: Vec<Choice>,
     /// How many of the choices are to be taken, at least and at most, if the question is for a set.
     pub set: Option<(usize, usize)>,
+    /// What its answer is.
+    pub form: AnswerForm,
+    wording: Arc<Wording>,
+}
+
+impl std::fmt::Debug for Question {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Question")
+            .field("text", &self.text)
+            .field("choices", &self.choices)
+            .field("set", &self.set)
+            .field("form", &self.form)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Question {
+    /// A question that `wording` writes.
+    ///
+    /// # Errors
+    /// Those of `wording`.
+    pub fn new(
+        choices: Vec<Choice>,
+        set: Option<(usize, usize)>,
+        form: AnswerForm,
+        wording: Arc<Wording>,
+    ) -> Result<Question> {
+        let order: Vec<usize> = (0..choices.len()).collect();
+        Ok(Question { text: wording(&order)?, choices, set, form, wording })
+    }
+
+    /// The question with its choices listed in another order: first the choice at the place `order[0]`.
+    ///
+    /// # Errors
+    /// `plan/template`: the template fails.
+    pub fn in_order(&self, order: &[usize]) -> Result<String> {
+        (self.wording)(order)
+    }
+
+    /// The answer that takes the choices at some places, as the question wants it: a number from 1, numbers with commas
+    /// between them, 0 for none, or a label.
+    pub fn completion(&self, places: &[usize]) -> String {
+        match (self.set, self.form, places) {
+            (None, AnswerForm::Text | AnswerForm::Open, [place]) => {
+                self.choices.get(*place).map_or_else(String::new, |choice| choice.label.trim().to_owned())
+            }
+            (_, _, []) => "0".to_owned(),
+            _ => {
+                let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+                numbers.join(", ")
+            }
+        }
+    }
 }
 
 /// Writes the questions of a task.
 #[derive(Debug)]
 pub struct Questions {
-    /// The sources of the templates by name.
-    templates: [(&'static str, String); 4],
-    limits: Limits,
+    templates: Arc<Templates>,
     task: String,
     parameters: Value,
+}
+
+/// The sources of the templates by name.
+#[derive(Debug)]
+struct Templates {
+    sources: [(&'static str, String); 4],
+    limits: Limits,
 }
 
 impl Questions {
@@ -100,14 +188,13 @@ impl Questions {
             .map(|parameter| (parameter.name.clone(), parameter_value(&parameter.value)))
             .collect();
         let parameters = Value::from(parameters);
-        let mut questions = Questions { templates: named, limits, task: String::new(), parameters };
-        questions.task = match task {
+        let templates = Templates { sources: named, limits };
+        let task = match task {
             Some(task) => task.to_owned(),
-            None => questions.render(|| {
-                questions.render_here("task", context! { parameters => questions.parameters.clone() })
-            })?,
+            None => templates
+                .render(|| templates.render_here("task", context! { parameters => parameters.clone() }))?,
         };
-        Ok(questions)
+        Ok(Questions { templates: Arc::new(templates), task, parameters })
     }
 
     /// What is to be planned.
@@ -119,21 +206,26 @@ impl Questions {
     ///
     /// # Errors
     /// `plan/template`: a template fails, or writes too much.
-    pub fn ask(&self, plans: &PlanAutomaton, walk: &PartialPlan, choices: Vec<Choice>) -> Result<Question> {
+    pub fn ask(
+        &self,
+        plans: &PlanAutomaton,
+        walk: &PartialPlan,
+        choices: Vec<Choice>,
+        form: AnswerForm,
+    ) -> Result<Question> {
         let spec = plans.spec();
         let options: Vec<Value> = choices
             .iter()
-            .zip(1..)
-            .map(|(choice, number)| match choice.successor {
+            .map(|choice| match choice.successor {
                 Some(successor) => {
                     let symbol = spec.symbols().get(successor.action);
-                    symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &symbol.outline()))
+                    symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, 0, &symbol.outline()))
                 }
-                None => value(&ending(), number, &choice.label),
+                None => value(&ending(), 0, &choice.label),
             })
             .collect();
-        let parent = parent(spec, walk.plan());
-        self.question(spec, walk.plan(), options, parent, Value::from(()), choices, None)
+        let context = self.context(spec, walk.plan(), Value::from(()));
+        Question::new(choices, None, form, self.wording(context, options, form))
     }
 
     /// The question which elements the last step of `walk` takes.
@@ -153,31 +245,23 @@ impl Questions {
             completable: None,
             steps_left: None,
         };
-        let element = |(label, number): (&String, usize)| context! { number, label, text => label };
-        let options: Vec<Value> = set.of.iter().zip(1..).map(element).collect();
+        let element = |label: &String| context! { label, text => label };
+        let options: Vec<Value> = set.of.iter().map(element).collect();
         let about =
             context! { label => symbol.shown(), min => set.min, max => set.max, id => symbol.id.clone() };
-        let parent = parent(spec, &before);
         let choices: Vec<Choice> = set.of.iter().map(choices).collect();
-        self.question(spec, &before, options, parent, about, choices, Some((set.min, set.max))).map(Some)
+        let context = self.context(spec, &before, about);
+        let wording = self.wording(context, options, AnswerForm::Number);
+        Question::new(choices, Some((set.min, set.max)), AnswerForm::Number, wording).map(Some)
     }
 
-    #[allow(clippy::too_many_arguments)] // the parts of one question
-    fn question(
-        &self,
-        spec: &Spec,
-        plan: &Plan,
-        options: Vec<Value>,
-        parent: Option<(usize, usize)>,
-        set: Value,
-        choices: Vec<Choice>,
-        bounds: Option<(usize, usize)>,
-    ) -> Result<Question> {
+    /// The values that the templates of a question after `plan` are given, but for its options.
+    fn context(&self, spec: &Spec, plan: &Plan, set: Value) -> Value {
         let steps = steps(spec, plan.steps.iter());
         let durations = plan.steps.iter().filter_map(|step| spec.symbols().get(step.action)?.duration);
         let duration = durations.fold(0u64, u64::saturating_add);
         let cost = plan.cost(spec);
-        let (parent, input) = match parent.and_then(|(step, input)| {
+        let (parent, input) = match parent(spec, plan).and_then(|(step, input)| {
             let action = plan.steps.get(step)?.action;
             let symbol = spec.symbols().get(action)?;
             Some((steps.get(step)?.clone(), symbol.inputs.get(input)?.clone()))
@@ -185,14 +269,27 @@ impl Questions {
             Some((parent, input)) => (parent, Value::from(input)),
             None => (Value::from(()), Value::from(())),
         };
-        let context = context! {
-            task => self.task.as_str(), parameters => self.parameters.clone(), steps, options, parent, input, set, duration, cost
-        };
-        let text = self.render(|| {
-            let progress = self.render_here("progress", context.clone())?;
-            self.render_here("question", context! { progress, ..context })
-        })?;
-        Ok(Question { text, choices, set: bounds })
+        context! {
+            task => self.task.as_str(), parameters => self.parameters.clone(), steps, parent, input, set, duration, cost
+        }
+    }
+
+    fn wording(&self, context: Value, options: Vec<Value>, form: AnswerForm) -> Arc<Wording> {
+        let templates = Arc::clone(&self.templates);
+        Arc::new(move |order: &[usize]| {
+            let listed: Vec<Value> = order
+                .iter()
+                .zip(1..)
+                .filter_map(|(&place, number)| {
+                    options.get(place).map(|option| context! { number, ..option.clone() })
+                })
+                .collect();
+            let context = context! { options => listed, form => form.name(), ..context.clone() };
+            templates.render(|| {
+                let progress = templates.render_here("progress", context.clone())?;
+                templates.render_here("question", context! { progress, ..context })
+            })
+        })
     }
 
     /// A prompt for a model that is to write the whole plan: the task, the actions that there are, in which order to write,
@@ -243,9 +340,11 @@ impl Questions {
         let context = context! {
             task => self.task.as_str(), parameters => self.parameters.clone(), steps, cost
         };
-        self.render(|| self.render_here("plan", context))
+        self.templates.render(|| self.templates.render_here("plan", context))
     }
+}
 
+impl Templates {
     /// What `work` renders with [`render_here`](Questions::render_here).
     fn render(&self, work: impl FnOnce() -> Result<String> + Send) -> Result<String> {
         let wrong = |found, place| errors::template("question", found, place);
@@ -253,7 +352,7 @@ impl Questions {
     }
 
     fn render_here(&self, name: &'static str, context: Value) -> Result<String> {
-        let source = self.templates.iter().find(|(known, _)| *known == name);
+        let source = self.sources.iter().find(|(known, _)| *known == name);
         let source = source.map_or("", |(_, source)| source.as_str());
         let wrong = |found, place| errors::template(name, found, place);
         let rendered = dialect().render_here(source, context, &self.limits);

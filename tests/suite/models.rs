@@ -4,6 +4,20 @@ use grammata::decode::{
     Constraint, Detokenizer, Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate,
 };
 use grammata::{Diagnostic, Error, ErrorKind, Result};
+use grammata::plan::policy::PromptEncoder;
+
+/// Writes a text with a token for each byte.
+pub(crate) struct Bytes;
+
+impl PromptEncoder for Bytes {
+    fn prompt(&self, question: &str) -> Result<Vec<u32>> {
+        self.answer(question)
+    }
+
+    fn answer(&self, text: &str) -> Result<Vec<u32>> {
+        Ok(text.bytes().map(u32::from).collect())
+    }
+}
 
 /// Gives `logits` of the tokens of a sequence up to a position for the row of that position, and records what it is fed.
 pub(crate) struct Function<F> {

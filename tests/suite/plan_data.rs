@@ -1,9 +1,11 @@
 //! Plans as data: reading them back, which step works on which, questions, scores, and what a spec is warned of.
 
-use crate::models::Function;
+use crate::models::{Bytes, Function};
 use crate::plans::{plans, read};
 use grammata::decode::SamplingParams;
-use grammata::plan::policy::{Answer, InteractivePolicy, ModelPolicy, PromptMode, RandomPolicy};
+use grammata::plan::policy::{
+    Answer, InteractivePolicy, ModelPolicy, PromptMode, PromptOptions, RandomPolicy,
+};
 use grammata::plan::search::{Beam, BestFirst, Greedy};
 use grammata::plan::{
     Episode, Event, Policy, Problem, Question, Questions, ReadPlan, Search, SearchOptions, Verdict, dataflow,
@@ -201,7 +203,8 @@ fn a_ranking_keeps_its_decisions_and_wraps_up() {
             Beam { width }.run(&mut Problem::new(&mut automaton, &mut Going, &questions, &options)).unwrap();
         let plan = found.plan.unwrap();
         assert_eq!(plan.steps.len(), 5, "{plan:?}");
-        let answers: Vec<String> = found.decisions.iter().map(|decision| decision.answer()).collect();
+        let answers: Vec<String> =
+            found.decisions.iter().map(|decision| decision.completion.clone()).collect();
         assert_eq!(answers, ["1"; 4], "the last step is forced");
         assert!(found.decisions[0].prompt.contains("2. turn"), "{:?}", found.decisions);
         assert!(found.trace.iter().any(|event| matches!(event, Event::Took { depth: 3, choices: 3, .. })));
@@ -288,10 +291,9 @@ fn a_model_chooses_as_its_sampling_says() {
         let mut coin = Function::new(257, |_: &[u32]| {
             (0..257).map(|token| if [50, 52].contains(&token) { 1.0 } else { -9.0 }).collect()
         });
-        let encode = |text: &str| Ok(text.bytes().map(u32::from).collect());
         let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
-        let mut model =
-            ModelPolicy::new(&mut coin, vocabulary.clone(), Box::new(encode), asking, sampling).unwrap();
+        let options = PromptOptions { mode: asking, orders: 1, sampling };
+        let mut model = ModelPolicy::new(&mut coin, vocabulary.clone(), Box::new(Bytes), options).unwrap();
         let mut one = || {
             let found = Greedy
                 .run(&mut Problem::new(&mut automaton, &mut model, &questions, &SearchOptions::default()))

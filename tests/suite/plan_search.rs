@@ -203,7 +203,10 @@ fn decisions_are_those_of_the_plan() {
     let outcome = run(&Backtracking, &mut automaton, &mut policy).unwrap();
     assert_eq!(ids(&outcome, &automaton), ["b", "d"]);
     assert_eq!(outcome.backtracks, 1);
-    let decisions: HashMap<usize, (String, Vec<String>)> =
-        outcome.decisions.iter().map(|one| (one.step, (one.answer(), one.options.clone()))).collect();
+    let decisions: HashMap<usize, (String, Vec<String>)> = outcome
+        .decisions
+        .iter()
+        .map(|one| (one.step, (one.completion.clone(), one.options.clone())))
+        .collect();
     assert_eq!(decisions, HashMap::from([(1, ("2".to_owned(), vec!["c".to_owned(), "d".to_owned()]))]));
 }

@@ -5,8 +5,11 @@ use crate::cli::{errors, source};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::plan::Policy;
-use crate::plan::policy::{AdversarialPolicy, FirstPolicy, InteractivePolicy, RandomPolicy, ScriptedPolicy};
+use crate::plan::policy::{
+    AdversarialPolicy, FirstPolicy, InteractivePolicy, PROMPT_MODES, PromptMode, RandomPolicy, ScriptedPolicy,
+};
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
 /// Who chooses, and what they are shown.
@@ -18,10 +21,13 @@ pub(super) struct PolicyArgs {
     /// Answers for the script, one a line: numbers or labels
     #[arg(long, value_name = "FILE", help_heading = "Policy")]
     pub(super) answers: Option<PathBuf>,
-    /// How a model is asked
-    #[arg(long, value_enum, default_value_t = PromptMode::Answer, value_name = "MODE", help_heading = "Policy")]
-    pub(super) prompt_mode: PromptMode,
-    /// A model's tokens (or with `--prompt-mode likelihood` its answers): 0 takes the most probable one, more is more varied
+    /// What a model is asked for
+    #[arg(long, value_parser = prompt_modes(), default_value = "answer", value_name = "MODE", help_heading = "Policy")]
+    pub(super) prompt_mode: Prompting,
+    /// List the options to a model in N orders, and average the logarithms of its probabilities
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Policy")]
+    pub(super) orders: u16,
+    /// How a model chooses an option (with `--prompt-mode answer` a token): 0 takes the most probable one, more is more varied
     #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Policy")]
     pub(super) temperature: f32,
     /// Only the most probable of these that together reach P
@@ -53,16 +59,32 @@ pub(super) enum Kind {
     Model,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PromptMode {
-    /// For its answer to each question, under a grammar of the answers
-    Answer,
-    /// For the likelihood of each answer
-    Likelihood,
-    /// For the whole plan, under the grammar of the spec's texts
+/// What a model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prompting {
+    /// Each question.
+    Choice(PromptMode),
+    /// For the whole plan, under the grammar of the spec's texts.
     Whole,
-    /// For the whole plan, without a grammar; it may be wrong
+    /// For the whole plan, without a grammar; it may be wrong.
     Free,
+}
+
+/// The modes that ask for whole plans.
+const WHOLE: [(&str, &str, Prompting); 2] = [
+    ("whole", "the whole plan, under the grammar of the spec's texts", Prompting::Whole),
+    ("free", "the whole plan, without a grammar; it may be wrong", Prompting::Free),
+];
+
+/// The prompt modes by name.
+fn prompt_modes() -> impl TypedValueParser<Value = Prompting> {
+    let rows = || {
+        let each = PROMPT_MODES.iter().map(|&(name, what, mode)| (name, what, Prompting::Choice(mode)));
+        each.chain(WHOLE)
+    };
+    PossibleValuesParser::new(rows().map(|(name, what, _)| PossibleValue::new(name).help(what))).try_map(
+        move |name| rows().find(|(known, ..)| *known == name).map(|(.., mode)| mode).ok_or("no such mode"),
+    )
 }
 
 impl PolicyArgs {

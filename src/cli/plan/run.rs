@@ -1,7 +1,7 @@
 //! `grammata plan run`: makes plans.
 
 #[cfg(feature = "ort")]
-use super::policy::PromptMode;
+use super::policy::Prompting;
 use super::policy::{Kind, PolicyArgs};
 use super::search::SearchArgs;
 use super::spec::SpecArgs;
@@ -349,26 +349,29 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
         let start = Instant::now();
         let mut made = Made::default();
         match arguments.policy.prompt_mode {
-            PromptMode::Answer | PromptMode::Likelihood => return by_choices(task, &mut policy, arguments),
-            PromptMode::Whole => {
+            Prompting::Choice(_) => return by_choices(task, &mut policy, arguments),
+            Prompting::Whole => {
                 let compiled =
                     Compiler::new(Arc::clone(&vocabulary)).compile(&task.plans.spec().grammar()?)?;
                 let prompt = prompt(task, arguments.examples, false)?;
-                let (text, whole) = policy.write(&prompt, Some(&compiled), MOST_TOKENS)?;
-                made.outcome.plan = if whole { task.plans.read_word(&text)? } else { None };
-                made.wrong = Some(text);
+                let written = policy.write(&prompt, Some(&compiled), MOST_TOKENS)?;
+                if written.is_complete {
+                    made.outcome.plan = task.plans.read_word(&written.text)?;
+                    made.outcome.score = Some(written.log_probability);
+                }
+                made.wrong = Some(written.text);
             }
-            PromptMode::Free => {
+            Prompting::Free => {
                 let prompt = prompt(task, arguments.examples, true)?;
-                let (text, whole) = policy.write(&prompt, None, MOST_TOKENS)?;
-                let read = ReadPlan::parse(&text, task.plans.spec());
+                let written = policy.write(&prompt, None, MOST_TOKENS)?;
+                let read = ReadPlan::parse(&written.text, task.plans.spec());
                 let sources = task.plans.sources();
                 // what is no plan at all is wrong, not an error
                 made.outcome.plan = match read.and_then(|read| task.plans.verify(&read, &sources)) {
-                    Ok(Verdict::Valid(plan)) if whole => Some(plan),
+                    Ok(Verdict::Valid(plan)) if written.is_complete => Some(plan),
                     _ => None,
                 };
-                made.wrong = Some(text);
+                made.wrong = Some(written.text);
             }
         }
         if made.outcome.plan.is_some() {

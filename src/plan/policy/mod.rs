@@ -14,14 +14,16 @@ mod weighted;
 pub use adversarial::AdversarialPolicy;
 pub use first::FirstPolicy;
 pub use interactive::InteractivePolicy;
-pub use model::{Encode, ModelPolicy, ModelUse, PromptMode, answers};
+pub use model::{
+    ModelPolicy, ModelUse, PROMPT_MODES, PromptEncoder, PromptMode, PromptOptions, Written, answers,
+};
 pub use random::RandomPolicy;
 pub use scripted::ScriptedPolicy;
 pub use weighted::{CostHeuristic, Heuristic, StepsHeuristic, WeightedPolicy};
 
 use crate::error::Result;
 use crate::plan::errors;
-use crate::plan::question::{Choice, Question};
+use crate::plan::question::{AnswerForm, Choice, Question};
 
 /// What a policy answers to a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,13 +46,15 @@ impl Answer {
     }
 }
 
-/// What a policy wants to know of each choice before it answers; finding out has a cost.
+/// What a policy wants to be asked, and to know of each choice before it answers; finding out has a cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Whether a finished plan can be reached, and the fewest steps to one.
     pub lookahead: bool,
     /// Questions with a single answer, which otherwise are not asked.
     pub forced: bool,
+    /// How questions are to be answered; those for a set always with numbers.
+    pub form: AnswerForm,
 }
 
 /// Who decides at a choice.

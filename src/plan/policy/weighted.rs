@@ -100,7 +100,8 @@ impl Policy for WeightedPolicy<'_> {
     fn needs(&self) -> Needs {
         self.heuristics.iter().fold(self.policy.needs(), |needs, (_, heuristic)| {
             let own = heuristic.needs();
-            Needs { lookahead: needs.lookahead || own.lookahead, forced: needs.forced || own.forced }
+            let (lookahead, forced) = (needs.lookahead || own.lookahead, needs.forced || own.forced);
+            Needs { lookahead, forced, ..needs }
         })
     }
 }

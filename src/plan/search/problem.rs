@@ -110,7 +110,7 @@ impl<'a> Problem<'a> {
             let choice = choices.swap_remove(0);
             return Ok(Chosen { choice, choices: 1, score: Some(0.0), decision: None });
         }
-        let mut question = self.questions.ask(self.plans, at, choices)?;
+        let mut question = self.questions.ask(self.plans, at, choices, self.policy.needs().form)?;
         let answer = self.answer(&question)?;
         let [place] = answer.places[..] else { return Err(self.nonsense(&answer, &question)) };
         let choices = question.choices.len();
@@ -124,7 +124,7 @@ impl<'a> Problem<'a> {
         if choices.len() == 1 && !self.policy.needs().forced {
             return Ok(Scored { choices, scores: vec![0.0], question: None });
         }
-        let question = self.questions.ask(self.plans, at, choices)?;
+        let question = self.questions.ask(self.plans, at, choices, self.policy.needs().form)?;
         self.count()?;
         let scores = self.policy.scores(&question)?;
         if scores.len() != question.choices.len() || scores.iter().any(|score| score.is_nan()) {
