@@ -1,24 +1,27 @@
-//! The plan automaton: states of a spec over actions, made as they are visited.
+//! The plan automaton: the transition system of a spec over actions, with the bound on what a plan may cost.
 
-use super::errors;
-use super::registers::Registers;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use super::partial::Step;
+use super::states::{ActionLabel, Edge, PlanState, States};
+use crate::automaton::Automaton;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::syntax::automaton_spec::{Codes, Spec};
-use rustc_hash::FxHashMap;
+use crate::transitions::{
+    Bounds, Completable, Distances, Letters, Measure, Transition, TransitionSystem, below,
+};
+use num_bigint::BigUint;
+use rand::RngCore;
+use rand::seq::index;
 use std::sync::Arc;
 
-/// The id of a state: a configuration over action codes, and registers. Equal ids mean equal futures, up to which of
-/// several like actions are used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PlanState(pub(super) u32);
-
-impl PlanState {
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+/// States that distances to finished plans are computed of at once.
+const REACHABLE: usize = 400_000;
+/// States that one search for a finished plan visits.
+const SEARCH: usize = 50_000;
+/// Transitions that are visited to find the states from which plans can be finished whatever the outcomes.
+const OUTCOMES: usize = 20_000_000;
+/// Bytes per state that [`Limits::plan_states`] allows for.
+const STATE_BYTES: usize = 200;
 
 /// A place in a plan: a state, and what the plan cost so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,24 +32,10 @@ pub struct Position {
     pub cost: u64,
 }
 
-/// A step of the automaton: an action of the class, with one of its outcomes, leads to the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Edge {
-    pub(super) class: u32,
-    /// The outcome; 0 for an action without outcomes.
-    pub(super) outcome: u32,
-    pub(super) to: PlanState,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct State {
-    configuration: ConfigurationId,
-    registers: u32,
-    /// Where its edges are; `None` before they are made.
-    edges: Option<(u32, u32)>,
-}
-
 /// The automaton of a plan spec, over actions. Its tables grow as it is used.
+///
+/// As a [transition system](TransitionSystem) it has [`Position`]s for states (all of cost 0 where nothing bounds the cost),
+/// actions for [choices](Letters::Choice) and [`Step`]s for letters.
 ///
 /// ```
 /// use grammata::plan::PlanAutomaton;
@@ -60,16 +49,11 @@ struct State {
 /// ```
 #[derive(Debug)]
 pub struct PlanAutomaton {
-    pub(super) spec: Arc<Spec>,
-    pub(super) codes: Codes,
-    pub(super) registers: Registers,
-    automaton: Automaton,
-    tables: Tables,
-    states: Vec<State>,
-    ids: FxHashMap<(ConfigurationId, u32), u32>,
-    edges: Vec<Edge>,
-    pub(super) distances: super::lookahead::Distances,
-    pub(super) counts: super::count::Counts,
+    pub(super) states: States,
+    pub(super) steps_ahead: Distances,
+    pub(super) cost_ahead: Distances,
+    /// Whether there are plans of any length, once that is known.
+    pub(super) infinite: Option<bool>,
 }
 
 impl PlanAutomaton {
@@ -87,163 +71,201 @@ impl PlanAutomaton {
 
     /// The automaton of a language over a spec's codes, under the spec's limits.
     pub(super) fn over(spec: Arc<Spec>, codes: Codes, automaton: Automaton) -> Result<PlanAutomaton> {
-        let registers = Registers::new(&spec, &codes);
-        let mut plans = PlanAutomaton {
-            spec,
-            codes,
-            registers,
-            automaton,
-            tables: Tables::new(),
-            states: Vec::new(),
-            ids: FxHashMap::default(),
-            edges: Vec::new(),
-            distances: Default::default(),
-            counts: Default::default(),
-        };
-        let start = plans.tables.start(&plans.automaton)?;
-        plans.intern(start, 0)?;
-        Ok(plans)
+        let searches = spec.limits().plan_states;
+        let bounds = Bounds { reachable: REACHABLE, search: SEARCH, searches, outcomes: OUTCOMES };
+        Ok(PlanAutomaton {
+            states: States::new(spec, codes, automaton)?,
+            steps_ahead: Distances::new(Measure::Letters, bounds),
+            cost_ahead: Distances::new(Measure::Cost, bounds),
+            infinite: None,
+        })
     }
 
     /// The spec.
     pub fn spec(&self) -> &Spec {
-        &self.spec
+        &self.states.spec
     }
 
     /// The spec, shared.
     pub fn shared_spec(&self) -> Arc<Spec> {
-        Arc::clone(&self.spec)
+        Arc::clone(&self.states.spec)
     }
 
     /// The limits.
     pub fn limits(&self) -> &Limits {
-        self.spec.limits()
+        self.spec().limits()
     }
 
     /// How many states there are so far.
     pub fn state_count(&self) -> usize {
-        self.states.len()
+        self.states.count()
     }
 
     /// The place before the first action.
     pub fn start(&self) -> Position {
-        Position { state: PlanState(0), cost: 0 }
+        Position { state: self.states.start(), cost: 0 }
     }
 
     /// Whether the plan is whole here.
     pub fn is_complete(&self, state: PlanState) -> bool {
-        let State { configuration, registers, .. } = self.states[state.index()];
-        self.tables.is_accepting(configuration) && self.registers.is_complete(registers)
+        self.states.is_accepting(&state)
     }
 
-    /// The cost of one action of a class.
-    pub(super) fn cost(&self, class: u32) -> u64 {
-        let first = self.codes.classes[class as usize].members.first();
-        first.map_or(0, |&symbol| self.spec.symbols()[symbol].cost)
-    }
-
-    /// How many members of a class may come in the state.
-    pub(super) fn open_members(&self, state: PlanState, class: u32) -> usize {
-        let class = class as usize;
-        let members = self.codes.classes[class].members.len();
-        members.saturating_sub(self.registers.used(self.states[state.index()].registers, class) as usize)
-    }
-
-    fn intern(&mut self, configuration: ConfigurationId, registers: u32) -> Result<PlanState> {
-        if let Some(&id) = self.ids.get(&(configuration, registers)) {
-            return Ok(PlanState(id));
-        }
-        let limit = self.spec.limits().plan_states;
-        if self.states.len() >= limit {
-            return Err(errors::too_many_states(limit));
-        }
-        let id = self.states.len() as u32;
-        self.states.push(State { configuration, registers, edges: None });
-        self.ids.insert((configuration, registers), id);
-        Ok(PlanState(id))
-    }
-
-    /// How many steps the state allows, whether or not they can be completed. Makes them if need be.
-    pub(super) fn edge_count(&mut self, state: PlanState) -> Result<usize> {
-        if let Some((first, end)) = self.states[state.index()].edges {
-            return Ok((end - first) as usize);
-        }
-        let State { configuration, registers, .. } = self.states[state.index()];
-        let mut found = Vec::new();
-        let firsts = self.tables.candidate_bytes(&self.automaton, configuration);
-        for first in (0..=255u8).filter(|&byte| firsts.contains(byte)) {
-            let after = self.tables.step(&self.automaton, configuration, first)?;
-            if after == ConfigurationId::DEAD {
-                continue;
-            }
-            if self.codes.width == 1 {
-                found.push((usize::from(first), after));
-                continue;
-            }
-            let seconds = self.tables.candidate_bytes(&self.automaton, after);
-            for second in (0..=255u8).filter(|&byte| seconds.contains(byte)) {
-                let last = self.tables.step(&self.automaton, after, second)?;
-                if last != ConfigurationId::DEAD {
-                    found.push((usize::from(first) << 8 | usize::from(second), last));
-                }
-            }
-        }
-        let mut edges = Vec::with_capacity(found.len());
-        for (class, configuration) in found {
-            for outcome in 0..self.registers.outcomes(class) {
-                if let Some(registers) = self.registers.after(registers, class, outcome) {
-                    let to = self.intern(configuration, registers)?;
-                    edges.push(Edge { class: class as u32, outcome: outcome as u32, to });
-                }
-            }
-        }
-        self.registers.check(self.spec.limits())?;
-        let first = self.edges.len() as u32;
-        self.edges.extend(edges);
-        self.states[state.index()].edges = Some((first, self.edges.len() as u32));
-        Ok(self.edges.len() - first as usize)
-    }
-
-    /// One of the steps that [`edge_count`](PlanAutomaton::edge_count) counted.
-    pub(super) fn edge(&self, state: PlanState, place: usize) -> Edge {
-        let first = self.states[state.index()].edges.map_or(0, |(first, _)| first);
-        self.edges[first as usize + place]
-    }
-
-    /// The steps that a state allows, copied: of an action with outcomes, all of them or none.
-    pub(super) fn steps(&mut self, state: PlanState) -> Result<Vec<Edge>> {
-        let count = self.edge_count(state)?;
-        let mut edges: Vec<Edge> = (0..count).map(|place| self.edge(state, place)).collect();
-        if self.spec.facts().has_outcomes() {
-            let mut unsafe_classes = Vec::new();
-            for edge in &edges {
-                if !self.is_safe(state, *edge)? {
-                    unsafe_classes.push(edge.class);
-                }
-            }
-            edges.retain(|edge| !unsafe_classes.contains(&edge.class));
-        }
+    /// The edges of a state: of an action with outcomes, all of them or none.
+    pub(super) fn safe_edges(&mut self, state: PlanState) -> Result<Vec<Edge>> {
+        let mut edges = self.states.edges(state)?.to_vec();
+        self.steps_ahead.keep_safe(&mut self.states, &mut edges)?;
         Ok(edges)
     }
 
-    /// The outcome of an edge, by its place among those of the class's only member; `None` for an action without.
-    pub(super) fn outcome(&self, edge: Edge) -> Option<usize> {
-        let first = self.codes.classes[edge.class as usize].members.first();
-        let has_outcomes = first.is_some_and(|&action| !self.spec.symbols()[action].outcomes.is_empty());
-        has_outcomes.then_some(edge.outcome as usize)
+    /// The position after an edge from a position of the given cost; `None` if it is not affordable.
+    pub(super) fn after(&self, cost: u64, edge: &Edge) -> Option<Position> {
+        let cost = cost.saturating_add(self.states.cost(&edge.label));
+        self.spec().max_cost().is_none_or(|max| cost <= max).then_some(Position { state: edge.to, cost })
+    }
+
+    /// A position as far as it decides what may follow.
+    pub(super) fn relevant(&self, at: Position) -> Position {
+        if self.spec().max_cost().is_some() { at } else { Position { cost: 0, ..at } }
+    }
+
+    /// Whether an action is one of several like ones each of which may come once: states know only how many of them did.
+    fn is_used_up(&self, action: usize) -> bool {
+        let class = self.states.codes.class_of.get(action).copied().flatten();
+        class
+            .map(|class| &self.states.codes.classes[class])
+            .is_some_and(|class| class.each.is_some() && class.members.len() > 1)
     }
 
     /// The actions that need no input and make something: what a plan starts from. Who writes a plan often leaves them out.
     pub fn sources(&self) -> Vec<usize> {
-        let symbols = self.spec.symbols().iter().enumerate();
+        let symbols = self.spec().symbols().iter().enumerate();
         symbols
             .filter(|(_, s)| s.inputs.is_empty() && !s.outputs.is_empty())
             .map(|(place, _)| place)
             .collect()
     }
+}
 
-    /// Whether what the plan cost stays within `max_cost`.
-    pub(super) fn affordable(&self, cost: u64) -> bool {
-        self.spec.max_cost().is_none_or(|max| cost <= max)
+impl TransitionSystem for PlanAutomaton {
+    type State = Position;
+    type Label = ActionLabel;
+
+    fn start(&self) -> Position {
+        PlanAutomaton::start(self)
+    }
+
+    fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, ActionLabel>>) -> Result<()> {
+        for edge in self.safe_edges(at.state)? {
+            if let Some(to) = self.after(at.cost, &edge) {
+                into.push(Transition { label: edge.label, to: self.relevant(to) });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_accepting(&self, at: &Position) -> bool {
+        self.is_complete(at.state)
+    }
+
+    fn cost(&self, label: &ActionLabel) -> u64 {
+        self.states.cost(label)
+    }
+
+    fn times(&self, label: &ActionLabel, count: &BigUint) -> BigUint {
+        self.states.times(label, count)
+    }
+
+    fn completable(&mut self, at: &Position) -> Result<Completable> {
+        PlanAutomaton::completable(self, *at)
+    }
+
+    fn least_letters(&mut self, at: &Position) -> Result<u64> {
+        Ok(self.fewest_steps(at.state)?.unwrap_or(0))
+    }
+
+    fn charge(&mut self, held: usize) -> Result<()> {
+        let limit = self.limits().plan_states;
+        match held / STATE_BYTES > limit {
+            true => Err(super::errors::too_many_states(limit)),
+            false => Ok(()),
+        }
+    }
+
+    fn load(&self) -> u8 {
+        self.states.load()
+    }
+}
+
+impl Letters for PlanAutomaton {
+    type Letter = Step;
+    /// An action with one of its outcomes.
+    type Choice = (usize, Option<usize>);
+    /// The actions, in rising order, that came of classes of several each of which may come once.
+    type Used = Vec<usize>;
+
+    fn choices(&self, label: &ActionLabel, used: &Vec<usize>, into: &mut Vec<(usize, Option<usize>)>) {
+        let outcome = self.states.outcome(label);
+        let left =
+            self.states.members(label.class).iter().filter(|action| used.binary_search(action).is_err());
+        into.extend(left.map(|&action| (action, outcome)));
+    }
+
+    fn use_up(&self, &(action, _): &(usize, Option<usize>), used: &mut Vec<usize>) {
+        if self.is_used_up(action)
+            && let Err(place) = used.binary_search(&action)
+        {
+            used.insert(place, action);
+        }
+    }
+
+    fn size(&self, &(action, _): &(usize, Option<usize>)) -> BigUint {
+        self.spec().symbols().get(action).map_or(BigUint::ZERO, |symbol| symbol.subsets())
+    }
+
+    fn first(&self, &(action, outcome): &(usize, Option<usize>)) -> Step {
+        Step::least(self.spec(), action).with_outcome(outcome)
+    }
+
+    /// Sets by size, those of one size in the order of their elements.
+    fn next(&self, &(action, _): &(usize, Option<usize>), step: &Step) -> Option<Step> {
+        let set = self.spec().symbols().get(action)?.set.as_ref()?;
+        let (n, mut elements) = (set.of.len(), step.elements.clone());
+        let size = elements.len();
+        match (0..size).rev().find(|&place| elements[place] + size - place < n) {
+            Some(place) => {
+                let from = elements[place] + 1;
+                elements[place..].iter_mut().zip(from..).for_each(|(element, next)| *element = next);
+            }
+            None if size < set.max => elements = (0..=size).collect(),
+            None => return None,
+        }
+        Some(Step { elements, ..step.clone() })
+    }
+
+    fn draw<R: RngCore>(&self, &(action, outcome): &(usize, Option<usize>), random: &mut R) -> Step {
+        let Some(set) = self.spec().symbols().get(action).and_then(|symbol| symbol.set.as_ref()) else {
+            return Step::of(action).with_outcome(outcome);
+        };
+        let n = set.of.len();
+        let mut ways = vec![BigUint::from(1u32)];
+        for k in 0..n {
+            let next = &ways[k] * (n - k) / (k + 1);
+            ways.push(next);
+        }
+        let sizes = set.min..=set.max.min(n);
+        let total: BigUint = ways[sizes.clone()].iter().sum();
+        let mut drawn = below(&total, random);
+        let mut size = set.min;
+        for k in sizes {
+            size = k;
+            if drawn < ways[k] {
+                break;
+            }
+            drawn -= &ways[k];
+        }
+        let mut elements = index::sample(random, n, size).into_vec();
+        elements.sort_unstable();
+        Step { elements, ..Step::of(action).with_outcome(outcome) }
     }
 }

@@ -5,10 +5,10 @@
 //! as far as a budget goes.
 
 use super::automaton::PlanAutomaton;
-use super::lookahead::Completable;
 use super::partial::Plan;
 use crate::error::{ErrorKind, Result};
 use crate::syntax::automaton_spec::{Rule, Spec};
+use crate::transitions::Completable;
 use std::sync::Arc;
 
 /// States that the automaton under some of the rules may make: a question takes some milliseconds.

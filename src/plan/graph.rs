@@ -1,13 +1,12 @@
 //! A picture of the plan automaton: states that lead to finished plans, and the actions between them.
 
-use super::automaton::{PlanAutomaton, PlanState, Position};
-use super::lookahead::Completable;
+use super::automaton::{PlanAutomaton, Position};
 use super::partial::Successor;
+use super::states::{ActionLabel, Edge, PlanState};
 use super::tree::escape;
 use crate::error::Result;
+use crate::transitions::{Completable, Graph, TransitionSystem, costs_from_start};
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Write;
 
 /// States whose least cost is computed, at most: some seconds.
@@ -31,86 +30,78 @@ impl PlanAutomaton {
     /// Limits.
     pub fn graph(&mut self, most: usize, dead_ends: bool) -> Result<PlanGraph> {
         let spec = self.shared_spec();
-        let costs = self.least_costs_to()?;
-        let at_least_cost =
-            |state: PlanState| Position { state, cost: costs.get(&state).copied().unwrap_or(0) };
-        let start = self.start().state;
-        let mut numbers: FxHashMap<PlanState, usize> = FxHashMap::from_iter([(start, 0)]);
-        let mut queue = VecDeque::from([start]);
-        let (mut nodes, mut edges, mut truncated) = (String::new(), String::new(), false);
-        while let Some(at) = queue.pop_front() {
-            let number = numbers[&at];
-            let dead = self.completable(at_least_cost(at))? == Completable::No;
-            let shape = if self.is_complete(at) { "doublecircle" } else { "circle" };
-            let style = if dead { ", style=dashed" } else { "" };
-            let _ = writeln!(nodes, "  n{number} [shape={shape}, label=\"{number}\"{style}];");
-            // all actions that lead to one state share an edge
-            let mut targets: Vec<(PlanState, Vec<String>)> = Vec::new();
-            for edge in self.steps(at)? {
-                let cost = at_least_cost(at).cost.saturating_add(self.cost(edge.class));
-                let dead = self.completable(Position { state: edge.to, cost })? == Completable::No;
-                if !self.affordable(cost) || dead && !dead_ends {
-                    continue;
-                }
-                let outcome = self.outcome(edge);
-                let members = self.codes.classes[edge.class as usize].members.iter();
-                let labels =
-                    members.map(|&action| Successor { action, outcome, to: self.start() }.label(&spec));
-                match targets.iter_mut().find(|(to, _)| *to == edge.to) {
-                    Some((_, list)) => list.extend(labels),
-                    None => targets.push((edge.to, labels.collect())),
-                }
-            }
-            for (to, labels) in targets {
-                let next = numbers.len();
-                let target = match numbers.get(&to) {
-                    Some(known) => format!("n{known}"),
-                    None if next >= most => {
-                        truncated = true;
-                        "more".to_owned()
-                    }
-                    None => {
-                        numbers.insert(to, next);
-                        queue.push_back(to);
-                        format!("n{next}")
-                    }
-                };
-                let _ =
-                    writeln!(edges, "  n{number} -> {target} [label=\"{}\"];", escape(&labels.join("\n")));
-            }
+        let costs = match spec.max_cost() {
+            Some(max_cost) => costs_from_start(&mut self.states, max_cost, MOST_STATES)?,
+            // costs do not matter
+            None => FxHashMap::default(),
+        };
+        let mut cheapest = Cheapest { plans: self, costs, dead_ends };
+        let graph = Graph::of(&mut cheapest, most)?;
+        let mut dot = "digraph plans {\n  rankdir=LR;\n".to_owned();
+        for (number, node) in graph.nodes.iter().enumerate() {
+            let shape = if node.is_accepting { "doublecircle" } else { "circle" };
+            let is_dead = cheapest.completable(&node.state)? == Completable::No;
+            let style = if is_dead { ", style=dashed" } else { "" };
+            let _ = writeln!(dot, "  n{number} [shape={shape}, label=\"{number}\"{style}];");
         }
-        if truncated {
-            nodes.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+        if graph.is_truncated {
+            dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
         }
-        Ok(PlanGraph { dot: format!("digraph plans {{\n  rankdir=LR;\n{nodes}{edges}}}\n"), truncated })
+        for edge in &graph.edges {
+            let to = edge.to.map_or_else(|| "more".to_owned(), |to| format!("n{to}"));
+            let labels = edge.labels.iter().flat_map(|label| {
+                let outcome = self.states.outcome(label);
+                let shown = |&action: &usize| Successor { action, outcome, to: self.start() }.label(&spec);
+                self.states.members(label.class).iter().map(shown).collect::<Vec<_>>()
+            });
+            let labels: Vec<String> = labels.collect();
+            let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&labels.join("\n")));
+        }
+        dot.push_str("}\n");
+        Ok(PlanGraph { dot, truncated: graph.is_truncated })
+    }
+}
+
+/// The states of plans, each at the least cost at which it is reached.
+struct Cheapest<'a> {
+    plans: &'a mut PlanAutomaton,
+    /// Missing costs are 0.
+    costs: FxHashMap<PlanState, u64>,
+    /// Whether transitions to dead ends are kept.
+    dead_ends: bool,
+}
+
+impl Cheapest<'_> {
+    fn position(&self, state: PlanState) -> Position {
+        Position { state, cost: self.costs.get(&state).copied().unwrap_or(0) }
+    }
+}
+
+impl TransitionSystem for Cheapest<'_> {
+    type State = PlanState;
+    type Label = ActionLabel;
+
+    fn start(&self) -> PlanState {
+        self.plans.start().state
     }
 
-    /// For each state, the least cost at which it is reached (Dijkstra 1959); empty without `max_cost`, where costs do not
-    /// matter. States past [`MOST_STATES`] are missing.
-    fn least_costs_to(&mut self) -> Result<FxHashMap<PlanState, u64>> {
-        let mut costs: FxHashMap<PlanState, u64> = FxHashMap::default();
-        if self.spec.max_cost().is_none() {
-            return Ok(costs);
-        }
-        let start = self.start();
-        costs.insert(start.state, start.cost);
-        let mut open = BinaryHeap::from([(Reverse(start.cost), start.state)]);
-        while let Some((Reverse(cost), at)) = open.pop() {
-            if cost > costs[&at] {
-                continue;
-            }
-            for edge in self.steps(at)? {
-                let through = cost.saturating_add(self.cost(edge.class));
-                let shorter = costs.get(&edge.to).is_none_or(|&known| through < known);
-                if self.affordable(through) && shorter {
-                    costs.insert(edge.to, through);
-                    open.push((Reverse(through), edge.to));
-                }
-            }
-            if costs.len() > MOST_STATES {
-                break;
+    fn successors(&mut self, state: &PlanState, into: &mut Vec<Edge>) -> Result<()> {
+        let cost = self.position(*state).cost;
+        for edge in self.plans.safe_edges(*state)? {
+            let Some(to) = self.plans.after(cost, &edge) else { continue };
+            if self.dead_ends || self.plans.completable(to)? != Completable::No {
+                into.push(edge);
             }
         }
-        Ok(costs)
+        Ok(())
+    }
+
+    fn is_accepting(&self, state: &PlanState) -> bool {
+        self.plans.is_complete(*state)
+    }
+
+    fn completable(&mut self, state: &PlanState) -> Result<Completable> {
+        let at = self.position(*state);
+        self.plans.completable(at)
     }
 }

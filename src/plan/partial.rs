@@ -1,9 +1,9 @@
 //! Plans, and walks: plans in the making.
 
 use super::automaton::{PlanAutomaton, Position};
-use super::lookahead::Completable;
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Direction, Spec};
+use crate::transitions::Completable;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -199,14 +199,10 @@ impl PlanAutomaton {
     pub fn allowed(&mut self, walk: &PartialPlan) -> Result<Vec<Successor>> {
         let at = walk.position();
         let mut successors = Vec::new();
-        for edge in self.steps(at.state)? {
-            let cost = at.cost.saturating_add(self.cost(edge.class));
-            if !self.affordable(cost) {
-                continue;
-            }
-            let outcome = self.outcome(edge);
-            let class = &self.codes.classes[edge.class as usize];
-            let to = Position { state: edge.to, cost };
+        for edge in self.safe_edges(at.state)? {
+            let Some(to) = self.after(at.cost, &edge) else { continue };
+            let outcome = self.states.outcome(&edge.label);
+            let class = &self.states.codes.classes[edge.label.class as usize];
             let open = class.members.iter().filter(|&action| {
                 class.each.is_none() || walk.used.get(action).copied().unwrap_or_default() == 0
             });
@@ -253,7 +249,7 @@ impl PlanAutomaton {
 
     /// Whether the elements of a step are a choice that its action has, and only an action with arguments has such.
     pub(super) fn takes(&self, step: &Step) -> bool {
-        let symbol = self.spec.symbols().get(step.action);
+        let symbol = self.spec().symbols().get(step.action);
         if step.arguments.is_some() && symbol.is_none_or(|symbol| symbol.arguments.is_none()) {
             return false;
         }

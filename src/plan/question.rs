@@ -2,12 +2,12 @@
 
 use super::automaton::PlanAutomaton;
 use super::errors;
-use super::lookahead::Completable;
 use super::partial::{PartialPlan, Plan, Step, Successor};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::syntax::automaton_spec::{Direction, ParameterValue, Spec, Symbol};
 use crate::template::{self, Dialect};
+use crate::transitions::Completable;
 use minijinja::context;
 use minijinja::value::Value;
 use std::sync::Arc;

@@ -3,6 +3,11 @@
 //! Where the states that can be reached are few enough, all of them are found once, and the distances of all are computed
 //! backwards from the accepting ones (Dijkstra 1959). Where they are too many, or infinitely many, each question is a search
 //! forwards with a budget, whose answers are remembered; past the budget the distance is unknown.
+//!
+//! Where actions have [outcomes](TransitionSystem::has_outcomes), which the environment chooses, acceptance can be reached
+//! from a state if it is in the greatest set of states from each of which acceptance is reached inside the set by actions
+//! none of whose outcomes leaves it: the supremal controllable and nonblocking sublanguage (Ramadge and Wonham 1987). An
+//! action with an outcome out of the set is not taken, and distances are those of the most favourable outcomes.
 
 use super::{Transition, TransitionOf, TransitionSystem};
 use crate::error::Result;
@@ -75,7 +80,7 @@ impl Measure {
     }
 }
 
-/// Budgets of [`Distances`], in states.
+/// Budgets of [`Distances`], in states, and one in transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// States that are found at once.
@@ -84,6 +89,8 @@ pub struct Bounds {
     pub search: usize,
     /// States that searches without an answer visit in all; then there are no more searches.
     pub searches: usize,
+    /// Transitions that are visited to find the states from which no outcome keeps acceptance from being reached.
+    pub outcomes: usize,
 }
 
 /// Distances of the states of one system, in one measure, as far as they are known.
@@ -128,12 +135,15 @@ impl Distances {
         }
         if !self.is_large {
             match self.reachable(system, state)? {
+                Some(states) if system.has_outcomes() => self.settle_outcomes(system, states)?,
                 Some(states) => self.settle(system, &states)?,
                 None => self.is_large = true,
             }
         }
         match self.get(state) {
             Some(known) => Ok(known),
+            // one way to acceptance says nothing about the other outcomes
+            None if system.has_outcomes() => Ok(Distance::Unknown),
             None => {
                 self.search(system, state)?;
                 Ok(self.get(state).unwrap_or(Distance::Unknown))
@@ -165,6 +175,99 @@ impl Distances {
         Ok(Some(found))
     }
 
+    /// The distances of `states`, all of whose successors are among them or known, of a system with outcomes: a greatest
+    /// fixed point. States from which the environment can prevent acceptance are found until there are no more.
+    fn settle_outcomes<T>(&mut self, system: &mut T, mut states: Vec<T::State>) -> Result<()>
+    where
+        T: TransitionSystem<State: Indexed>,
+    {
+        let places: FxHashMap<T::State, usize> = states.iter().copied().zip(0..).collect();
+        let mut is_dead = vec![false; states.len()];
+        let mut visited = 0;
+        loop {
+            let reaches = self.reaches_safely(system, &states, &places, &is_dead, &mut visited)?;
+            if visited > self.bounds.outcomes {
+                self.is_large = true;
+                return Ok(());
+            }
+            let mut has_changed = false;
+            for (is_dead, reaches) in is_dead.iter_mut().zip(&reaches) {
+                has_changed |= !reaches && !std::mem::replace(is_dead, true);
+            }
+            if !has_changed {
+                break;
+            }
+        }
+        for (&state, _) in states.iter().zip(&is_dead).filter(|(_, is_dead)| **is_dead) {
+            self.set(state, Distance::Never);
+        }
+        let mut is_dead = is_dead.into_iter();
+        states.retain(|_| !is_dead.next().unwrap_or_default());
+        self.settle(system, &states)
+    }
+
+    /// Which states reach acceptance by actions none of whose outcomes is known to be dead.
+    fn reaches_safely<T>(
+        &self,
+        system: &mut T,
+        states: &[T::State],
+        places: &FxHashMap<T::State, usize>,
+        is_dead: &[bool],
+        visited: &mut usize,
+    ) -> Result<Vec<bool>>
+    where
+        T: TransitionSystem<State: Indexed>,
+    {
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); states.len()];
+        let mut open = Vec::new();
+        let mut successors = Vec::new();
+        for (place, state) in states.iter().enumerate().filter(|(place, _)| !is_dead[*place]) {
+            let mut ends = system.is_accepting(state);
+            system.successors(state, &mut successors)?;
+            *visited += successors.len() + 1;
+            keep_safe(system, &mut successors, |to| match places.get(&to) {
+                Some(&to) => is_dead[to],
+                None => self.get(to) == Some(Distance::Never),
+            });
+            for Transition { to, .. } in successors.drain(..) {
+                match places.get(&to) {
+                    Some(&to) => before[to].push(place),
+                    None => ends |= self.get(to) != Some(Distance::Never),
+                }
+            }
+            if ends {
+                open.push(place);
+            }
+        }
+        let mut reaches = vec![false; states.len()];
+        while let Some(place) = open.pop() {
+            if !std::mem::replace(&mut reaches[place], true) {
+                open.extend(&before[place]);
+            }
+        }
+        Ok(reaches)
+    }
+
+    /// Removes the transitions of actions one of whose outcomes leads to a dead end, of a system with outcomes. Without
+    /// outcomes nothing is removed.
+    ///
+    /// # Errors
+    /// Limits of the system.
+    pub fn keep_safe<T>(&mut self, system: &mut T, transitions: &mut Vec<TransitionOf<T>>) -> Result<()>
+    where
+        T: TransitionSystem<State: Indexed>,
+    {
+        if system.has_outcomes() {
+            for Transition { label, to } in transitions.iter() {
+                if system.action(label).is_some() {
+                    self.distance(system, *to)?;
+                }
+            }
+            keep_safe(system, transitions, |to| self.get(to) == Some(Distance::Never));
+        }
+        Ok(())
+    }
+
     /// The distances of `states`, all of whose successors are among them or known.
     fn settle<T>(&mut self, system: &mut T, states: &[T::State]) -> Result<()>
     where
@@ -178,6 +281,9 @@ impl Distances {
         for (place, state) in states.iter().enumerate() {
             let mut least = if system.is_accepting(state) { 0 } else { u128::MAX };
             system.successors(state, &mut successors)?;
+            if system.has_outcomes() {
+                keep_safe(system, &mut successors, |to| self.get(to) == Some(Distance::Never));
+            }
             for Transition { label, to } in successors.drain(..) {
                 let length = self.measure.length(system, &label);
                 match (places.get(&to), self.get(to)) {
@@ -277,6 +383,20 @@ impl Distances {
     }
 }
 
+/// Removes the transitions of actions one of whose outcomes is dead.
+fn keep_safe<T: TransitionSystem>(
+    system: &T,
+    transitions: &mut Vec<TransitionOf<T>>,
+    is_dead: impl Fn(T::State) -> bool,
+) where
+    T::State: Copy,
+{
+    let action = |transition: &TransitionOf<T>| system.action(&transition.label);
+    let dead = transitions.iter().filter(|transition| is_dead(transition.to));
+    let dead: Vec<usize> = dead.filter_map(action).collect();
+    transitions.retain(|transition| action(transition).is_none_or(|action| !dead.contains(&action)));
+}
+
 /// The length of a shortest word, `None` of an empty language: a search breadth first, with memory of the states visited.
 ///
 /// # Errors
@@ -303,12 +423,12 @@ pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// The least cost at which each state is reached from the start (Dijkstra 1959), of at most about `most` states, the
-/// cheapest.
+/// The least cost at which each state is reached from the start (Dijkstra 1959), as far as it is at most `max_cost`; of
+/// more than `most` states, that of the cheapest ones.
 ///
 /// # Errors
 /// Limits of the system.
-pub fn costs_from_start<T>(system: &mut T, most: usize) -> Result<FxHashMap<T::State, u64>>
+pub fn costs_from_start<T>(system: &mut T, max_cost: u64, most: usize) -> Result<FxHashMap<T::State, u64>>
 where
     T: TransitionSystem<State: Indexed>,
 {
@@ -323,7 +443,7 @@ where
         system.successors(&at, &mut successors)?;
         for Transition { label, to } in successors.drain(..) {
             let through = cost.saturating_add(system.cost(&label));
-            if costs.get(&to).is_none_or(|&known| through < known) {
+            if through <= max_cost && costs.get(&to).is_none_or(|&known| through < known) {
                 costs.insert(to, through);
                 open.push((Reverse(through), to));
             }

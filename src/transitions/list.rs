@@ -10,7 +10,7 @@ pub struct List<T: Letters> {
     /// The length being listed; `None` to list all lengths in one pass.
     length: Option<usize>,
     is_started: bool,
-    path: Vec<Level<T::State, T::Used>>,
+    path: Vec<Level<T::Used>>,
     word: Vec<T::Letter>,
     /// Letters still to be tried, of all states of the path, the next one last.
     open: Vec<Open<T::Choice, T::Letter, T::State>>,
@@ -19,8 +19,7 @@ pub struct List<T: Letters> {
 }
 
 /// A state on the path of the current word.
-struct Level<S, U> {
-    state: S,
+struct Level<U> {
     used: U,
     /// Where its letters begin in the shared list.
     first: usize,
@@ -71,7 +70,7 @@ impl<T: Letters> List<T> {
                 }
                 self.is_started = true;
                 let start = system.start();
-                if self.is_wanted(system, &start, 0)? && self.enter(system, start, T::Used::default())? {
+                if self.is_wanted(system, &start, 0)? && self.enter(system, &start, T::Used::default())? {
                     return Ok(Some(self.word.clone()));
                 }
                 continue;
@@ -79,7 +78,7 @@ impl<T: Letters> List<T> {
             if self.open.len() == level.first {
                 self.path.pop();
                 self.word.pop();
-                self.held.give_back(size_of::<Level<T::State, T::Used>>());
+                self.held.give_back(size_of::<Level<T::Used>>());
                 continue;
             }
             let Some(Open { choice, letter, to }) = self.open.pop() else { continue };
@@ -94,7 +93,7 @@ impl<T: Letters> List<T> {
                 self.push(system, Open { choice, letter: next, to: to.clone() })?;
             }
             self.word.push(letter);
-            if self.enter(system, to, used)? {
+            if self.enter(system, &to, used)? {
                 return Ok(Some(self.word.clone()));
             }
         }
@@ -117,18 +116,18 @@ impl<T: Letters> List<T> {
     }
 
     /// Appends a state to the path; whether a word of the pass ends there.
-    fn enter(&mut self, system: &mut T, state: T::State, used: T::Used) -> Result<bool> {
+    fn enter(&mut self, system: &mut T, state: &T::State, used: T::Used) -> Result<bool> {
         let first = self.open.len();
         let is_full = self.length == Some(self.word.len());
         if !is_full {
-            for (choice, to) in open_choices(system, &state, &used)?.into_iter().rev() {
+            for (choice, to) in open_choices(system, state, &used)?.into_iter().rev() {
                 let letter = system.first(&choice);
                 self.push(system, Open { choice, letter, to })?;
             }
         }
-        let ends = (is_full || self.length.is_none()) && system.is_accepting(&state);
-        self.path.push(Level { state, used, first });
-        self.held.add(system, size_of::<Level<T::State, T::Used>>())?;
+        let ends = (is_full || self.length.is_none()) && system.is_accepting(state);
+        self.path.push(Level { used, first });
+        self.held.add(system, size_of::<Level<T::Used>>())?;
         Ok(ends)
     }
 }

@@ -27,6 +27,7 @@ pub use distance::{Bounds, Distance, Distances, Indexed, Measure, costs_from_sta
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use list::List;
 pub use repair::{Alignment, Repaired, repair};
+pub(crate) use sample::below;
 pub use sample::{Sample, sample};
 pub use verify::{Word, WordVerdict, verify, verify_reversed};
 
@@ -97,6 +98,18 @@ pub trait TransitionSystem {
     fn completable(&mut self, state: &Self::State) -> Result<Completable> {
         let _ = state;
         Ok(Completable::Yes)
+    }
+
+    /// Whether there are actions with outcomes. Default: there are none.
+    fn has_outcomes(&self) -> bool {
+        false
+    }
+
+    /// The action of which a label is one of several outcomes, by a number; the environment chooses among the labels of a
+    /// state that have the same action. Default: `None`, as of a label that can be taken by itself.
+    fn action(&self, label: &Self::Label) -> Option<usize> {
+        let _ = label;
+        None
     }
 
     /// A lower bound of the number of letters to acceptance. Default: 0.

@@ -45,8 +45,6 @@ pub enum Repaired<L> {
 struct Node<T: Letters> {
     before: usize,
     state: T::State,
-    /// Letters of the given word that are aligned.
-    place: usize,
     used: T::Used,
     column: Option<Alignment<T::Letter>>,
 }
@@ -58,8 +56,7 @@ struct Node<T: Letters> {
 /// Limits of the system.
 pub fn repair<T: Letters>(system: &mut T, word: &impl Word<T>, most: usize) -> Result<Repaired<T::Letter>> {
     let used = T::Used::default();
-    let mut nodes: Vec<Node<T>> =
-        vec![Node { before: 0, state: system.start(), place: 0, used, column: None }];
+    let mut nodes: Vec<Node<T>> = vec![Node { before: 0, state: system.start(), used, column: None }];
     let mut seen: FxHashMap<(T::State, usize, T::Used), usize> = FxHashMap::default();
     // fewest edits first; of equals, the alignment of most letters
     let mut open = BinaryHeap::from([(Reverse(0usize), 0usize, Reverse(0usize))]);
@@ -80,7 +77,7 @@ pub fn repair<T: Letters>(system: &mut T, word: &impl Word<T>, most: usize) -> R
         let mut push = |edits: usize, state: &T::State, place: usize, used: &T::Used, column| {
             open.push((Reverse(edits), place, Reverse(nodes.len())));
             let (state, used) = (state.clone(), used.clone());
-            nodes.push(Node { before: number, state, place, used, column: Some(column) });
+            nodes.push(Node { before: number, state, used, column: Some(column) });
         };
         if place < word.len() {
             push(edits + 1, &state, place + 1, &used, Alignment::Delete(place));

@@ -2,11 +2,11 @@
 
 use crate::plans::{count, plans, read, shipped};
 use grammata::Limits;
-use grammata::automaton::words::Count;
 use grammata::plan::policy::{RandomPolicy, ScriptedPolicy};
 use grammata::plan::search::{Greedy, STRATEGIES};
 use grammata::plan::{PlanAutomaton, PlanSampler, Problem, Questions, Search, SearchOptions};
 use grammata::syntax::automaton_spec::{Options, Spec};
+use grammata::transitions::Count;
 
 #[test]
 fn an_undefined_action_is_named() {
@@ -55,7 +55,7 @@ fn too_few_hours_leave_no_plan() {
                 .unwrap();
             assert_eq!(outcome.plan, None, "{name}, {first_hour}");
         }
-        assert_eq!(PlanSampler::new(0, 9).sample(&mut automaton).unwrap_err().code(), "plan/none");
+        assert_eq!(PlanSampler::new(&mut automaton, 0, 9).sample().unwrap_err().code(), "plan/none");
     }
     // from 12:00 on there is no way to put the homework anywhere
     let source =

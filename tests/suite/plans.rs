@@ -3,7 +3,6 @@
 //! `GRAMMATA_WALKS=100000` takes that many random walks in all specs instead of a few thousand.
 
 use crate::openagi::modalities;
-use grammata::automaton::words::Count;
 use grammata::plan::policy::{AdversarialPolicy, Answer, RandomPolicy, ScriptedPolicy};
 use grammata::plan::search::{Backtracking, Beam, BestFirst, Greedy};
 use grammata::plan::{
@@ -11,6 +10,7 @@ use grammata::plan::{
     Search, SearchOptions, Verdict, dataflow, tree_text,
 };
 use grammata::syntax::automaton_spec::{Options, Spec};
+use grammata::transitions::Count;
 use grammata::{Error, Limits};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -435,10 +435,10 @@ fn the_likeliest_plan_is_found_best_first_and_a_beam_may_miss_it() {
 #[test]
 fn plans_are_drawn_evenly() {
     let mut automaton = shipped("daily-plan", &[("meal_gap_hours", "3")]);
-    let mut sampler = PlanSampler::new(7, 0);
+    let mut sampler = PlanSampler::new(&mut automaton, 7, 0);
     let mut drawn: HashMap<Plan, u32> = HashMap::new();
     for _ in 0..4_000 {
-        *drawn.entry(sampler.sample(&mut automaton).unwrap()).or_default() += 1;
+        *drawn.entry(sampler.sample().unwrap()).or_default() += 1;
     }
     // 500 of each are expected, with a deviation of 21
     assert!(drawn.len() == 8 && drawn.values().all(|&n| (400..600).contains(&n)), "{:?}", drawn.values());

@@ -1,9 +1,9 @@
 //! `grammata plan count`: how many plans a spec has.
 
 use super::spec::SpecArgs;
-use crate::automaton::words::Count;
 use crate::cli::messages::Progress;
 use crate::cli::output::{Exit, Failure, Output};
+use crate::transitions::Count;
 use serde_json::json;
 use std::io::Write;
 

@@ -63,9 +63,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         });
     }
     if let Some(count) = arguments.sample {
-        let mut sampler = PlanSampler::new(arguments.seed, arguments.within);
+        let mut sampler = PlanSampler::new(&mut plans, arguments.seed, arguments.within);
         for _ in 0..count {
-            let plan = sampler.sample(&mut plans)?;
+            let plan = sampler.sample()?;
             write(&plan, output)?;
         }
         return Ok(Exit::Done);

@@ -2,7 +2,6 @@
 
 use super::show;
 use super::spec::SpecArgs;
-use crate::automaton::words::Count;
 use crate::cli::errors;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::error::ErrorKind;
@@ -10,6 +9,7 @@ use crate::plan::{
     Completable, Conflicts, Objective, PartialPlan, PlanAutomaton, Step, Successor, tree_text,
 };
 use crate::syntax::automaton_spec::Symbol;
+use crate::transitions::{Count, Counts};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -98,7 +98,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         return why(arguments, &mut plans, &walk, id.trim(), output);
     }
     let at = walk.position();
-    let mut count = |position| match plans.count_from(position) {
+    let mut counts = Counts::default();
+    let mut count = |position| match plans.count_from(position, &mut counts) {
         Ok(Count::Finite(count)) => Ok(count.to_string()),
         Ok(Count::Infinite) => Ok("infinite".to_owned()),
         Err(error) if error.kind() == ErrorKind::Limit => Ok("unknown".to_owned()),
@@ -112,7 +113,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         let Some(symbol) = spec.symbols().get(successor.action) else { continue };
         let completions = match completable {
             Completable::No => "0".to_owned(),
-            Completable::Yes | Completable::Unknown => match plans.count_from(successor.to) {
+            Completable::Yes | Completable::Unknown => match plans.count_from(successor.to, &mut counts) {
                 Ok(Count::Finite(count)) => (count * symbol.subsets()).to_string(),
                 Ok(Count::Infinite) => "infinite".to_owned(),
                 Err(error) if error.kind() == ErrorKind::Limit => "unknown".to_owned(),

@@ -2,8 +2,8 @@
 
 use super::{Answer, FirstPolicy, Needs, Policy};
 use crate::error::Result;
-use crate::plan::lookahead::Completable;
 use crate::plan::question::{Choice, Question};
+use crate::transitions::Completable;
 
 /// Takes the worst choice: a dead end if one is offered, else the one with the most steps left to a finished plan.
 #[derive(Clone, Copy, Debug, Default)]
