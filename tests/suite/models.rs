@@ -3,13 +3,13 @@
 use grammata::decode::{
     Constraint, Detokenizer, Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate,
 };
-use grammata::{Diagnostic, Error, ErrorKind, Result};
 use grammata::plan::policy::PromptEncoder;
+use grammata::{Diagnostic, Error, ErrorKind, Result};
 
 /// Writes a text with a token for each byte.
-pub(crate) struct Bytes;
+pub(crate) struct ByteEncoder;
 
-impl PromptEncoder for Bytes {
+impl PromptEncoder for ByteEncoder {
     fn prompt(&self, question: &str) -> Result<Vec<u32>> {
         self.answer(question)
     }

@@ -1,6 +1,6 @@
 //! Plans as data: reading them back, which step works on which, questions, scores, and what a spec is warned of.
 
-use crate::models::{Bytes, Function};
+use crate::models::{ByteEncoder, Function};
 use crate::plans::{plans, read};
 use grammata::decode::SamplingParams;
 use grammata::plan::policy::{
@@ -293,7 +293,8 @@ fn a_model_chooses_as_its_sampling_says() {
         });
         let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
         let options = PromptOptions { mode: asking, orders: 1, sampling };
-        let mut model = ModelPolicy::new(&mut coin, vocabulary.clone(), Box::new(Bytes), options).unwrap();
+        let mut model =
+            ModelPolicy::new(&mut coin, vocabulary.clone(), Box::new(ByteEncoder), options).unwrap();
         let mut one = || {
             let found = Greedy
                 .run(&mut Problem::new(&mut automaton, &mut model, &questions, &SearchOptions::default()))

@@ -1,6 +1,6 @@
 //! A language model as a policy, against probabilities that are computed by feeding every text from its beginning.
 
-use crate::models::{Bytes, Function};
+use crate::models::{ByteEncoder, Function};
 use grammata::decode::SamplingParams;
 use grammata::plan::policy::{ModelPolicy, PromptMode, PromptOptions};
 use grammata::plan::{AnswerForm, Choice, Policy, Question};
@@ -176,7 +176,7 @@ fn scores_are_the_probabilities_that_feeding_again_gives() {
     {
         let mut model = Function::new(WIDTH, noise);
         let mut policy =
-            ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(mode, 1)).unwrap();
+            ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();
         let question = question(&strs(labels), form(mode));
         let order: Vec<usize> = (0..labels.len()).collect();
         let found = policy.scores(&question).unwrap();
@@ -202,7 +202,8 @@ fn scores_are_averaged_over_orders() {
         for mode in [PromptMode::Answer, PromptMode::Likelihood, PromptMode::Text] {
             let mut model = Function::new(WIDTH, noise);
             let asked = options(mode, count);
-            let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), asked).unwrap();
+            let mut policy =
+                ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
             let found = policy.scores(&question(&strs(&labels), form(mode))).unwrap();
             assert_close(&found, &reference(&labels, mode, &orders));
             assert_eq!(policy.usage().calls, count);
@@ -211,7 +212,8 @@ fn scores_are_averaged_over_orders() {
     // without a list there is no order
     let mut model = Function::new(WIDTH, noise);
     let mut policy =
-        ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(PromptMode::Open, 4)).unwrap();
+        ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(PromptMode::Open, 4))
+            .unwrap();
     policy.scores(&question(&strs(&labels), AnswerForm::Open)).unwrap();
     assert_eq!(policy.usage().calls, 1);
 }
@@ -235,7 +237,8 @@ fn as_many_orders_as_options_leave_no_bias_to_a_place() {
         let chosen = |orders: usize| {
             let mut model = Function::new(WIDTH, biased);
             let asked = options(PromptMode::Likelihood, orders);
-            let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), asked).unwrap();
+            let mut policy =
+                ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
             policy.choose(&question(&labels, AnswerForm::Number)).unwrap().places
         };
         assert_eq!(chosen(1), [0]);
@@ -251,7 +254,7 @@ fn a_prompt_and_what_texts_begin_with_alike_are_fed_once() {
     for (mode, nodes) in [(PromptMode::Text, prefixes.len()), (PromptMode::Open, prefixes.len())] {
         let mut model = Function::new(WIDTH, noise);
         let mut policy =
-            ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(mode, 1)).unwrap();
+            ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();
         let question = question(&strs(&labels), form(mode));
         let found = policy.scores(&question).unwrap();
         assert_eq!(policy.usage().tokens, question.text.len() + nodes);
@@ -261,7 +264,7 @@ fn a_prompt_and_what_texts_begin_with_alike_are_fed_once() {
     // 1 to 20 can be continued to numbers up to 200
     let mut model = Function::new(WIDTH, noise);
     let asked = options(PromptMode::Likelihood, 1);
-    let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), asked).unwrap();
+    let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
     let question = question(&strs(&numbered(200)), AnswerForm::Number);
     policy.scores(&question).unwrap();
     assert_eq!(policy.usage().tokens, question.text.len() + 20);
@@ -279,7 +282,7 @@ fn the_likelihood_of_1_is_not_that_of_10() {
     let asked = |count: usize| {
         let mut model = Function::new(WIDTH, script(after));
         let asked = options(PromptMode::Likelihood, 1);
-        let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), asked).unwrap();
+        let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
         let question = question(&strs(&numbered(count)), AnswerForm::Number);
         (policy.scores(&question).unwrap(), policy.choose(&question).unwrap().places[0])
     };
@@ -292,7 +295,8 @@ fn the_likelihood_of_1_is_not_that_of_10() {
 
 fn chosen(mode: PromptMode, logits: impl FnMut(&[u32]) -> Vec<f32>) -> Result<(Vec<usize>, Option<f64>)> {
     let mut model = Function::new(WIDTH, logits);
-    let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(mode, 1)).unwrap();
+    let mut policy =
+        ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();
     let answer = policy.choose(&question(&["1", "2", "3"], form(mode)))?;
     Ok((answer.places, answer.log_probability))
 }
@@ -326,7 +330,7 @@ fn the_log_probability_is_that_of_the_answer() {
     for mode in ALL {
         let mut model = Function::new(WIDTH, noise);
         let mut policy =
-            ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(mode, 1)).unwrap();
+            ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();
         let question = question(&strs(&labels), form(mode));
         let answer = policy.choose(&question).unwrap();
         let found = answer.log_probability.unwrap();
@@ -379,7 +383,8 @@ fn samples_have_the_frequencies_of_the_scores() {
             let sampling = SamplingParams { temperature: 1.0, seed, ..SamplingParams::default() };
             let mut model = Function::new(WIDTH, noise);
             let asked = PromptOptions { mode, orders: 1, sampling };
-            let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), asked).unwrap();
+            let mut policy =
+                ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
             let question = question(&labels, form(mode));
             let scores = policy.scores(&question).unwrap();
             let draws: Vec<usize> = (0..DRAWS).map(|_| policy.choose(&question).unwrap().places[0]).collect();
@@ -405,7 +410,7 @@ fn a_context_that_is_full_is_an_error_of_the_plan() {
             let mut model = Function::new(WIDTH, noise);
             model.context = Some(context);
             let mut policy =
-                ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(mode, 1)).unwrap();
+                ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();
             let found = policy.choose(&question(&labels, form(mode)));
             drop(policy);
             assert_eq!(model.sequences.len(), 0, "{mode:?}: every sequence is closed");
@@ -430,7 +435,7 @@ fn a_model_that_fails_leaves_no_sequence_open_and_can_be_asked_again() {
         let expected = {
             let mut model = Function::new(WIDTH, noise);
             let mut policy =
-                ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(mode, 2)).unwrap();
+                ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 2)).unwrap();
             policy.scores(&question(&strs(&labels), form(mode))).unwrap()
         };
         let mut calls = 0;
@@ -438,7 +443,7 @@ fn a_model_that_fails_leaves_no_sequence_open_and_can_be_asked_again() {
             let mut model = Function::new(WIDTH, noise);
             model.failing = Some(failing);
             let mut policy =
-                ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), options(mode, 2)).unwrap();
+                ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 2)).unwrap();
             let question = question(&strs(&labels), form(mode));
             match policy.scores(&question) {
                 Ok(_) => break,
@@ -457,7 +462,7 @@ fn a_model_that_fails_leaves_no_sequence_open_and_can_be_asked_again() {
 fn texts_are_scored_as_the_beginning_or_the_whole_of_an_answer() {
     let mut model = Function::new(WIDTH, noise);
     let mut policy =
-        ModelPolicy::new(&mut model, vocabulary(), Box::new(Bytes), PromptOptions::default()).unwrap();
+        ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), PromptOptions::default()).unwrap();
     let texts = ["go", "go on", "", "go"];
     let prompt = bytes("where?");
     let naive = texts.map(|text| probability(&prompt, &bytes(text)).ln());
