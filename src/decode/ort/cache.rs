@@ -70,7 +70,7 @@ impl Cache {
 ///
 /// # Errors
 /// Memory, or tensors that the host cannot read.
-pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape]) -> Result<Arc<Block>> {
+pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], allocator: &Allocator) -> Result<Arc<Block>> {
     let length = caches.first().map_or(0, |cache| cache.length);
     if let Some(first) = caches.first() {
         let block = &first.block;
@@ -83,8 +83,8 @@ pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape]) -> Result<Arc<Blo
         return Block::empty(caches.len(), shapes).map(Arc::new).map_err(errors::run);
     }
     let copies = shapes.iter().enumerate().map(|(tensor, shape)| match shape.half {
-        true => copy_rows::<f16>(caches, tensor, shape, length),
-        false => copy_rows::<f32>(caches, tensor, shape, length),
+        true => copy_rows::<f16>(caches, tensor, shape, length, allocator),
+        false => copy_rows::<f32>(caches, tensor, shape, length, allocator),
     });
     let values = copies.collect::<ort::Result<_>>().map_err(errors::run)?;
     Ok(Arc::new(Block::new(caches.len(), length, values)))
@@ -96,17 +96,22 @@ fn copy_rows<T: PrimitiveTensorElementType + Copy + Debug + 'static>(
     tensor: usize,
     shape: &KvCacheShape,
     length: usize,
+    allocator: &Allocator,
 ) -> ort::Result<DynValue> {
-    let mut copied: Vec<T> = Vec::with_capacity(caches.len() * shape.heads * length * shape.size);
+    let short = || ort::Error::new("a cache is shorter than its length");
+    let (heads, kept) = (shape.heads, length * shape.size);
+    // a session reuses its memory; fresh memory from the system costs more than the copy
+    let mut copy = Tensor::<T>::new(allocator, [caches.len(), heads, length, shape.size])?;
+    let (_, copied) = copy.try_extract_tensor_mut::<T>()?;
+    let mut heads_copied = copied.chunks_exact_mut(kept.max(1));
     for cache in caches {
-        let value =
-            cache.block.values.get(tensor).ok_or_else(|| ort::Error::new("a cache lacks a tensor"))?;
+        let value = cache.block.values.get(tensor).ok_or_else(short)?;
         let (_, all) = value.try_extract_tensor::<T>()?;
         let head = cache.block.length * shape.size;
-        let row = all.chunks_exact((shape.heads * head).max(1)).nth(cache.row).unwrap_or_default();
-        for head in row.chunks_exact(head.max(1)) {
-            copied.extend_from_slice(head.get(..length * shape.size).unwrap_or_default());
+        for number in cache.row * heads..(cache.row + 1) * heads {
+            let from = all.get(number * head..number * head + kept).ok_or_else(short)?;
+            heads_copied.next().ok_or_else(short)?.copy_from_slice(from);
         }
     }
-    Ok(Tensor::from_array(([caches.len(), shape.heads, length, shape.size], copied))?.into_dyn())
+    Ok(copy.into_dyn())
 }

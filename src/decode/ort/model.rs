@@ -10,7 +10,7 @@ use crate::decode::model::{Feed, Model, check_batch, check_truncate};
 use crate::decode::sequences::{SequenceId, Sequences};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
+use ort::memory::{AllocationDevice, Allocator, AllocatorType, MemoryInfo, MemoryType};
 use ort::session::{IoBinding, Session};
 use ort::value::{DynTensor, DynValue, Tensor};
 use std::path::Path;
@@ -69,6 +69,8 @@ pub struct OrtModel {
     present_names: Vec<String>,
     options: ModelOptions,
     cache_memory: MemoryInfo<'static>,
+    /// memory of the host, which the session reuses
+    allocator: Allocator,
     logits_memory: MemoryInfo<'static>,
     notices: Vec<Diagnostic>,
     sequences: Sequences<Sequence>,
@@ -138,6 +140,8 @@ impl OrtModel {
         let Loaded { session, memory, device, notices } = load(path, options.device, options.threads)?;
         let signature = ModelSignature::of(&session)?;
         let host = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput);
+        let cpu = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::Default);
+        let allocator = Allocator::new(&session, cpu.map_err(errors::run)?).map_err(errors::run)?;
         let logits_memory =
             if options.logits_on_device { memory.to_owned() } else { host.map_err(errors::run)? };
         let empty = Arc::new(Block::empty(1, &signature.cache).map_err(errors::run)?);
@@ -151,6 +155,7 @@ impl OrtModel {
                 ..*options
             },
             cache_memory: memory,
+            allocator,
             logits_memory,
             notices,
             sequences: Sequences::new(),
@@ -243,7 +248,7 @@ impl OrtModel {
             new.extend(again.iter().chain(piece.tokens).map(|&token| i64::from(token)));
             caches.push(&sequence.cache);
         }
-        let past = join(&caches, &self.signature.cache)?;
+        let past = join(&caches, &self.signature.cache, &self.allocator)?;
         let outputs = self.bind_and_run(new, &past, group).map_err(errors::run);
         // the binding would keep the last caches alive with the next ones
         self.binding.clear();
