@@ -22,7 +22,7 @@ pub(super) struct PolicyArgs {
     #[arg(long, value_name = "FILE", help_heading = "Policy")]
     pub(super) answers: Option<PathBuf>,
     /// What a model is asked for
-    #[arg(long, value_parser = prompt_modes(), default_value = "answer", value_name = "MODE", help_heading = "Policy")]
+    #[arg(long, value_parser = prompt_modes(), default_value = "open", value_name = "MODE", help_heading = "Policy")]
     pub(super) prompt_mode: Prompting,
     /// List the options to a model in N orders, and average the logarithms of its probabilities
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Policy")]

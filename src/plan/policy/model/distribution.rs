@@ -1,39 +1,29 @@
 //! The probabilities that logits give.
 
+use crate::decode::LogSoftmax;
 use crate::vocabulary::TokenId;
 
-/// The softmax of logits. Those that are NaN count as minus infinity; plus infinity takes all of the probability.
+/// The probabilities of the next token, with the logits that they come from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distribution<'a> {
     logits: &'a [f32],
-    top: f32,
-    /// the sum of exp(logit - top)
-    sum: f64,
+    softmax: LogSoftmax,
 }
 
 impl<'a> Distribution<'a> {
     pub(super) fn of(logits: &'a [f32]) -> Distribution<'a> {
-        // max skips NaN
-        let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let sum = logits.iter().map(|&logit| weight(logit, top)).sum();
-        Distribution { logits, top, sum }
+        Distribution { logits, softmax: LogSoftmax::of(logits) }
+    }
+
+    /// The natural logarithm of the probability of a token.
+    pub(super) fn of_token(&self, token: TokenId) -> f64 {
+        let logit = self.logits.get(token.get() as usize);
+        logit.map_or(f64::NEG_INFINITY, |&logit| self.softmax.at(logit))
     }
 
     /// The natural logarithm of the probability that one of `tokens`, which are distinct, is next.
-    pub(super) fn log_probability(&self, tokens: impl IntoIterator<Item = TokenId>) -> f64 {
-        let logits = tokens.into_iter().filter_map(|token| self.logits.get(token.get() as usize));
-        let of_tokens: f64 = logits.map(|&logit| weight(logit, self.top)).sum();
-        // 0 of 0, where no logit is a number
-        if of_tokens > 0.0 { (of_tokens / self.sum).ln() } else { f64::NEG_INFINITY }
-    }
-}
-
-fn weight(logit: f32, top: f32) -> f64 {
-    match logit {
-        _ if logit.is_nan() || logit == f32::NEG_INFINITY => 0.0,
-        // infinity too
-        _ if logit == top => 1.0,
-        _ => f64::from(logit - top).exp(),
+    pub(super) fn of_any(&self, tokens: impl IntoIterator<Item = TokenId>) -> f64 {
+        tokens.into_iter().map(|token| self.of_token(token).exp()).sum::<f64>().min(1.0).ln()
     }
 }
 
@@ -54,7 +44,7 @@ mod tests {
     #[test]
     fn probabilities_leave_out_what_is_no_number() {
         let of = |logits: &[f32], tokens: &[u32]| {
-            Distribution::of(logits).log_probability(tokens.iter().copied().map(TokenId::new)).exp()
+            Distribution::of(logits).of_any(tokens.iter().copied().map(TokenId::new)).exp()
         };
         assert!((of(&[0.0, 0.0, f32::NAN], &[0]) - 0.5).abs() < 1e-12);
         assert!((of(&[0.0, 0.0, f32::NEG_INFINITY], &[0, 1]) - 1.0).abs() < 1e-12);

@@ -29,14 +29,13 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PromptMode {
     /// It writes the number of a listed option, token by token, under a grammar of the numbers.
-    #[default]
     Answer,
     /// The probabilities of the numbers of the listed options as its answer.
     Likelihood,
-    /// The probabilities of the texts of the listed options as its answer.
+    /// The probabilities of the texts of the listed options as the beginning of its answer, each for its length in bytes.
     Text,
-    /// The probabilities of the options' texts as its answer to a question that does not list them, so that no order can
-    /// make a difference.
+    /// The same after a question that does not list the options, so that no order can make a difference.
+    #[default]
     Open,
 }
 

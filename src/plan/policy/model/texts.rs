@@ -12,21 +12,32 @@ impl ModelPolicy<'_> {
     /// # Errors
     /// The encoder or the model fails; `plan/model`: prompt and text do not fit in its context.
     pub fn log_likelihoods(&mut self, prompt: &str, texts: &[&str], ended: bool) -> Result<Vec<f64>> {
-        let prompt = self.encoder.prompt(prompt)?;
         self.session.usage.calls += 1;
-        let mut trie = TokenTrie::new();
-        for text in texts {
-            let closing = if ended { Closing::Then(self.vocabulary.eos().to_vec()) } else { Closing::Any };
-            trie.insert(self.encoder.answer(text)?, closing);
-        }
-        self.session.score(&prompt, &trie)
+        let prompt = self.encoder.prompt(prompt)?;
+        let closing = if ended { Closing::Then(self.vocabulary.eos().to_vec()) } else { Closing::Any };
+        self.continuations(&prompt, texts.iter().copied(), &closing)
     }
 
-    pub(super) fn text_scores(&mut self, prompt: &[u32], choices: &[Choice]) -> Result<Vec<f64>> {
+    fn continuations<'t>(
+        &mut self,
+        prompt: &[u32],
+        texts: impl Iterator<Item = &'t str>,
+        closing: &Closing,
+    ) -> Result<Vec<f64>> {
         let mut trie = TokenTrie::new();
-        for choice in choices {
-            trie.insert(self.encoder.answer(choice.label.trim())?, Closing::Any);
+        for text in texts {
+            trie.insert(self.encoder.answer(text)?, closing.clone());
         }
         self.session.score(prompt, &trie)
+    }
+
+    /// The scores of choices by their labels, for their length: the log-probability of a byte times the mean length of the
+    /// labels. Of the normalisations that `docs/plans.md` compares this one is right most often.
+    pub(super) fn text_scores(&mut self, prompt: &[u32], choices: &[Choice]) -> Result<Vec<f64>> {
+        let labels = || choices.iter().map(|choice| choice.label.trim());
+        let scores = self.continuations(prompt, labels(), &Closing::Any)?;
+        let bytes: Vec<f64> = labels().map(|label| label.len().max(1) as f64).collect();
+        let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
+        Ok(scores.iter().zip(bytes).map(|(score, bytes)| score / bytes * mean).collect())
     }
 }

@@ -19,9 +19,9 @@ impl Closing {
     fn log_probability(&self, next: &Distribution<'_>) -> f64 {
         match self {
             Closing::Any => 0.0,
-            Closing::Then(tokens) => next.log_probability(tokens.iter().copied()),
+            Closing::Then(tokens) => next.of_any(tokens.iter().copied()),
             Closing::Unless(tokens) => {
-                let others = 1.0 - next.log_probability(tokens.iter().copied()).exp();
+                let others = 1.0 - next.of_any(tokens.iter().copied()).exp();
                 others.max(f64::MIN_POSITIVE).ln()
             }
         }
@@ -158,7 +158,7 @@ impl<'t> Scores<'t> {
         let before = self.nodes.get(node).copied().unwrap_or(f64::NEG_INFINITY);
         for (&token, &child) in self.trie.nodes.get(node).into_iter().flat_map(|node| &node.children) {
             if let Some(score) = self.nodes.get_mut(child) {
-                *score = before + next.log_probability([TokenId::new(token)]);
+                *score = before + next.of_token(TokenId::new(token));
             }
             if !self.trie.is_asked(child) {
                 self.end(child, |_| 0.0);

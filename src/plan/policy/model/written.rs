@@ -107,10 +107,10 @@ fn only(words: &[u32]) -> Option<u32> {
 /// The natural logarithm of the probability of a token among those that a mask allows.
 fn log_probability_among(logits: &[f32], token: u32, allowed: Option<&[u32]>) -> f64 {
     let all = Distribution::of(logits);
-    let token = all.log_probability([TokenId::new(token)]);
+    let token = all.of_token(TokenId::new(token));
     match allowed {
         None => token,
-        Some(words) => token - all.log_probability(tokens(words)),
+        Some(words) => token - all.of_any(tokens(words)),
     }
 }
 
