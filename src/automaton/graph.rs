@@ -1,10 +1,10 @@
 //! A picture of the determinised automaton: its configurations as a graph in the DOT language.
 
-use super::{Automaton, ConfigurationId, Tables};
+use super::Automaton;
+use super::configurations::Configurations;
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar};
-use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
+use crate::transitions;
 use std::fmt::Write;
 
 /// A graph in the DOT language.
@@ -23,57 +23,31 @@ pub struct Graph {
 /// # Errors
 /// Limits.
 pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) -> Result<Graph> {
-    let mut tables = Tables::new();
-    let start = tables.start(automaton)?;
-    let mut numbers: FxHashMap<ConfigurationId, usize> = FxHashMap::default();
-    numbers.insert(start, 0);
-    let mut queue = VecDeque::from([start]);
-    let (mut nodes, mut edges, mut truncated) = (String::new(), String::new(), false);
-    while let Some(at) = queue.pop_front() {
-        let number = numbers[&at];
+    let mut configurations = Configurations::new(automaton)?;
+    let graph = transitions::Graph::of(&mut configurations, max_configurations)?;
+    let mut dot = "digraph automaton {\n  rankdir=LR;\n".to_owned();
+    for (number, node) in graph.nodes.iter().enumerate() {
         let mut rules: Vec<&str> = Vec::new();
-        for state in tables.states(at) {
+        for state in configurations.tables.states(node.state.configuration) {
             let name = &*grammar.rule(automaton.scope(state).rule).name;
             if !rules.contains(&name) && rules.len() < 4 {
                 rules.push(name);
             }
         }
-        let shape = if tables.is_accepting(at) { "doublecircle" } else { "circle" };
+        let shape = if node.is_accepting { "doublecircle" } else { "circle" };
         let label = escape(&format!("{number} {}", rules.join(" ")));
-        let _ = writeln!(nodes, "  n{number} [shape={shape}, label=\"{}\"];", label.trim_end());
-        let mut targets: Vec<(ConfigurationId, ByteSet)> = Vec::new();
-        for byte in 0..=255 {
-            let next = tables.step(automaton, at, byte)?;
-            if next == ConfigurationId::DEAD {
-                continue;
-            }
-            match targets.iter_mut().find(|(known, _)| *known == next) {
-                Some((_, bytes)) => bytes.insert(byte),
-                None => targets.push((next, ByteSet::range(byte, byte))),
-            }
-        }
-        for (next, bytes) in targets {
-            let count = numbers.len();
-            let target = match numbers.get(&next) {
-                Some(known) => format!("n{known}"),
-                None if count >= max_configurations => {
-                    truncated = true;
-                    "more".into()
-                }
-                None => {
-                    numbers.insert(next, count);
-                    queue.push_back(next);
-                    format!("n{count}")
-                }
-            };
-            let _ = writeln!(edges, "  n{number} -> {target} [label=\"{}\"];", escape(&show(&bytes)));
-        }
+        let _ = writeln!(dot, "  n{number} [shape={shape}, label=\"{}\"];", label.trim_end());
     }
-    if truncated {
-        nodes.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+    if graph.is_truncated {
+        dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
     }
-    let dot = format!("digraph automaton {{\n  rankdir=LR;\n{nodes}{edges}}}\n");
-    Ok(Graph { dot, truncated })
+    for edge in &graph.edges {
+        let to = edge.to.map_or_else(|| "more".to_owned(), |to| format!("n{to}"));
+        let bytes = edge.labels.iter().fold(ByteSet::EMPTY, |all, bytes| all.union(bytes));
+        let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&show(&bytes)));
+    }
+    dot.push_str("}\n");
+    Ok(Graph { dot, truncated: graph.is_truncated })
 }
 
 /// Bytes as ranges: printable ASCII as it is, others in hexadecimal.

@@ -22,6 +22,7 @@ mod closure;
 mod completion;
 mod compress;
 mod conditions;
+mod configurations;
 mod distinct;
 mod endless_names;
 mod errors;
