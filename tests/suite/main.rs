@@ -61,6 +61,7 @@ mod tables;
 mod text_stream;
 mod texts;
 mod tidy;
+mod transitions;
 mod travel;
 mod vocabulary;
 mod vocabulary_load;

@@ -1,0 +1,680 @@
+//! Algorithms on transition systems against brute force, over small random tables.
+//!
+//! A table has symbols with several letters each, and a pool of letters each of which may come once; a state of the system
+//! knows only how many of these came. The brute force runs over which ones did, and knows nothing of classes.
+
+use grammata::Result;
+use grammata::transitions::{
+    Alignment, Bounds, Completable, Count, Counts, Distance, Distances, Graph, Indexed, Letters, List,
+    Measure, Repaired, Sample, Transition, TransitionSystem, Word, WordVerdict, costs_from_start, repair,
+    sample, shortest, verify, verify_reversed,
+};
+use num_bigint::BigUint;
+use rand::{Rng, RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Letters: a symbol and a number, which tells letters of one symbol from each other.
+type Letter = (usize, usize);
+const SYMBOLS: usize = 3;
+const BASES: usize = 4;
+/// The symbol of the letters that may come once, and how many there are.
+const POOL: usize = SYMBOLS;
+const POOLED: usize = 2;
+/// Words are listed by brute force up to this length.
+const LONGEST: usize = 4;
+
+#[derive(Clone, Debug)]
+struct Table {
+    /// Per base and symbol: the base after it.
+    to: [[Option<usize>; SYMBOLS + 1]; BASES],
+    accepting: [bool; BASES],
+    letters: [usize; SYMBOLS + 1],
+    costs: [u64; SYMBOLS + 1],
+    /// Pairs of symbols that are two outcomes of one action.
+    outcomes: bool,
+}
+
+impl Table {
+    fn random(random: &mut ChaCha8Rng, outcomes: bool) -> Table {
+        let density = random.random_range(0.2..0.8);
+        let mut table = Table {
+            to: [[None; SYMBOLS + 1]; BASES],
+            accepting: std::array::from_fn(|_| random.random_bool(0.3)),
+            letters: std::array::from_fn(|_| random.random_range(1..=2)),
+            costs: std::array::from_fn(|_| random.random_range(0..3)),
+            outcomes,
+        };
+        table.letters[POOL] = POOLED;
+        // forward only: a finite language
+        let is_acyclic = random.random_bool(0.4);
+        for base in 0..BASES {
+            for symbol in 0..=SYMBOLS {
+                let first = if is_acyclic { base + 1 } else { 0 };
+                if first < BASES && random.random_bool(density) {
+                    table.to[base][symbol] = Some(random.random_range(first..BASES));
+                }
+            }
+        }
+        table
+    }
+}
+
+// ---- the system
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct State {
+    base: usize,
+    /// Letters of the pool that came.
+    used: usize,
+}
+
+impl Indexed for State {
+    fn index(self) -> usize {
+        self.base * (POOLED + 1) + self.used
+    }
+}
+
+/// A symbol, and how many of its letters are left.
+type Label = (usize, usize);
+
+impl TransitionSystem for Table {
+    type State = State;
+    type Label = Label;
+
+    fn start(&self) -> State {
+        State { base: 0, used: 0 }
+    }
+
+    fn successors(
+        &mut self,
+        &State { base, used }: &State,
+        into: &mut Vec<Transition<State, Label>>,
+    ) -> Result<()> {
+        for symbol in 0..=SYMBOLS {
+            let used_after = used + usize::from(symbol == POOL);
+            if let Some(to) = self.to[base][symbol].filter(|_| used_after <= POOLED) {
+                let left = if symbol == POOL { POOLED - used } else { self.letters[symbol] };
+                into.push(Transition { label: (symbol, left), to: State { base: to, used: used_after } });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_accepting(&self, state: &State) -> bool {
+        self.accepting[state.base]
+    }
+
+    fn cost(&self, &(symbol, _): &Label) -> u64 {
+        self.costs[symbol]
+    }
+
+    fn has_outcomes(&self) -> bool {
+        self.outcomes
+    }
+
+    fn action(&self, &(symbol, _): &Label) -> Option<usize> {
+        (self.outcomes && symbol < 2).then_some(7)
+    }
+}
+
+/// The table with what is known of the distances of its states.
+struct System {
+    table: Table,
+    distances: Distances,
+}
+
+impl System {
+    fn new(table: &Table) -> System {
+        System { table: table.clone(), distances: Distances::new(Measure::Letters, bounds(1_000)) }
+    }
+}
+
+fn bounds(reachable: usize) -> Bounds {
+    Bounds { reachable, search: 1_000, searches: 1_000, outcomes: 10_000 }
+}
+
+impl TransitionSystem for System {
+    type State = State;
+    type Label = Label;
+
+    fn start(&self) -> State {
+        self.table.start()
+    }
+
+    fn successors(&mut self, state: &State, into: &mut Vec<Transition<State, Label>>) -> Result<()> {
+        self.table.successors(state, into)
+    }
+
+    fn is_accepting(&self, state: &State) -> bool {
+        self.table.is_accepting(state)
+    }
+
+    fn times(&self, &(_, left): &Label, count: &BigUint) -> BigUint {
+        count * left
+    }
+
+    fn completable(&mut self, state: &State) -> Result<Completable> {
+        Ok(match self.distances.distance(&mut self.table, *state)? {
+            Distance::Exactly(_) => Completable::Yes,
+            Distance::Never => Completable::No,
+            Distance::Unknown => Completable::Unknown,
+        })
+    }
+}
+
+impl Letters for System {
+    type Letter = Letter;
+    /// A symbol with its letters, or one letter of the pool.
+    type Choice = (usize, usize, usize);
+    type Used = BTreeSet<usize>;
+
+    fn choices(
+        &self,
+        &(symbol, left): &Label,
+        used: &BTreeSet<usize>,
+        into: &mut Vec<(usize, usize, usize)>,
+    ) {
+        match symbol == POOL {
+            true => {
+                into.extend((0..POOLED).filter(|letter| !used.contains(letter)).map(|l| (symbol, l, l + 1)))
+            }
+            false => into.push((symbol, 0, left)),
+        }
+    }
+
+    fn use_up(&self, &(symbol, letter, _): &(usize, usize, usize), used: &mut BTreeSet<usize>) {
+        if symbol == POOL {
+            used.insert(letter);
+        }
+    }
+
+    fn size(&self, &(_, first, end): &(usize, usize, usize)) -> BigUint {
+        (end - first).into()
+    }
+
+    fn first(&self, &(symbol, first, _): &(usize, usize, usize)) -> Letter {
+        (symbol, first)
+    }
+
+    fn next(&self, &(symbol, _, end): &(usize, usize, usize), &(_, letter): &Letter) -> Option<Letter> {
+        (letter + 1 < end).then_some((symbol, letter + 1))
+    }
+
+    fn draw<R: RngCore>(&self, &(symbol, first, end): &(usize, usize, usize), random: &mut R) -> Letter {
+        (symbol, random.random_range(first..end))
+    }
+}
+
+/// A word, of which letters of one symbol may be left out.
+struct Written<'a> {
+    word: &'a [Letter],
+    implied: Option<usize>,
+}
+
+impl Word<System> for Written<'_> {
+    fn len(&self) -> usize {
+        self.word.len()
+    }
+
+    fn readings(
+        &self,
+        _: &System,
+        place: usize,
+        &(symbol, first, end): &(usize, usize, usize),
+    ) -> Vec<Letter> {
+        let letter = self.word[place];
+        Vec::from_iter((letter.0 == symbol && (first..end).contains(&letter.1)).then_some(letter))
+    }
+
+    fn implied(&self, _: &System, &(symbol, first, _): &(usize, usize, usize)) -> Option<Letter> {
+        (self.implied == Some(symbol)).then_some((symbol, first))
+    }
+}
+
+// ---- brute force
+
+/// A base and which letters of the pool came.
+type Concrete = (usize, BTreeSet<usize>);
+
+impl Table {
+    fn read(&self, (base, used): &Concrete, (symbol, letter): Letter) -> Option<Concrete> {
+        if symbol > SYMBOLS || letter >= self.letters[symbol] || symbol == POOL && used.contains(&letter) {
+            return None;
+        }
+        let mut used = used.clone();
+        if symbol == POOL {
+            used.insert(letter);
+        }
+        Some((self.to[*base][symbol]?, used))
+    }
+
+    fn alphabet(&self) -> Vec<Letter> {
+        (0..=SYMBOLS)
+            .flat_map(|symbol| (0..self.letters[symbol]).map(move |letter| (symbol, letter)))
+            .collect()
+    }
+
+    /// All words up to [`LONGEST`], in order of length and letters.
+    fn words(&self) -> Vec<Vec<Letter>> {
+        let mut words = Vec::new();
+        let mut level = vec![((0, BTreeSet::new()), Vec::new())];
+        for _ in 0..=LONGEST {
+            let mut next = Vec::new();
+            for (at, word) in level {
+                if self.accepting[at.0] {
+                    words.push(word.clone());
+                }
+                for letter in self.alphabet() {
+                    let Some(to) = self.read(&at, letter) else { continue };
+                    let mut longer = word.clone();
+                    longer.push(letter);
+                    next.push((to, longer));
+                }
+            }
+            level = next;
+        }
+        words
+    }
+
+    /// All concrete states that can be reached, and of these the ones from which acceptance can.
+    fn concrete(&self) -> (BTreeSet<Concrete>, BTreeSet<Concrete>) {
+        let mut all = BTreeSet::from([(0, BTreeSet::new())]);
+        loop {
+            let next: Vec<Concrete> = all
+                .iter()
+                .flat_map(|at| self.alphabet().into_iter().filter_map(|l| self.read(at, l)))
+                .collect();
+            let size = all.len();
+            all.extend(next);
+            if all.len() == size {
+                break;
+            }
+        }
+        let mut live: BTreeSet<Concrete> = all.iter().filter(|at| self.accepting[at.0]).cloned().collect();
+        loop {
+            let leads = |at: &&Concrete| {
+                self.alphabet().into_iter().any(|l| self.read(at, l).is_some_and(|to| live.contains(&to)))
+            };
+            let next: Vec<Concrete> = all.iter().filter(leads).cloned().collect();
+            let size = live.len();
+            live.extend(next);
+            if live.len() == size {
+                return (all, live);
+            }
+        }
+    }
+
+    /// The number of words of each length up to twice as many as there are concrete states.
+    fn lengths(&self) -> Vec<u128> {
+        let mut ways: BTreeMap<Concrete, u128> = BTreeMap::from([((0, BTreeSet::new()), 1)]);
+        let mut lengths = Vec::new();
+        for _ in 0..2 * BASES * (1 << POOLED) {
+            lengths.push(ways.iter().filter(|(at, _)| self.accepting[at.0]).map(|(_, n)| n).sum());
+            let mut next = BTreeMap::new();
+            for (at, n) in ways {
+                for to in self.alphabet().into_iter().filter_map(|letter| self.read(&at, letter)) {
+                    *next.entry(to).or_default() += n;
+                }
+            }
+            ways = next;
+        }
+        lengths
+    }
+}
+
+fn tables(seed: u64, count: usize) -> impl Iterator<Item = (Table, ChaCha8Rng)> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    (0..count).map(move |_| {
+        let table = Table::random(&mut random, false);
+        (table, ChaCha8Rng::seed_from_u64(random.next_u64()))
+    })
+}
+
+fn random_word(table: &Table, random: &mut ChaCha8Rng, longest: usize) -> Vec<Letter> {
+    let alphabet = table.alphabet();
+    let length = random.random_range(0..=longest);
+    (0..length).map(|_| alphabet[random.random_range(0..alphabet.len())]).collect()
+}
+
+// ---- properties
+
+#[test]
+fn counts_are_those_of_walks() {
+    let (mut finite, mut infinite) = (0, 0);
+    for (table, _) in tables(1, 400) {
+        let lengths = table.lengths();
+        let half = lengths.len() / 2;
+        let expected = match lengths[half..].iter().any(|&n| n > 0) {
+            true => Count::Infinite,
+            false => Count::Finite(lengths.iter().sum::<u128>().into()),
+        };
+        finite += usize::from(expected != Count::Infinite && lengths.iter().any(|&n| n > 0));
+        infinite += usize::from(expected == Count::Infinite);
+        let mut system = System::new(&table);
+        let (start, mut counts) = (system.start(), Counts::default());
+        assert_eq!(counts.count(&mut system, &start).unwrap(), expected, "{table:?}");
+        assert_eq!(counts.count(&mut system, &start).unwrap(), expected, "the second time");
+        for most in [0, 1, 5, half] {
+            let expected: u128 = lengths[..=most].iter().sum();
+            assert_eq!(counts.count_within(&mut system, &start, most).unwrap(), expected.into(), "{table:?}");
+        }
+        let expected = lengths.iter().position(|&n| n > 0);
+        assert_eq!(shortest(&mut system).unwrap(), expected, "{table:?}");
+    }
+    assert!(finite > 50 && infinite > 50, "{finite} {infinite}");
+}
+
+#[test]
+fn lists_are_complete_and_in_order() {
+    for (table, _) in tables(2, 200) {
+        let mut words = table.words();
+        let mut system = System::new(&table);
+        let mut list = List::by_length(0);
+        for word in &words {
+            assert_eq!(list.next(&mut system).unwrap().as_ref(), Some(word), "{table:?}");
+        }
+        let start = system.start();
+        let count = Counts::default().count(&mut system, &start).unwrap();
+        if count == Count::Finite(words.len().into()) {
+            // prefixes first, then by letters
+            words.sort();
+            let mut list = List::depth_first();
+            let listed: Vec<Vec<Letter>> = std::iter::from_fn(|| list.next(&mut system).unwrap()).collect();
+            assert_eq!(listed, words, "{table:?}");
+        }
+    }
+}
+
+#[test]
+fn words_are_drawn_uniformly() {
+    let mut tested = 0;
+    for (table, mut random) in tables(3, 60) {
+        let words = table.words();
+        let mut system = System::new(&table);
+        let (start, mut counts) = (system.start(), Counts::default());
+        let is_finite = counts.count(&mut system, &start).unwrap() == Count::Finite(words.len().into());
+        let most = (!is_finite).then_some(LONGEST);
+        if words.is_empty() {
+            let drawn = sample(&mut system, &mut counts, most, &mut random).unwrap();
+            assert_eq!(drawn, Sample::Empty, "{table:?}");
+            continue;
+        }
+        if words.len() > 30 {
+            continue;
+        }
+        tested += 1;
+        const EACH: usize = 100;
+        let mut drawn: BTreeMap<Vec<Letter>, usize> = BTreeMap::new();
+        for _ in 0..words.len() * EACH {
+            match sample(&mut system, &mut counts, most, &mut random).unwrap() {
+                Sample::Word(word) => *drawn.entry(word).or_default() += 1,
+                other => panic!("{other:?} of {table:?}"),
+            }
+        }
+        assert!(drawn.keys().eq(&words.iter().cloned().collect::<BTreeSet<_>>()), "{table:?}");
+        // chi squared has the mean k and the variance 2k for k degrees of freedom: five deviations
+        let squares = drawn.values().map(|&n| (n as f64 - EACH as f64).powi(2) / EACH as f64);
+        let freedom = (words.len() - 1) as f64;
+        assert!(squares.sum::<f64>() <= freedom + 5.0 * (2.0 * freedom).sqrt() + 1.0, "{drawn:?}");
+    }
+    assert!(tested > 15, "{tested}");
+}
+
+#[test]
+fn distances_are_least_whatever_the_outcomes() {
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    for case in 0..400 {
+        let mut table = Table::random(&mut random, case % 2 == 1);
+        let states: Vec<State> =
+            (0..BASES).flat_map(|base| (0..=POOLED).map(move |used| State { base, used })).collect();
+        let after = |table: &mut Table, state: &State| {
+            let mut successors = Vec::new();
+            table.successors(state, &mut successors).unwrap();
+            successors
+        };
+        // the greatest set of states that lead to acceptance inside of it, whatever the outcomes
+        let mut live: BTreeSet<State> = states.iter().copied().collect();
+        let best = loop {
+            let mut best: BTreeMap<State, (u128, u128)> = BTreeMap::new();
+            for _ in 0..=states.len() {
+                for state in &live {
+                    let successors = after(&mut table, state);
+                    let is_safe = |symbol: usize| {
+                        !table.outcomes
+                            || symbol >= 2
+                            || successors.iter().filter(|t| t.label.0 < 2).all(|t| live.contains(&t.to))
+                    };
+                    let ways = successors.iter().filter(|t| live.contains(&t.to) && is_safe(t.label.0));
+                    let ways = ways.filter_map(|t| {
+                        let &(letters, cost) = best.get(&t.to)?;
+                        // the two measures are least for different words
+                        Some((letters + 1, cost + (u128::from(table.costs[t.label.0]) << 64) + 1))
+                    });
+                    let own = table.accepting[state.base].then_some((0, 0));
+                    let all: Vec<(u128, u128)> = ways.chain(own).collect();
+                    if let (Some(letters), Some(cost)) =
+                        (all.iter().map(|w| w.0).min(), all.iter().map(|w| w.1).min())
+                    {
+                        best.insert(*state, (letters, cost));
+                    }
+                }
+            }
+            let reaching: BTreeSet<State> = best.keys().copied().collect();
+            if reaching == live {
+                break best;
+            }
+            live = reaching;
+        };
+        for reachable in [1_000, 0] {
+            if reachable == 0 && table.outcomes {
+                continue;
+            }
+            for measure in [Measure::Letters, Measure::Cost] {
+                let mut distances = Distances::new(measure, bounds(reachable));
+                for &state in &states {
+                    let expected = match (best.get(&state), measure) {
+                        (None, _) => Distance::Never,
+                        (Some(&(letters, _)), Measure::Letters) => Distance::Exactly(letters),
+                        (Some(&(_, cost)), Measure::Cost) => Distance::Exactly(cost),
+                    };
+                    let found = distances.distance(&mut table, state).unwrap();
+                    assert_eq!(found, expected, "{measure:?} {state:?} {reachable} {table:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Levenshtein's distance, by the textbook's table.
+fn edits(a: &[Letter], b: &[Letter]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            next.push((row[j] + usize::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1));
+        }
+        row = next;
+    }
+    row[b.len()]
+}
+
+#[test]
+fn repairs_have_the_fewest_edits() {
+    const GIVEN: usize = 2;
+    let mut tested = 0;
+    for (table, mut random) in tables(5, 300) {
+        let words = table.words();
+        let given = random_word(&table, &mut random, GIVEN);
+        let best = words.iter().map(|word| edits(&given, word)).min();
+        let written = Written { word: &given, implied: None };
+        match repair(&mut System::new(&table), &written, 100_000).unwrap() {
+            Repaired::Exhausted => panic!("{table:?}"),
+            Repaired::Empty => assert!(table.lengths().iter().all(|&n| n == 0), "{table:?}"),
+            Repaired::Word { edits: found, alignment } => {
+                // a longer word than those of the brute force has at least so many edits
+                let bound = LONGEST + 1 - given.len();
+                assert_eq!(found.min(bound), best.unwrap_or(bound).min(bound), "{table:?} {given:?}");
+                tested += usize::from(found > 0 && found < bound);
+                let (mut word, mut again, mut changes) = (Vec::new(), Vec::new(), 0);
+                for column in alignment {
+                    changes += usize::from(!matches!(column, Alignment::Keep(_)));
+                    match column {
+                        Alignment::Keep(letter) => {
+                            word.push(letter);
+                            again.push(letter);
+                        }
+                        Alignment::Substitute { given: place, letter } => {
+                            word.push(letter);
+                            again.push(given[place]);
+                        }
+                        Alignment::Insert(letter) => word.push(letter),
+                        Alignment::Delete(place) => again.push(given[place]),
+                    }
+                }
+                assert_eq!((&again, changes), (&given, found));
+                let end = word.iter().try_fold((0, BTreeSet::new()), |at, &letter| table.read(&at, letter));
+                assert!(end.is_some_and(|at| table.accepting[at.0]), "{word:?} of {table:?}");
+            }
+        }
+    }
+    assert!(tested > 50, "{tested}");
+}
+
+#[test]
+fn the_first_wrong_letter_is_found_from_both_ends() {
+    let (mut accepted, mut wrong) = (0, 0);
+    for (table, mut random) in tables(6, 400) {
+        let (all, live) = table.concrete();
+        let mut system = System::new(&table);
+        let word = random_word(&table, &mut random, 3);
+        let implied = random.random_bool(0.5).then_some(0);
+        let written = Written { word: &word, implied };
+        // forwards: live states after each beginning, implied letters among it
+        let close = |mut states: BTreeSet<Concrete>| {
+            while let Some(to) = states.iter().find_map(|at| {
+                let to = table.read(at, (implied?, 0))?;
+                (live.contains(&to) && !states.contains(&to)).then_some(to)
+            }) {
+                states.insert(to);
+            }
+            states
+        };
+        let start = BTreeSet::from([(0, BTreeSet::new())]);
+        let mut states = close(start.clone());
+        let mut place = 0;
+        while let Some(&letter) = word.get(place) {
+            let next = states.iter().filter_map(|at| table.read(at, letter)).filter(|to| live.contains(to));
+            let next: BTreeSet<Concrete> = next.collect();
+            if next.is_empty() {
+                break;
+            }
+            states = close(next);
+            place += 1;
+        }
+        let may_end = states.iter().any(|at| table.accepting[at.0]);
+        let choice = |(symbol, letter): Letter| match symbol == POOL {
+            true => (symbol, letter, letter + 1),
+            false => (symbol, 0, table.letters[symbol]),
+        };
+        match verify(&mut system, &written, 10_000).unwrap() {
+            WordVerdict::Exhausted => panic!("{table:?}"),
+            WordVerdict::Accepted(letters) => {
+                accepted += 1;
+                assert!(place == word.len() && may_end, "{word:?} of {table:?}");
+                let end =
+                    letters.iter().try_fold((0, BTreeSet::new()), |at, &letter| table.read(&at, letter));
+                assert!(end.is_some_and(|at| table.accepting[at.0]));
+                continue;
+            }
+            found => {
+                wrong += 1;
+                let leads = |letter: &Letter| {
+                    states.iter().any(|at| table.read(at, *letter).is_some_and(|to| live.contains(&to)))
+                };
+                let feasible: BTreeSet<_> = table.alphabet().into_iter().filter(leads).map(choice).collect();
+                let feasible = feasible.into_iter().collect();
+                let expected = WordVerdict::Wrong { place, feasible, may_end };
+                assert_eq!(found, expected, "{word:?} {implied:?} of {table:?}");
+            }
+        }
+        // backwards: states that the rest of the word leads from to acceptance; letters may be implied anywhere
+        let is_read = |states: &BTreeSet<Concrete>, letter: Letter| -> BTreeSet<Concrete> {
+            let leads = |at: &&Concrete| table.read(at, letter).is_some_and(|to| states.contains(&to));
+            all.iter().filter(leads).cloned().collect()
+        };
+        let close = |mut states: BTreeSet<Concrete>| loop {
+            let size = states.len();
+            for letter in 0..implied.map_or(0, |symbol| table.letters[symbol]) {
+                let before = is_read(&states, (implied.unwrap(), letter));
+                states.extend(before);
+            }
+            if states.len() == size {
+                break states;
+            }
+        };
+        let mut states = close(all.iter().filter(|at| table.accepting[at.0]).cloned().collect());
+        let mut place = 0;
+        while let Some(letter) = word.len().checked_sub(place + 1).and_then(|p| word.get(p)) {
+            let next = is_read(&states, *letter);
+            if next.is_empty() {
+                break;
+            }
+            states = close(next);
+            place += 1;
+        }
+        let feasible: BTreeSet<_> =
+            table.alphabet().into_iter().filter(|&l| !is_read(&states, l).is_empty()).map(choice).collect();
+        let may_end = states.contains(&(0, BTreeSet::new()));
+        let expected = WordVerdict::Wrong { place, feasible: feasible.into_iter().collect(), may_end };
+        let found = verify_reversed(&mut system, &written, 10_000).unwrap();
+        assert_eq!(found, expected, "{word:?} {implied:?} of {table:?}");
+    }
+    assert!(accepted > 30 && wrong > 100, "{accepted} {wrong}");
+}
+
+#[test]
+fn graphs_have_what_is_reachable() {
+    for (mut table, _) in tables(7, 200) {
+        let (all, _) = table.concrete();
+        let states: BTreeSet<State> =
+            all.iter().map(|(base, used)| State { base: *base, used: used.len() }).collect();
+        let graph = Graph::of(&mut table, 100).unwrap();
+        assert!(!graph.is_truncated);
+        assert_eq!(graph.nodes[0].state, State { base: 0, used: 0 });
+        assert_eq!(graph.nodes.iter().map(|node| node.state).collect::<BTreeSet<_>>(), states, "{table:?}");
+        assert!(graph.nodes.iter().all(|node| node.is_accepting == table.accepting[node.state.base]));
+        let mut found = BTreeSet::new();
+        for edge in &graph.edges {
+            let (from, to) = (graph.nodes[edge.from].state, graph.nodes[edge.to.unwrap()].state);
+            for &(symbol, _) in &edge.labels {
+                assert!(found.insert((from, symbol, to)), "an edge twice");
+            }
+        }
+        let read = |at: &Concrete, letter: Letter| {
+            let (base, used) = table.read(at, letter)?;
+            let from = State { base: at.0, used: at.1.len() };
+            Some((from, letter.0, State { base, used: used.len() }))
+        };
+        let alphabet = table.alphabet();
+        let expected: BTreeSet<_> =
+            all.iter().flat_map(|at| alphabet.iter().filter_map(|&letter| read(at, letter))).collect();
+        assert_eq!(found, expected, "{table:?}");
+        let mut costs: BTreeMap<State, u64> = BTreeMap::from([(State { base: 0, used: 0 }, 0)]);
+        for _ in 0..states.len() {
+            for &(from, symbol, to) in &expected {
+                let Some(cost) = costs.get(&from).map(|cost| cost + table.costs[symbol]) else { continue };
+                let known = costs.entry(to).or_insert(cost);
+                *known = cost.min(*known);
+            }
+        }
+        costs.retain(|_, cost| *cost <= 3);
+        let found: BTreeMap<State, u64> =
+            costs_from_start(&mut table, 3, 1_000).unwrap().into_iter().collect();
+        assert_eq!(found, costs, "{table:?}");
+        for most in 1..graph.nodes.len() {
+            let part = Graph::of(&mut table, most).unwrap();
+            assert!(part.is_truncated && part.nodes == graph.nodes[..most], "{table:?}");
+        }
+    }
+}
