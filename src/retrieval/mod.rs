@@ -13,6 +13,7 @@ pub mod flat;
 pub mod fuse;
 pub mod lexical;
 pub mod metrics;
+pub mod queries;
 pub mod requests;
 pub mod retriever;
 pub mod split;

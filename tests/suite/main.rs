@@ -54,6 +54,7 @@ mod properties;
 mod regex;
 mod regex_look;
 mod retrieval;
+mod retrieval_queries;
 mod retrieval_store;
 mod sampler;
 mod serve;

@@ -1,0 +1,168 @@
+//! The queries in what a model wrote without a grammar.
+
+use super::{MOST_QUERIES, MOST_WORDS};
+use std::collections::HashSet;
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// At most five queries of at most 19 words. None: search the request alone.
+    pub queries: Vec<String>,
+    /// The other lines, in the order in which they were dropped.
+    pub dropped: Vec<Dropped>,
+}
+
+/// A line that is no query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The line, trimmed.
+    pub line: String,
+    /// Why it is none.
+    pub reason: Reason,
+}
+
+/// Why a line is no query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It is, or follows, a turn of the dialogue that the model went on to invent.
+    Dialogue,
+    /// It opens or closes a block of code.
+    Fence,
+    /// Other lines have list markers.
+    NoMarker,
+    /// It introduces the list.
+    Introduction,
+    /// It closes the list.
+    Closing,
+    /// It has no letter.
+    NoLetter,
+    /// A line before it says the same.
+    Repeated,
+    /// There were five queries before it.
+    Surplus,
+}
+
+/// Reads queries, one on each line.
+///
+/// An opening `Answer:` is removed, and what follows a line that begins with `Human:` or `Answer:` is cut off. If any line
+/// has a list marker (a dash, a bullet, a number, a letter), only lines with one count; otherwise phrases that introduce or
+/// close the list are left out. Markers, `**`, backticks and outer quotes are removed.
+pub fn parse(output: &str) -> Parsed {
+    let mut parsed = Parsed::default();
+    let lines = parsed.lines(output);
+    let lines = if lines.iter().any(|line| without_marker(line).is_some()) {
+        let (marked, others) = lines.into_iter().partition(|line| without_marker(line).is_some());
+        parsed.drop_all(others, Reason::NoMarker);
+        marked
+    } else {
+        parsed.without_phrases(lines)
+    };
+    let mut seen = HashSet::new();
+    for line in lines {
+        let query = clean(line);
+        let reason = if !query.chars().any(char::is_alphabetic) {
+            Reason::NoLetter
+        } else if !seen.insert(query.to_lowercase()) {
+            Reason::Repeated
+        } else if parsed.queries.len() == MOST_QUERIES {
+            Reason::Surplus
+        } else {
+            parsed.queries.push(query);
+            continue;
+        };
+        parsed.drop_all(vec![line], reason);
+    }
+    parsed
+}
+
+impl Parsed {
+    fn drop_all(&mut self, lines: Vec<&str>, reason: Reason) {
+        self.dropped.extend(lines.into_iter().map(|line| Dropped { line: line.to_owned(), reason }));
+    }
+
+    /// The lines of the answer, trimmed, without empty ones, fences and what follows the answer.
+    fn lines<'t>(&mut self, output: &'t str) -> Vec<&'t str> {
+        let output = output.trim_start();
+        let output = output.strip_prefix("Answer:").unwrap_or(output);
+        let all: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let is_turn = |line: &&str| line.starts_with("Human:") || line.starts_with("Answer:");
+        let (answer, after) = all.split_at(all.iter().position(is_turn).unwrap_or(all.len()));
+        self.drop_all(after.to_vec(), Reason::Dialogue);
+        let (fences, lines) = answer.iter().partition(|line| line.starts_with("```"));
+        self.drop_all(fences, Reason::Fence);
+        lines
+    }
+
+    /// The lines without those that introduce and close the list.
+    fn without_phrases<'t>(&mut self, lines: Vec<&'t str>) -> Vec<&'t str> {
+        let first = lines.iter().position(|line| !introduces(line)).unwrap_or(lines.len());
+        let (introduction, rest) = lines.split_at(first);
+        let last = rest.iter().rposition(|line| !closes(line)).map_or(0, |index| index + 1);
+        let (list, closing) = rest.split_at(last);
+        self.drop_all(introduction.to_vec(), Reason::Introduction);
+        self.drop_all(closing.to_vec(), Reason::Closing);
+        list.to_vec()
+    }
+}
+
+fn introduces(line: &str) -> bool {
+    const PHRASES: [&str; 6] = ["here is", "here are", "i can", "i will", "i'd", "to help"];
+    const EXCLAMATIONS: [&str; 6] = ["sure", "certainly", "of course", "okay", "ok", "great"];
+    let line = line.to_lowercase();
+    let exclaims =
+        |word: &&str| line.strip_prefix(*word).is_some_and(|rest| rest.starts_with([',', '.', '!', ':']));
+    line.ends_with(':')
+        || PHRASES.iter().any(|phrase| begins_with(&line, phrase))
+        || EXCLAMATIONS.iter().any(exclaims)
+}
+
+fn closes(line: &str) -> bool {
+    const PHRASES: [&str; 11] = [
+        "these api",
+        "these apis",
+        "these tool",
+        "these tools",
+        "this api",
+        "this apis",
+        "this tool",
+        "this tools",
+        "i hope",
+        "let me know",
+        "note that",
+    ];
+    let line = line.to_lowercase();
+    line.starts_with("note:") || PHRASES.iter().any(|phrase| begins_with(&line, phrase))
+}
+
+/// Whether a line begins with the words of a phrase, the last of them whole.
+fn begins_with(line: &str, phrase: &str) -> bool {
+    line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// What follows a list marker: a dash or bullet, one star, a number of at most two digits or a letter with a mark.
+fn without_marker(line: &str) -> Option<&str> {
+    if let Some(rest) = line.strip_prefix(['-', '•', '–', '—']) {
+        return Some(rest);
+    }
+    if let Some(rest) = line.strip_prefix('*') {
+        return (!rest.starts_with('*')).then_some(rest);
+    }
+    let numbered = line.strip_prefix('(').unwrap_or(line);
+    let rest = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
+    if (1..=2).contains(&(numbered.len() - rest.len())) {
+        // not the point of 2.5
+        let rest = rest.strip_prefix(['.', ')', ':'])?;
+        return rest.starts_with(|c: char| !c.is_ascii_digit()).then_some(rest);
+    }
+    let lettered = line.strip_prefix(|c: char| c.is_ascii_alphabetic())?.strip_prefix(['.', ')'])?;
+    lettered.starts_with(char::is_whitespace).then_some(lettered)
+}
+
+/// The query of a line.
+fn clean(line: &str) -> String {
+    const QUOTES: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
+    let line = without_marker(line).unwrap_or(line).replace('`', "").replace("**", "");
+    let line = line.trim();
+    let inner = line.strip_prefix(QUOTES).and_then(|rest| rest.strip_suffix(QUOTES));
+    inner.unwrap_or(line).split_whitespace().take(MOST_WORDS).collect::<Vec<_>>().join(" ")
+}
