@@ -14,7 +14,7 @@ pub use a_star::AStar;
 pub use beam::Beam;
 pub use best_first::BestFirst;
 pub use depth_first::{Backtracking, Greedy};
-pub use problem::Problem;
+pub use problem::{Chosen, Offered, Problem, Scored};
 
 use super::episodes::Decision;
 use super::partial::{Plan, Step};

@@ -28,7 +28,7 @@ impl std::fmt::Debug for Problem<'_> {
 
 /// Which choices a search offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Offered {
+pub enum Offered {
     /// All that the automaton allows, dead ends included.
     Allowed,
     /// What leads to a finished plan, or may.
@@ -57,12 +57,15 @@ impl<'a> Problem<'a> {
     }
 
     /// An unfinished plan without steps.
-    pub(super) fn start(&self) -> PartialPlan {
+    pub fn start(&self) -> PartialPlan {
         PartialPlan::new(self.plans)
     }
 
     /// The choices after an unfinished plan, in the spec's order, the end last.
-    pub(super) fn choices(&mut self, at: &PartialPlan, offered: Offered) -> Result<Vec<Choice>> {
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn choices(&mut self, at: &PartialPlan, offered: Offered) -> Result<Vec<Choice>> {
         let state = at.position().state;
         let is_due = at.len() >= self.options.max_free_steps;
         let fewest = if is_due { self.plans.fewest_steps(state)? } else { None };
@@ -104,8 +107,12 @@ impl<'a> Problem<'a> {
         Choice { successor: Some(successor), label, cost, completable, steps_left }
     }
 
-    /// Has the policy take one of some choices, of which there is at least one.
-    pub(super) fn choose(&mut self, at: &PartialPlan, mut choices: Vec<Choice>) -> Result<Chosen> {
+    /// Has the policy take one of some choices.
+    ///
+    /// # Errors
+    /// `plan/wrong-answer`: the answer is none of the choices, or there are no choices; `plan/budget-exhausted`; what the policy
+    /// and the templates report.
+    pub fn choose(&mut self, at: &PartialPlan, mut choices: Vec<Choice>) -> Result<Chosen> {
         if choices.len() == 1 && !self.policy.needs().forced {
             let choice = choices.swap_remove(0);
             return Ok(Chosen { choice, choices: 1, score: Some(0.0), decision: None });
@@ -119,8 +126,12 @@ impl<'a> Problem<'a> {
         Ok(Chosen { choice, choices, score: answer.log_probability, decision })
     }
 
-    /// The scores of some choices, of which there is at least one, with the question if one was asked.
-    pub(super) fn scores(&mut self, at: &PartialPlan, choices: Vec<Choice>) -> Result<Scored> {
+    /// The scores of some choices, with the question if one was asked.
+    ///
+    /// # Errors
+    /// `plan/bad-scores`: there is not one number for each choice; `plan/no-scores`; `plan/budget-exhausted`; what the policy and
+    /// the templates report.
+    pub fn scores(&mut self, at: &PartialPlan, choices: Vec<Choice>) -> Result<Scored> {
         if choices.len() == 1 && !self.policy.needs().forced {
             return Ok(Scored { choices, scores: vec![0.0], question: None });
         }
@@ -134,11 +145,10 @@ impl<'a> Problem<'a> {
     }
 
     /// Appends a step, and has the policy take the elements of its set. The decision on these, if one was asked for.
-    pub(super) fn extend(
-        &mut self,
-        partial: &mut PartialPlan,
-        successor: Successor,
-    ) -> Result<Option<Decision>> {
+    ///
+    /// # Errors
+    /// As [`choose`](Problem::choose).
+    pub fn extend(&mut self, partial: &mut PartialPlan, successor: Successor) -> Result<Option<Decision>> {
         partial.push(Step::of(successor.action).with_outcome(successor.outcome), successor.to);
         let Some(question) = self.questions.ask_set(self.plans, partial)? else { return Ok(None) };
         let answer = self.answer(&question)?;
@@ -173,32 +183,38 @@ impl<'a> Problem<'a> {
     }
 
     /// Keeps an event, if events are to be kept.
-    pub(super) fn note(&mut self, event: impl FnOnce() -> Event) {
+    pub fn note(&mut self, event: impl FnOnce() -> Event) {
         if self.options.trace {
             self.trace.push(event());
         }
     }
 
-    /// The outcome with what was counted and kept so far.
-    pub(super) fn outcome(&mut self) -> Outcome {
+    /// An outcome without a plan, with what was counted and kept so far.
+    pub fn outcome(&mut self) -> Outcome {
         Outcome { questions: self.asked, trace: std::mem::take(&mut self.trace), ..Outcome::default() }
     }
 }
 
 /// A choice that a policy took.
-pub(super) struct Chosen {
-    pub(super) choice: Choice,
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The choice.
+    pub choice: Choice,
     /// How many there were.
-    pub(super) choices: usize,
-    pub(super) score: Option<f64>,
-    /// `None` for a choice that was not asked for.
-    pub(super) decision: Option<Decision>,
+    pub choices: usize,
+    /// The natural logarithm of its probability under the policy, where it is known; 0 where it was the only one.
+    pub score: Option<f64>,
+    /// The decision; `None` where there was nothing to ask.
+    pub decision: Option<Decision>,
 }
 
 /// Choices with their scores.
-pub(super) struct Scored {
-    pub(super) choices: Vec<Choice>,
-    pub(super) scores: Vec<f64>,
-    /// `None` for a choice that was not asked for.
-    pub(super) question: Option<Question>,
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// The choices.
+    pub choices: Vec<Choice>,
+    /// The natural logarithm of the probability of each.
+    pub scores: Vec<f64>,
+    /// The question; `None` where there was nothing to ask.
+    pub question: Option<Question>,
 }
