@@ -60,6 +60,7 @@ pub mod cli;
 pub mod decode;
 pub mod diagnostic;
 pub mod error;
+pub mod flows;
 pub mod grammar;
 pub mod limits;
 pub mod mask;

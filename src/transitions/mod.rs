@@ -9,7 +9,8 @@
 //! - `distance`: shortest and cheapest ways to acceptance ([`Distances`]);
 //! - `repair`: the accepted word with the least edit distance from a given one ([`repair`]);
 //! - `verify`: the first letter of a given word that is wrong, and what was feasible there ([`verify`]);
-//! - `graph`: the reachable part as nodes and edges ([`Graph`]).
+//! - `graph`: the reachable part as nodes and edges ([`Graph`]);
+//! - `minimize`: the least automaton of such a graph ([`minimize`]).
 //!
 //! A label may be a set of letters, such as a class of bytes. Counts, distances and graphs need labels only; what reads or
 //! writes words also needs [`Letters`].
@@ -18,6 +19,7 @@ mod count;
 mod distance;
 mod graph;
 mod list;
+mod minimize;
 mod repair;
 mod sample;
 mod verify;
@@ -26,6 +28,7 @@ pub use count::{Count, Counts};
 pub use distance::{Bounds, Distance, Distances, Indexed, Measure, costs_from_start, shortest};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use list::List;
+pub use minimize::minimize;
 pub use repair::{Alignment, Repaired, repair};
 pub(crate) use sample::below;
 pub use sample::{Sample, sample};

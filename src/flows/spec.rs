@@ -1,0 +1,50 @@
+//! A domain's plans as a plan spec: a DFA over APIs, for everything that reads specs.
+
+use super::automaton::FlowAutomaton;
+use crate::error::Result;
+use crate::transitions::{Graph, minimize};
+use serde_json::{Map, Value, json};
+
+/// The automaton as an automaton spec of kind `dfa` in JSON. Its symbols are the APIs, its words plans after the prelude with
+/// `, ` between calls; it is the least automaton.
+///
+/// # Errors
+/// Limits: `plan_states` bounds the states.
+pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
+    let graph = minimize(&Graph::of(automaton, usize::MAX)?);
+    let domain = automaton.domain();
+    let mut symbols = Map::new();
+    let mut transitions = Vec::new();
+    let state = |number: usize| format!("q{number}");
+    for edge in &graph.edges {
+        let Some(to) = edge.to else { continue };
+        let names: Vec<&str> = edge.labels.iter().map(|&api| domain.apis[api].name.as_str()).collect();
+        transitions.push(json!({ "from": state(edge.from), "input": names, "to": state(to) }));
+    }
+    for api in &domain.apis {
+        let data =
+            |places: &[usize]| places.iter().map(|&place| domain.data[place].clone()).collect::<Vec<_>>();
+        symbols.insert(
+            api.name.clone(),
+            json!({
+                "text": format!("{}()", api.name),
+                "label": api.name,
+                "outputs": data(&api.outputs),
+                "aliases": api.aliases.iter().map(|alias| format!("{alias}()")).collect::<Vec<_>>(),
+            }),
+        );
+    }
+    let accepting = graph.nodes.iter().enumerate().filter(|(_, node)| node.is_accepting);
+    let accepting: Vec<String> = accepting.map(|(number, _)| state(number)).collect();
+    let states: Vec<String> = (0..graph.nodes.len()).map(state).collect();
+    Ok(json!({
+        "kind": "dfa",
+        "name": domain.name,
+        "separator": ", ",
+        "symbols": symbols,
+        "states": states,
+        "start": state(0),
+        "accepting": accepting,
+        "transitions": transitions,
+    }))
+}
