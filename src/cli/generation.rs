@@ -81,7 +81,7 @@ struct Made {
     /// of each token, if they were asked for
     log_probabilities: Vec<f64>,
     log_probability: Option<f64>,
-    /// none of a beam search, whose hypotheses share their runs
+    /// none of outputs that share their runs of the model
     timings: Option<Timings>,
 }
 
@@ -156,7 +156,7 @@ fn ranked_outputs(
     }
     let samples = arguments.search.best_of.map_or(1, count);
     let found = best_of(model, vocabulary, constraint, prompt, &options, samples, exponent)?;
-    Ok(found.into_iter().map(Made::of).collect())
+    Ok(found.into_iter().map(|generation| Made { timings: None, ..Made::of(generation) }).collect())
 }
 
 fn options(arguments: &Arguments, session: &Session) -> GenerationOptions {

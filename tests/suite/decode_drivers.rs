@@ -325,7 +325,7 @@ proptest! {
 /// Proposes what a generation without drafts gave, wrongly in places.
 struct Oracle {
     tokens: Vec<u32>,
-    /// of 99 tokens so many are right
+    /// how many of 99 tokens are right
     right: u64,
     random: u64,
 }

@@ -1,0 +1,173 @@
+//! A language model of one's own, and the ways to drive it: `cargo run --example decoders`.
+//!
+//! The model counts pairs of letters in a sentence, so everything here runs without a file.
+#![allow(clippy::print_stdout)] // an example talks to its user
+
+use grammata::decode::{
+    BeamOptions, Decoder, Event, Feed, GenerationOptions, Logits, Model, NgramDraft, Poll, SamplingParams,
+    SequenceId, Sequences, beam_search, best_of, check_batch, check_truncate, speculative,
+};
+use grammata::syntax::regex;
+use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
+use grammata::{Compiler, Matcher, Result};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The token that ends a text; tokens 0 to 127 are ASCII characters.
+const END: u32 = 128;
+
+fn main() -> Result<()> {
+    let tokens = (0..END as u8).map(|byte| vec![byte]);
+    let end = TokenId::new(END);
+    let vocabulary =
+        Arc::new(VocabularyBuilder::from_tokens(tokens).special(end, "<end>").eos([end]).build()?);
+    let grammar = regex::compile("(the|these|other|nine) (cats?|hens?|ants?)", &regex::Options::default())?;
+    let matcher = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar)?.matcher();
+    let mut model = Letters::of("the hen and the other cats then ran in the rain");
+    let prompt = [u32::from(b' ')];
+    stream(&mut model, &vocabulary, &matcher, &prompt)?;
+    several(&mut model, &vocabulary, &matcher, &prompt)?;
+    serve(&mut model, &vocabulary, &matcher, &prompt)
+}
+
+/// A model: the state of each sequence, here its tokens; a transformer keeps its caches there.
+struct Letters {
+    /// how often each token follows each
+    pairs: Vec<Vec<f32>>,
+    sequences: Sequences<Vec<u32>>,
+    rows: Vec<Vec<f32>>,
+}
+
+impl Letters {
+    fn of(text: &str) -> Letters {
+        let mut pairs = vec![vec![0.01; END as usize + 1]; END as usize + 1];
+        let mut count = |a: u8, b: u8| pairs[usize::from(a)][usize::from(b)] += 1.0;
+        text.as_bytes().windows(2).for_each(|pair| count(pair[0], pair[1]));
+        Letters { pairs, sequences: Sequences::new(), rows: Vec::new() }
+    }
+}
+
+impl Model for Letters {
+    fn vocabulary_size(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn context_length(&self) -> Option<usize> {
+        None
+    }
+
+    fn open(&mut self) -> Result<SequenceId> {
+        Ok(self.sequences.open(Vec::new()))
+    }
+
+    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
+        let copy = self.sequences.get(sequence)?.clone();
+        Ok(self.sequences.open(copy))
+    }
+
+    fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
+        check_truncate(self, sequence, length)?;
+        self.sequences.get_mut(sequence)?.truncate(length);
+        Ok(())
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.sequences.close(sequence);
+    }
+
+    fn length(&self, sequence: SequenceId) -> Result<usize> {
+        Ok(self.sequences.get(sequence)?.len())
+    }
+
+    fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
+        check_batch(self, batch)?; // refuses what would leave some sequences moved and others not
+        self.rows.clear();
+        for feed in batch {
+            self.sequences.get_mut(feed.sequence)?.extend(feed.tokens);
+            for place in feed.rows.places(feed.tokens.len()) {
+                let counts = &self.pairs[feed.tokens[place] as usize];
+                self.rows.push(counts.iter().map(|count| count.ln()).collect());
+            }
+        }
+        Ok(Logits::Host(self.rows.iter().map(Vec::as_slice).collect()))
+    }
+}
+
+/// One output, event by event. The caller may stop at any of them.
+fn stream(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
+    let options =
+        GenerationOptions { end_tokens: vec![END], log_probabilities: true, ..GenerationOptions::default() };
+    let constraint = Box::new(matcher.fork());
+    let mut decoder = Decoder::new(model, vocabulary, Some(constraint), prompt, &options)?;
+    loop {
+        match decoder.next(model)? {
+            Event::Text(piece) => print!("{piece}"),
+            Event::Token(token) if token.forced => print!("_"), // no choice: the model was not asked
+            Event::Token(_) => {}
+            Event::Finished(reason) => {
+                println!(" [{reason}]");
+                break;
+            }
+        }
+    }
+    let generation = decoder.close(model);
+    println!("{}: log-probability {:.2}", generation.text, generation.log_probability());
+    Ok(())
+}
+
+/// The best of several outputs, and one with fewer runs of the model.
+fn several(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
+    let options = BeamOptions { width: 3, end_tokens: vec![END], ..BeamOptions::default() };
+    for hypothesis in beam_search(model, vocabulary, Some(matcher), prompt, &options)? {
+        println!("beam: {} {:.2}", hypothesis.text, hypothesis.log_probability);
+    }
+    let sampling = SamplingParams { temperature: 1.0, seed: 7, ..SamplingParams::default() };
+    let options = GenerationOptions { sampling, end_tokens: vec![END], ..GenerationOptions::default() };
+    // 8 samples, ranked by the mean log-probability of a token
+    let samples = best_of(model, vocabulary, Some(matcher), prompt, &options, 8, 1.0)?;
+    println!("best of 8: {}", samples[0].text);
+    // each run verifies up to 4 tokens that followed the same letters before
+    let mut draft = NgramDraft::default();
+    let drafted = speculative(model, vocabulary, Some(&mut matcher.fork()), prompt, &options, &mut draft, 4)?;
+    println!("with drafts: {} in {} runs", drafted.text, 1 + drafted.timings.model_steps);
+    Ok(())
+}
+
+/// A loop of one's own: decoders come and go, and all that wait for logits share one batch.
+fn serve(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
+    let mut decoders: Vec<Decoder<'_>> = Vec::new();
+    for seed in 0..4 {
+        let sampling = SamplingParams { temperature: 1.0, seed, ..SamplingParams::default() };
+        let options = GenerationOptions { sampling, end_tokens: vec![END], ..GenerationOptions::default() };
+        let constraint = Box::new(matcher.fork());
+        decoders.push(Decoder::new(model, vocabulary, Some(constraint), prompt, &options)?);
+    }
+    while !decoders.is_empty() {
+        let mut waiting = Vec::new();
+        for mut decoder in decoders {
+            let reason = loop {
+                match decoder.poll()? {
+                    Poll::Feed => break None,
+                    Poll::Event(Event::Finished(reason)) => break Some(reason),
+                    Poll::Event(_) => {} // to the client of this decoder
+                }
+            };
+            match reason {
+                None => waiting.push(decoder),
+                Some(_) => println!("served: {}", decoder.close(model).text),
+            }
+        }
+        let batch: Vec<Feed<'_>> = waiting.iter().map(Decoder::feed).collect();
+        let start = Instant::now();
+        let logits = model.feed(&batch)?;
+        let time: Duration = start.elapsed();
+        let mut row = 0;
+        for decoder in &mut waiting {
+            let rows = decoder.row_count();
+            decoder.supply(&logits, row, time)?;
+            row += rows;
+        }
+        decoders = waiting;
+    }
+    Ok(())
+}
