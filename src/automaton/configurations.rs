@@ -74,11 +74,12 @@ impl TransitionSystem for Configurations<'_> {
         self.start
     }
 
+    /// By the last of their bytes.
     fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, ByteSet>>) -> Result<()> {
         let first = into.len();
         let one_by_one = self.tables.remembers(at.configuration) || !at.names.is_outside();
         let automaton = self.automaton;
-        for &byte in automaton.distinguished(one_by_one) {
+        for &byte in automaton.distinguished(one_by_one).iter().rev() {
             let Some(to) = self.step(*at, byte)? else { continue };
             let bytes = match one_by_one {
                 true => ByteSet::range(byte, byte),
@@ -89,6 +90,8 @@ impl TransitionSystem for Configurations<'_> {
                 None => into.push(Transition { label: bytes, to }),
             }
         }
+        // the quote that ends a string so comes before the characters that do not: paths stay short
+        into[first..].reverse();
         Ok(())
     }
 

@@ -24,7 +24,9 @@ pub struct Graph {
 /// Limits.
 pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) -> Result<Graph> {
     let mut configurations = Configurations::new(automaton)?;
-    let graph = transitions::Graph::of(&mut configurations, max_configurations)?;
+    let graph = transitions::Graph::of(&mut configurations, max_configurations, |transitions| {
+        transitions.sort_by_key(|transition| transition.label.iter().next());
+    })?;
     let mut dot = "digraph automaton {\n  rankdir=LR;\n".to_owned();
     for (number, node) in graph.nodes.iter().enumerate() {
         let mut rules: Vec<&str> = Vec::new();

@@ -36,7 +36,7 @@ impl PlanAutomaton {
             None => FxHashMap::default(),
         };
         let mut cheapest = Cheapest { plans: self, costs, dead_ends };
-        let graph = Graph::of(&mut cheapest, most)?;
+        let graph = Graph::of(&mut cheapest, most, |_| {})?;
         let mut dot = "digraph plans {\n  rankdir=LR;\n".to_owned();
         for (number, node) in graph.nodes.iter().enumerate() {
             let shape = if node.is_accepting { "doublecircle" } else { "circle" };

@@ -22,7 +22,7 @@ pub struct GraphEdge<L> {
     pub from: usize,
     /// The node after; `None` for one that is left out because there are too many.
     pub to: Option<usize>,
-    /// Their labels, in the order in which the system gives them.
+    /// Their labels, in order.
     pub labels: Vec<L>,
 }
 
@@ -31,18 +31,22 @@ pub struct GraphEdge<L> {
 pub struct Graph<S, L> {
     /// In the order in which a search breadth first finds them.
     pub nodes: Vec<GraphNode<S>>,
-    /// By the nodes that they leave, and then in the order in which the system gives them.
+    /// By the nodes that they leave, and then by the first of their labels.
     pub edges: Vec<GraphEdge<L>>,
     /// Whether states are left out.
     pub is_truncated: bool,
 }
 
 impl<S: Clone + Eq + Hash, L> Graph<S, L> {
-    /// The graph of at most `most` states, at least the start.
+    /// The graph of at most `most` states, at least the start. Transitions of a state are first put in order by `sort`.
     ///
     /// # Errors
     /// Limits of the system.
-    pub fn of<T: TransitionSystem<State = S, Label = L>>(system: &mut T, most: usize) -> Result<Graph<S, L>> {
+    pub fn of<T: TransitionSystem<State = S, Label = L>>(
+        system: &mut T,
+        most: usize,
+        sort: impl Fn(&mut [Transition<S, L>]),
+    ) -> Result<Graph<S, L>> {
         let start = system.start();
         let mut numbers: FxHashMap<T::State, usize> = FxHashMap::from_iter([(start.clone(), 0)]);
         let mut queue = VecDeque::from([start]);
@@ -53,6 +57,7 @@ impl<S: Clone + Eq + Hash, L> Graph<S, L> {
             let mut targets: Vec<(T::State, Vec<L>)> = Vec::new();
             let mut places: FxHashMap<T::State, usize> = FxHashMap::default();
             system.successors(&state, &mut successors)?;
+            sort(&mut successors);
             for Transition { label, to } in successors.drain(..) {
                 let place = *places.entry(to.clone()).or_insert(targets.len());
                 match targets.get_mut(place) {

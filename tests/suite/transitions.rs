@@ -639,7 +639,7 @@ fn graphs_have_what_is_reachable() {
         let (all, _) = table.concrete();
         let states: BTreeSet<State> =
             all.iter().map(|(base, used)| State { base: *base, used: used.len() }).collect();
-        let graph = Graph::of(&mut table, 100).unwrap();
+        let graph = Graph::of(&mut table, 100, |_| {}).unwrap();
         assert!(!graph.is_truncated);
         assert_eq!(graph.nodes[0].state, State { base: 0, used: 0 });
         assert_eq!(graph.nodes.iter().map(|node| node.state).collect::<BTreeSet<_>>(), states, "{table:?}");
@@ -673,7 +673,7 @@ fn graphs_have_what_is_reachable() {
             costs_from_start(&mut table, 3, 1_000).unwrap().into_iter().collect();
         assert_eq!(found, costs, "{table:?}");
         for most in 1..graph.nodes.len() {
-            let part = Graph::of(&mut table, most).unwrap();
+            let part = Graph::of(&mut table, most, |_| {}).unwrap();
             assert!(part.is_truncated && part.nodes == graph.nodes[..most], "{table:?}");
         }
     }
