@@ -91,7 +91,8 @@ impl TransitionSystem for Table {
         &State { base, used }: &State,
         into: &mut Vec<Transition<State, Label>>,
     ) -> Result<()> {
-        for symbol in 0..=SYMBOLS {
+        // not in the order of letters: what lists them must sort them
+        for symbol in (0..=SYMBOLS).rev() {
             let used_after = used + usize::from(symbol == POOL);
             if let Some(to) = self.to[base][symbol].filter(|_| used_after <= POOLED) {
                 let left = if symbol == POOL { POOLED - used } else { self.letters[symbol] };
