@@ -1,7 +1,7 @@
 //! The plan automaton: the transition system of a spec over actions, with the bound on what a plan may cost.
 
-use super::partial::Step;
 use super::states::{ActionLabel, Edge, PlanState, States};
+use super::step::Step;
 use crate::automaton::Automaton;
 use crate::error::Result;
 use crate::limits::Limits;

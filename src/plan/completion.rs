@@ -1,7 +1,8 @@
 //! The shortest and the cheapest completion of a walk.
 
 use super::automaton::PlanAutomaton;
-use super::partial::{PartialPlan, Plan, Step, Successor};
+use super::partial::{PartialPlan, Successor};
+use super::step::{Plan, Step};
 use crate::error::Result;
 
 /// What a completion should have least of.

@@ -5,7 +5,7 @@
 //! as far as a budget goes.
 
 use super::automaton::PlanAutomaton;
-use super::partial::Plan;
+use super::step::Plan;
 use crate::error::{ErrorKind, Result};
 use crate::syntax::automaton_spec::{Rule, Spec};
 use crate::transitions::Completable;

@@ -1,7 +1,7 @@
 //! All plans, one after the other.
 
 use super::automaton::PlanAutomaton;
-use super::partial::Plan;
+use super::step::Plan;
 use crate::error::Result;
 use crate::transitions::List;
 

@@ -1,6 +1,5 @@
 //! The errors of plans.
 
-use super::question::Choice;
 use crate::diagnostic::{Diagnostic, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
@@ -87,12 +86,12 @@ pub(super) fn bad_heuristic(found: usize, choices: usize) -> Error {
 }
 
 /// The choices of a question, as far as a line goes.
-fn list(choices: &[Choice]) -> String {
+fn list(choices: &[impl AsRef<str>]) -> String {
     let shown: Vec<String> = choices
         .iter()
         .zip(1..)
         .take(12)
-        .map(|(choice, number)| format!("{number} (`{}`)", excerpt(&choice.label)))
+        .map(|(choice, number)| format!("{number} (`{}`)", excerpt(choice.as_ref())))
         .collect();
     match choices.len() {
         0..=12 => shown.join(", "),
@@ -100,14 +99,14 @@ fn list(choices: &[Choice]) -> String {
     }
 }
 
-pub(super) fn script_ended(question: usize, choices: &[Choice]) -> Error {
+pub(super) fn script_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
     let diagnostic = Diagnostic::new("plan/no-answer", format!("there is no answer to question {question}"))
         .allowed(list(choices))
         .help("add an answer for every question");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-pub(super) fn input_ended(question: usize, choices: &[Choice]) -> Error {
+pub(super) fn input_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
     let message = format!("the input ended before question {question} was answered");
     let diagnostic = Diagnostic::new("plan/no-answer", message)
         .allowed(list(choices))
@@ -121,7 +120,7 @@ pub(super) fn quit(question: usize) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[Choice]) -> Error {
+pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[impl AsRef<str>]) -> Error {
     let message = format!("the answer to question {question} is none of its choices");
     let diagnostic = Diagnostic::new("plan/wrong-answer", message)
         .found(answer)

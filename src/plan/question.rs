@@ -2,7 +2,8 @@
 
 use super::automaton::PlanAutomaton;
 use super::errors;
-use super::partial::{PartialPlan, Plan, Step, Successor};
+use super::partial::{PartialPlan, Successor};
+use super::step::{Plan, Step};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::syntax::automaton_spec::{Direction, ParameterValue, Spec, Symbol};
@@ -47,6 +48,13 @@ pub struct Choice {
     pub completable: Option<Completable>,
     /// The fewest steps from there to a finished plan, if the policy wants to know.
     pub steps_left: Option<u64>,
+}
+
+/// The label.
+impl AsRef<str> for Choice {
+    fn as_ref(&self) -> &str {
+        &self.label
+    }
 }
 
 impl Choice {

@@ -3,7 +3,8 @@
 use super::arguments::{ArgumentChecker, WrongArguments};
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
-use super::partial::{ARROW, PartialPlan, Plan, Step};
+use super::partial::PartialPlan;
+use super::step::{ARROW, Plan, Step};
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Direction, Spec, Symbol};
 use rustc_hash::FxHashSet;

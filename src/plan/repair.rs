@@ -2,8 +2,8 @@
 
 use super::automaton::PlanAutomaton;
 use super::errors;
-use super::partial::{Plan, Step};
 use super::read::ReadPlan;
+use super::step::{Plan, Step};
 use super::verify::PlanWord;
 use crate::error::Result;
 use crate::syntax::automaton_spec::Direction;

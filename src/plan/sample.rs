@@ -2,7 +2,7 @@
 
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
-use super::partial::Plan;
+use super::step::Plan;
 use crate::error::{ErrorKind, Result};
 use crate::transitions::{Counts, Sample, sample};
 use rand::SeedableRng;

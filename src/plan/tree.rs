@@ -1,6 +1,6 @@
 //! A plan as a tree: which step works on the output of which.
 
-use super::partial::Plan;
+use super::step::Plan;
 use crate::syntax::automaton_spec::{Direction, Spec};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;

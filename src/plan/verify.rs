@@ -2,8 +2,8 @@
 
 use super::automaton::PlanAutomaton;
 use super::errors;
-use super::partial::{Plan, Step};
 use super::read::{ReadPlan, ReadStep};
+use super::step::{Plan, Step};
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Direction, Spec};
 use crate::transitions::{Word, WordVerdict, verify, verify_reversed};

@@ -17,7 +17,7 @@ pub use depth_first::{Backtracking, Greedy};
 pub use problem::{Chosen, Offered, Problem, Scored};
 
 use super::episodes::Decision;
-use super::partial::{Plan, Step};
+use super::step::{Plan, Step};
 use crate::error::Result;
 
 /// Finds a plan with the help of a policy.

@@ -5,9 +5,10 @@ use crate::error::Result;
 use crate::plan::automaton::PlanAutomaton;
 use crate::plan::episodes::Decision;
 use crate::plan::errors;
-use crate::plan::partial::{PartialPlan, Step, Successor};
+use crate::plan::partial::{PartialPlan, Successor};
 use crate::plan::policy::{Answer, Policy};
 use crate::plan::question::{Choice, Question, Questions};
+use crate::plan::step::Step;
 use crate::transitions::Completable;
 
 /// A spec's automaton, a policy and the bounds of a search. It counts the questions and keeps the trace.
