@@ -4,8 +4,10 @@ use super::report::translated;
 use crate::diagnostic::Diagnostic;
 use crate::error::{CUT, Error};
 use clap::builder::styling::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 fn line(color: AnsiColor, word: &str, rest: &str) {
@@ -51,9 +53,24 @@ pub(super) struct Progress {
 impl Progress {
     /// Begins `what` (a participle: "reading the tokenizer").
     pub(super) fn start(what: &'static str) -> Progress {
+        Progress::with(what, ProgressStyle::with_template("{spinner} {msg} {elapsed}").ok())
+    }
+
+    /// Begins `what`, in which a language model is fed the tokens that `tokens` counts.
+    #[cfg_attr(not(feature = "ort"), allow(dead_code))]
+    pub(super) fn with_tokens(what: &'static str, tokens: Arc<AtomicUsize>) -> Progress {
+        let count = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+            // what is drawn is best effort
+            let _ = write!(out, "{}", tokens.load(Ordering::Relaxed));
+        };
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}, {tokens} tokens");
+        Progress::with(what, style.ok().map(|style| style.with_key("tokens", count)))
+    }
+
+    fn with(what: &'static str, style: Option<ProgressStyle>) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner().with_message(what);
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            if let Some(style) = style {
                 bar.set_style(style);
             }
             bar.enable_steady_tick(Duration::from_millis(120));

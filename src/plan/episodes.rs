@@ -35,6 +35,13 @@ impl Decision {
     }
 }
 
+impl Decision {
+    /// The labels of the choices taken.
+    pub fn chosen(&self) -> Vec<&str> {
+        self.taken.iter().filter_map(|&place| self.options.get(place)).map(String::as_str).collect()
+    }
+}
+
 /// A finished plan of a task: the decisions that made it, and its reward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
@@ -45,7 +52,7 @@ pub struct Episode {
 }
 
 /// The episodes of one task as rows for a trainer, a row for each decision: `task`, `sample` (the episode's place), `step`,
-/// `prompt`, `options` and `completion` (texts), `logprob` of the completion under the policy or null, `reward` of the plan,
+/// `prompt`, `options` and `completion` (texts), `chosen` (the options taken), `logprob` of the completion under the policy or null, `reward` of the plan,
 /// and `advantage`, the reward less the mean of the task's episodes, which is REINFORCE's baseline.
 pub fn policy_rows(task: &str, episodes: &[Episode]) -> Vec<Value> {
     let mut rows = Vec::new();
@@ -61,6 +68,7 @@ pub fn policy_rows(task: &str, episodes: &[Episode]) -> Vec<Value> {
                 "prompt": decision.prompt,
                 "options": decision.options,
                 "completion": decision.completion,
+                "chosen": decision.chosen(),
                 "logprob": decision.log_probability,
                 "reward": episode.reward,
                 "advantage": advantage,

@@ -47,6 +47,7 @@ mod plan_cli;
 mod plan_conflicts;
 mod plan_data;
 mod plan_model;
+mod plan_model_rows;
 mod plan_rules;
 mod plan_search;
 mod plan_specs;

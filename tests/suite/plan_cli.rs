@@ -133,6 +133,70 @@ fn policy_data_has_a_row_for_each_choice() {
 }
 
 #[test]
+fn rows_say_what_was_chosen_and_how_probable_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.jsonl");
+    let more = ["--policy", "random", "--samples", "4", "--reward", "grep -o a3 | wc -l", "--json"];
+    let data = ["--policy-data", path.to_str().unwrap(), "--param", "inputs=image", "--task", "Restore."];
+    let arguments: Vec<&str> =
+        ["plan", "run", "grammars/openagi"].iter().chain(&more).chain(&data).copied().collect();
+    let found = run(&arguments);
+    assert_eq!(found.code, 0, "{}", found.err);
+    let lines =
+        |text: &str| -> Vec<Value> { text.lines().map(|line| serde_json::from_str(line).unwrap()).collect() };
+    let plans = lines(&found.out);
+    let rewards: Vec<f64> = plans.iter().map(|plan| plan["reward"].as_f64().unwrap()).collect();
+    for (plan, reward) in plans.iter().zip(&rewards) {
+        let denoised = plan["steps"].as_array().unwrap().iter().filter(|step| *step == "a3").count();
+        assert_eq!(*reward, denoised as f64, "{plan}");
+    }
+    let mean = rewards.iter().sum::<f64>() / 4.0;
+    let rows = lines(&std::fs::read_to_string(&path).unwrap());
+    let samples: std::collections::BTreeSet<u64> =
+        rows.iter().map(|row| row["sample"].as_u64().unwrap()).collect();
+    assert_eq!(samples.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    for row in &rows {
+        let options = row["options"].as_array().unwrap();
+        let reward = rewards[row["sample"].as_u64().unwrap() as usize];
+        assert_eq!((&row["task"], row["reward"].as_f64()), (&Value::from("Restore."), Some(reward)));
+        assert!((row["advantage"].as_f64().unwrap() - (reward - mean)).abs() < 1e-12, "{row}");
+        assert!((row["logprob"].as_f64().unwrap() + (options.len() as f64).ln()).abs() < 1e-12, "{row}");
+        let number: usize = row["completion"].as_str().unwrap().parse().unwrap();
+        assert_eq!(row["chosen"], Value::from(vec![options[number - 1].clone()]));
+    }
+}
+
+#[test]
+fn a_reward_command_reads_the_plan_and_must_write_a_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json");
+    let spec = ["plan", "run", "grammars/openagi", "--param", "inputs=image", "--json", "--reward"];
+    let rewarded = |command: &str| run(&spec.iter().copied().chain([command]).collect::<Vec<_>>());
+    let found = rewarded(&format!("cat > {}; echo 2.5 and more", path.display()));
+    let written: Value = serde_json::from_str(&found.out).unwrap();
+    assert_eq!((found.code, written["reward"].as_f64()), (0, Some(2.5)), "{}", found.err);
+    let read: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((&read["steps"], &read["task"]), (&written["steps"], &written["task"]));
+    assert!(read["cost"].is_u64(), "{read}");
+    let wrong = [
+        ("exit 3", "exit status: 3"),
+        ("true", "cli/reward"),
+        ("echo good", "good"),
+        ("echo inf", "inf"),
+        ("echo NaN", "NaN"),
+        ("echo 1; exit 1", "exit status: 1"),
+        ("/no/such/command", "exit status: 127"),
+    ];
+    for (command, says) in wrong {
+        let found = rewarded(command);
+        let error =
+            found.err.lines().skip_while(|line| !line.starts_with("error")).collect::<Vec<_>>().join("\n");
+        assert!(error.starts_with("error[cli/reward]") && error.contains(says), "{command}: {}", found.err);
+        assert_ne!(found.code, 0, "{command}");
+    }
+}
+
+#[test]
 fn a_dialogue_ends_with_its_input() {
     let ask = |input: &str| run_with(&["plan", "run", "grammars/daily-plan", "--policy", "ask"], input);
     let ended = ask("1\n");
@@ -228,19 +292,28 @@ fn a_model_varies_its_samples() {
     let spec = "kind = 'cfg'\nsymbols = ['a', 'b', 'c', 'd']\nstart = 's'\nrules = { s = ['x x x x'], x = ['a', 'b', 'c', 'd'] }\n\
         [templates]\nprogress = ''\nquestion = '{{ steps | length }}?'";
     let short = file(&folder, "spec.toml", spec);
-    let samples = |temperature: &str| {
+    let samples = |mode: &str, temperature: &str| {
         let spec = ["plan", "run", &short, "--samples", "4", "--json"];
-        let more = ["--temperature", temperature, "--seed", "3"];
+        let more = ["--prompt-mode", mode, "--orders", "2", "--temperature", temperature, "--seed", "3"];
         let run = run(&spec.iter().chain(&MODEL).chain(&more).copied().collect::<Vec<_>>());
         assert_eq!(run.code, 0, "{}", run.err);
         let plans =
             run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["steps"].to_string());
         (plans.collect::<std::collections::BTreeSet<_>>().len(), run.err)
     };
-    let (greedy, note) = samples("0");
-    assert_eq!(greedy, 1);
-    assert!(note.contains("all 4 plans are the same: --temperature T"), "{note}");
-    assert!(samples("1.5").0 > 1);
+    for mode in ["answer", "likelihood", "text", "open"] {
+        let (greedy, note) = samples(mode, "0");
+        assert_eq!(greedy, 1, "{mode}");
+        assert!(note.contains("all 4 plans are the same: --temperature T"), "{mode}: {note}");
+        assert!(samples(mode, "1.5").0 > 1, "{mode}");
+        let long = "x".repeat(400);
+        let task = ["plan", "run", "grammars/openagi", "--task", &long, "--prompt-mode", mode];
+        let found = run(&task.iter().chain(&MODEL).copied().collect::<Vec<_>>());
+        assert!(found.err.contains("error[plan/model]"), "{mode}: {}", found.err);
+        assert!(found.err.contains("128 tokens, the context of the model"), "{mode}: {}", found.err);
+    }
+    let found = run(&["plan", "run", &short, "--orders", "0"]);
+    assert!(found.err.contains("--orders"), "{}", found.err);
 }
 
 #[test]

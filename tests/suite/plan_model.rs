@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// Tokens of more than a byte, after the 256 bytes.
 const MERGED: [&str; 3] = ["12", "20", "1"];
 const END: u32 = 259;
-const WIDTH: usize = 260;
+pub(crate) const WIDTH: usize = 260;
 
-fn vocabulary() -> Arc<Vocabulary> {
+pub(crate) fn vocabulary() -> Arc<Vocabulary> {
     let bytes = (0..=255u8).map(|byte| vec![byte]);
     let tokens = bytes.chain(MERGED.map(|text| text.as_bytes().to_vec()));
     let built = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(END), "<end>");
@@ -22,7 +22,7 @@ fn vocabulary() -> Arc<Vocabulary> {
 }
 
 /// Logits that look random and depend on every token of the sequence.
-fn noise(sequence: &[u32]) -> Vec<f32> {
+pub(crate) fn noise(sequence: &[u32]) -> Vec<f32> {
     let seed = sequence.iter().fold(17u64, |hash, &token| mixed(hash ^ u64::from(token)));
     (0..WIDTH as u64).map(|token| (mixed(seed ^ token << 20) % 6000) as f32 / 1000.0 - 3.0).collect()
 }
@@ -35,7 +35,7 @@ fn mixed(seed: u64) -> u64 {
 }
 
 /// Gives each byte after a text its probability; tokens that are not named share what is left.
-fn script(after: fn(&str) -> Vec<(char, f32)>) -> impl FnMut(&[u32]) -> Vec<f32> {
+pub(crate) fn script(after: fn(&str) -> Vec<(char, f32)>) -> impl FnMut(&[u32]) -> Vec<f32> {
     move |sequence| {
         let text: String = sequence.iter().filter_map(|&token| char::from_u32(token)).collect();
         let named = after(text.rsplit('?').next().unwrap());
@@ -67,7 +67,7 @@ fn worded(labels: &[String], order: &[usize], form: AnswerForm) -> String {
     if form == AnswerForm::Open { "which?".to_owned() } else { format!("{} which?", list.join("/")) }
 }
 
-fn form(mode: PromptMode) -> AnswerForm {
+pub(crate) fn form(mode: PromptMode) -> AnswerForm {
     match mode {
         PromptMode::Answer | PromptMode::Likelihood => AnswerForm::Number,
         PromptMode::Text => AnswerForm::Text,
@@ -75,7 +75,7 @@ fn form(mode: PromptMode) -> AnswerForm {
     }
 }
 
-fn options(mode: PromptMode, orders: usize) -> PromptOptions {
+pub(crate) fn options(mode: PromptMode, orders: usize) -> PromptOptions {
     PromptOptions { mode, orders, sampling: SamplingParams::default() }
 }
 
@@ -90,23 +90,23 @@ fn strs(texts: &[String]) -> Vec<&str> {
 // ---- the naive reference
 
 /// The probability of the token after a sequence.
-fn softmax(logits: &[f32], token: u32) -> f64 {
+pub(crate) fn softmax(logits: &[f32], token: u32) -> f64 {
     let all: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
     f64::from(logits[token as usize]).exp() / all
 }
 
 /// The probability of tokens after a prompt, one after the other.
-fn probability(prompt: &[u32], tokens: &[u32]) -> f64 {
+pub(crate) fn probability(prompt: &[u32], tokens: &[u32]) -> f64 {
     let each = |place: usize| softmax(&noise(&[prompt, &tokens[..place]].concat()), tokens[place]);
     (0..tokens.len()).map(each).product()
 }
 
-fn bytes(text: &str) -> Vec<u32> {
+pub(crate) fn bytes(text: &str) -> Vec<u32> {
     text.bytes().map(u32::from).collect()
 }
 
 /// A number in tokens, the longest first.
-fn spelled(number: &str) -> Vec<u32> {
+pub(crate) fn spelled(number: &str) -> Vec<u32> {
     let mut tokens = vec![];
     let mut rest = number;
     while !rest.is_empty() {
@@ -127,14 +127,17 @@ fn number_probability(prompt: &[u32], number: &str, count: usize) -> f64 {
     let tokens = spelled(number);
     let logits = noise(&[prompt, &tokens].concat());
     let texts = (0..256u32).map(|byte| char::from(byte as u8).to_string()).chain(MERGED.map(str::to_owned));
-    let longer =
-        |text: &str| (1..=count).any(|other| other.to_string().starts_with(&format!("{number}{text}")));
+    let numbers = numbered(count);
+    let longer = |text: &str| {
+        let longer = format!("{number}{text}");
+        numbers.iter().any(|other| other.starts_with(&longer))
+    };
     let others: f64 =
         texts.zip(0..).filter(|(text, _)| longer(text)).map(|(_, token)| softmax(&logits, token)).sum();
     probability(prompt, &tokens) * (1.0 - others)
 }
 
-fn normalised(weights: &[f64]) -> Vec<f64> {
+pub(crate) fn normalised(weights: &[f64]) -> Vec<f64> {
     let sum: f64 = weights.iter().sum();
     weights.iter().map(|weight| (weight / sum).ln()).collect()
 }
@@ -149,7 +152,12 @@ fn reference(labels: &[String], mode: PromptMode, orders: &[Vec<usize>]) -> Vec<
                 let number = order.iter().position(|&other| other == place).unwrap() + 1;
                 number_probability(&prompt, &number.to_string(), labels.len())
             }
-            PromptMode::Text | PromptMode::Open => probability(&prompt, &bytes(&labels[place])),
+            // of the probability of a byte as many factors as an option has bytes in the mean
+            PromptMode::Text | PromptMode::Open => {
+                let all: usize = labels.iter().map(String::len).sum();
+                let mean = all as f64 / labels.len() as f64;
+                probability(&prompt, &bytes(&labels[place])).powf(mean / labels[place].len() as f64)
+            }
         };
         let scores = normalised(&(0..labels.len()).map(of).collect::<Vec<_>>());
         mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / orders.len() as f64);
@@ -165,7 +173,8 @@ fn assert_close(found: &[f64], expected: &[f64]) {
     }
 }
 
-const ALL: [PromptMode; 4] = [PromptMode::Answer, PromptMode::Likelihood, PromptMode::Text, PromptMode::Open];
+pub(crate) const ALL: [PromptMode; 4] =
+    [PromptMode::Answer, PromptMode::Likelihood, PromptMode::Text, PromptMode::Open];
 
 #[test]
 fn scores_are_the_probabilities_that_feeding_again_gives() {
@@ -376,7 +385,7 @@ fn greedily_written(prompt: &[u32], count: usize) -> (String, f64) {
 
 #[test]
 fn samples_have_the_frequencies_of_the_scores() {
-    const DRAWS: usize = 2000;
+    const DRAWS: usize = 500;
     let labels = ["ant", "bee", "cat", "dog"];
     for mode in ALL {
         let sampled = |seed: u64| {
@@ -430,7 +439,7 @@ fn a_context_that_is_full_is_an_error_of_the_plan() {
 
 #[test]
 fn a_model_that_fails_leaves_no_sequence_open_and_can_be_asked_again() {
-    let labels: Vec<String> = (0..40).map(|n| format!("{} {n}", ["go", "stop", "turn"][n % 3])).collect();
+    let labels: Vec<String> = (0..12).map(|n| format!("{} {n}", ["go", "stop", "turn"][n % 3])).collect();
     for mode in ALL {
         let expected = {
             let mut model = Function::new(WIDTH, noise);
@@ -456,6 +465,64 @@ fn a_model_that_fails_leaves_no_sequence_open_and_can_be_asked_again() {
         }
         assert!(calls >= 2, "{mode:?}: {calls}");
     }
+}
+
+#[test]
+fn an_observer_is_told_of_each_batch() {
+    let labels: Vec<String> = (0..40).map(|n| format!("take number {n}")).collect();
+    for mode in [PromptMode::Likelihood, PromptMode::Open] {
+        let mut seen = vec![];
+        let mut model = Function::new(WIDTH, noise);
+        let mut policy =
+            ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();
+        policy.observe(|used| seen.push(used.tokens));
+        policy.choose(&question(&strs(&labels), form(mode))).unwrap();
+        let used = policy.usage();
+        drop(policy);
+        assert!(seen.len() == used.runs && seen.is_sorted_by(|a, b| a < b), "{mode:?}: {seen:?}");
+        assert_eq!(seen.last(), Some(&used.tokens), "{mode:?}");
+    }
+}
+
+/// A set is written as numbers in every mode, in one order.
+#[test]
+fn a_set_is_written_and_its_probability_known() {
+    for mode in ALL {
+        let mut question = question(&["salt", "tea", "rice"], form(mode));
+        question.set = Some((1, 2));
+        let mut model = Function::new(WIDTH, |sequence: &[u32]| {
+            let mut logits = noise(sequence);
+            // two elements: 1, 3
+            let written = sequence.iter().rposition(|&token| token == u32::from(b'?')).unwrap();
+            match sequence.len() - written - 1 {
+                0 => logits[258] += 50.0,
+                1 => logits[b',' as usize] += 3.0,
+                3 => logits[b'3' as usize] += 2.0,
+                _ => {}
+            }
+            logits
+        });
+        let mut policy =
+            ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 3)).unwrap();
+        let answer = policy.choose(&question).unwrap();
+        assert_eq!(answer.places, [0, 2], "{mode:?}");
+        let probability = answer.log_probability.unwrap();
+        assert!(probability < 0.0 && probability > -2.0, "{mode:?}: {probability}");
+        assert_eq!(question.completion(&answer.places), "1, 3");
+    }
+}
+
+#[test]
+fn a_vocabulary_that_cannot_spell_numbers_is_an_error() {
+    let tokens = (b'a'..=b'z').map(|byte| vec![byte]);
+    let built = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(26), "<end>");
+    let vocabulary = Arc::new(built.eos([TokenId::new(26)]).build().unwrap());
+    let mut model = Function::new(256, |_: &[u32]| vec![0.0; 256]);
+    let asked = options(PromptMode::Likelihood, 1);
+    let mut policy = ModelPolicy::new(&mut model, vocabulary, Box::new(ByteEncoder), asked).unwrap();
+    let error = policy.choose(&question(&["a", "b"], AnswerForm::Number)).unwrap_err();
+    assert_eq!(error.code(), "plan/model");
+    assert!(error.to_string().contains("no tokens that spell the answer `1`"), "{error}");
 }
 
 #[test]

@@ -61,8 +61,8 @@ pub(super) struct Arguments {
     /// A command that reads a plan as JSON and writes what it is worth, a number
     #[arg(long, value_name = "CMD", help_heading = "Rewards")]
     pub(super) reward: Option<String>,
-    /// Append each choice to a file, a JSON object a line: task, sample, step, prompt, options, completion, logprob,
-    /// reward, advantage
+    /// Append each choice to a file, a JSON object a line: task, sample, step, prompt, options, completion, chosen,
+    /// logprob, reward, advantage
     #[arg(long, value_name = "FILE", requires = "reward", help_heading = "Rewards")]
     pub(super) policy_data: Option<PathBuf>,
     /// Write the plan with the spec's template `plan`
@@ -102,7 +102,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         _ => {
             let mut policy = arguments.policy.simple()?;
             let mut maker = |task: &mut Task| by_choices(task, &mut *policy, arguments);
-            let (exit, _) = all(arguments, tasks, &mut maker, output)?;
+            // a spinner would be drawn over a dialogue
+            let is_dialogue = arguments.policy.kind() == Kind::Ask;
+            let progress = || (!is_dialogue).then(|| Progress::start("planning"));
+            let (exit, _) = all(arguments, tasks, (&mut maker, &progress), output)?;
             Ok(exit)
         }
     }
@@ -145,17 +148,15 @@ struct Sums {
     time: Duration,
 }
 
-/// Runs all tasks.
+/// Runs all tasks. `progress` begins to show that a plan takes its time.
 fn all(
     arguments: &Arguments,
     tasks: Vec<Description>,
-    make: &mut Maker<'_>,
+    (make, progress): (&mut Maker<'_>, &dyn Fn() -> Option<Progress>),
     output: &mut Output,
 ) -> Result<(Exit, Sums), Failure> {
     let mut sums = Sums::default();
     let single = is_single(arguments);
-    // a spinner would be drawn over a dialogue
-    let is_dialogue = arguments.policy.kind() == Kind::Ask;
     for (place, description) in tasks.into_iter().enumerate() {
         let mut task = task(arguments, &description)?;
         if place == 0 {
@@ -164,7 +165,7 @@ fn all(
         let mut episodes = Vec::new();
         let mut made_plans: Vec<Option<Plan>> = Vec::new();
         for _ in 0..arguments.samples {
-            let progress = (!is_dialogue).then(|| Progress::start("planning"));
+            let progress = progress();
             let made = make(&mut task)?;
             drop(progress);
             made_plans.push(made.outcome.plan.clone());
@@ -339,12 +340,17 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
     use crate::mask::Compiler;
     use crate::plan::{ReadPlan, Verdict};
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     const MOST_TOKENS: usize = 120;
     let limits = arguments.spec.limits.get();
     let mut model = LoadedModel::load(&arguments.policy, &limits)?;
     let vocabulary = Arc::clone(&model.vocabulary);
     let mut policy = model.policy()?;
+    let tokens = Arc::new(AtomicUsize::new(0));
+    let counted_tokens = Arc::clone(&tokens);
+    policy.observe(move |used| counted_tokens.store(used.tokens, Ordering::Relaxed));
+    let progress = || Some(Progress::with_tokens("planning", Arc::clone(&tokens)));
     let mut maker = |task: &mut Task| {
         let start = Instant::now();
         let mut made = Made::default();
@@ -381,7 +387,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
         made.time = start.elapsed();
         Ok(made)
     };
-    let (exit, _) = all(arguments, tasks, &mut maker, output)?;
+    let (exit, _) = all(arguments, tasks, (&mut maker, &progress), output)?;
     if !arguments.quiet {
         let used = policy.usage();
         messages::plain(&format!(

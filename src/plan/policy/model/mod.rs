@@ -149,6 +149,11 @@ impl<'m> ModelPolicy<'m> {
         })
     }
 
+    /// Calls `observer` with what was asked so far after each batch that the model is fed.
+    pub fn observe(&mut self, observer: impl FnMut(&ModelUse) + 'm) {
+        self.session.observer = Some(Box::new(observer));
+    }
+
     /// What was asked so far.
     pub fn usage(&self) -> ModelUse {
         self.session.usage

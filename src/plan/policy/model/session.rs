@@ -22,6 +22,8 @@ pub(super) struct Session<'m> {
     /// a row of logits that a device left in its own memory
     copied: Vec<f32>,
     pub(super) usage: ModelUse,
+    /// told of each batch
+    pub(super) observer: Option<Box<dyn FnMut(&ModelUse) + 'm>>,
 }
 
 /// Tokens that wait to be fed to a fork of the sequence before them.
@@ -39,7 +41,8 @@ impl Drop for Session<'_> {
 impl<'m> Session<'m> {
     pub(super) fn new(model: &'m mut dyn Model) -> Result<Session<'m>> {
         let sequence = model.open()?;
-        Ok(Session { model, sequence, fed: Vec::new(), copied: Vec::new(), usage: ModelUse::default() })
+        let usage = ModelUse::default();
+        Ok(Session { model, sequence, fed: Vec::new(), copied: Vec::new(), usage, observer: None })
     }
 
     /// The most tokens that the model can be fed.
@@ -69,6 +72,7 @@ impl<'m> Session<'m> {
         self.usage.runs += 1;
         self.usage.tokens += new.len();
         self.usage.time += start.elapsed();
+        self.observer.iter_mut().for_each(|observer| observer(&self.usage));
         match logits {
             Logits::Host(rows) => Ok(rows.first().copied().unwrap_or_default()),
             Logits::Device(device) => {
@@ -159,6 +163,7 @@ impl<'m> Session<'m> {
         }
         self.usage.runs += 1;
         self.usage.tokens += batch.iter().map(|one| one.chain.tokens.len()).sum::<usize>();
+        self.observer.iter_mut().for_each(|observer| observer(&self.usage));
         Ok(())
     }
 }
