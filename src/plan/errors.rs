@@ -1,8 +1,11 @@
 //! The errors of plans.
 
-use crate::diagnostic::{Diagnostic, excerpt};
+use super::arguments::WrongArguments;
+use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
+use crate::syntax::automaton_spec::Spec;
+use serde_json::Value;
 
 pub(super) fn too_many_states(limit: usize) -> Error {
     Limits::exceeded("plan_states", limit, "more states of plans")
@@ -188,4 +191,109 @@ pub(super) fn terminal(cause: &std::io::Error) -> Error {
         .cause(cause)
         .help("check where input comes from and output goes");
     Error::new(ErrorKind::Io, diagnostic)
+}
+
+pub(super) fn backward_planner() -> Error {
+    let diagnostic = Diagnostic::new(
+        "plan/backward",
+        "a spec that plans backwards cannot be planned while it is carried out",
+    )
+    .help("write the spec forwards; or make the whole plan first, with `grammata plan run` or a `Search`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// The id of an action.
+fn id(spec: &Spec, action: usize) -> &str {
+    spec.symbols().get(action).map_or("", |symbol| symbol.id.as_str())
+}
+
+/// The ids of some actions, as far as a line goes.
+fn ids(spec: &Spec, actions: &[usize]) -> String {
+    let shown: Vec<String> =
+        actions.iter().take(12).map(|&action| format!("`{}`", excerpt(id(spec, action)))).collect();
+    match actions.len() {
+        0 => "no action: the plan is finished".to_owned(),
+        1..=12 => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), more - 12),
+    }
+}
+
+pub(super) fn step_not_allowed(spec: &Spec, action: usize, open: &[usize]) -> Error {
+    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the action may not come now")
+        .found(id(spec, action))
+        .allowed(ids(spec, open))
+        .help("take one of the actions that may come; `grammata plan explain --steps IDS --why ID` says what forbids another");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+pub(super) fn no_step(text: &str, spec: &Spec, open: &[usize]) -> Error {
+    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the text is no step that may come now")
+        .found(text)
+        .allowed(ids(spec, open))
+        .help("write one step on one line: the text of its action with its arguments, or its id");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+fn arguments(spec: &Spec, action: usize, message: &str) -> Diagnostic {
+    let schema = spec.arguments_schema(action).map_or_else(|| "none".to_owned(), Value::to_string);
+    let message = format!("{message} of `{}`", excerpt(id(spec, action)));
+    Diagnostic::new("plan/wrong-arguments", message)
+        .allowed(format!("what the schema admits: {}", excerpt(&schema)))
+        .help("give the action the arguments that its schema in the spec describes")
+}
+
+pub(super) fn missing_arguments(spec: &Spec, action: usize) -> Error {
+    Error::new(ErrorKind::Rejected, arguments(spec, action, "there are no arguments").found("no arguments"))
+}
+
+pub(super) fn wrong_arguments(spec: &Spec, action: usize, wrong: &WrongArguments) -> Error {
+    let diagnostic = arguments(spec, action, "the schema does not admit the arguments");
+    Error::new(ErrorKind::Rejected, diagnostic.at(Place::Pointer(wrong.pointer.clone())).found(&wrong.found))
+}
+
+pub(super) fn wrong_arguments_in(text: &str, wrong: &WrongArguments) -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/wrong-arguments", "the schema does not admit the arguments of the step")
+            .at(Place::Pointer(wrong.pointer.clone()))
+            .found(&wrong.found)
+            .cause(excerpt(text))
+            .help("give the action the arguments that its schema in the spec describes");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+pub(super) fn arguments_not_json(spec: &Spec, action: usize, text: &str, cause: &serde_json::Error) -> Error {
+    let diagnostic = arguments(spec, action, "the arguments are not JSON:");
+    Error::new(ErrorKind::Rejected, diagnostic.found(text).cause(cause))
+}
+
+pub(super) fn no_arguments(spec: &Spec, action: usize, question: usize) -> Error {
+    let message = format!(
+        "there is no answer to question {question}, for the arguments of `{}`",
+        excerpt(id(spec, action))
+    );
+    let diagnostic = Diagnostic::new("plan/no-answer", message)
+        .allowed("JSON on one line, as the schema of the action has it")
+        .help("add an answer for every question");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn arguments_too_long(tokens: usize) -> Error {
+    model(
+        format!("arguments of more than {tokens} tokens, or a context that is full"),
+        "bound the texts and lists of the schema (`maxLength`, `maxItems`), or shorten the task",
+    )
+}
+
+pub(super) fn wrong_elements(spec: &Spec, action: usize) -> Error {
+    let set = spec.symbols().get(action).and_then(|symbol| symbol.set.as_ref());
+    let allowed = match set {
+        None => "no elements: the action has no set".to_owned(),
+        Some(set) => {
+            format!("from {} to {} of its {} elements, in rising order", set.min, set.max, set.of.len())
+        }
+    };
+    let message = format!("`{}` cannot take these elements", excerpt(id(spec, action)));
+    let diagnostic =
+        Diagnostic::new("plan/step-not-allowed", message).allowed(allowed).help("choose the elements anew");
+    Error::new(ErrorKind::Rejected, diagnostic)
 }

@@ -404,7 +404,7 @@ fn value(symbol: &Symbol, number: usize, text: &str) -> Value {
 fn steps<'p>(spec: &Spec, steps: impl Iterator<Item = &'p Step>) -> Vec<Value> {
     let one = |(step, number): (&'p Step, usize)| {
         let symbol = spec.symbols().get(step.action);
-        symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &step.text(spec)))
+        symbol.map_or(Value::UNDEFINED, |symbol| value(symbol, number, &step.line(spec)))
     };
     steps.zip(1..).map(one).collect()
 }

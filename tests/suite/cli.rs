@@ -86,6 +86,7 @@ fn help_texts_are_as_recorded() {
         "embed",
         "plan",
         "plan run",
+        "plan chat",
         "plan count",
         "plan enumerate",
         "plan verify",

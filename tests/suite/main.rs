@@ -51,6 +51,7 @@ mod plan_model_rows;
 mod plan_rules;
 mod plan_search;
 mod plan_specs;
+mod planner;
 mod plans;
 mod properties;
 mod regex;

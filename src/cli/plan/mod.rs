@@ -1,5 +1,6 @@
 //! `grammata plan`: one file a subcommand.
 
+mod chat;
 mod count;
 mod enumerate;
 mod errors;
@@ -31,6 +32,8 @@ pub(super) struct Arguments {
 enum Command {
     /// Make a plan, with a model, a person or another policy
     Run(Box<run::Arguments>),
+    /// Carry a plan out step by step, in an environment that says what came of each step
+    Chat(Box<chat::Arguments>),
     /// Count the plans, exactly
     Count(count::Arguments),
     /// List plans, or draw some at random
@@ -48,6 +51,7 @@ enum Command {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, output),
+        Command::Chat(arguments) => chat::run(arguments, output),
         Command::Count(arguments) => count::run(arguments, output),
         Command::Enumerate(arguments) => enumerate::run(arguments, output),
         Command::Verify(arguments) => verify::run(arguments, output),

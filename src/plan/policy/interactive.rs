@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::plan::errors;
-use crate::plan::policy::{Answer, Policy, answer_of};
+use crate::plan::policy::{Answer, ArgumentRequest, Policy, answer_of};
 use crate::plan::question::Question;
+use serde_json::Value;
 use std::io::{BufRead, Read, Write};
 
 /// Asks a person: writes questions, reads lines. What is none of the answers is asked again; `quit` ends it.
@@ -20,24 +21,35 @@ impl<R: BufRead, W: Write> InteractivePolicy<R, W> {
         InteractivePolicy { input, output, asked: 0 }
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Answer> {
+    /// The next line that `read` takes; what it does not take is said to be wrong.
+    fn line<T>(
+        &mut self,
+        read: impl Fn(&str) -> std::result::Result<T, String>,
+        ended: impl Fn() -> crate::Error,
+    ) -> Result<T> {
         let io = |cause| errors::terminal(&cause);
-        self.asked += 1;
-        writeln!(self.output, "{}\n", question.text.trim()).map_err(io)?;
         loop {
             write!(self.output, "> ").and_then(|()| self.output.flush()).map_err(io)?;
             let mut line = String::new();
             // a line of any length is read no further than an answer is long
-            let most = LONGEST_ANSWER;
-            if (&mut self.input).take(most).read_line(&mut line).map_err(io)? == 0 {
-                return Err(errors::input_ended(self.asked, &question.choices));
+            if (&mut self.input).take(LONGEST_ANSWER).read_line(&mut line).map_err(io)? == 0 {
+                return Err(ended());
             }
-            match answer_of(question, line.trim()) {
-                Some(answer) => return Ok(answer),
-                None if line.trim() == "quit" => return Err(errors::quit(self.asked)),
-                None => writeln!(self.output, "{}", allowed(question)).map_err(io)?,
+            match read(line.trim()) {
+                Ok(answer) => return Ok(answer),
+                Err(_) if line.trim() == "quit" => return Err(errors::quit(self.asked)),
+                Err(wrong) => writeln!(self.output, "{wrong}").map_err(io)?,
             }
         }
+    }
+
+    fn ask(&mut self, question: &Question) -> Result<Answer> {
+        let io = |cause| errors::terminal(&cause);
+        self.asked += 1;
+        writeln!(self.output, "{}\n", question.text.trim()).map_err(io)?;
+        let asked = self.asked;
+        let read = |line: &str| answer_of(question, line).ok_or_else(|| allowed(question));
+        self.line(read, || errors::input_ended(asked, &question.choices))
     }
 }
 
@@ -64,5 +76,23 @@ fn allowed(question: &Question) -> String {
 impl<R: BufRead, W: Write> Policy for InteractivePolicy<R, W> {
     fn choose(&mut self, question: &Question) -> Result<Answer> {
         self.ask(question)
+    }
+
+    fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        self.asked += 1;
+        let asked = self.asked;
+        writeln!(self.output, "{}\n", request.text.trim()).map_err(|cause| errors::terminal(&cause))?;
+        let read = |line: &str| match serde_json::from_str(line) {
+            Ok(value) => match request.check(&value) {
+                Ok(None) => Ok(value),
+                Ok(Some(wrong)) => Err(format!(
+                    "At #{}: {} is not as the schema has it; `quit` ends.",
+                    wrong.pointer, wrong.found
+                )),
+                Err(error) => Err(error.to_string()),
+            },
+            Err(cause) => Err(format!("That is not JSON: {cause}. `quit` ends.")),
+        };
+        self.line(read, || errors::no_arguments(request.spec, request.action, asked))
     }
 }

@@ -4,6 +4,7 @@
 //! also weigh the choices ([`Policy::scores`]) serves the searches by score.
 
 mod adversarial;
+mod arguments;
 mod first;
 mod interactive;
 mod model;
@@ -12,6 +13,7 @@ mod scripted;
 mod weighted;
 
 pub use adversarial::AdversarialPolicy;
+pub use arguments::ArgumentRequest;
 pub use first::FirstPolicy;
 pub use interactive::InteractivePolicy;
 pub use model::{
@@ -24,6 +26,7 @@ pub use weighted::{CostHeuristic, Heuristic, StepsHeuristic, WeightedPolicy};
 use crate::error::Result;
 use crate::plan::errors;
 use crate::plan::question::{AnswerForm, Choice, Question};
+use serde_json::Value;
 
 /// What a policy answers to a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +76,15 @@ pub trait Policy {
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
         let _ = question;
         Err(errors::no_scores())
+    }
+
+    /// The arguments of an action, as its schema has them; unless the policy says otherwise, those with the shortest
+    /// text.
+    ///
+    /// # Errors
+    /// The policy fails, or has no answer.
+    fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        request.shortest()
     }
 
     /// What the policy wants to know of the choices; nothing by default.

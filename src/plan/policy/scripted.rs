@@ -1,12 +1,13 @@
 //! The policy that gives written answers.
 
-use super::{Answer, Policy, answer_of};
+use super::{Answer, ArgumentRequest, Policy, answer_of};
 use crate::error::Result;
 use crate::plan::errors;
 use crate::plan::question::Question;
+use serde_json::Value;
 
 /// Gives answers that were written beforehand: labels, or numbers from 1 as in the question; for a set, such with commas
-/// between them.
+/// between them. Arguments are answers of their own, in JSON.
 #[derive(Clone, Debug)]
 pub struct ScriptedPolicy {
     answers: std::vec::IntoIter<String>,
@@ -26,5 +27,14 @@ impl Policy for ScriptedPolicy {
         let ended = || errors::script_ended(self.given, &question.choices);
         let text = self.answers.next().ok_or_else(ended)?;
         answer_of(question, &text).ok_or_else(|| errors::wrong_answer(&text, self.given, &question.choices))
+    }
+
+    fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        self.given += 1;
+        let text = self
+            .answers
+            .next()
+            .ok_or_else(|| errors::no_arguments(request.spec, request.action, self.given))?;
+        request.parse(&text)
     }
 }

@@ -1,9 +1,10 @@
 //! Heuristics that are added to a policy's scores.
 
-use super::{Answer, Needs, Policy};
+use super::{Answer, ArgumentRequest, Needs, Policy};
 use crate::error::Result;
 use crate::plan::errors;
 use crate::plan::question::{Choice, Question};
+use serde_json::Value;
 
 /// A number for each choice, added to the policy's score; more is better.
 pub trait Heuristic {
@@ -78,6 +79,10 @@ impl Policy for WeightedPolicy<'_> {
         let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
         let (place, score) = best.map_or((0, 0.0), |(place, score)| (place, *score));
         Ok(Answer { places: vec![place], log_probability: Some(score) })
+    }
+
+    fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        self.policy.arguments(request)
     }
 
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {

@@ -125,7 +125,7 @@ pub use document::{Direction, Kind, Templates};
 pub use facts::{About, ActionRules, Assignment, Facts, OutcomeRules, Variable};
 pub use formula::Formula;
 pub use limits::Limit;
-pub(crate) use lower::subset;
+pub(crate) use lower::{spelled, subset};
 pub use parameters::{Parameter, ParameterType, ParameterValue};
 pub use relaxed::Rule;
 pub use schema::schema;

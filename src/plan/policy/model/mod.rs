@@ -16,11 +16,12 @@ use crate::decode::{Model, Sampler, SamplingParams};
 use crate::error::Result;
 use crate::mask::CompiledGrammar;
 use crate::plan::errors;
-use crate::plan::policy::{Answer, Needs, Policy, answer_of};
+use crate::plan::policy::{Answer, ArgumentRequest, Needs, Policy, answer_of};
 use crate::plan::question::{AnswerForm, Question};
 use crate::vocabulary::Vocabulary;
 use distribution::normalised;
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
@@ -215,6 +216,10 @@ impl Policy for ModelPolicy<'_> {
             mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / orders.len() as f64);
         }
         normalised(&mean).ok_or_else(errors::no_probability)
+    }
+
+    fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        self.write_arguments(request)
     }
 
     fn needs(&self) -> Needs {

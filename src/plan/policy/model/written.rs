@@ -5,8 +5,10 @@ use super::{ModelPolicy, numbers};
 use crate::error::Result;
 use crate::mask::{CompiledGrammar, Compiler};
 use crate::plan::errors;
+use crate::plan::policy::ArgumentRequest;
 use crate::plan::question::Question;
 use crate::vocabulary::TokenId;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A text that a model wrote.
@@ -20,6 +22,9 @@ pub struct Written {
     /// temperature.
     pub log_probability: f64,
 }
+
+/// Tokens of the arguments of one step, at most.
+const MOST_ARGUMENT_TOKENS: usize = 1_024;
 
 impl ModelPolicy<'_> {
     /// What the model writes after a prompt, token by token as its sampling says: under a grammar to the end of a word of
@@ -68,6 +73,17 @@ impl ModelPolicy<'_> {
             tokens.push(token);
         };
         Ok(Written { text: String::from_utf8_lossy(&bytes).into_owned(), is_complete, log_probability })
+    }
+
+    /// The JSON that the model writes for the arguments of an action, under the grammar of their schema.
+    pub(super) fn write_arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        let Some(grammar) = request.grammar() else { return Ok(Value::Null) };
+        let compiled = Compiler::new(Arc::clone(&self.vocabulary)).compile(grammar)?;
+        let written = self.write(request.text, Some(&compiled), MOST_ARGUMENT_TOKENS)?;
+        match written.is_complete {
+            true => request.parse(&written.text),
+            false => Err(errors::arguments_too_long(MOST_ARGUMENT_TOKENS)),
+        }
     }
 
     /// The number or numbers that the model writes.
