@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// # Errors
 /// Limits: `plan_states` bounds the states.
 pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
-    let graph = minimize(&Graph::of(automaton, usize::MAX)?);
+    let graph = minimize(&Graph::of(automaton, usize::MAX, |_| {})?);
     let domain = automaton.domain();
     let mut symbols = Map::new();
     let mut transitions = Vec::new();

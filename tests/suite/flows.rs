@@ -90,7 +90,7 @@ fn the_least_automata_have_the_known_sizes() {
         for (options, size) in options.into_iter().zip(sizes) {
             let shown = format!("{} {options:?}", domain.name);
             let mut automaton = FlowAutomaton::new(&domain, options).unwrap();
-            let graph = minimize(&Graph::of(&mut automaton, usize::MAX).unwrap());
+            let graph = minimize(&Graph::of(&mut automaton, usize::MAX, |_| {}).unwrap());
             assert_eq!(graph.nodes.len(), size, "{shown}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Environment, Observation, errors, step_json};
 use crate::error::Result;
-use crate::plan::partial::Step;
+use crate::plan::step::Step;
 use crate::syntax::automaton_spec::Spec;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};

@@ -3,7 +3,7 @@
 use super::{Environment, Observation, errors};
 use crate::diagnostic::{Notation, Source, did_you_mean};
 use crate::error::Result;
-use crate::plan::partial::Step;
+use crate::plan::step::Step;
 use crate::syntax::automaton_spec::Spec;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;

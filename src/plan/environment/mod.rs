@@ -7,7 +7,7 @@ mod mock;
 pub use command::CommandEnvironment;
 pub use mock::MockEnvironment;
 
-use super::partial::Step;
+use super::step::Step;
 use crate::error::Result;
 use crate::syntax::automaton_spec::{About, Spec};
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 use super::Planner;
 use crate::error::Result;
 use crate::plan::errors;
-use crate::plan::partial::Step;
 use crate::plan::policy::{Answer, ArgumentRequest, Policy};
 use crate::plan::question::{Choice, Question, Questions};
+use crate::plan::step::Step;
 use std::fmt::Write;
 
 impl Planner {
