@@ -60,11 +60,6 @@ impl Model for Letters {
         Ok(self.sequences.open(Vec::new()))
     }
 
-    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
-        let copy = self.sequences.get(sequence)?.clone();
-        Ok(self.sequences.open(copy))
-    }
-
     fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
         check_truncate(self, sequence, length)?;
         self.sequences.get_mut(sequence)?.truncate(length);
@@ -77,6 +72,11 @@ impl Model for Letters {
 
     fn length(&self, sequence: SequenceId) -> Result<usize> {
         Ok(self.sequences.get(sequence)?.len())
+    }
+
+    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
+        let copy = self.sequences.get(sequence)?.clone();
+        Ok(self.sequences.open(copy))
     }
 
     fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {

@@ -166,6 +166,7 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("vocabulary/width", "an option, not the file"),
     ("vocabulary/eos-range", "an option, not the file"),
     ("vocabulary/special-", "an option, or a call of the library"),
+    ("environment/", "what the world did, not a file"),
     ("flow/infinite-level", "an option, not the file"),
     ("plan/", "a spec or a dialogue as a whole; the reader gives the file"),
     ("retrieval/", "a call of the library, or a binary file as a whole; lines of text have their place"),
