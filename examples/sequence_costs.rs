@@ -76,7 +76,7 @@ fn batches(model: &mut OrtModel, first: SequenceId) -> Result<()> {
     for count in [1, 2, 4, 8] {
         let mut forks = (0..count).map(|_| model.fork(first)).collect::<Result<Vec<_>>>()?;
         let mut times = [Vec::new(), Vec::new(), Vec::new()];
-        for kind in 0..3 {
+        for (kind, times) in times.iter_mut().enumerate() {
             for _ in 0..REPEATS {
                 if kind == 1 {
                     forks.reverse();
@@ -88,7 +88,7 @@ fn batches(model: &mut OrtModel, first: SequenceId) -> Result<()> {
                     2 => feeds.chunks(1).try_for_each(|feed| model.feed(feed).map(|_| ()))?,
                     _ => model.feed(&feeds).map(|_| ())?,
                 }
-                times[kind].push(start.elapsed());
+                times.push(start.elapsed());
             }
         }
         let [same, changed, alone] = times.map(median);

@@ -127,7 +127,7 @@ mod with_onnx_runtime {
         assert!(found["total_ns"].as_u64().unwrap() > 0);
         let run = run(&arguments(&grammar, &["--beam", "3"]));
         assert_eq!((run.code, &run.out), (0, &texts[0]), "{}", run.err);
-        assert!(run.err.contains(&format!("1. log-probability ")), "{}", run.err);
+        assert!(run.err.contains("1. log-probability "), "{}", run.err);
         assert!(run.err.contains(&format!(": \"{}\"", texts[2])), "{}", run.err);
     }
 

@@ -11,12 +11,15 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
+/// The logits after a sequence.
+pub(crate) type LogitsOf<'a> = Box<dyn FnMut(&[u32]) -> Vec<f32> + 'a>;
+
 /// Ids that end a sequence, the bytes of each token, the words, and the logits after a sequence.
 pub(crate) struct Reference<'a> {
     pub(crate) end: u32,
     pub(crate) bytes: Vec<Vec<u8>>,
     pub(crate) words: Vec<Vec<u8>>,
-    pub(crate) logits: Box<dyn FnMut(&[u32]) -> Vec<f32> + 'a>,
+    pub(crate) logits: LogitsOf<'a>,
     pub(crate) context: usize,
 }
 
