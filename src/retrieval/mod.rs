@@ -8,6 +8,7 @@
 //! and [`store`] keeps vectors on disk. Tools are named by their index in the catalogue throughout.
 
 pub mod catalogue;
+pub mod drafts;
 mod errors;
 pub mod flat;
 pub mod fuse;

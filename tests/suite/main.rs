@@ -57,6 +57,7 @@ mod properties;
 mod regex;
 mod regex_look;
 mod retrieval;
+mod retrieval_drafts;
 mod retrieval_queries;
 mod retrieval_store;
 mod sampler;
