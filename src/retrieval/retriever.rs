@@ -22,7 +22,7 @@ pub enum Ranker {
     Hybrid,
 }
 
-/// Where the request itself stands among the queries made of it.
+/// Position of the request itself among the queries made of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Utterance {

@@ -2,7 +2,8 @@
 //!
 //! The file comes from outside: its length is checked against its header before anything is read, its SHA-256 before
 //! anything is believed, and then the catalogue, the number of rows and the norm of each row, since whoever forges a file
-//! can compute its hash. It is written beside its place and renamed, so a reader sees the old file or the new one, whole.
+//! can compute its hash. It is written under a temporary name in the same folder and renamed: a reader sees the old file or the
+//! new one, whole.
 //!
 //! All numbers are little-endian: the magic bytes, version (u32), template (u32), dimension (u64), rows (u64), bytes of the
 //! catalogue (u64), fingerprint of the embedder (32 bytes); the catalogue as JSON lines; the rows as 32-bit floats; the
@@ -28,7 +29,7 @@ const HASH: usize = 32;
 /// Documents that are embedded at once.
 const CHUNK: usize = 1_024;
 
-/// A catalogue, the document that stands for each of its tools, and the vector of each.
+/// A catalogue, the template of its documents, and the vector of each document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Store {
     catalogue: Catalogue,
@@ -131,11 +132,11 @@ impl Store {
     /// # Errors
     /// It cannot be written; what was there stays.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let beside = beside(path);
-        let written = self.write_new(&beside).and_then(|()| std::fs::rename(&beside, path));
+        let new = temporary(path);
+        let written = self.write_new(&new).and_then(|()| std::fs::rename(&new, path));
         written.map_err(|cause| {
             // nothing is lost if it stays
-            let _ = std::fs::remove_file(&beside);
+            let _ = std::fs::remove_file(&new);
             Error::io(path, &cause)
         })
     }
@@ -178,7 +179,7 @@ impl Store {
 }
 
 /// A place for the new file, in the same folder: only there renaming is one step.
-fn beside(path: &Path) -> PathBuf {
+fn temporary(path: &Path) -> PathBuf {
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let mut name = std::ffi::OsString::from(".");
@@ -196,23 +197,28 @@ fn template_code(template: Template) -> u32 {
 
 fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
-    let metadata = path.symlink_metadata().map_err(io)?;
+    // asked before it is opened: to open a pipe waits for its other end
+    let is_file = path.symlink_metadata().map_err(io)?.is_file();
     let in_file = |error: Error| error.in_file(&path.display().to_string());
-    if !metadata.is_file() {
+    if !is_file {
         return Err(in_file(errors::index_field(
             "the file",
             "a folder, a link or a device",
             "a regular file",
         )));
     }
+    let file = File::open(path).map_err(io)?;
+    // of the file that was opened: another may have its name by now
+    let length = file.metadata().map_err(io)?.len();
     // vectors of 65,536 bytes at most, and the catalogue
-    let most = (limits.catalogue_bytes as u64).saturating_add(limits.catalogue_tools as u64 * 65_536);
-    if metadata.len() > most {
-        let found = format!("an index of {} bytes", metadata.len());
+    let most = (limits.catalogue_bytes as u64)
+        .saturating_add((limits.catalogue_tools as u64).saturating_mul(65_536));
+    if length > most {
+        let found = format!("an index of {length} bytes");
         return Err(in_file(Limits::exceeded("catalogue_bytes", limits.catalogue_bytes, found)));
     }
     let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(metadata.len() + 1).read_to_end(&mut bytes).map_err(io)?;
+    file.take(length + 1).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
 }
 

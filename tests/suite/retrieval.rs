@@ -197,7 +197,7 @@ fn what_cannot_be_judged_is_an_error() {
         assert_eq!(error.code(), code);
         assert!(error.diagnostic().help_text().is_some() && error.diagnostic().allowed_text().is_some());
     }
-    // beyond k a list is not looked at
+    // what follows rank k does not count
     assert!(Judged::new(&[1, 2, 1], &one, 2).is_ok());
 }
 
