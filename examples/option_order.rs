@@ -3,8 +3,8 @@
 //!
 //! Each of 50 choices with one right answer (`examples/data/choices.jsonl`) is asked in 20 random orders. Arguments:
 //! `--orders N` random orders of each choice, `--choices N` only the first N choices, `--only NAME,NAME` these ways of
-//! asking; `--actions N` measures the time to one choice among N actions instead; `--normalise` compares normalisations of
-//! the probabilities of texts.
+//! asking, `--model FOLDER` another model; `--actions N` measures the time to one choice among N actions instead;
+//! `--normalise` compares normalisations of the probabilities of texts.
 #![allow(clippy::print_stdout)]
 
 use grammata::decode::ort::{ModelOptions, OrtModel};
@@ -95,7 +95,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         arguments.get(place + 1).map(String::as_str)
     };
     let number = |name: &str, default: usize| value(name).map_or(Ok(default), str::parse);
-    let mut loaded = Loaded::load(Path::new(".models/smollm2"))?;
+    let mut loaded = Loaded::load(Path::new(value("--model").unwrap_or(".models/smollm2")))?;
     let lines = std::fs::read_to_string("examples/data/choices.jsonl")?;
     let mut cases: Vec<Case> = lines.lines().map(serde_json::from_str).collect::<serde_json::Result<_>>()?;
     cases.truncate(number("--choices", cases.len())?);
