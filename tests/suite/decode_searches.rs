@@ -220,3 +220,29 @@ fn a_full_context_in_the_middle_ends_all_searches() {
             .unwrap();
     assert!(found.tokens.len() == 8 && found.finish.to_string().contains("context of 128"));
 }
+
+#[test]
+fn a_matcher_is_a_constraint() {
+    let vocabulary = vocabulary();
+    let mut matcher = matcher(&vocabulary, "the (yes|no|none)!");
+    let constraint: &mut dyn Constraint = &mut matcher;
+    let mask = |constraint: &mut dyn Constraint| {
+        let mut words = vec![0; 10];
+        constraint.fill_mask(&mut words).unwrap();
+        words
+    };
+    let start = mask(constraint);
+    let forced = constraint.forced_tokens().unwrap();
+    let text: Vec<u8> =
+        forced.iter().flat_map(|&t| vocabulary.bytes(TokenId::new(t)).unwrap_or_default().to_vec()).collect();
+    assert!(!text.is_empty() && b"the ".starts_with(&text), "{text:?}");
+    forced.iter().for_each(|&token| constraint.accept_token(token).unwrap());
+    let after = mask(constraint);
+    assert_ne!(after, start);
+    let mut fork = constraint.fork();
+    constraint.rollback(forced.len()).unwrap();
+    assert_eq!(mask(constraint), start);
+    assert_eq!(mask(&mut *fork), after, "a fork stays where it is");
+    assert!(fork.rollback(forced.len() + 1).is_err());
+    assert_eq!(mask(&mut *fork), after);
+}
