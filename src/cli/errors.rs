@@ -1,7 +1,7 @@
 //! The program's own errors.
 
 use super::source::Kind;
-use crate::diagnostic::{Diagnostic, similar};
+use crate::diagnostic::{Diagnostic, did_you_mean, similar};
 use crate::error::{Error, ErrorKind};
 use std::path::Path;
 
@@ -208,6 +208,17 @@ pub(super) fn drawing_failed(cause: &str) -> Error {
         Diagnostic::new("cli/drawing-failed", "the graph cannot be laid out")
             .cause(cause)
             .help("draw less with `--limit N`, or use `--format dot` and Graphviz"),
+    )
+}
+
+pub(super) fn no_such_flow<'k>(id: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
+    let listed: Vec<String> = known.clone().map(|id| format!("`{id}`")).collect();
+    let help = did_you_mean(id, known, "leave the option out for any flow");
+    usage(
+        Diagnostic::new("cli/no-such-flow", "the domain has no such flow")
+            .found(id)
+            .allowed(listed.join(", "))
+            .help(help),
     )
 }
 

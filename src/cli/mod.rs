@@ -15,6 +15,7 @@ mod enumerate;
 mod errors;
 mod examples;
 mod explain;
+mod flow;
 mod generate;
 #[cfg(feature = "ort")]
 mod generation;
@@ -90,6 +91,9 @@ enum Command {
     /// Make, count, list, verify and draw plans of actions
     #[command(after_help = exit_codes())]
     Plan(plan::Arguments),
+    /// Check domains of customer-care flows, and write their plans as a plan spec
+    #[command(after_help = exit_codes())]
+    Flow(flow::Arguments),
 }
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
@@ -161,6 +165,7 @@ impl Command {
             Command::Vocab(arguments) => vocab::run(arguments, output),
             Command::Embed(arguments) => embed::run(arguments, output),
             Command::Plan(arguments) => plan::run(arguments, output),
+            Command::Flow(arguments) => flow::run(arguments, output),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::automaton::FlowAutomaton;
 use crate::error::Result;
 use crate::transitions::{Graph, minimize};
+use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
 
 /// The automaton as an automaton spec of kind `dfa` in JSON. Its symbols are the APIs, its words plans after the prelude with
@@ -21,7 +22,8 @@ pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
         let names: Vec<&str> = edge.labels.iter().map(|&api| domain.apis[api].name.as_str()).collect();
         transitions.push(json!({ "from": state(edge.from), "input": names, "to": state(to) }));
     }
-    for api in &domain.apis {
+    let used: FxHashSet<usize> = graph.edges.iter().flat_map(|edge| edge.labels.iter().copied()).collect();
+    for api in domain.apis.iter().enumerate().filter(|(place, _)| used.contains(place)).map(|(_, api)| api) {
         let data =
             |places: &[usize]| places.iter().map(|&place| domain.data[place].clone()).collect::<Vec<_>>();
         symbols.insert(

@@ -93,6 +93,9 @@ fn help_texts_are_as_recorded() {
         "plan graph",
         "plan explain",
         "plan schema",
+        "flow",
+        "flow check",
+        "flow spec",
     ];
     for name in names.into_iter().chain(plan) {
         let arguments: Vec<&str> = name.split_whitespace().chain(["--help"]).collect();

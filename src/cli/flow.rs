@@ -1,0 +1,116 @@
+//! `grammata flow`: domains of customer-care flows.
+
+use super::limits::LimitArgs;
+use super::output::{Exit, Failure, Output};
+use super::text::counted;
+use super::{errors, messages, source};
+use crate::error::Result;
+use crate::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Within, spec};
+use crate::limits::Limits;
+use crate::transitions::{Counts, TransitionSystem};
+use clap::{Subcommand, ValueEnum};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Customer-care flows: domains of APIs, steps and flows in TOML.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check a domain, and count its plans
+    Check(Check),
+    /// Write the plans of a domain as a plan spec in JSON, which `grammata plan` reads
+    Spec(Spec),
+}
+
+#[derive(Debug, clap::Args)]
+struct Check {
+    /// The domain, a file in TOML
+    #[arg(value_name = "DOMAIN")]
+    domain: PathBuf,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct Spec {
+    /// The domain, a file in TOML
+    #[arg(value_name = "DOMAIN")]
+    domain: PathBuf,
+    /// What a plan keeps: 3 bounds on calls, 4 also data, 5 also the APIs of one flow, 6 also its steps
+    #[arg(long, value_name = "3-6", default_value_t = 6, value_parser = clap::value_parser!(u8).range(3..=6))]
+    level: u8,
+    /// The order of the APIs of a step
+    #[arg(long, value_enum, default_value_t = Order::Any)]
+    within: Order,
+    /// The flow, by its id; any of them unless given
+    #[arg(long, value_name = "ID")]
+    flow: Option<String>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// Any that the data allow
+    Any,
+    /// That of the file
+    Declared,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Check(arguments) => check(arguments, output),
+        Command::Spec(arguments) => write_spec(arguments, output),
+    }
+}
+
+fn read(path: &Path, limits: &Limits) -> Result<FlowDomain> {
+    let text = source::text(path, limits)?;
+    let domain =
+        FlowDomain::read(&text, limits).map_err(|error| error.in_file(&path.display().to_string()))?;
+    domain.warnings.iter().for_each(messages::warning);
+    Ok(domain)
+}
+
+fn check(arguments: &Check, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.limits.get();
+    let domain = read(&arguments.domain, &limits)?;
+    let (apis, flows) = (counted(domain.apis.len(), "API"), counted(domain.flows.len(), "flow"));
+    writeln!(output, "{}: {apis}, {flows}; plans that the data allow:", domain.name)?;
+    for (flow, found) in domain.flows.iter().enumerate() {
+        let mut counts = Vec::new();
+        for level in [Level::Steps, Level::Apis] {
+            counts.push(count(&domain, level, Some(flow), &limits)?);
+        }
+        writeln!(output, "  {}: {} in its steps' order, {} in any order", found.id, counts[0], counts[1])?;
+    }
+    Ok(Exit::Done)
+}
+
+fn count(domain: &FlowDomain, level: Level, flow: Option<usize>, limits: &Limits) -> Result<String> {
+    let options = FlowOptions { level, flow, limits: limits.clone(), ..FlowOptions::default() };
+    let mut automaton = FlowAutomaton::new(domain, options)?;
+    let start = automaton.start();
+    Ok(Counts::default().count(&mut automaton, &start)?.to_string())
+}
+
+fn write_spec(arguments: &Spec, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.limits.get();
+    let domain = read(&arguments.domain, &limits)?;
+    let flow = match &arguments.flow {
+        None => None,
+        Some(id) => {
+            let known = domain.flows.iter().map(|flow| flow.id.as_str());
+            Some(domain.flow(id).ok_or_else(|| errors::no_such_flow(id, known))?)
+        }
+    };
+    let within = if arguments.within == Order::Any { Within::Any } else { Within::Declared };
+    let options = FlowOptions { level: Level::of(arguments.level)?, within, flow, limits };
+    output.json(&spec(&mut FlowAutomaton::new(&domain, options)?)?)?;
+    Ok(Exit::Done)
+}
