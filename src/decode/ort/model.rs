@@ -203,7 +203,10 @@ impl OrtModel {
                 LogitsPositions::Last => 1,
                 LogitsPositions::Kept => first.map_or(1, |first| piece.tokens.len() - first),
             };
-            let fits = |g: &&mut Group| g.cached == cached && g.count == count && g.pieces.len() < most;
+            // ONNX Runtime's GroupQueryAttention on the processor refuses several sequences of several tokens after a cache
+            let joins = cached == 0 || count == 1;
+            let fits =
+                |g: &&mut Group| joins && g.cached == cached && g.count == count && g.pieces.len() < most;
             match groups.iter_mut().find(fits) {
                 Some(group) => {
                     group.pieces.push(index);
