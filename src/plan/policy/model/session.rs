@@ -14,6 +14,9 @@ const MAX_BATCH: usize = 16;
 /// parameters) that is 256 MiB.
 const MAX_BATCH_TOKENS: usize = 4096;
 
+/// Is told what a model was asked so far.
+pub(super) type Observer<'m> = dyn FnMut(&ModelUse) + 'm;
+
 /// A model, and the sequence that holds the latest prompt.
 pub(super) struct Session<'m> {
     model: &'m mut dyn Model,
@@ -23,7 +26,7 @@ pub(super) struct Session<'m> {
     copied: Vec<f32>,
     pub(super) usage: ModelUse,
     /// told of each batch
-    pub(super) observer: Option<Box<dyn FnMut(&ModelUse) + 'm>>,
+    pub(super) observer: Option<Box<Observer<'m>>>,
 }
 
 /// Tokens that wait to be fed to a fork of the sequence before them.
