@@ -150,7 +150,7 @@ pub(super) fn exhausted_nearest(most: usize) -> Error {
 
 pub(super) fn exhausted_verdict() -> Error {
     let diagnostic = Diagnostic::new("plan/budget-exhausted", "where the plan goes wrong was not found out")
-        .allowed("specs with some hundred thousand states, without `max_cost` if they plan backwards")
+        .allowed("specs with some hundred thousand states")
         .help("limit how often actions may come");
     Error::new(ErrorKind::Limit, diagnostic)
 }

@@ -69,7 +69,8 @@ pub trait TransitionSystem {
     /// The state before the first letter.
     fn start(&self) -> Self::State;
 
-    /// Appends the transitions of a state to `into`; their sets of letters are disjoint.
+    /// Appends the transitions of a state to `into`, in the order in which a search depth first should follow them; their
+    /// sets of letters are disjoint.
     ///
     /// # Errors
     /// Limits of the system.

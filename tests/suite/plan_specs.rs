@@ -4,7 +4,9 @@ use crate::plans::{count, plans, read, shipped};
 use grammata::Limits;
 use grammata::plan::policy::{RandomPolicy, ScriptedPolicy};
 use grammata::plan::search::{Greedy, STRATEGIES};
-use grammata::plan::{PlanAutomaton, PlanSampler, Problem, Questions, Search, SearchOptions};
+use grammata::plan::{
+    PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan, Search, SearchOptions, Verdict,
+};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::transitions::Count;
 
@@ -154,4 +156,28 @@ fn the_schema_describes_specs() {
     ] {
         assert!(!validator.is_valid(&value(&bad)), "{bad}");
     }
+}
+
+#[test]
+fn plans_written_from_their_end_are_verified_under_a_cost() {
+    let source = "kind = 'cfg'\ndirection = 'backward'\nstart = 's'\n\
+        symbols = { a = { cost = 1 }, b = { cost = 5 }, end = { cost = 0 } }\n\
+        rules = { s = ['end x'], x = ['a x', 'b x', 'a', 'b'] }\nlimits = { max_cost = 6 }";
+    let mut automaton = plans(source);
+    // six lengths of a alone, b, a b and b a
+    assert_eq!(count(&mut automaton), "9");
+    // steps as they are carried out, the first wrong one, and what may stand there
+    let wrong: [(&str, usize, &[usize], bool); 4] = [
+        ("b\nb\nend", 1, &[0, 2], false),
+        ("a\nb\nb\nend", 2, &[2], false),
+        ("a\na\na", 3, &[0, 2], false),
+        ("end", 0, &[0, 1], false),
+    ];
+    for (text, step, feasible, may_end) in wrong {
+        let read = ReadPlan::parse(text, automaton.spec()).unwrap();
+        let expected = Verdict::Wrong { step, feasible: feasible.to_vec(), may_end };
+        assert_eq!(automaton.verify(&read, &[]).unwrap(), expected, "{text}");
+    }
+    let read = ReadPlan::parse("b\na\nend", automaton.spec()).unwrap();
+    assert!(matches!(automaton.verify(&read, &[]).unwrap(), Verdict::Valid(_)));
 }
