@@ -3,7 +3,7 @@
 //! The word may be ambiguous and leave letters out ([`Word`]), so sets of states are followed. A word that is written from
 //! its end can be checked from its end as well: over the transitions reversed.
 
-use super::{Completable, Letters, Transition, open_choices};
+use super::{Completable, Letters, Transition, TransitionOf, TransitionSystem, open_choices};
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -203,10 +203,13 @@ pub fn verify_reversed<T: Letters>(
     Ok(WordVerdict::Exhausted)
 }
 
+/// A state, and letters that were used up.
+type Marked<T> = (<T as TransitionSystem>::State, <T as Letters>::Used);
+
 /// The transitions between states that lie on accepted words, reversed.
 struct Reversed<T: Letters> {
     accepting: Vec<T::State>,
-    before: FxHashMap<T::State, Vec<Transition<T::State, T::Label>>>,
+    before: FxHashMap<T::State, Vec<TransitionOf<T>>>,
 }
 
 impl<T: Letters> Reversed<T> {
@@ -241,11 +244,7 @@ impl<T: Letters> Reversed<T> {
     }
 
     /// The states from which one letter leads to a state, with its choice.
-    fn before(
-        &self,
-        system: &T,
-        (state, used): &(T::State, T::Used),
-    ) -> Vec<(T::Choice, (T::State, T::Used))> {
+    fn before(&self, system: &T, (state, used): &Marked<T>) -> Vec<(T::Choice, Marked<T>)> {
         let (mut found, mut choices) = (Vec::new(), Vec::new());
         for Transition { label, to: before } in self.before.get(state).into_iter().flatten() {
             system.choices(label, used, &mut choices);
