@@ -42,6 +42,7 @@
 //! - [`automaton`] counts, lists and draws languages.
 //! - [`retrieval`] finds the tools that a request needs among thousands.
 //! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
+//! - [`procedures`] reads workflows of agents in PDL: static checks, what may come next, verification of conversations.
 //! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
 //!
 //! # Features
@@ -66,6 +67,7 @@ pub mod limits;
 pub mod mask;
 pub mod matcher;
 pub mod plan;
+pub mod procedures;
 pub mod retrieval;
 pub mod serve;
 mod sync;

@@ -49,6 +49,8 @@ pub struct Limits {
     pub formula_bytes: usize,
     /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
     pub plan_states: usize,
+    /// APIs and answers of one procedure; what each requires, directly or not, is a bit for each other one. Default 16,384.
+    pub procedure_nodes: usize,
     /// Steps of one count of words, or between one listed word and the next: bytes tried in a configuration. A step is
     /// some 20 to 500 ns. Default 5,000,000.
     pub words_work: usize,
@@ -88,6 +90,7 @@ impl Default for Limits {
             template_work: 256 << 20,
             formula_bytes: 1 << 14,
             plan_states: 2_000_000,
+            procedure_nodes: 1 << 14,
             words_work: 5_000_000,
             tokenizer_bytes: 64 << 20,
             vocabulary_tokens: 1 << 20,

@@ -32,10 +32,22 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("retrieval", &["decode"]),
-    ("testing", &["decode", "grammar", "mask", "matcher", "plan", "syntax", "vocabulary"]),
+    ("procedures", &["transitions"]),
+    ("testing", &["decode", "grammar", "mask", "matcher", "plan", "procedures", "syntax", "vocabulary"]),
     (
         "cli",
-        &["automaton", "decode", "grammar", "mask", "matcher", "plan", "syntax", "transitions", "vocabulary"],
+        &[
+            "automaton",
+            "decode",
+            "grammar",
+            "mask",
+            "matcher",
+            "plan",
+            "procedures",
+            "syntax",
+            "transitions",
+            "vocabulary",
+        ],
     ),
 ];
 

@@ -1,0 +1,171 @@
+//! The file of a procedure as a tree of values with their places, whatever its notation.
+//!
+//! YAML 1.2 is read by `saphyr-parser`, TOML by `toml`; JSON is a subset of YAML 1.2 and has no reader of its own. The tree lies in an arena, so that
+//! nothing here recurses over the depth of the input.
+
+mod toml;
+mod yaml;
+
+use super::errors;
+use crate::diagnostic::Place;
+use crate::error::Result;
+use crate::limits::Limits;
+use serde_json::{Map, Value};
+
+/// The notation of a procedure's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// YAML 1.2, of which JSON is a subset.
+    Yaml,
+    /// TOML 1.0.
+    Toml,
+}
+
+/// Arrays and mappings inside each other, at most. Schemas of slots are the deepest part of a file.
+const DEPTH: usize = 100;
+
+/// The index of a value in its [`Document`].
+pub(super) type NodeId = usize;
+
+/// A value.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// Where it begins.
+    pub(super) place: Place,
+    pub(super) content: Content,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    /// A scalar. `is_plain`: without quotes, so that it may be a number, a boolean or null (YAML 1.2, core schema).
+    Scalar {
+        text: String,
+        is_plain: bool,
+    },
+    List(Vec<NodeId>),
+    /// Keys in the order of the file.
+    Mapping(Vec<Entry>),
+}
+
+/// A member of a mapping.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) place: Place,
+    pub(super) value: NodeId,
+}
+
+/// All values of a file. Node 0 is its root; children have greater ids than their parents.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    nodes: Vec<Node>,
+}
+
+impl Document {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// `pdl/yaml` where it is not of its notation; `source_bytes`.
+    pub(super) fn read(text: &str, format: Format, limits: &Limits) -> Result<Document> {
+        limits.check_source(text)?;
+        match format {
+            Format::Yaml => yaml::read(text),
+            Format::Toml => toml::read(text),
+        }
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    fn add(&mut self, place: Place, content: Content) -> NodeId {
+        self.nodes.push(Node { place, content });
+        self.nodes.len() - 1
+    }
+
+    /// Puts a value into the innermost open array or mapping. A mapping's key is a scalar.
+    fn attach(&mut self, open: &mut [Open], child: NodeId) -> Result<()> {
+        let Some(Open { node, key }) = open.last_mut() else { return Ok(()) };
+        let place = self.nodes[child].place.clone();
+        if let Content::List(items) = &mut self.nodes[*node].content {
+            items.push(child);
+            return Ok(());
+        }
+        let Some((name, at)) = key.take() else {
+            let Content::Scalar { text, .. } = &self.nodes[child].content else {
+                return Err(errors::syntax(place, "a key that is no scalar", "keys that are texts"));
+            };
+            *key = Some((text.clone(), place));
+            return Ok(());
+        };
+        if let Content::Mapping(entries) = &mut self.nodes[*node].content {
+            entries.push(Entry { key: name, place: at, value: child });
+        }
+        Ok(())
+    }
+
+    /// The value as JSON. Plain scalars are numbers, booleans and null by YAML's core schema.
+    pub(super) fn json(&self, root: NodeId) -> Value {
+        // children have greater ids than their parents, so they are ready before these
+        let inside = self.below(root);
+        let mut ready: rustc_hash::FxHashMap<NodeId, Value> = rustc_hash::FxHashMap::default();
+        for &id in inside.iter().rev() {
+            let value = match &self.nodes[id].content {
+                Content::Scalar { text, is_plain } => scalar(text, *is_plain),
+                Content::List(items) => items.iter().filter_map(|item| ready.remove(item)).collect(),
+                Content::Mapping(entries) => Value::Object(Map::from_iter(
+                    entries.iter().filter_map(|entry| Some((entry.key.clone(), ready.remove(&entry.value)?))),
+                )),
+            };
+            ready.insert(id, value);
+        }
+        ready.remove(&root).unwrap_or_default()
+    }
+
+    /// A value and all below it, parents before their children.
+    fn below(&self, root: NodeId) -> Vec<NodeId> {
+        let mut found = vec![root];
+        let mut next = 0;
+        while let Some(&id) = found.get(next) {
+            next += 1;
+            match &self.nodes[id].content {
+                Content::Scalar { .. } => {}
+                Content::List(items) => found.extend(items),
+                Content::Mapping(entries) => found.extend(entries.iter().map(|entry| entry.value)),
+            }
+        }
+        found
+    }
+}
+
+/// An array or a mapping that is being read, with the key whose value comes next.
+struct Open {
+    node: NodeId,
+    key: Option<(String, Place)>,
+}
+
+/// Opens an array or a mapping within the bound on depth.
+fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<()> {
+    if open.len() == DEPTH {
+        let allowed = format!("at most {DEPTH} arrays and mappings inside each other");
+        return Err(errors::syntax(place.clone(), "a value that is nested deeper", &allowed));
+    }
+    open.push(Open { node, key: None });
+    Ok(())
+}
+
+/// A scalar as JSON.
+fn scalar(text: &str, is_plain: bool) -> Value {
+    if !is_plain {
+        return Value::String(text.to_owned());
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => match serde_json::from_str(text) {
+            Ok(Value::Number(number)) => Value::Number(number),
+            _ => Value::String(text.to_owned()),
+        },
+    }
+}

@@ -1,0 +1,179 @@
+//! Conditions around the calls of a procedure, and their truth in a state.
+
+use super::marks::{Cell, Marks, Status};
+use super::pdl::{Expr, ExprId};
+use super::procedure::Procedure;
+use super::value::{Scalar, Truth};
+use crate::diagnostic::Place;
+
+/// The index of a [`Guard`].
+pub(super) type GuardId = u32;
+
+/// One test of a path to a call, after those of its parent: a persistent list, so that calls share the tests before them.
+#[derive(Debug)]
+pub(super) struct Guard {
+    pub(super) parent: Option<GuardId>,
+    pub(super) test: Test,
+    /// Of a condition of an `if` or `elif`, the number of the block, from 1; else 0.
+    pub(super) block: u32,
+}
+
+#[derive(Debug)]
+pub(super) enum Test {
+    /// A condition is so.
+    Condition { expr: ExprId, wanted: bool },
+    /// The last answer of an API is no error.
+    NoError(usize),
+    /// Whether the last answer of some API of a `try` is an error; by the index in [`Guards::tries`].
+    Raised { of: usize, wanted: bool },
+    /// Not all conditions of the guards from `from` back to `until` (exclusive) hold: a branch that leaves.
+    NotAll { from: GuardId, until: Option<GuardId> },
+}
+
+/// All guards. Parents have smaller ids.
+#[derive(Debug, Default)]
+pub(super) struct Guards {
+    pub(super) list: Vec<Guard>,
+    /// The APIs that each `try` calls.
+    pub(super) tries: Vec<Vec<usize>>,
+}
+
+impl Guards {
+    pub(super) fn push(&mut self, parent: Option<GuardId>, test: Test) -> GuardId {
+        self.push_in(0, parent, test)
+    }
+
+    /// Adds a condition of the branches of a block.
+    pub(super) fn push_in(&mut self, block: u32, parent: Option<GuardId>, test: Test) -> GuardId {
+        self.list.push(Guard { parent, test, block });
+        (self.list.len() - 1) as GuardId
+    }
+
+    /// The guards of a path, the innermost first, up to `until`.
+    pub(super) fn path(&self, from: Option<GuardId>, until: Option<GuardId>) -> impl Iterator<Item = &Guard> {
+        let mut next = from;
+        std::iter::from_fn(move || {
+            let guard = &self.list[next.filter(|_| next != until)? as usize];
+            next = guard.parent;
+            Some(guard)
+        })
+    }
+}
+
+/// A place of the text that calls a node.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) node: usize,
+    pub(super) guard: Option<GuardId>,
+    pub(super) place: Place,
+    /// Whether no call, branch or loop follows on the way to the end of the text.
+    pub(super) is_last: bool,
+}
+
+/// Which conditions hold and which guards are open in one state.
+#[derive(Debug)]
+pub(super) struct Evaluation {
+    /// By expression.
+    pub(super) truths: Vec<Truth>,
+    /// By guard: whether it and all before it are open.
+    open: Vec<bool>,
+    /// By guard: the conjunction of its test with those before it in its block.
+    along: Vec<Truth>,
+}
+
+impl Evaluation {
+    /// One pass over all conditions and guards.
+    pub(super) fn of<V: Cell>(procedure: &Procedure, marks: &Marks<V>) -> Evaluation {
+        let expressions = &procedure.program.expressions.nodes;
+        let mut truths: Vec<Truth> = Vec::with_capacity(expressions.len());
+        for expression in expressions {
+            truths.push(truth(procedure, marks, expression, &truths));
+        }
+        let guards = &procedure.guards.list;
+        let mut evaluation = Evaluation {
+            truths,
+            open: Vec::with_capacity(guards.len()),
+            along: Vec::with_capacity(guards.len()),
+        };
+        for guard in guards {
+            let truth = evaluation.test(procedure, marks, &guard.test);
+            let before = guard.parent.is_none_or(|parent| evaluation.open[parent as usize]);
+            let in_block = guard
+                .parent
+                .filter(|&parent| guard.block != 0 && guards[parent as usize].block == guard.block);
+            let along = in_block.map_or(Truth::True, |parent| evaluation.along[parent as usize]);
+            evaluation.open.push(before && truth.permits(true));
+            evaluation.along.push(along.and(truth));
+        }
+        evaluation
+    }
+
+    pub(super) fn is_open(&self, guard: Option<GuardId>) -> bool {
+        guard.is_none_or(|guard| self.open[guard as usize])
+    }
+
+    /// Whether a test is passed. Guards that it names are evaluated before.
+    pub(super) fn test<V: Cell>(&self, procedure: &Procedure, marks: &Marks<V>, test: &Test) -> Truth {
+        let is_error = |api: usize| marks.done[api] == Status::Error;
+        match test {
+            Test::Condition { expr, wanted } => {
+                let truth = self.truths[*expr as usize];
+                if *wanted { truth } else { truth.not() }
+            }
+            Test::NoError(api) => Truth::of(!is_error(*api)),
+            Test::Raised { of, wanted } => {
+                Truth::of(procedure.guards.tries[*of].iter().any(|&api| is_error(api)) == *wanted)
+            }
+            Test::NotAll { from, .. } => self.along[*from as usize].not(),
+        }
+    }
+}
+
+/// The truth of an expression whose children are known.
+fn truth<V: Cell>(procedure: &Procedure, marks: &Marks<V>, expression: &Expr, known: &[Truth]) -> Truth {
+    match expression {
+        Expr::Prose => Truth::Open,
+        Expr::Literal(literal) => Truth::of(match literal {
+            super::Literal::Boolean(flag) => *flag,
+            super::Literal::Number(number) => *number != 0.0,
+            super::Literal::Text(text) => !text.is_empty(),
+        }),
+        Expr::Slot { register, .. } | Expr::Call { register, .. } => match register {
+            None => Truth::Open,
+            Some(register) => match value(procedure, marks, *register) {
+                Some(value) => Truth::of(*value == Scalar::Text("true".to_owned())),
+                None => unset(procedure, *register),
+            },
+        },
+        Expr::Not(inner) => known[*inner as usize].not(),
+        Expr::And(a, b) => known[*a as usize].and(known[*b as usize]),
+        Expr::Or(a, b) => known[*a as usize].or(known[*b as usize]),
+        Expr::Compare(operator, a, b) => {
+            let (a, b) = match (operand(procedure, marks, *a), operand(procedure, marks, *b)) {
+                (Ok(a), Ok(b)) => (a, b),
+                (Err(truth), _) | (_, Err(truth)) => return truth,
+            };
+            Truth::of(operator.holds(a.compare(&b)))
+        }
+    }
+}
+
+/// The value of an operand of a comparison, or the truth of the comparison without it.
+fn operand<V: Cell>(procedure: &Procedure, marks: &Marks<V>, operand: ExprId) -> Result<Scalar, Truth> {
+    match procedure.program.expressions.get(operand) {
+        Expr::Literal(literal) => Ok(Scalar::from(literal)),
+        Expr::Slot { register: Some(register), .. } | Expr::Call { register: Some(register), .. } => {
+            value(procedure, marks, *register).cloned().ok_or_else(|| unset(procedure, *register))
+        }
+        _ => Err(Truth::Open),
+    }
+}
+
+fn value<'m, V: Cell>(procedure: &'m Procedure, marks: &'m Marks<V>, register: u32) -> Option<&'m Scalar> {
+    let value = marks.values[register as usize].as_ref()?;
+    Some(value.scalar(&procedure.registers[register as usize]))
+}
+
+fn unset(procedure: &Procedure, register: u32) -> Truth {
+    if procedure.registers[register as usize].waits { Truth::Closed } else { Truth::Open }
+}

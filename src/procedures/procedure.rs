@@ -1,0 +1,246 @@
+//! A procedure: declarations, text and meaning in the form that the automaton works on.
+
+use super::declarations::{Declarations, Node, NodeKind, Slot};
+use super::document::{Document, Format};
+use super::errors::{Findings, Severity};
+use super::flow::Flow;
+use super::guards::{Guards, Site};
+use super::marks::Status;
+use super::meaning::{self, Meaning};
+use super::pdl::Program;
+pub(super) use super::registers::Register;
+use super::registers::Registers;
+use super::{checks, declarations};
+use crate::error::{Error, ErrorKind, Errors, Result};
+use crate::limits::Limits;
+use crate::work::Budget;
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+
+/// A node that must be done, perhaps with one outcome.
+#[derive(Clone, Debug)]
+pub(super) struct Precondition {
+    pub(super) node: usize,
+    /// `None`: any answer counts.
+    pub(super) status: Option<Status>,
+}
+
+/// A procedure without errors in its text.
+#[derive(Debug)]
+pub struct Procedure {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) slots: Vec<Slot>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) index: FxHashMap<String, usize>,
+    pub(super) preconditions: Vec<Vec<Precondition>>,
+    /// By node: all that it requires, directly or not.
+    pub(super) closure: Vec<FixedBitSet>,
+    pub(super) program: Program,
+    pub(super) guards: Guards,
+    pub(super) sites: Vec<Site>,
+    /// By node: its sites.
+    pub(super) sites_of: Vec<Vec<usize>>,
+    pub(super) registers: Vec<Register>,
+    /// By node: registers that an answer of the API sets, or that the user decides after the answer.
+    pub(super) writes: Vec<Vec<u32>>,
+    /// By node: whether another node requires it.
+    pub(super) is_required: Vec<bool>,
+    /// By node: whether an error of it is caught.
+    pub(super) is_caught: Vec<bool>,
+    pub(super) flow: Flow,
+    /// Answers after which the procedure is complete.
+    pub(super) closing: Vec<bool>,
+}
+
+impl Procedure {
+    /// Reads a procedure. The checks that need its automaton are left to [`check`](super::check).
+    ///
+    /// # Errors
+    /// All errors of the file, of the codes `pdl/…`, up to 20; the limits `source_bytes`, `procedure_nodes` and `compile_work`.
+    pub fn read(text: &str, format: Format, limits: &Limits) -> Result<Procedure> {
+        let mut findings = Findings::default();
+        let procedure = read(text, format, limits, &mut findings)?;
+        let mut errors = Errors::default();
+        for finding in findings.0 {
+            if finding.severity == Severity::Error {
+                errors.push(Error::new(ErrorKind::Grammar, finding.diagnostic));
+            }
+        }
+        errors.finish()?;
+        procedure.ok_or_else(|| super::errors::syntax(crate::Place::Whole, "nothing", "a procedure"))
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is for; empty if the file says nothing.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The declared slots, in the order of the file.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// APIs first, then answers, in the order of the file. Indices of nodes are places in this list.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The index of a node, by its name with `_` for spaces.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.index.get(declarations::normal(name).as_str()).copied()
+    }
+
+    /// Answers whose saying completes the procedure: informs after which the text has no further call, else all that it
+    /// has.
+    pub fn is_closing(&self, node: usize) -> bool {
+        self.closing.get(node).copied().unwrap_or(false)
+    }
+
+    /// Makes conditions on decisions of the user open until the user has decided, for conversations whose record does not say
+    /// what was decided. Otherwise they are closed until then.
+    pub fn open_decisions(&mut self) {
+        self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
+    }
+
+    /// Nodes that are taken back when an API answers anew.
+    pub(super) fn dependents(&self, api: usize) -> impl Iterator<Item = usize> {
+        let is_dependent = move |node: &usize| self.closure[*node].contains(api) && !self.nodes[*node].keep;
+        (0..self.nodes.len()).filter(is_dependent)
+    }
+
+    /// Whether calling or saying the node changes a state.
+    pub(super) fn has_effect(&self, node: usize) -> bool {
+        let registers = &self.writes[node];
+        self.nodes[node].kind == NodeKind::Api
+            || self.is_required[node]
+            || registers.iter().any(|&register| self.registers[register as usize].is_tested)
+    }
+
+    /// The name of a register: `slot`, or `API.slot`.
+    pub(super) fn register_name(&self, register: u32) -> String {
+        let register = &self.registers[register as usize];
+        match register.api {
+            Some(api) => format!("{}.{}", self.nodes[api].name, register.slot),
+            None => register.slot.clone(),
+        }
+    }
+}
+
+/// Reads a file as far as its errors permit. `None` if no procedure can be made of it.
+pub(super) fn read(
+    text: &str,
+    format: Format,
+    limits: &Limits,
+    findings: &mut Findings,
+) -> Result<Option<Procedure>> {
+    let budget = Budget::of_compilation(limits, text.len());
+    let document = match Document::read(text, format, limits) {
+        Err(error) if error.kind() == ErrorKind::Grammar => {
+            findings.error(error.diagnostic().clone());
+            return Ok(None);
+        }
+        document => document?,
+    };
+    let Some(declarations) = declarations::read(&document, findings) else { return Ok(None) };
+    if declarations.nodes.len() > limits.procedure_nodes {
+        let found = format!("{} APIs and answers", declarations.nodes.len());
+        return Err(Limits::exceeded("procedure_nodes", limits.procedure_nodes, found));
+    }
+    let program = Program::read(text, &declarations.procedure, &declarations.procedure_place);
+    match program {
+        Ok(program) => build(declarations, program, findings, &budget).map(Some),
+        Err(error) => {
+            findings.error(error.diagnostic().clone());
+            Ok(None)
+        }
+    }
+}
+
+fn build(
+    declarations: Declarations,
+    mut program: Program,
+    findings: &mut Findings,
+    budget: &Budget,
+) -> Result<Procedure> {
+    let Declarations { name, description, slots, nodes, .. } = declarations;
+    let index: FxHashMap<String, usize> =
+        nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), index)).collect();
+    let preconditions = checks::preconditions(&nodes, &index, findings);
+    let closure = checks::closure(&nodes, &preconditions, findings, budget)?;
+    let mut registers = Registers::default();
+    let Meaning { guards, sites, targets, assigned, used, loops, caught } =
+        meaning::of(&nodes, &mut program, &mut registers, findings, budget)?;
+    checks::tested(&mut registers, &program, &guards, &sites, budget)?;
+    let is_result = |slot: &str| nodes.iter().any(|node| node.response.iter().any(|known| known == slot));
+    let decided: rustc_hash::FxHashSet<&str> = targets.iter().flatten().map(String::as_str).collect();
+    registers.complete(&nodes, &slots, |slot| decided.contains(slot) && !is_result(slot));
+    let writes = writes(&nodes, &targets, &registers);
+    let mut is_required = vec![false; nodes.len()];
+    preconditions.iter().flatten().for_each(|precondition| is_required[precondition.node] = true);
+    let mut sites_of = vec![Vec::new(); nodes.len()];
+    sites.iter().enumerate().for_each(|(at, site)| sites_of[site.node].push(at));
+    let closing = closing(&nodes, &sites);
+    let flow = Flow::of(&program);
+    let procedure = Procedure {
+        name,
+        description,
+        slots,
+        nodes,
+        index,
+        preconditions,
+        closure,
+        program,
+        guards,
+        sites,
+        sites_of,
+        registers: registers.list,
+        writes,
+        is_required,
+        is_caught: caught,
+        flow,
+        closing,
+    };
+    let text = checks::Text { assigned, used, loops, place: declarations.procedure_place };
+    checks::text(&procedure, &text, findings, budget)?;
+    Ok(procedure)
+}
+
+/// By node, the registers that it unsets and that its answer sets.
+fn writes(nodes: &[Node], targets: &[Vec<String>], registers: &Registers) -> Vec<Vec<u32>> {
+    let mut writes: Vec<Vec<u32>> = targets
+        .iter()
+        .map(|targets| targets.iter().filter_map(|target| registers.named(target)).collect())
+        .collect();
+    for (id, register) in registers.list.iter().enumerate() {
+        for &api in &register.writers {
+            writes[api].push(id as u32);
+        }
+    }
+    // in the order of the response, a call's own register before the last value of the slot
+    for (node, writes) in nodes.iter().zip(&mut writes) {
+        let place = |&register: &u32| {
+            let register = &registers.list[register as usize];
+            (node.response.iter().position(|slot| *slot == register.slot), register.api.is_none())
+        };
+        if node.kind == NodeKind::Api {
+            writes.sort_by_key(place);
+        }
+    }
+    writes
+}
+
+fn closing(nodes: &[Node], sites: &[Site]) -> Vec<bool> {
+    let mut closing = vec![false; nodes.len()];
+    let informs = || sites.iter().filter(|site| nodes[site.node].kind == NodeKind::Inform);
+    informs().filter(|site| site.is_last).for_each(|site| closing[site.node] = true);
+    if !closing.contains(&true) {
+        informs().for_each(|site| closing[site.node] = true);
+    }
+    closing
+}
