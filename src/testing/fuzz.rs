@@ -2,8 +2,8 @@
 //! call these, so that what was once found is replayed by the tests.
 
 use super::agreement::operations_agree;
-use super::fuzz_templates;
 use super::generate::{Choices, GrammarShape, random_schema};
+use super::{fuzz_procedures, fuzz_templates};
 use crate::grammar::Grammar;
 use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
@@ -25,6 +25,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("spec_template", fuzz_templates::spec_template),
     ("plan_spec", fuzz_templates::plan_spec),
     ("model_settings", fuzz_templates::model_settings),
+    ("procedure", fuzz_procedures::procedure),
 ];
 
 /// Limits that an input of some kilobytes can reach, so that reaching them is tried too.
@@ -38,6 +39,7 @@ pub(super) fn limits() -> Limits {
         cache_bytes: 4 << 20,
         lockstep_search: 200,
         plan_states: 2_000,
+        procedure_nodes: 200,
         tokenizer_bytes: 1 << 16,
         vocabulary_tokens: 1 << 12,
         token_bytes: 1 << 8,

@@ -12,6 +12,7 @@ pub mod brute_mask;
 pub mod differential;
 pub mod earley;
 pub mod fuzz;
+pub mod fuzz_procedures;
 pub mod fuzz_templates;
 pub mod generate;
 pub mod names;
