@@ -31,6 +31,16 @@ pub(super) fn warning(diagnostic: &Diagnostic) {
     line(AnsiColor::Yellow, "warning", &translated(diagnostic).to_string());
 }
 
+/// A finding of this severity: `error`, `warning` or `note`.
+pub(super) fn finding(severity: &str, diagnostic: &Diagnostic) {
+    let color = match severity {
+        "error" => AnsiColor::Red,
+        "warning" => AnsiColor::Yellow,
+        _ => AnsiColor::Cyan,
+    };
+    line(color, severity, &translated(diagnostic).to_string());
+}
+
 /// A remark of one line.
 pub(super) fn note(text: &str) {
     line(AnsiColor::Cyan, "note", &format!(": {text}"));

@@ -26,6 +26,7 @@ mod messages;
 mod model;
 mod output;
 mod plan;
+mod procedure;
 mod report;
 mod schema_report;
 mod session;
@@ -94,6 +95,9 @@ enum Command {
     /// Check domains of customer-care flows, and write their plans as a plan spec
     #[command(after_help = exit_codes())]
     Flow(flow::Arguments),
+    /// Check, draw and verify procedures of agents
+    #[command(after_help = exit_codes())]
+    Procedure(procedure::Arguments),
 }
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
@@ -166,6 +170,7 @@ impl Command {
             Command::Embed(arguments) => embed::run(arguments, output),
             Command::Plan(arguments) => plan::run(arguments, output),
             Command::Flow(arguments) => flow::run(arguments, output),
+            Command::Procedure(arguments) => procedure::run(arguments, output),
         }
     }
 }

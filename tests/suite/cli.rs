@@ -96,6 +96,10 @@ fn help_texts_are_as_recorded() {
         "flow",
         "flow check",
         "flow spec",
+        "procedure",
+        "procedure check",
+        "procedure graph",
+        "procedure verify",
     ];
     for name in names.into_iter().chain(plan) {
         let arguments: Vec<&str> = name.split_whitespace().chain(["--help"]).collect();

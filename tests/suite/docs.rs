@@ -15,6 +15,7 @@ const PAGES: [(&str, usize); 6] = [
     ("docs/cli.md", 15),
     ("docs/flows.md", 6),
     ("docs/plans.md", 25),
+    ("docs/procedures.md", 4),
     ("docs/syntax.md", 25),
     ("grammars/README.md", 2),
 ];

@@ -63,9 +63,9 @@ fn root() -> PathBuf {
 const OTHERS: [&str; 2] = ["flows", "procedures"];
 
 fn folders() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
     let mut folders: Vec<PathBuf> =
-        std::fs::read_dir(root()).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
-    folders.retain(|folder| !OTHERS.iter().any(|other| folder.ends_with(other)));
+        entries.filter(|path| path.is_dir() && !OTHERS.iter().any(|other| path.ends_with(other))).collect();
     folders.sort();
     folders
 }

@@ -1,0 +1,93 @@
+//! `grammata procedure`: one file a subcommand.
+
+mod check;
+mod graph;
+mod verify;
+
+use super::limits::LimitArgs;
+use super::output::{Exit, Failure, Output};
+use super::source;
+use crate::diagnostic::{Diagnostic, Notation, Source};
+use crate::error::{Error, Result};
+use crate::procedures::{Format, Mode, Procedure};
+use clap::{Subcommand, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// Workflows of agents in PDL: FILE is a procedure in YAML (or JSON), or in TOML if its name ends in `.toml`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check procedures
+    Check(check::Arguments),
+    /// Draw what may come next in each state
+    Graph(graph::Arguments),
+    /// Judge a recorded conversation step by step
+    Verify(verify::Arguments),
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Check(arguments) => check::run(arguments, output),
+        Command::Graph(arguments) => graph::run(arguments, output),
+        Command::Verify(arguments) => verify::run(arguments, output),
+    }
+}
+
+/// How much of a procedure binds the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModeName {
+    /// Preconditions alone
+    Graph,
+    /// Preconditions and the conditions around calls
+    Guarded,
+    /// Preconditions and the control flow
+    Strict,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Mode {
+        match name {
+            ModeName::Graph => Mode::Graph,
+            ModeName::Guarded => Mode::Guarded,
+            ModeName::Strict => Mode::Strict,
+        }
+    }
+}
+
+/// Which procedure.
+#[derive(Debug, clap::Args)]
+struct FileArgs {
+    /// The procedure: a file, or `-` for YAML on standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+impl FileArgs {
+    /// Reads the procedure.
+    fn read(&self) -> Result<Procedure> {
+        let limits = self.limits.get();
+        let text = source::text(&self.file, &limits)?;
+        let name = source::name_of(&self.file);
+        Procedure::read(&text, format(&self.file), &limits)
+            .map_err(|error: Error| error.in_source(&Source::new(&text, Notation::Text)).in_file(&name))
+    }
+}
+
+fn format(file: &Path) -> Format {
+    if file.extension().is_some_and(|extension| extension == "toml") { Format::Toml } else { Format::Yaml }
+}
+
+/// Gives findings the lines that they are in.
+fn located(diagnostics: Vec<Diagnostic>, file: &Path, text: &str) -> Vec<Diagnostic> {
+    let mut diagnostics = diagnostics;
+    Source::new(text, Notation::Text).locate(&mut diagnostics);
+    let name = source::name_of(file);
+    diagnostics.into_iter().map(|diagnostic| diagnostic.in_file(name.clone())).collect()
+}
