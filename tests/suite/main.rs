@@ -53,6 +53,7 @@ mod plan_search;
 mod plan_specs;
 mod planner;
 mod plans;
+mod procedures;
 mod properties;
 mod regex;
 mod regex_look;
