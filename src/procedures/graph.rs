@@ -46,7 +46,7 @@ impl Supervisor<'_> {
     /// # Errors
     /// None at present.
     pub fn graph(&mut self, most: usize) -> Result<ProcedureGraph> {
-        let graph: Graph<StateId, Letter> = Graph::of(self, most)?;
+        let graph: Graph<StateId, Letter> = Graph::of(self, most, |_| {})?;
         let procedure = self.procedure();
         let mut dot = String::from("digraph procedure {\n  rankdir=LR;\n");
         for (number, node) in graph.nodes.iter().enumerate() {
