@@ -4,6 +4,9 @@ use super::graph::{Graph, GraphEdge, GraphNode};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
+/// The class of a state, and the classes that its labels lead to.
+type Signature<'l, L> = (usize, Vec<(&'l L, usize)>);
+
 /// The least automaton of a graph that is not truncated: states with equal languages become one, that of the least number
 /// (Moore 1956: classes are split until equal classes have equal edges). The start stays number 0.
 pub fn minimize<S: Clone, L: Clone + Eq + Hash + Ord>(graph: &Graph<S, L>) -> Graph<S, L> {
@@ -17,7 +20,7 @@ pub fn minimize<S: Clone, L: Clone + Eq + Hash + Ord>(graph: &Graph<S, L>) -> Gr
     let mut class: Vec<usize> = graph.nodes.iter().map(|node| usize::from(node.is_accepting)).collect();
     let mut classes = 0;
     loop {
-        let mut known: FxHashMap<(usize, Vec<(&L, usize)>), usize> = FxHashMap::default();
+        let mut known: FxHashMap<Signature<'_, L>, usize> = FxHashMap::default();
         let mut next = Vec::with_capacity(class.len());
         for (state, edges) in edges.iter().enumerate() {
             let signature = edges.iter().map(|&(label, to)| (label, class[to])).collect();

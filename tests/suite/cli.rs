@@ -236,7 +236,12 @@ fn check_with_a_tokenizer_looks_into_every_mask() {
 fn shipped_grammars_take_their_examples() {
     let grammars = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars")).unwrap();
     let mut checked = 0;
+    // domains of flows and procedures are no grammars, and a spec with outcomes has none of its texts
+    let others = ["flows", "procedures", "customer-service"];
     for folder in grammars.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        if others.iter().any(|other| folder.ends_with(other)) {
+            continue;
+        }
         let found = json(0, &["check", text(&folder), "--examples", "--json"]);
         assert_eq!(found["wrong"], 0);
         checked += found["texts"].as_array().unwrap().len();

@@ -42,7 +42,8 @@ fn at(level: u8, within: Within, flow: Option<usize>) -> FlowOptions {
 #[test]
 fn plans_are_counted_at_each_level() {
     // level 6 declared; 6 flow by flow; 5 flow by flow; 4; 3
-    let rows: [(FlowDomain, &str, &[&str], &[&str], &str, &str); 5] = [
+    type Row<'a> = (FlowDomain, &'a str, &'a [&'a str], &'a [&'a str], &'a str, &'a str);
+    let rows: [Row<'_>; 5] = [
         (domain("trip-booking"), "3", &["1", "1", "1"], &["63", "15", "8"], "49707", "9864101"),
         (domain("insurance"), "3", &["1", "1", "1"], &["12", "11", "5"], "28788453", "1302061345"),
         (asked(), "3", &["1", "1", "1"], &["30", "11", "5"], "14422610", "1302061345"),

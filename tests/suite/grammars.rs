@@ -11,9 +11,12 @@ use std::path::{Path, PathBuf};
 /// The names that the one main file of a folder may have.
 const MAIN_FILES: [&str; 4] = ["spec.toml", "grammar.gbnf", "schema.json", "pattern.regex"];
 
+/// Whether a text is one of the language.
+type IsExample = dyn Fn(&[u8]) -> bool;
+
 /// Whether a text is an example of the grammar in a folder, with its parameters' defaults: a word of it, or, where actions
 /// have outcomes, which no text has, one of its plans.
-fn examples(folder: &Path) -> Box<dyn Fn(&[u8]) -> bool> {
+fn examples(folder: &Path) -> Box<IsExample> {
     let plans = (main_file(folder) == "spec.toml").then(|| {
         let source = std::fs::read_to_string(folder.join("spec.toml")).unwrap();
         Spec::read(&source, &Options::default()).unwrap()

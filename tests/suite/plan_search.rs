@@ -135,7 +135,8 @@ fn ids(outcome: &Outcome, plans: &PlanAutomaton) -> Vec<String> {
 #[test]
 fn heuristics_change_what_a_search_finds() {
     let mut automaton = plans(ROUTES);
-    let cases: [(&str, Vec<(f64, Box<dyn Heuristic>)>, &[&str]); 3] = [
+    type Weighted = Vec<(f64, Box<dyn Heuristic>)>;
+    let cases: [(&str, Weighted, &[&str]); 3] = [
         ("none: the first of equals", Vec::new(), &["taxi"]),
         ("cost", vec![(1.0, Box::new(CostHeuristic))], &["walk", "walk", "walk", "walk"]),
         ("steps", vec![(1.0, Box::new(StepsHeuristic))], &["taxi"]),

@@ -317,7 +317,7 @@ proptest! {
         let rows = Embeddings::from_rows(11, usable(rows)).unwrap();
         let queries = Embeddings::from_rows(11, usable(queries)).unwrap();
         let index = FlatIndex::new(rows.clone());
-        let third = |tool: usize| tool % 3 == 0;
+        let third = |tool: usize| tool.is_multiple_of(3);
         let none = |_: usize| false;
         let found = index.search(&queries, k, None).unwrap();
         let filtered = index.search(&queries, k, Some(&third)).unwrap();

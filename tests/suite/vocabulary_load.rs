@@ -130,7 +130,9 @@ mod against_the_tokenizers_crate {
         let mut checked = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path().join("tokenizer.json");
-            if path.exists() {
+            // an embedder's tokenizer gives no exact bytes
+            let is_embedder = path.parent().is_some_and(|folder| folder.ends_with("tiny-embedder"));
+            if path.exists() && !is_embedder {
                 check(&path);
                 checked += 1;
             }

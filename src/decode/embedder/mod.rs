@@ -87,8 +87,7 @@ impl Embeddings {
         }
         for (index, row) in values.chunks_exact(dimension.max(1)).enumerate() {
             let norm = norm(row);
-            // a NaN is not near 1 either
-            if !((norm - 1.0).abs() <= 1e-4) {
+            if norm.is_nan() || (norm - 1.0).abs() > 1e-4 {
                 return Err(errors::not_unit(index, norm));
             }
         }
