@@ -12,9 +12,13 @@ pub(crate) struct Shipped {
     pub(crate) examples: Vec<Vec<u8>>,
 }
 
+/// Folders of what has no grammar of texts: domains of flows, procedures, and a spec with outcomes.
+const OTHERS: [&str; 3] = ["flows", "procedures", "customer-service"];
+
 /// All grammars of a folder, by name.
 pub(crate) fn shipped(grammars: &Path) -> Result<Vec<Shipped>> {
-    let folders = files(grammars)?.into_iter().filter(|path| path.is_dir());
+    let is_grammar = |path: &PathBuf| path.is_dir() && !OTHERS.iter().any(|other| path.ends_with(other));
+    let folders = files(grammars)?.into_iter().filter(is_grammar);
     let shipped = folders.map(|folder| {
         let examples = files(&folder.join("accept"))?.into_iter();
         let read = |path: PathBuf| std::fs::read(&path).map_err(|e| Error::io(&path, &e));

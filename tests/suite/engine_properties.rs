@@ -81,12 +81,12 @@ fn threads_that_share_a_compiled_grammar_get_the_same_masks() {
 
 #[test]
 fn names_and_items_that_run_out_agree_with_all_words_while_tables_are_dropped() {
-    hold_on_bytes(|bytes| finite_schemas_agree(bytes, 1), 20);
+    hold_on_bytes(|bytes| finite_schemas_agree(bytes, 1), 30);
 }
 
 #[test]
 fn names_and_items_that_run_out_agree_with_all_words_while_other_threads_drop_tables() {
-    hold_on_bytes(|bytes| finite_schemas_agree(bytes, 3), 20);
+    hold_on_bytes(|bytes| finite_schemas_agree(bytes, 3), 30);
 }
 
 #[test]
