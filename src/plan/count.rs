@@ -34,7 +34,7 @@ impl PlanAutomaton {
         }
     }
 
-    /// How many completions of at most so many actions a place has.
+    /// How many completions of at most `most` actions a place has.
     ///
     /// # Errors
     /// Limits.

@@ -24,7 +24,7 @@ impl PlanSampler<'_> {
         PlanSampler { plans, counts: Counts::default(), random: ChaCha8Rng::seed_from_u64(seed), most }
     }
 
-    /// A plan, each as likely as any other (of at most so many steps, where there is no end of plans).
+    /// A plan, each as likely as any other (of at most `most` steps, where there is no end of plans).
     ///
     /// # Errors
     /// `plan/none`: there is no plan; `plan/budget-exhausted`; limits.

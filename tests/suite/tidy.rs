@@ -33,12 +33,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("retrieval", &["decode"]),
     ("procedures", &["transitions"]),
+    ("flows", &["transitions"]),
     ("testing", &["decode", "grammar", "mask", "matcher", "plan", "procedures", "syntax", "vocabulary"]),
     (
         "cli",
         &[
             "automaton",
             "decode",
+            "flows",
             "grammar",
             "mask",
             "matcher",

@@ -100,7 +100,7 @@ impl Planner {
         })
     }
 
-    /// After so many steps only actions after which, if their outcomes are kind, fewer steps are missing than before.
+    /// After this many steps only actions after which, if their outcomes are kind, fewer steps are missing than before.
     /// Default: no bound.
     pub fn with_max_free_steps(self, steps: usize) -> Planner {
         Planner { max_free_steps: steps, ..self }

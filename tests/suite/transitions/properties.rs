@@ -175,7 +175,7 @@ fn repairs_have_the_fewest_edits() {
             Repaired::Exhausted => panic!("{table:?}"),
             Repaired::Empty => assert!(table.lengths().iter().all(|&n| n == 0), "{table:?}"),
             Repaired::Word { edits: found, alignment } => {
-                // a longer word than those of the brute force has at least so many edits
+                // a longer word than those of the brute force has at least this many edits
                 let bound = LONGEST + 1 - given.len();
                 assert_eq!(found.min(bound), best.unwrap_or(bound).min(bound), "{table:?} {given:?}");
                 tested += usize::from(found > 0 && found < bound);
