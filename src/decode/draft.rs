@@ -1,10 +1,9 @@
 //! Drafts: proposals of the next tokens that a model then verifies in one run.
 
+use super::cached::CachedSequence;
 use super::constraint::Constraint;
-use super::logits::Logits;
 use super::mask::top;
-use super::model::{Feed, Model, Rows};
-use super::sequences::SequenceId;
+use super::model::Model;
 use crate::error::Result;
 
 /// Proposes the tokens that follow a sequence.
@@ -86,16 +85,14 @@ fn allowed<'a>(tokens: &'a [u32], constraint: Option<&mut dyn Constraint>) -> &'
 /// Proposes what a smaller model with the same tokenizer would choose greedily under the constraint.
 pub struct ModelDraft<'m> {
     model: &'m mut dyn Model,
-    sequence: SequenceId,
-    /// what the sequence holds
-    fed: Vec<u32>,
+    sequence: CachedSequence,
     /// number of tokens of the tokenizer: bits of a mask
     tokens: usize,
 }
 
 impl std::fmt::Debug for ModelDraft<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModelDraft").field("fed", &self.fed.len()).finish_non_exhaustive()
+        f.debug_struct("ModelDraft").field("sequence", &self.sequence).finish_non_exhaustive()
     }
 }
 
@@ -105,32 +102,22 @@ impl<'m> ModelDraft<'m> {
     /// # Errors
     /// What the model reports.
     pub fn new(model: &'m mut dyn Model, tokens: usize) -> Result<ModelDraft<'m>> {
-        let sequence = model.open()?;
-        Ok(ModelDraft { model, sequence, fed: Vec::new(), tokens })
+        let sequence = CachedSequence::open(model)?;
+        Ok(ModelDraft { model, sequence, tokens })
     }
 
-    /// The model's choice after `tokens`. What it was fed of them is not fed again.
+    /// The model's choice after `tokens`.
     fn choose(&mut self, tokens: &[u32], mask: Option<&[u32]>) -> Result<u32> {
-        let same = self.fed.iter().zip(tokens).take_while(|(a, b)| a == b).count();
-        // the last token is fed in any case: its logits are wanted
-        let same = same.min(tokens.len().saturating_sub(1));
-        if self.fed.len() > same {
-            self.model.truncate(self.sequence, same)?;
-            self.fed.truncate(same);
-        }
-        let new = tokens.get(same..).unwrap_or_default();
-        let feed = Feed { sequence: self.sequence, tokens: new, rows: Rows::Last };
-        let logits: Logits<'_> = self.model.feed(&[feed])?;
+        let (logits, _) = self.sequence.feed(self.model, tokens)?;
         let mut buffer = Vec::new();
         let best = top(logits.row(0, &mut buffer)?, mask, 1)?;
-        self.fed.extend_from_slice(new);
         Ok(best.first().map_or(0, |&(token, _)| token))
     }
 }
 
 impl Drop for ModelDraft<'_> {
     fn drop(&mut self) {
-        self.model.close(self.sequence);
+        self.sequence.close(self.model);
     }
 }
 

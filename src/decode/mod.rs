@@ -8,6 +8,7 @@
 //! - A prompt is written by a [`ChatTemplate`] and cut into tokens by a `PromptTokenizer` (feature `huggingface`).
 //! - An [`Embedder`] maps texts to vectors; the module `ort` has one as well.
 
+mod cached;
 mod chat;
 mod chat_functions;
 mod constraint;
@@ -36,6 +37,7 @@ mod tokenizer;
 #[cfg(feature = "ort")]
 pub mod ort;
 
+pub(crate) use cached::CachedSequence;
 pub use chat::{ChatTemplate, Message};
 pub use constraint::Constraint;
 pub use decoder::{ChosenToken, Decoder, Event, Poll};

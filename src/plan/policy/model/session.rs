@@ -2,7 +2,7 @@
 
 use super::ModelUse;
 use super::trie::{Chain, Scores, TokenTrie};
-use crate::decode::{Feed, Logits, Model, Rows, SequenceId};
+use crate::decode::{CachedSequence, Feed, Logits, Model, Rows, SequenceId};
 use crate::error::Result;
 use crate::plan::errors;
 use std::time::Instant;
@@ -20,8 +20,7 @@ pub(super) type Observer<'m> = dyn FnMut(&ModelUse) + 'm;
 /// A model, and the sequence that holds the latest prompt.
 pub(super) struct Session<'m> {
     model: &'m mut dyn Model,
-    sequence: SequenceId,
-    fed: Vec<u32>,
+    sequence: CachedSequence,
     /// a row of logits that a device left in its own memory
     copied: Vec<f32>,
     pub(super) usage: ModelUse,
@@ -37,15 +36,15 @@ struct Pending {
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
-        self.model.close(self.sequence);
+        self.sequence.close(self.model);
     }
 }
 
 impl<'m> Session<'m> {
     pub(super) fn new(model: &'m mut dyn Model) -> Result<Session<'m>> {
-        let sequence = model.open()?;
+        let sequence = CachedSequence::open(model)?;
         let usage = ModelUse::default();
-        Ok(Session { model, sequence, fed: Vec::new(), copied: Vec::new(), usage, observer: None })
+        Ok(Session { model, sequence, copied: Vec::new(), usage, observer: None })
     }
 
     /// The most tokens that the model can be fed.
@@ -62,18 +61,9 @@ impl<'m> Session<'m> {
             return Err(errors::context_full(tokens.len(), self.context_length()));
         }
         let start = Instant::now();
-        let same = self.fed.iter().zip(tokens).take_while(|(a, b)| a == b).count();
-        // the last token is fed in any case: its logits are wanted
-        let same = same.min(tokens.len().saturating_sub(1));
-        if self.fed.len() > same {
-            self.model.truncate(self.sequence, same)?;
-            self.fed.truncate(same);
-        }
-        let new = tokens.get(same..).unwrap_or_default();
-        let logits = self.model.feed(&[Feed { sequence: self.sequence, tokens: new, rows: Rows::Last }])?;
-        self.fed.extend_from_slice(new);
+        let (logits, fed) = self.sequence.feed(self.model, tokens)?;
         self.usage.runs += 1;
-        self.usage.tokens += new.len();
+        self.usage.tokens += fed;
         self.usage.time += start.elapsed();
         self.observer.iter_mut().for_each(|observer| observer(&self.usage));
         match logits {
@@ -117,7 +107,7 @@ impl<'m> Session<'m> {
         pending: &mut Vec<Pending>,
     ) -> Result<()> {
         let most = (MAX_BATCH_TOKENS / prompt.max(1)).clamp(1, MAX_BATCH);
-        self.fork(self.sequence, TokenTrie::ROOT, trie, scores, pending)?;
+        self.fork(self.sequence.id(), TokenTrie::ROOT, trie, scores, pending)?;
         while !pending.is_empty() {
             let length = |model: &dyn Model, one: &Pending| model.length(one.sequence).unwrap_or(0);
             // the longest first, which end soonest; those of equal lengths, which one run computes, together
