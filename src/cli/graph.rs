@@ -8,7 +8,7 @@ use crate::automaton::graph;
 use crate::error::Error;
 use clap::ValueEnum;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -33,6 +33,33 @@ pub(super) enum Format {
     Svg,
 }
 
+impl Format {
+    /// How much is drawn: as much as is asked for, or what can still be read in this form.
+    pub(super) fn limit(self, asked: Option<usize>) -> usize {
+        asked.unwrap_or(match self {
+            Format::Dot => 200,
+            Format::Svg => 40,
+        })
+    }
+
+    /// A graph in the DOT language in this form.
+    pub(super) fn render(self, dot: String) -> crate::error::Result<String> {
+        match self {
+            Format::Dot => Ok(dot),
+            Format::Svg => svg::render(dot),
+        }
+    }
+}
+
+/// Writes a drawing to a file, or to standard output.
+pub(super) fn write(drawing: &str, to: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
+    match to {
+        Some(path) => std::fs::write(path, drawing).map_err(|cause| Error::io(path, &cause))?,
+        None => output.write_all(drawing.as_bytes())?,
+    }
+    Ok(())
+}
+
 pub(super) fn at_least_one(argument: &str) -> Result<usize, String> {
     argument.parse().ok().filter(|&n| n > 0).ok_or_else(|| "it must be a number, 1 or more".to_owned())
 }
@@ -42,19 +69,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let loaded = source::load(&arguments.source, &limits)?;
     loaded.warn();
     let automaton = loaded.automaton(&limits)?;
-    let limit = arguments.limit.unwrap_or(match arguments.format {
-        Format::Dot => 200,
-        Format::Svg => 40,
-    });
+    let limit = arguments.format.limit(arguments.limit);
     let graph = graph::dot(&automaton, &loaded.grammar, limit).map_err(|error| loaded.locate(error))?;
-    let drawing = match arguments.format {
-        Format::Dot => graph.dot,
-        Format::Svg => svg::render(graph.dot)?,
-    };
-    match &arguments.output {
-        Some(path) => std::fs::write(path, &drawing).map_err(|cause| Error::io(path, &cause))?,
-        None => output.write_all(drawing.as_bytes())?,
-    }
+    write(&arguments.format.render(graph.dot)?, arguments.output.as_deref(), output)?;
     if graph.truncated {
         output.flush()?;
         messages::note(&format!("only the first {limit} configurations are drawn (--limit N draws more)"));

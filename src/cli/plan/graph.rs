@@ -1,10 +1,9 @@
 //! `grammata plan graph`: draws the plan automaton, or one plan as a tree.
 
 use super::spec::SpecArgs;
-use crate::cli::graph::{Format, at_least_one};
+use crate::cli::graph::{Format, at_least_one, write};
 use crate::cli::output::{Exit, Failure, Output};
-use crate::cli::{errors, messages, source, svg};
-use crate::error::Error;
+use crate::cli::{errors, messages, source};
 use crate::plan::{ReadPlan, Verdict, tree_dot, tree_text};
 use clap::ValueEnum;
 use std::io::Write;
@@ -54,13 +53,9 @@ impl PlanFormat {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut plans = arguments.spec.load()?;
     let spec = plans.shared_spec();
-    let (mut truncated, limit) = (
-        false,
-        arguments.limit.unwrap_or(match arguments.format {
-            PlanFormat::Svg => 40,
-            PlanFormat::Dot | PlanFormat::Text => 200,
-        }),
-    );
+    let drawn = arguments.format.drawn();
+    let limit = drawn.unwrap_or(Format::Dot).limit(arguments.limit);
+    let mut truncated = false;
     let (dot, text) = match &arguments.plan {
         Some(path) => {
             let text = source::text(path, &arguments.spec.limits.get())?;
@@ -75,16 +70,12 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             (graph.dot, None)
         }
     };
-    let drawing = match (arguments.format.drawn(), text) {
-        (Some(Format::Dot), _) => dot,
-        (Some(Format::Svg), _) => svg::render(dot)?,
+    let drawing = match (drawn, text) {
+        (Some(format), _) => format.render(dot)?,
         (None, Some(text)) => text,
         (None, None) => return Err(errors::text_needs_plan().into()),
     };
-    match &arguments.output {
-        Some(path) => std::fs::write(path, &drawing).map_err(|cause| Error::io(path, &cause))?,
-        None => output.write_all(drawing.as_bytes())?,
-    }
+    write(&drawing, arguments.output.as_deref(), output)?;
     if truncated {
         output.flush()?;
         messages::note(&format!("only the first {limit} states are drawn (--limit N draws more)"));

@@ -1,10 +1,9 @@
 //! `grammata procedure graph`: draws the automaton.
 
 use super::{FileArgs, ModeName};
-use crate::cli::graph::{Format, at_least_one};
+use crate::cli::graph::{Format, at_least_one, write};
 use crate::cli::output::{Exit, Failure, Output};
-use crate::cli::{messages, source, svg};
-use crate::error::Error;
+use crate::cli::{messages, source};
 use crate::procedures::Supervisor;
 use std::io::Write;
 use std::path::PathBuf;
@@ -35,19 +34,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let name = source::name_of(&arguments.file.file);
     let mut supervisor =
         Supervisor::new(&procedure, arguments.mode.into(), &limits).map_err(|error| error.in_file(&name))?;
-    let limit = arguments.limit.unwrap_or(match arguments.format {
-        Format::Dot => 200,
-        Format::Svg => 40,
-    });
+    let limit = arguments.format.limit(arguments.limit);
     let graph = supervisor.graph(limit)?;
-    let drawing = match arguments.format {
-        Format::Dot => graph.dot,
-        Format::Svg => svg::render(graph.dot)?,
-    };
-    match &arguments.output {
-        Some(path) => std::fs::write(path, &drawing).map_err(|cause| Error::io(path, &cause))?,
-        None => output.write_all(drawing.as_bytes())?,
-    }
+    write(&arguments.format.render(graph.dot)?, arguments.output.as_deref(), output)?;
     if supervisor.is_blocking() || graph.is_truncated {
         output.flush()?;
     }
