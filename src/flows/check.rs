@@ -1,8 +1,6 @@
 //! A domain from what is written: names resolved, and each flow followed once.
 
-use super::domain::{
-    Api, Flow, FlowDomain, Input, Step, Written, WrittenApi, WrittenInput, WrittenStep, values,
-};
+use super::domain::{Api, Flow, FlowDomain, Input, Step, Written, WrittenApi, WrittenInput, WrittenStep};
 use super::errors::{self, Maker};
 use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -100,19 +98,17 @@ fn is_name(name: &str) -> bool {
 
 fn apis(written: &Written, data: &mut Data, errors: &mut Errors) -> Vec<Api> {
     let mut apis = Vec::new();
-    let mut read = values::<WrittenApi>(&written.apis);
-    for name in written.apis.keys() {
+    for (name, value) in &written.apis {
         if errors.is_full() {
             break;
         }
         let pointer = format!("/apis/{name}");
-        let api = match read.remove(name) {
-            Some(Ok(api)) => api,
-            Some(Err(cause)) => {
+        let api: WrittenApi = match value.clone().try_into() {
+            Ok(api) => api,
+            Err(cause) => {
                 errors.push(errors::value(pointer, &cause));
                 continue;
             }
-            None => continue,
         };
         for name in std::iter::once(name).chain(&api.aliases).filter(|name| !is_name(name)) {
             errors.push(errors::name(name, pointer.clone()));
@@ -137,18 +133,16 @@ fn apis(written: &Written, data: &mut Data, errors: &mut Errors) -> Vec<Api> {
 
 fn steps(written: &Written, names: &FxHashMap<String, usize>, errors: &mut Errors) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut read = values::<WrittenStep>(&written.steps);
-    for id in written.steps.keys() {
+    for (id, value) in &written.steps {
         if errors.is_full() {
             break;
         }
-        let step = match read.remove(id) {
-            Some(Ok(step)) => step,
-            Some(Err(cause)) => {
+        let step: WrittenStep = match value.clone().try_into() {
+            Ok(step) => step,
+            Err(cause) => {
                 errors.push(errors::value(format!("/steps/{id}"), &cause));
                 continue;
             }
-            None => continue,
         };
         let mut apis = Vec::new();
         for (number, name) in step.apis.iter().enumerate() {

@@ -5,7 +5,6 @@ use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;
 use crate::limits::Limits;
 use serde::Deserialize;
-use std::collections::BTreeMap;
 
 /// What an API needs: any one of some data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,11 +187,4 @@ impl FlowDomain {
     pub(super) fn is_served(&self, api: usize, made: &dyn Fn(usize) -> bool) -> bool {
         self.apis[api].inputs.iter().all(|input| input.any_of.iter().any(|&data| made(data)))
     }
-}
-
-/// The written values of a table, in its order, with their names.
-pub(super) fn values<T: serde::de::DeserializeOwned>(
-    table: &toml::Table,
-) -> BTreeMap<String, std::result::Result<T, toml::de::Error>> {
-    table.iter().map(|(name, value)| (name.clone(), value.clone().try_into())).collect()
 }
