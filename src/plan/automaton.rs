@@ -2,6 +2,7 @@
 
 use super::states::{ActionLabel, Edge, PlanState, States};
 use super::step::Step;
+use super::subsets::next_subset;
 use crate::automaton::Automaton;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -231,14 +232,12 @@ impl Letters for PlanAutomaton {
     fn next(&self, &(action, _): &(usize, Option<usize>), step: &Step) -> Option<Step> {
         let set = self.spec().symbols().get(action)?.set.as_ref()?;
         let (n, mut elements) = (set.of.len(), step.elements.clone());
-        let size = elements.len();
-        match (0..size).rev().find(|&place| elements[place] + size - place < n) {
-            Some(place) => {
-                let from = elements[place] + 1;
-                elements[place..].iter_mut().zip(from..).for_each(|(element, next)| *element = next);
+        if !next_subset(&mut elements, n) {
+            let size = elements.len();
+            if size >= set.max {
+                return None;
             }
-            None if size < set.max => elements = (0..=size).collect(),
-            None => return None,
+            elements = (0..=size).collect();
         }
         Some(Step { elements, ..step.clone() })
     }

@@ -6,6 +6,7 @@
 
 use super::automaton::PlanAutomaton;
 use super::step::Plan;
+use super::subsets::next_subset;
 use crate::error::{ErrorKind, Result};
 use crate::syntax::automaton_spec::{Rule, Spec};
 use crate::transitions::Completable;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 const STATES: usize = 100_000;
 /// Sets of rules that are tried to find a smaller one.
 const SETS: usize = 300;
+/// Automata that are kept.
+const KEPT: usize = 16;
 
 /// Rules that together leave no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,16 +113,4 @@ impl Conflicts {
             other => other,
         }
     }
-}
-
-/// Automata that are kept.
-const KEPT: usize = 16;
-
-/// The next set of as many numbers below `end`, in the order of their elements; false after the last.
-fn next_subset(set: &mut [usize], end: usize) -> bool {
-    let size = set.len();
-    let Some(place) = (0..size).rev().find(|&place| set[place] + size - place < end) else { return false };
-    let from = set[place] + 1;
-    set[place..].iter_mut().zip(from..).for_each(|(element, next)| *element = next);
-    true
 }

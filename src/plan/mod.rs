@@ -26,6 +26,7 @@ mod sample;
 pub mod search;
 mod states;
 mod step;
+mod subsets;
 mod tree;
 mod verify;
 

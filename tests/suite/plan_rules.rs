@@ -284,7 +284,7 @@ impl Machine {
         all.iter().filter(|((action, _), _)| !is_bad(*action)).cloned().collect()
     }
 
-    /// All plans of at most so many steps.
+    /// All plans with a bounded number of steps.
     fn words(&self, most: usize, safe: &BTreeSet<World>) -> BTreeSet<Vec<Letter>> {
         let mut found = BTreeSet::new();
         let mut open = vec![(Vec::new(), World::default())];

@@ -123,3 +123,26 @@ fn place_of(choices: &[Choice], text: &str) -> Option<usize> {
         Err(_) => choices.iter().position(|choice| choice.label == text),
     }
 }
+
+/// The same logarithms less that of their sum, so that their probabilities sum to 1; None if none of them is finite.
+fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
+    let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !top.is_finite() {
+        return None;
+    }
+    let sum = scores.iter().map(|score| (score - top).exp()).sum::<f64>().ln() + top;
+    Some(scores.iter().map(|score| score - sum).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_normalised_without_overflow() {
+        let scores = normalised(&[-1e6, -1e6 + 1.0, f64::NEG_INFINITY]).unwrap();
+        let sum: f64 = scores.iter().map(|score| score.exp()).sum();
+        assert!((sum - 1.0).abs() < 1e-9 && scores[2] == f64::NEG_INFINITY, "{scores:?}");
+        assert_eq!(normalised(&[f64::NEG_INFINITY]), None);
+    }
+}

@@ -1,6 +1,6 @@
 //! Heuristics that are added to a policy's scores.
 
-use super::{Answer, ArgumentRequest, Needs, Policy};
+use super::{Answer, ArgumentRequest, Needs, Policy, normalised};
 use crate::error::Result;
 use crate::plan::errors;
 use crate::plan::question::{Choice, Question};
@@ -94,12 +94,7 @@ impl Policy for WeightedPolicy<'_> {
             }
             scores.iter_mut().zip(added).for_each(|(score, added)| *score += *weight * added);
         }
-        let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if !top.is_finite() {
-            return Err(errors::no_probability());
-        }
-        let sum = scores.iter().map(|score| (score - top).exp()).sum::<f64>().ln() + top;
-        Ok(scores.into_iter().map(|score| score - sum).collect())
+        normalised(&scores).ok_or_else(errors::no_probability)
     }
 
     fn needs(&self) -> Needs {

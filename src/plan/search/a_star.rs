@@ -18,7 +18,7 @@ impl Search for AStar {
                 true => 0,
                 false => problem.plans().least_cost(at.state)?.unwrap_or(0),
             };
-            Ok(Some(Priority { cost: at.cost.saturating_add(ahead), score: open.score }))
+            Ok(Priority { cost: at.cost.saturating_add(ahead), score: open.score })
         })
     }
 }

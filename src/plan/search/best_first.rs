@@ -13,7 +13,7 @@ pub struct BestFirst;
 
 impl Search for BestFirst {
     fn run(&self, problem: &mut Problem<'_>) -> Result<Outcome> {
-        cheapest_first(problem, |_, open| Ok(Some(Priority { cost: 0, score: open.score })))
+        cheapest_first(problem, |_, open| Ok(Priority { cost: 0, score: open.score }))
     }
 }
 
@@ -54,10 +54,10 @@ impl PartialEq for Entry {
 impl Eq for Entry {}
 
 /// Extends the plan with the best priority until that is a finished one. The result is the best if no extension has a better
-/// priority than the plan it extends. A plan without a priority is left out.
+/// priority than the plan it extends.
 pub(super) fn cheapest_first(
     problem: &mut Problem<'_>,
-    mut priority: impl FnMut(&mut Problem<'_>, &Open) -> Result<Option<Priority>>,
+    mut priority: impl FnMut(&mut Problem<'_>, &Open) -> Result<Priority>,
 ) -> Result<Outcome> {
     let mut decisions = Decisions::default();
     let mut queue: BinaryHeap<Entry> = BinaryHeap::new();
@@ -65,10 +65,9 @@ pub(super) fn cheapest_first(
     let mut number = 0;
     loop {
         for open in expanded {
-            if let Some(priority) = priority(problem, &open)? {
-                queue.push(Entry { priority, number: Reverse(number), open });
-                number += 1;
-            }
+            let priority = priority(problem, &open)?;
+            queue.push(Entry { priority, number: Reverse(number), open });
+            number += 1;
         }
         let Some(Entry { open, .. }) = queue.pop() else {
             return Ok(Open::outcome(None, problem, &decisions));

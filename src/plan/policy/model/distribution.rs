@@ -27,16 +27,6 @@ impl<'a> Distribution<'a> {
     }
 }
 
-/// The same logarithms less that of their sum, so that their probabilities sum to 1; None if none of them is finite.
-pub(super) fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
-    let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if !top.is_finite() {
-        return None;
-    }
-    let sum = scores.iter().map(|score| (score - top).exp()).sum::<f64>().ln() + top;
-    Some(scores.iter().map(|score| score - sum).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,13 +42,5 @@ mod tests {
         assert_eq!(of(&[0.0, f32::NAN], &[1, 7]), 0.0);
         assert_eq!(of(&[f32::NAN, f32::NEG_INFINITY], &[0]), 0.0);
         assert_eq!(of(&[], &[0]), 0.0);
-    }
-
-    #[test]
-    fn scores_are_normalised_without_overflow() {
-        let scores = normalised(&[-1e6, -1e6 + 1.0, f64::NEG_INFINITY]).unwrap();
-        let sum: f64 = scores.iter().map(|score| score.exp()).sum();
-        assert!((sum - 1.0).abs() < 1e-9 && scores[2] == f64::NEG_INFINITY, "{scores:?}");
-        assert_eq!(normalised(&[f64::NEG_INFINITY]), None);
     }
 }
