@@ -11,11 +11,11 @@
 use grammata::Limits;
 use grammata::decode::ort::{EmbedderOptions, OrtEmbedder};
 use grammata::decode::{Embedder, EmbedderFolder};
+use grammata::evaluation::statistics::bootstrap;
 use grammata::retrieval::metrics::Judged;
 use grammata::retrieval::requests::Request;
 use grammata::retrieval::retriever::Utterance;
 use grammata::retrieval::split::sentences;
-use grammata::retrieval::statistics::bootstrap;
 use grammata::retrieval::store::Store;
 use grammata::retrieval::{Catalogue, Ranker, RetrievalOptions, Retriever, Template};
 use std::path::Path;

@@ -40,6 +40,7 @@
 //! - [`decode`] runs a language model under a matcher: samplers, chat templates, embedders of texts and,
 //!   with the feature `ort`, ONNX Runtime.
 //! - [`automaton`] counts, lists and draws languages.
+//! - [`evaluation`] has statistics, journals of runs that can be resumed, and reports.
 //! - [`retrieval`] finds the tools that a request needs among thousands.
 //! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
 //! - [`procedures`] reads workflows of agents in PDL: static checks, what may come next, verification of conversations.
@@ -61,6 +62,7 @@ pub mod cli;
 pub mod decode;
 pub mod diagnostic;
 pub mod error;
+pub mod evaluation;
 pub mod flows;
 pub mod grammar;
 pub mod limits;

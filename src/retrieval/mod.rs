@@ -18,7 +18,6 @@ pub mod queries;
 pub mod requests;
 pub mod retriever;
 pub mod split;
-pub mod statistics;
 pub mod store;
 mod words;
 

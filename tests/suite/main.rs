@@ -18,6 +18,7 @@ mod docs;
 mod earley;
 mod embedder;
 mod engine_properties;
+mod evaluation;
 mod flows;
 mod formats;
 mod fuzz_regressions;

@@ -5,7 +5,6 @@ use grammata::retrieval::fuse::{Duplicates, interleave, reciprocal_rank_fusion};
 use grammata::retrieval::metrics::{Judged, Relevance};
 use grammata::retrieval::requests::Request;
 use grammata::retrieval::retriever::Utterance;
-use grammata::retrieval::statistics::{bootstrap, sign_test};
 use grammata::retrieval::{Bm25, Catalogue, FlatIndex, Ranker, RetrievalOptions, Retriever, Template};
 use grammata::{Limits, Place};
 use proptest::prelude::*;
@@ -553,42 +552,4 @@ fn equal_tools_keep_their_order() {
     let index = FlatIndex::new(Embeddings::from_rows(1, vec![[1.0]; 100_000]).unwrap());
     let query = Embeddings::from_rows(1, [[1.0]]).unwrap();
     assert!(index.search(&query, 11, None).unwrap()[0].iter().map(|hit| hit.tool).eq(0..11));
-}
-
-#[test]
-fn intervals_and_sign_tests_are_those_of_the_tables() {
-    assert_eq!(bootstrap(&[], 1), None);
-    let same = bootstrap(&[0.5; 30], 1).unwrap();
-    assert_eq!((same.mean, same.low, same.high), (0.5, 0.5, 0.5));
-    // of 400 fair coins the mean has the standard error 0.025
-    let coins: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
-    let interval = bootstrap(&coins, 1).unwrap();
-    assert_eq!(interval.mean, 0.5);
-    for (found, expected) in [(interval.low, 0.451), (interval.high, 0.549)] {
-        assert!((found - expected).abs() < 0.006, "{interval:?}");
-    }
-    assert_eq!(bootstrap(&coins, 1), Some(interval));
-    assert_ne!(bootstrap(&coins, 2), Some(interval));
-    // better, worse, two-sided binomial probability
-    let table = [
-        (0, 0, 1.0),
-        (1, 0, 1.0),
-        (5, 5, 1.0),
-        (5, 0, 0.0625),
-        (0, 5, 0.0625),
-        (9, 1, 0.021484375),
-        (60, 40, 0.05688793364098081),
-        (3000, 2000, 1.6e-45),
-    ];
-    for (better, worse, p) in table {
-        let wins = std::iter::repeat_n((1.0, 0.0), better);
-        let losses = std::iter::repeat_n((0.0, 1.0), worse);
-        let found = sign_test(wins.chain(losses).chain([(0.5, 0.5)]));
-        assert_eq!((found.better, found.worse), (better, worse));
-        assert!(
-            (found.p - p).abs() <= p * 1e-9 || p < 1e-9 && found.p < 1e-9,
-            "{better}, {worse}: {}",
-            found.p
-        );
-    }
 }

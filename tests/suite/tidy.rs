@@ -7,6 +7,7 @@ const LONGEST: usize = 600;
 
 /// The rooms, each with the rooms that it may use beside `diagnostic`, `error` and `limits`.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("evaluation", &[]),
     ("grammar", &[]),
     ("vocabulary", &[]),
     ("template", &[]),
@@ -31,15 +32,16 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    ("retrieval", &["decode"]),
-    ("procedures", &["transitions"]),
-    ("flows", &["transitions"]),
+    ("retrieval", &["decode", "evaluation"]),
+    ("procedures", &["evaluation", "transitions"]),
+    ("flows", &["evaluation", "transitions"]),
     ("testing", &["decode", "grammar", "mask", "matcher", "plan", "procedures", "syntax", "vocabulary"]),
     (
         "cli",
         &[
             "automaton",
             "decode",
+            "evaluation",
             "flows",
             "grammar",
             "mask",
