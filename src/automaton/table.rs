@@ -47,6 +47,9 @@ impl ConfigurationId {
 
 /// In a place with more ways on than this, there is more than one key at hand.
 const FEW_KEYS: usize = 4;
+/// Steps of work of one step to a configuration that was not computed yet, beside one for each of its states and frames: a
+/// search of a product makes millions that have few of either.
+const NEW_STEP: usize = 8;
 
 /// The tables that grow as an automaton is run: stacks, configurations, successors.
 #[derive(Debug)]
@@ -331,7 +334,7 @@ impl Tables {
             closure.doubt(&self.stacks);
         }
         let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
-        let spent = self.work.spend(1 + closure.states().len() + self.stacks.take_interned());
+        let spent = self.work.spend(NEW_STEP + closure.states().len() + self.stacks.take_interned());
         self.spare.push(closure);
         spent?;
         let ((low, high), next) = result?;

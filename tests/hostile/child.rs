@@ -7,6 +7,7 @@ use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
 use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, Error, Limits, Place, Result, TokenId};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How many tokens of a random text are written under a grammar.
 const STEPS: usize = 24;
@@ -17,11 +18,28 @@ fn reads_one_input() {
     let (Ok(kind), Ok(file)) = (std::env::var(KIND), std::env::var(FILE)) else { return };
     let kind = Kind::ALL.into_iter().find(|known| known.name() == kind).expect("a kind");
     let input = std::fs::read(file).expect("an input");
-    match read(kind, &input) {
+    let mut clock = Clock { begun: Instant::now(), longest: Duration::ZERO };
+    match read(kind, &input, &mut clock) {
         Ok(()) => println!("\nverdict=accepted"),
         Err(error) => report(kind, &error),
     }
+    clock.lap();
+    println!("longest={}", clock.longest.as_secs_f64());
     println!("peak={}", peak().unwrap_or(0));
+}
+
+/// The time of the longest operation: reading and compiling an input, one mask, one accepted token.
+struct Clock {
+    begun: Instant,
+    longest: Duration,
+}
+
+impl Clock {
+    /// Ends an operation; the next one begins.
+    fn lap(&mut self) {
+        self.longest = self.longest.max(self.begun.elapsed());
+        self.begun = Instant::now();
+    }
 }
 
 fn report(kind: Kind, error: &Error) {
@@ -43,21 +61,21 @@ fn peak() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-fn read(kind: Kind, input: &[u8]) -> Result<()> {
+fn read(kind: Kind, input: &[u8], clock: &mut Clock) -> Result<()> {
     let text = String::from_utf8_lossy(input);
     match kind {
         Kind::JsonSchema => {
             let options = json_schema::JsonSchemaOptions::default();
-            walk(&json_schema::compile(&text, &options)?.grammar)
+            walk(&json_schema::compile(&text, &options)?.grammar, clock)
         }
         Kind::Regex => {
             let options = regex::Options { dialect: regex::Dialect::Ecma262, ..regex::Options::default() };
-            walk(&regex::compile(&text, &options)?)
+            walk(&regex::compile(&text, &options)?, clock)
         }
-        Kind::Gbnf => walk(&gbnf::compile(&text, &gbnf::Options::default())?.grammar),
+        Kind::Gbnf => walk(&gbnf::compile(&text, &gbnf::Options::default())?.grammar, clock),
         Kind::Spec => {
             let options = automaton_spec::Options::default();
-            walk(&automaton_spec::compile(&text, &options)?.grammar)
+            walk(&automaton_spec::compile(&text, &options)?.grammar, clock)
         }
         Kind::Tokenizer => {
             let options = LoadOptions { eos: vec![TokenId::new(0)], ..LoadOptions::default() };
@@ -100,7 +118,7 @@ fn folder(text: &str) -> Result<()> {
 
 /// Writes a text under a grammar, by masks, with tokens for all bytes and some longer ones. There must be a way on from
 /// everywhere.
-fn walk(grammar: &Grammar) -> Result<()> {
+fn walk(grammar: &Grammar, clock: &mut Clock) -> Result<()> {
     let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true", "\", \"", "1,", "aaaa"];
     let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
     let end = TokenId::new(300);
@@ -113,7 +131,9 @@ fn walk(grammar: &Grammar) -> Result<()> {
     let mut matcher = compiled.matcher();
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     for _ in 0..STEPS {
+        clock.lap();
         let mask = matcher.mask()?;
+        clock.lap();
         assert!(!mask.is_empty(), "a dead end after {:?}", String::from_utf8_lossy(&matcher.bytes()));
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let token = mask.iter().nth((state >> 33) as usize % mask.len()).expect("a token");

@@ -35,7 +35,8 @@ pub(super) fn combinations(
 ) -> Result<Option<Option<Vec<Vec<SchemaId>>>>> {
     let share = (*budget).clamp(LEAST, MOST);
     let mut search = Search { schemas, bases, budget: share, found: Vec::new(), work };
-    retain(&mut choices, |alternatives| Ok(!any(alternatives, |&one| search.implies(&[], one))?))?;
+    let none = Chosen::new(Vec::new());
+    retain(&mut choices, |alternatives| Ok(!any(alternatives, |&one| search.implies(&none, one))?))?;
     for alternatives in &mut choices {
         retain(alternatives, |&one| Ok(!search.excludes(&[one])?))?;
     }
@@ -85,6 +86,23 @@ fn any<T>(list: &[T], mut holds: impl FnMut(&T) -> Result<bool>) -> Result<bool>
     Ok(false)
 }
 
+/// Alternatives that were chosen, in the order of the choices.
+struct Chosen {
+    list: Vec<SchemaId>,
+    set: FxHashSet<SchemaId>,
+}
+
+impl Chosen {
+    fn new(list: Vec<SchemaId>) -> Chosen {
+        Chosen { set: list.iter().copied().collect(), list }
+    }
+
+    fn push(&mut self, one: SchemaId) {
+        self.list.push(one);
+        self.set.insert(one);
+    }
+}
+
 struct Search<'s, 'a> {
     schemas: &'s Schemas<'a>,
     bases: &'s [Part],
@@ -102,17 +120,17 @@ impl Search<'_, '_> {
     }
 
     /// Whether an alternative holds of all that satisfies the bases and the chosen ones.
-    fn implies(&mut self, chosen: &[SchemaId], alternative: SchemaId) -> Result<bool> {
-        if chosen.contains(&alternative) {
+    fn implies(&mut self, chosen: &Chosen, alternative: SchemaId) -> Result<bool> {
+        if chosen.set.contains(&alternative) {
             return Ok(true);
         }
         let Some(&negation) = self.schemas.negations.get(&alternative) else { return Ok(false) };
-        let with: Vec<SchemaId> = chosen.iter().copied().chain([negation]).collect();
+        let with: Vec<SchemaId> = chosen.list.iter().copied().chain([negation]).collect();
         self.excludes(&with)
     }
 
     /// Whether all that the chosen ones leave is in a combination that was found.
-    fn is_found(&mut self, chosen: &[SchemaId]) -> Result<bool> {
+    fn is_found(&mut self, chosen: &Chosen) -> Result<bool> {
         let found = std::mem::take(&mut self.found);
         let known = any(&found, |one| Ok(!any(one, |&one| Ok(!self.implies(chosen, one)?))?));
         self.found = found;
@@ -121,7 +139,7 @@ impl Search<'_, '_> {
 
     /// Follows what the chosen alternatives mean for the choices that are left: those made already are dropped, and where
     /// one alternative is left it is chosen. Whether all choices keep one.
-    fn propagate(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
+    fn propagate(&mut self, chosen: &mut Chosen, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
         loop {
             retain(open, |alternatives| Ok(!any(alternatives, |&one| self.implies(chosen, one))?))?;
             for alternatives in open.iter_mut() {
@@ -138,16 +156,16 @@ impl Search<'_, '_> {
     }
 
     /// Whether the chosen alternatives leave something of one more.
-    fn may_follow(&mut self, chosen: &mut Vec<SchemaId>, one: SchemaId) -> Result<bool> {
-        chosen.push(one);
-        let excluded = self.excludes(chosen);
-        chosen.pop();
+    fn may_follow(&mut self, chosen: &mut Chosen, one: SchemaId) -> Result<bool> {
+        chosen.list.push(one);
+        let excluded = self.excludes(&chosen.list);
+        chosen.list.pop();
         Ok(!excluded?)
     }
 
     /// Drops the choices that are made already from the first ones on, and the alternatives of the next one that are
     /// excluded. Whether that one keeps one.
-    fn look_at_next(&mut self, chosen: &mut Vec<SchemaId>, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
+    fn look_at_next(&mut self, chosen: &mut Chosen, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
         let mut made = 0;
         while let Some(choice) = open.get(made)
             && any(choice, |&one| self.implies(chosen, one))?
@@ -156,7 +174,7 @@ impl Search<'_, '_> {
         }
         open.drain(..made);
         let Some(next) = open.first_mut() else { return Ok(true) };
-        if !chosen.is_empty() {
+        if !chosen.list.is_empty() {
             retain(next, |&one| self.may_follow(chosen, one))?;
         }
         Ok(!next.is_empty())
@@ -167,7 +185,8 @@ impl Search<'_, '_> {
     fn run(&mut self, choices: Vec<Vec<SchemaId>>, propagates: bool, budget_left: u32) -> Result<bool> {
         self.found.clear();
         let mut stack = vec![(Vec::new(), choices)];
-        while let Some((mut chosen, mut open)) = stack.pop() {
+        while let Some((chosen, mut open)) = stack.pop() {
+            let mut chosen = Chosen::new(chosen);
             if self.budget <= budget_left || self.found.len() >= MAX_COMBINATIONS {
                 return Ok(false);
             }
@@ -179,13 +198,13 @@ impl Search<'_, '_> {
                 continue;
             }
             if open.is_empty() {
-                self.found.push(chosen);
+                self.found.push(chosen.list);
                 continue;
             }
             let alternatives = open.remove(0);
             self.work.spend(alternatives.len() * (1 + open.len()))?;
             for &alternative in alternatives.iter().rev() {
-                let mut longer = chosen.clone();
+                let mut longer = chosen.list.clone();
                 longer.push(alternative);
                 stack.push((longer, open.clone()));
             }

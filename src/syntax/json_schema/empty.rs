@@ -163,9 +163,11 @@ impl<'a> Question<'_, 'a> {
     /// Whether one of the required members cannot be there.
     fn no_members(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
         let mut seen = FxHashSet::default();
+        self.steps += bases.iter().map(|base| base.object.required.len()).sum::<usize>();
         let required = bases.iter().flat_map(|base| base.object.required.iter().copied());
         let mut required = required.filter(|name| seen.insert(*name));
         if bases.len() > FEW_BASES {
+            self.steps += bases.iter().map(|base| base.object.properties.list().len()).sum::<usize>();
             let values = MemberValues::of(bases);
             return required.any(|name| self.is_empty(&values.parts(bases, name), depth - 1));
         }

@@ -7,6 +7,7 @@
 
 use super::assertion::{
     ArrayPart, Contains, Counts, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, ValueList,
+    equality_key,
 };
 use super::conjunction::Part;
 use super::empty::surely_empty_within;
@@ -15,7 +16,7 @@ use super::{errors, numbers};
 use crate::error::Result;
 use crate::syntax::json_schema::json::{Map, Value};
 use crate::work::Budget;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Rewrites all schemas of the table.
@@ -101,8 +102,13 @@ impl<'a> Maker<'_, 'a> {
         let mut alternatives = Vec::with_capacity(list.len());
         let mut fuel = u32::MAX;
         let mut others: Vec<Vec<SchemaId>> = vec![Vec::new(); list.len()];
+        let is_distinct = self.distinct_values(list);
+        let all: Vec<usize> = (0..list.len()).collect();
+        let rest: Vec<usize> = all.iter().copied().filter(|&i| !is_distinct[i]).collect();
         for (i, &a) in list.iter().enumerate() {
-            for (j, &b) in list.iter().enumerate().skip(i + 1) {
+            let partners = if is_distinct[i] { &rest } else { &all };
+            for &j in &partners[partners.partition_point(|&j| j <= i)..] {
+                let b = list[j];
                 let both = [Part::whole(a), Part::whole(b)];
                 let excluded = surely_empty_within(self.schemas, &both, &mut fuel, self.work);
                 if !excluded.map_err(|error| errors::placed(error, pointer))? {
@@ -122,6 +128,25 @@ impl<'a> Maker<'_, 'a> {
             });
         }
         Ok(alternatives)
+    }
+
+    /// For each schema, whether it lists values (`enum`, `const`) none of which another one lists: of two such schemas no
+    /// value satisfies both. Lists of constants are long, and need no question for each pair.
+    fn distinct_values(&self, list: &[SchemaId]) -> Vec<bool> {
+        let mut lister: FxHashMap<String, usize> = FxHashMap::default();
+        let mut is_distinct = vec![false; list.len()];
+        for (i, &id) in list.iter().enumerate() {
+            let Some(listed) = self.schemas.get(id).values.first() else { continue };
+            is_distinct[i] = true;
+            for value in &listed.values {
+                let first = *lister.entry(equality_key(value)).or_insert(i);
+                if first != i {
+                    is_distinct[i] = false;
+                    is_distinct[first] = false;
+                }
+            }
+        }
+        is_distinct
     }
 
     fn all(&mut self, pointer: &'a str, conjuncts: Vec<SchemaId>) -> SchemaId {
