@@ -16,10 +16,13 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --each             a line for each schema in the report
   --plot DIR         draw the distributions of times into DIR, as SVG
   --out FILE         write one JSON line a schema and engine
+  --digest FILE      write one line a schema and engine: id, engine, order of members, status, and the SHA-256 of all
+                     masks of the first pass over the tests; no mask has changed where the files are equal
   --peer llguidance  run llguidance on the same inputs, in turn (needs `--features peers`)
   --peer-alone       run the peer only, to see what memory it takes
   --only WORD        only the schemas with this id, or with this keyword; may be given several times
   --limit N          stop after N schemas
+  --every N          every N-th schema only
   --repeat N         run the tests N times on the same compiled grammar; passes after the first are \"warm\"
   --rest             sleep a tenth of the time between schemas: under a real-time scheduling class (`chrt -f 10`), which
                      keeps others on the machine out of the figures, the system else stops the runner once a second
@@ -30,6 +33,10 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
 The data is not part of this repository. MaskBench is in the JSONSchemaBench project on GitHub,
 guidance-ai/jsonschemabench, in the folder maskbench/data; it is described in arXiv:2501.10868.";
 
+/// The orders of an object's members, by name.
+pub(crate) const ORDERS: &[(&str, PropertyOrder)] =
+    &[("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
+
 /// The command line.
 #[derive(Debug)]
 pub(crate) struct Arguments {
@@ -38,6 +45,8 @@ pub(crate) struct Arguments {
     /// End-of-sequence ids; empty: those with known names.
     pub(crate) eos: Vec<u32>,
     pub(crate) out: Option<PathBuf>,
+    /// The file of digests.
+    pub(crate) digest: Option<PathBuf>,
     /// Whether to report each schema.
     pub(crate) each: bool,
     /// The folder for plots.
@@ -49,6 +58,8 @@ pub(crate) struct Arguments {
     /// Ids and keywords; empty: all schemas.
     pub(crate) only: Vec<String>,
     pub(crate) limit: usize,
+    /// One schema of this many is run, from 1.
+    pub(crate) every: usize,
     /// Passes over the tests, from 1.
     pub(crate) repeat: usize,
     /// Whether to sleep between schemas.
@@ -73,12 +84,14 @@ impl Arguments {
             tokenizer: PathBuf::new(),
             eos: Vec::new(),
             out: None,
+            digest: None,
             each: false,
             plot: None,
             peer: false,
             peer_alone: false,
             only: Vec::new(),
             limit: usize::MAX,
+            every: 1,
             repeat: 1,
             rest: false,
             isolate: false,
@@ -93,19 +106,18 @@ impl Arguments {
                 "--tokenizer" => tokenizer = Some(value()?.into()),
                 "--eos" => read.eos.push(number(&name, &value()?)?),
                 "--out" => read.out = Some(value()?.into()),
+                "--digest" => read.digest = Some(value()?.into()),
                 "--each" => read.each = true,
                 "--plot" => read.plot = Some(value()?.into()),
                 "--peer" => read.peer = choose(&name, &value()?, &[("llguidance", true)])?,
                 "--peer-alone" => (read.peer, read.peer_alone) = (true, true),
                 "--only" => read.only.push(value()?),
                 "--limit" => read.limit = number(&name, &value()?)?,
+                "--every" => read.every = number::<usize>(&name, &value()?)?.max(1),
                 "--repeat" => read.repeat = number::<usize>(&name, &value()?)?.max(1),
                 "--rest" => read.rest = true,
                 "--isolate" => read.isolate = true,
-                "--order" => {
-                    let orders = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
-                    read.order = choose(&name, &value()?, &orders)?;
-                }
+                "--order" => read.order = choose(&name, &value()?, ORDERS)?,
                 "--time-limit" => read.time_limit = Duration::from_secs(number(&name, &value()?)?),
                 _ => return Err(format!("unknown argument `{name}`\n\n{USAGE}")),
             }

@@ -26,16 +26,17 @@ mod special;
 mod statistics;
 mod summary;
 
-use arguments::{Arguments, USAGE};
+use arguments::{Arguments, ORDERS, USAGE};
 use data::Schema;
 use engine::Engine;
-use grammata::syntax::json_schema::JsonSchemaOptions;
+use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
 use grammata::vocabulary::LoadOptions;
 use grammata::{TokenId, Vocabulary};
 use grammata_engine::Grammata;
 use run::{Outcome, Settings, Tokens};
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use summary::Tally;
@@ -71,10 +72,6 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     if arguments.peer {
         engines.push(peer(arguments)?);
     }
-    let out = arguments
-        .out
-        .as_ref()
-        .map(|path| File::create(path).map(BufWriter::new).map_err(|e| format!("`{}`: {e}", path.display())));
     let mut bench = Bench {
         words: engines.iter().map(|engine| vec![0; engine.mask_words()]).collect(),
         tallies: engines.iter().map(|engine| Tally::new(engine.name())).collect(),
@@ -83,9 +80,12 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         settings: Settings {
             repeat: arguments.repeat,
             isolate: arguments.isolate,
+            digest: arguments.digest.is_some(),
             time_limit: arguments.time_limit,
         },
-        out: out.transpose()?,
+        out: create(&arguments.out)?,
+        digests: create(&arguments.digest)?,
+        order: arguments.order,
     };
     let mut each = summary::Each::default();
     let schemas_from: Box<dyn Iterator<Item = _>> = match arguments.data.to_str() {
@@ -95,7 +95,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     let base = memory("VmRSS");
     let begin = Instant::now();
     let mut schemas = 0;
-    for schema in schemas_from {
+    for schema in schemas_from.step_by(arguments.every) {
         let schema = schema?;
         if !wanted(&schema, &arguments.only) {
             continue;
@@ -117,7 +117,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
             break;
         }
     }
-    if let Some(out) = &mut bench.out {
+    for out in bench.out.iter_mut().chain(&mut bench.digests) {
         out.flush().map_err(|e| e.to_string())?;
     }
     if arguments.each {
@@ -139,6 +139,12 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         memory("VmHWM") / 1024
     );
     Ok(())
+}
+
+/// A file to write to, if there is a path.
+fn create(path: &Option<PathBuf>) -> Result<Option<BufWriter<File>>, String> {
+    let create = |path: &PathBuf| File::create(path).map_err(|e| format!("`{}`: {e}", path.display()));
+    Ok(path.as_ref().map(create).transpose()?.map(BufWriter::new))
 }
 
 #[cfg(feature = "peers")]
@@ -174,6 +180,8 @@ struct Bench {
     tokenizer: tokenizers::Tokenizer,
     settings: Settings,
     out: Option<BufWriter<File>>,
+    digests: Option<BufWriter<File>>,
+    order: PropertyOrder,
 }
 
 impl Bench {
@@ -199,6 +207,10 @@ impl Bench {
         for ((engine, tally), outcome) in self.engines.iter().zip(&mut self.tallies).zip(&outcomes) {
             if let Some(out) = &mut self.out {
                 writeln!(out, "{}", record::line(engine.name(), schema, &tests, outcome, &decode))?;
+            }
+            if let Some(digests) = &mut self.digests {
+                let order = ORDERS.iter().find(|named| named.1 == self.order).map_or("", |named| named.0);
+                writeln!(digests, "{}", record::digest(engine.name(), schema, order, outcome))?;
             }
             tally.add(&schema.id, outcome, common);
         }

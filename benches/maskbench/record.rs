@@ -3,6 +3,8 @@
 use super::data::Schema;
 use super::run::{Failure, Outcome, Status, Times, Tokens};
 use serde_json::{Value, json};
+use sha2::Digest;
+use std::fmt::Write;
 
 /// The tokens shown before and after a failure.
 const BEFORE: usize = 24;
@@ -59,6 +61,15 @@ pub(crate) fn line(
             json!(format!("test #{}: {}: {}", last.test, last.status.name(), cut(&last.message, 600)));
     }
     line["fails"] = outcome.failures.iter().map(|failure| failed(failure, tests, decode)).collect();
+    line
+}
+
+/// The line for the digest of one outcome; a schema without masks has the digest of no bytes.
+pub(crate) fn digest(engine: &str, schema: &Schema, order: &str, outcome: &Outcome) -> String {
+    let mut line = format!("{}\t{engine}\t{order}\t{}\t", schema.id, outcome.status.name());
+    for byte in outcome.digest.clone().unwrap_or_default().finalize() {
+        let _ = write!(line, "{byte:02x}");
+    }
     line
 }
 

@@ -2,6 +2,7 @@
 
 use super::engine::{Compiled, Engine, Refusal, Session};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -65,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) repeat: usize,
     /// Whether each test gets a grammar compiled anew.
     pub(crate) isolate: bool,
+    /// Whether the masks of the first pass are digested.
+    pub(crate) digest: bool,
     /// The longest that a schema may take; looked at between masks.
     pub(crate) time_limit: Duration,
 }
@@ -112,10 +115,12 @@ pub(crate) struct Outcome {
     pub(crate) end_refused: usize,
     pub(crate) first_mask_error: Option<String>,
     pub(crate) statistics: Value,
+    /// The digest of the masks of the first pass in the order of the tests, if it is asked for.
+    pub(crate) digest: Option<Sha256>,
 }
 
 impl Outcome {
-    fn new() -> Outcome {
+    fn new(settings: Settings) -> Outcome {
         Outcome {
             status: Status::Pass,
             refusal: None,
@@ -131,6 +136,7 @@ impl Outcome {
             end_refused: 0,
             first_mask_error: None,
             statistics: Value::Null,
+            digest: settings.digest.then(Sha256::new),
         }
     }
 
@@ -158,7 +164,7 @@ pub(crate) fn run(
     settings: Settings,
     words: &mut [u32],
 ) -> Outcome {
-    let mut outcome = Outcome::new();
+    let mut outcome = Outcome::new(settings);
     let work = AssertUnwindSafe(|| protocol(engine, schema, tests, settings, words, &mut outcome));
     if let Err(panic) = catch_unwind(work) {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -274,6 +280,12 @@ impl Walk<'_> {
         let times = Times { mask: nanoseconds(masked - begin), commit: nanoseconds(commit) };
         let all = if pass == 0 { &mut self.outcome.times } else { &mut self.outcome.warm };
         all.push(times);
+        if let (0, Some(digest)) = (pass, &mut self.outcome.digest) {
+            match &filled {
+                Ok(()) => digest.update(bytemuck::cast_slice::<u32, u8>(self.words)),
+                Err(message) => digest.update(message),
+            }
+        }
         filled.and(accepted).map(|()| allowed)
     }
 

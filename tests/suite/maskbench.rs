@@ -27,12 +27,14 @@ use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
 use grammata_engine::Grammata;
 use run::{Outcome, Settings, Status, Tokens};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-const SETTINGS: Settings = Settings { repeat: 1, isolate: false, time_limit: Duration::from_secs(60) };
+const SETTINGS: Settings =
+    Settings { repeat: 1, isolate: false, digest: true, time_limit: Duration::from_secs(60) };
 
 fn data_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -120,6 +122,29 @@ fn data_is_read_in_both_formats() {
     std::fs::write(&broken, format!("{text}\n{{\"id\": \"b\", \"schema\": {{}}}}\n")).unwrap();
     assert!(read(&broken).unwrap_err().ends_with("line 2: no `tests`"));
     assert!(data::read(&folder.path().join("none")).is_err());
+}
+
+#[test]
+fn the_digest_is_that_of_all_masks_in_their_order() {
+    let bench = Bench::new(PropertyOrder::Declared);
+    let (schema, _) = sample().into_iter().find(|(_, expected)| expected["status"] == "pass").unwrap();
+    let mut expected = Sha256::new();
+    let Ok(compilation) = bench.engine.compile(&schema.text) else { panic!("{} compiles", schema.id) };
+    let mut words = vec![0u32; bench.engine.mask_words()];
+    for test in bench.tokens(&schema) {
+        let mut session = compilation.compiled.session();
+        for token in test.tokens {
+            session.fill_mask(&mut words).unwrap();
+            words.iter().for_each(|word| expected.update(word.to_le_bytes()));
+            if words[token as usize / 32] >> (token % 32) & 1 == 0 {
+                break;
+            }
+            session.accept(token).unwrap();
+        }
+    }
+    let expected: String = expected.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let line = record::digest("grammata", &schema, "declared", &bench.run(&schema, SETTINGS));
+    assert_eq!(line, format!("{}\tgrammata\tdeclared\tpass\t{expected}", schema.id));
 }
 
 #[test]
