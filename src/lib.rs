@@ -59,12 +59,14 @@
 pub mod automaton;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod collections;
 pub mod decode;
 pub mod diagnostic;
 pub mod error;
 pub mod evaluation;
 pub mod flows;
 pub mod grammar;
+mod json;
 pub mod limits;
 pub mod mask;
 pub mod matcher;
@@ -78,6 +80,7 @@ mod template;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
+mod token_index;
 pub mod transitions;
 pub mod vocabulary;
 mod work;

@@ -8,6 +8,8 @@ pub mod models;
 
 #[allow(dead_code, unreachable_pub)]
 mod automaton;
+#[allow(dead_code, unreachable_pub)]
+mod collections;
 mod sync;
 
 /// The part of `grammata::grammar` that the tables name.

@@ -1,9 +1,9 @@
 //! What must hold of readers, whatever the writer is doing.
 
-use crate::automaton::segmented::Segmented;
-use crate::automaton::successors::Successors;
-use crate::automaton::table::ConfigurationId;
+use crate::automaton::run::cache::ConfigurationId;
+use crate::automaton::run::transitions::Successors;
 use crate::automaton::{Automaton, writer};
+use crate::collections::append_vec::Segmented;
 use crate::sync::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;

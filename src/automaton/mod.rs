@@ -13,69 +13,33 @@
 //!
 //! Nothing here knows of tokens.
 
-mod blame;
-mod block;
-mod characters;
-mod classes;
-mod closed_sets;
-mod closure;
-mod completion;
-mod compress;
-mod conditions;
-mod configurations;
-mod distinct;
-mod endless_names;
 mod errors;
-pub mod graph;
-mod key_trie;
-mod later;
-mod left_corner;
-mod left_recursion;
-mod literals;
-mod lockstep;
+pub(crate) mod keys;
+mod language;
 mod lower;
-mod lower_distinct;
-mod lower_expression;
-mod lower_members;
-mod lower_names;
-mod lower_word_graph;
-mod members;
-pub(crate) mod names;
-mod near;
-mod parts;
-mod returning;
-mod rounds;
-mod runs;
-pub(crate) mod segmented;
-mod shape;
-mod sizes;
-mod stack;
-pub(crate) mod state;
-pub(crate) mod string_text;
-mod successors;
-mod table;
-mod task;
-mod text_sets;
-mod utf8;
-pub mod words;
+mod program;
+mod register;
+mod residual;
+mod run;
 
-pub(crate) use characters::Groups;
-pub(crate) use distinct::{AlikeItem, Likeness};
-pub(crate) use endless_names::EndlessNames;
-pub(crate) use parts::Part;
-pub(crate) use shape::Shape;
-pub use state::StateId;
-pub(crate) use successors::{Dense, Successors};
-pub use table::{ConfigurationId, Tables};
+pub(crate) use keys::exhaustion::EndlessNames;
+pub use language::{graph, words};
+pub use program::state::StateId;
+pub(crate) use register::unique::{AlikeItem, Likeness};
+pub(crate) use residual::canonical::Shape;
+pub(crate) use residual::char_step::Groups;
+pub(crate) use residual::decompose::Part;
+pub use run::cache::{ConfigurationId, Tables};
+pub(crate) use run::transitions::{Dense, Successors};
 
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
 use crate::limits::Limits;
-use block::Block;
-use classes::ByteClasses;
-use key_trie::KeyTrie;
-use later::Later;
-use state::{Distinct, Edge, Lockstep, Loop, Members, State};
+use lower::deferred::Later;
+use program::block::Block;
+use program::byte_classes::ByteClasses;
+use program::key_trie::KeyTrie;
+use program::state::{Distinct, Edge, Lockstep, Loop, Members, State};
 
 /// A lowered grammar. What is entered after a byte at the earliest may be lowered when it is first needed; beside that an
 /// automaton does not change. The lazily made tables are in [`Tables`].

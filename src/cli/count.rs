@@ -3,7 +3,8 @@
 use super::messages::Progress;
 use super::output::{Exit, Failure, Output};
 use super::source::{self, SourceArgs};
-use crate::automaton::words::{self, Count};
+use crate::automaton::words;
+use crate::automaton::words::Count;
 use serde_json::json;
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! A grammar compiled for a vocabulary.
 
-use super::engine::{Engine, Published};
-use super::shared::Shared;
+use super::cache::mask_cache::{Engine, Published};
+use super::cache::shape_cache::Shared;
 use super::spelling;
 use crate::automaton::{Automaton, EndlessNames};
 use crate::diagnostic::Diagnostic;

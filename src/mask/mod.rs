@@ -18,24 +18,16 @@
 //!
 //! Nothing here knows of front ends.
 
-mod allowed;
-mod by_kind;
+mod cache;
 mod compiled;
 mod compute;
-mod difference;
-mod distinct;
-mod engine;
 mod errors;
-mod groups;
-mod lasting;
-mod loops;
-mod shared;
 mod spelling;
-mod sweep;
+mod strategy;
 mod token_mask;
-mod uniform;
+mod token_set;
 mod walk;
 
+pub(crate) use cache::mask_cache::{Engine, Located, NameEnds};
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
-pub(crate) use engine::{Engine, Located, NameEnds};
 pub use token_mask::TokenMask;

@@ -10,12 +10,12 @@
 mod errors;
 mod explain;
 mod forced;
-mod names;
+mod keys;
 mod path;
 
 pub use explain::{Expectation, Explanation};
 
-use crate::automaton::names::NameTables;
+use crate::automaton::keys::tracker::NameTables;
 use crate::automaton::{ConfigurationId, Successors};
 use crate::diagnostic::Place;
 use crate::error::Result;
@@ -43,7 +43,7 @@ struct At<'a> {
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
     pub fn matcher(&self) -> Matcher {
-        Matcher { compiled: self.clone(), path: Path::new(names::start(self)) }
+        Matcher { compiled: self.clone(), path: Path::new(keys::start(self)) }
     }
 }
 
@@ -265,7 +265,7 @@ fn accept_known(compiled: &CompiledGrammar, path: &mut Path, bytes: &[u8]) -> bo
     let place = path.place();
     let place = match place.is_outside() && names.is_empty() {
         true => Some(place),
-        false => names::place_after(compiled, path, bytes, &names),
+        false => keys::place_after(compiled, path, bytes, &names),
     };
     if let Some(place) = place {
         path.push(bytes, end, place);

@@ -4,7 +4,7 @@
 //! that a fork copies one chunk at most, however long the text is.
 
 use crate::automaton::Automaton;
-use crate::automaton::names::{NameTables, Place};
+use crate::automaton::keys::tracker::{NameTables, Place};
 use crate::error::Result;
 use crate::mask::{Engine, Located};
 use crate::work::Budget;

@@ -1,8 +1,9 @@
 //! The builder: the one way to make a vocabulary, with every check.
 
-use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, loops, trie};
+use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, trie};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::token_index::loops;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 

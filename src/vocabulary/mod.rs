@@ -35,17 +35,12 @@
 //! ```
 
 mod builder;
-pub(crate) mod by_kind;
 mod eos;
 mod errors;
 mod fingerprint;
-pub(crate) mod kinds;
 pub mod load;
-pub(crate) mod loops;
-pub(crate) mod quoted;
-pub(crate) mod subtrees;
 mod token_id;
-mod trie;
+pub(crate) mod trie;
 
 pub use builder::VocabularyBuilder;
 pub use load::LoadOptions;
@@ -53,8 +48,8 @@ pub use token_id::TokenId;
 pub use trie::TokenTrie;
 pub(crate) use trie::{ChildStep, EndingTokens, Node};
 
-use loops::{Loops, TrieId};
-use quoted::Quoted;
+use crate::token_index::loops::{Loops, TrieId};
+use crate::token_index::quote_tokens::Quoted;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 

@@ -277,7 +277,7 @@ pub(super) fn count_nodes(arena: &[u8], offsets: &[u32], order: &[u32]) -> usize
 }
 
 /// The first eight bytes as a number that sorts as they do, short ones filled up with zeros.
-pub(super) fn sort_key(bytes: &[u8]) -> u64 {
+pub(crate) fn sort_key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     for (to, &from) in key.iter_mut().zip(bytes) {
         *to = from;

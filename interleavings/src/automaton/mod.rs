@@ -1,10 +1,6 @@
 //! The part of `grammata::automaton` that is read without a lock.
 
-#[path = "../../../src/automaton/segmented.rs"]
-pub(crate) mod segmented;
-#[path = "../../../src/automaton/successors.rs"]
-pub(crate) mod successors;
-pub(crate) mod table;
+pub(crate) mod run;
 
 /// An automaton of two classes of bytes.
 #[derive(Debug)]
@@ -22,8 +18,8 @@ impl Automaton {
 
 /// Writes as `Tables` does: a configuration is there before a successor names it.
 pub(crate) mod writer {
-    use super::successors::{Marks, Row, Successors};
-    use super::table::ConfigurationId;
+    use super::run::cache::ConfigurationId;
+    use super::run::transitions::{Marks, Row, Successors};
 
     /// Adds a configuration that accepts or not.
     pub(crate) fn add(successors: &Successors, id: u32, accepting: bool) {

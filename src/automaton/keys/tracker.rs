@@ -1,0 +1,311 @@
+//! The names of objects: no object of a JSON text has one twice.
+//!
+//! What was read of a text says which objects are open, which names came in each, and whether a name is being read. That
+//! is a [`Place`], kept beside a configuration, which knows nothing of it: configurations are shared, whatever names came.
+//! Names whose configuration is [marked](crate::automaton::Successors::is_named) when they end are remembered; those that a grammar
+//! lists need not be, as it admits each once. Before the first name that is remembered, and when the object it stands in is
+//! closed, there is nothing to follow, and the place is [`Place::OUTSIDE`].
+
+use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::collections::string_set::{SetId, TextSets};
+use crate::error::Result;
+use crate::json::string::Decoder;
+use crate::limits::Limits;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How far a text has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    /// The innermost container.
+    level: u32,
+    at: At,
+}
+
+impl Place {
+    /// No object is open that has remembered names.
+    pub(crate) const OUTSIDE: Place = Place { level: Level::OUTSIDE, at: At::Value };
+    /// Before a text that is followed from its beginning.
+    pub(crate) const START: Place = Place { level: Level::ROOT, at: At::Value };
+
+    /// Whether nothing is followed.
+    #[inline]
+    pub(crate) fn is_outside(self) -> bool {
+        self.level == Level::OUTSIDE
+    }
+
+    /// Within a name: how far it was decoded, and what is left of the names that came and begin with it.
+    pub(crate) fn in_name(self) -> Option<(Decoder, SetId)> {
+        match self.at {
+            At::Name { decoder, left, .. } => Some((decoder, left)),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum At {
+    /// Where a string is a value.
+    Value,
+    /// Where a string is a name.
+    Key,
+    /// In a string that is a value, after a backslash or not.
+    Text { escaped: bool },
+    /// In a name: its characters so far, and the rests of the names that came and begin with them.
+    Name { decoder: Decoder, text: TextId, left: SetId },
+}
+
+/// The id of a text that was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct TextId(u32);
+
+/// A container that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Level {
+    below: u32,
+    is_object: bool,
+    /// The names that came.
+    names: SetId,
+    /// Whether a name that a single token may spell came here or below.
+    common: bool,
+}
+
+impl Level {
+    const OUTSIDE: u32 = 0;
+    const ROOT: u32 = 1;
+}
+
+/// The tables behind [`Place`]s.
+#[derive(Clone, Debug)]
+pub(crate) struct NameTables {
+    sets: TextSets,
+    levels: Vec<Level>,
+    level_ids: FxHashMap<Level, u32>,
+    /// Per text: the one without its last byte, and that byte.
+    texts: Vec<(TextId, u8)>,
+    text_ids: FxHashMap<(TextId, u8), TextId>,
+}
+
+impl Default for NameTables {
+    fn default() -> NameTables {
+        let outside = Level { below: 0, is_object: false, names: SetId::EMPTY, common: false };
+        NameTables {
+            sets: TextSets::default(),
+            levels: vec![outside; 2],
+            level_ids: FxHashMap::default(),
+            texts: vec![(TextId(0), 0)],
+            text_ids: FxHashMap::default(),
+        }
+    }
+}
+
+/// The characters of a string; nothing if it is no JSON.
+fn decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let mut decoder = Decoder::default();
+    let mut content = Vec::new();
+    for &byte in text {
+        content.extend(decoder.decode(byte)?);
+    }
+    Some(content)
+}
+
+impl NameTables {
+    /// How far a name was decoded and what is left of the names that came, after one more byte. Nothing if the byte ends a
+    /// name that came.
+    pub(crate) fn left_after(
+        &self,
+        (mut decoder, left): (Decoder, SetId),
+        byte: u8,
+    ) -> Option<(Decoder, SetId)> {
+        match decoder {
+            Decoder::Plain if byte == b'"' => (!self.sets.has_empty(left)).then_some((decoder, SetId::EMPTY)),
+            _ => {
+                // what is no JSON is no name that came
+                let left = decoder.decode(byte).map_or(SetId::EMPTY, |more| self.sets.after(left, &more));
+                Some((decoder, left))
+            }
+        }
+    }
+
+    /// Whether there are names that came and begin with what was read.
+    pub(crate) fn is_left(&self, (_, left): (Decoder, SetId)) -> bool {
+        left != SetId::EMPTY
+    }
+
+    /// Whether, from a configuration within a name on, another name may come than those that came.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn has_another(
+        &self,
+        automaton: &Automaton,
+        tables: &mut Tables,
+        configuration: ConfigurationId,
+        (decoder, left): (Decoder, SetId),
+    ) -> Result<bool> {
+        let mut open = vec![(configuration, decoder, left)];
+        let mut known = FxHashSet::default();
+        let limit = automaton.limits().lockstep_search;
+        while let Some((at, decoder, left)) = open.pop() {
+            if known.len() > limit {
+                return Err(Limits::exceeded(
+                    "lockstep_search",
+                    limit,
+                    "an object with no other name found so far",
+                ));
+            }
+            for byte in tables.candidate_bytes(automaton, at).iter() {
+                let next = tables.step(automaton, at, byte)?;
+                if next == ConfigurationId::DEAD {
+                    continue;
+                }
+                match self.left_after((decoder, left), byte) {
+                    Some((_, SetId::EMPTY)) => return Ok(true),
+                    Some((decoder, left)) if known.insert((next, decoder, left)) => {
+                        open.push((next, decoder, left));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a name that a single token may spell came in one of the open objects.
+    pub(crate) fn has_common(&self, place: Place) -> bool {
+        self.levels[place.level as usize].common
+    }
+
+    fn level(&mut self, level: Level) -> u32 {
+        let next = self.levels.len() as u32;
+        let levels = &mut self.levels;
+        *self.level_ids.entry(level).or_insert_with(|| {
+            levels.push(level);
+            next
+        })
+    }
+
+    fn append(&mut self, text: TextId, bytes: &[u8]) -> TextId {
+        bytes.iter().fold(text, |text, &byte| {
+            let next = TextId(self.texts.len() as u32);
+            let texts = &mut self.texts;
+            *self.text_ids.entry((text, byte)).or_insert_with(|| {
+                texts.push((text, byte));
+                next
+            })
+        })
+    }
+
+    fn text(&self, mut text: TextId) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while text != TextId::default() {
+            let (before, byte) = self.texts[text.0 as usize];
+            bytes.push(byte);
+            text = before;
+        }
+        bytes.reverse();
+        bytes
+    }
+
+    /// The place after a name, where nothing was followed so far. `backwards` has what was read before the quote that ended
+    /// the name, last byte first.
+    pub(crate) fn enter(
+        &mut self,
+        mut backwards: impl Iterator<Item = u8>,
+        is_common: impl Fn(&[u8]) -> bool,
+    ) -> Place {
+        let mut text = Vec::new();
+        let mut next = backwards.next();
+        while let Some(byte) = next {
+            next = backwards.next();
+            if byte == b'"' {
+                let mut escapes = 0;
+                while next == Some(b'\\') {
+                    escapes += 1;
+                    next = backwards.next();
+                }
+                if escapes % 2 == 0 {
+                    break;
+                }
+                text.push(byte);
+                text.resize(text.len() + escapes, b'\\');
+            } else {
+                text.push(byte);
+            }
+        }
+        text.reverse();
+        let Some(name) = decoded(&text) else { return Place::OUTSIDE };
+        let object = Level { below: Level::OUTSIDE, is_object: true, names: SetId::EMPTY, common: false };
+        self.with_name(object, &name, is_common)
+    }
+
+    fn with_name(&mut self, level: Level, name: &[u8], is_common: impl Fn(&[u8]) -> bool) -> Place {
+        let names = self.sets.with(level.names, name);
+        let level = self.level(Level { names, common: level.common || is_common(name), ..level });
+        Place { level, at: At::Value }
+    }
+
+    /// The place after one more byte; nothing if it ends a name that came before. `remember` says that a name that ends is
+    /// to be remembered.
+    pub(crate) fn advance(
+        &mut self,
+        place: Place,
+        byte: u8,
+        remember: bool,
+        is_common: impl Fn(&[u8]) -> bool,
+    ) -> Option<Place> {
+        if place.is_outside() {
+            return Some(place);
+        }
+        let level = self.levels[place.level as usize];
+        let at = match (place.at, byte) {
+            (At::Text { escaped: true }, _) => At::Text { escaped: false },
+            (At::Text { .. }, b'\\') => At::Text { escaped: true },
+            (At::Text { .. }, b'"') => At::Value,
+            (At::Text { .. }, _) => place.at,
+            (At::Name { decoder: Decoder::Plain, text, left }, b'"') => {
+                if self.sets.has_empty(left) {
+                    return None;
+                }
+                if remember {
+                    let name = self.text(text);
+                    return Some(self.with_name(level, &name, is_common));
+                }
+                At::Value
+            }
+            (At::Name { mut decoder, text, left }, _) => match decoder.decode(byte) {
+                Some(more) => {
+                    let (text, left) = (self.append(text, &more), self.sets.after(left, &more));
+                    At::Name { decoder, text, left }
+                }
+                // no JSON: such a text has no objects
+                None => return Some(Place::OUTSIDE),
+            },
+            (At::Key, b'"') if level.is_object => {
+                At::Name { decoder: Decoder::Plain, text: TextId::default(), left: level.names }
+            }
+            (At::Value | At::Key, b'"') => At::Text { escaped: false },
+            (At::Value | At::Key, b'{' | b'[') => {
+                let (below, is_object) = (place.level, byte == b'{');
+                let inner = Level { below, is_object, names: SetId::EMPTY, common: level.common };
+                let at = if is_object { At::Key } else { At::Value };
+                return Some(Place { level: self.level(inner), at });
+            }
+            (At::Value | At::Key, b'}' | b']') => {
+                let level = if place.level == Level::ROOT { Level::ROOT } else { level.below };
+                return Some(Place { level, at: At::Value });
+            }
+            (At::Value | At::Key, b',') if level.is_object => At::Key,
+            (At::Value | At::Key, _) => place.at,
+        };
+        Some(Place { at, ..place })
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.sets.memory_usage()
+            + self.levels.capacity() * size_of::<Level>()
+            + self.level_ids.capacity() * (size_of::<Level>() + 5)
+            + self.texts.capacity() * 8
+            + self.text_ids.capacity() * 13
+    }
+}

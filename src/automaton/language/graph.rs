@@ -1,0 +1,81 @@
+//! A picture of the determinised automaton: its configurations as a graph in the DOT language.
+
+use super::configurations::Configurations;
+use crate::automaton::Automaton;
+use crate::error::Result;
+use crate::grammar::{ByteSet, Grammar};
+use crate::transitions;
+use std::fmt::Write;
+
+/// A graph in the DOT language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The text.
+    pub dot: String,
+    /// Whether there are more configurations than were asked for; the graph shows those nearest to the
+    /// start, and a dashed node in place of the rest.
+    pub truncated: bool,
+}
+
+/// Draws the configurations nearest to the start, `max_configurations` at most. Accepting ones have a double
+/// circle; edges show bytes; nodes name the rules that wait for a byte.
+///
+/// # Errors
+/// Limits.
+pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) -> Result<Graph> {
+    let mut configurations = Configurations::new(automaton)?;
+    let graph = transitions::Graph::of(&mut configurations, max_configurations, |transitions| {
+        transitions.sort_by_key(|transition| transition.label.iter().next());
+    })?;
+    let mut dot = "digraph automaton {\n  rankdir=LR;\n".to_owned();
+    for (number, node) in graph.nodes.iter().enumerate() {
+        let mut rules: Vec<&str> = Vec::new();
+        for state in configurations.tables.states(node.state.configuration) {
+            let name = &*grammar.rule(automaton.scope(state).rule).name;
+            if !rules.contains(&name) && rules.len() < 4 {
+                rules.push(name);
+            }
+        }
+        let shape = if node.is_accepting { "doublecircle" } else { "circle" };
+        let label = escape(&format!("{number} {}", rules.join(" ")));
+        let _ = writeln!(dot, "  n{number} [shape={shape}, label=\"{}\"];", label.trim_end());
+    }
+    if graph.is_truncated {
+        dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+    }
+    for edge in &graph.edges {
+        let to = edge.to.map_or_else(|| "more".to_owned(), |to| format!("n{to}"));
+        let bytes = edge.labels.iter().fold(ByteSet::EMPTY, |all, bytes| all.union(bytes));
+        let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&show(&bytes)));
+    }
+    dot.push_str("}\n");
+    Ok(Graph { dot, truncated: graph.is_truncated })
+}
+
+/// Bytes as ranges: printable ASCII as it is, others in hexadecimal.
+fn show(bytes: &ByteSet) -> String {
+    let one = |byte: u8| match byte {
+        b'!'..=b'~' => char::from(byte).to_string(),
+        _ => format!("{byte:02X}"),
+    };
+    let ranges = bytes.ranges().collect::<Vec<_>>();
+    let mut parts: Vec<String> = ranges
+        .iter()
+        .take(5)
+        .map(|&(low, high)| if low == high { one(low) } else { format!("{}-{}", one(low), one(high)) })
+        .collect();
+    if ranges.len() > 5 {
+        parts.push("...".into());
+    }
+    parts.join(" ")
+}
+
+fn escape(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).fold(String::new(), |mut out, c| {
+        if matches!(c, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+        out
+    })
+}

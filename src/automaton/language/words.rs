@@ -1,0 +1,128 @@
+//! The words of a language: how many there are, and what they are.
+//!
+//! Configurations are deterministic, so each word is met once however many derivations it has, and never dead, so no path is
+//! followed in vain. As a [transition system](crate::transitions) they have classes of bytes for labels.
+
+use super::configurations::Configurations;
+use crate::automaton::{Automaton, StateId};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind, Result};
+use crate::transitions::{Counts, List, TransitionSystem};
+use crate::work::Budget;
+
+pub use crate::transitions::Count;
+
+/// Counts the words of an automaton's language, exactly. A language is infinite if a configuration can come
+/// again, or if something nests in itself.
+///
+/// # Errors
+/// `automaton/words-undecided` if a limit (`words_work`, `cache_bytes`, `lockstep_search`) is reached before the answer is
+/// known: the language is too large, or infinite through nesting inside of an intersection.
+pub fn count(automaton: &Automaton) -> Result<Count> {
+    count_within_limits(automaton).map_err(|error| match error.kind() {
+        ErrorKind::Limit => undecided(&error),
+        _ => error,
+    })
+}
+
+fn count_within_limits(automaton: &Automaton) -> Result<Count> {
+    let count = count_words(&mut budgeted(automaton)?)?;
+    if count == Count::Infinite || !automaton.has_names() {
+        // names that came twice are no reason for a language to be infinite: lists end where there are no more names
+        return Ok(count);
+    }
+    count_words(&mut budgeted(automaton)?.following_names())
+}
+
+/// Counts the words from a start state on, the empty one left out. The work is taken from a budget.
+pub(in crate::automaton) fn count_from(
+    automaton: &Automaton,
+    start: StateId,
+    budget: &Budget,
+) -> Result<Count> {
+    let mut configurations = Configurations::new(automaton)?;
+    configurations.tables.work = budget.clone();
+    configurations.start.configuration = configurations.tables.start_of(automaton, Some(start), false)?;
+    let count = count_words(&mut configurations);
+    budget.settle(&configurations.tables.work);
+    count
+}
+
+/// Configurations with the budget of one count, or of one word.
+fn budgeted(automaton: &Automaton) -> Result<Configurations<'_>> {
+    let mut configurations = Configurations::new(automaton)?;
+    configurations.tables.work = Budget::of_words(automaton.limits());
+    Ok(configurations)
+}
+
+fn count_words(configurations: &mut Configurations<'_>) -> Result<Count> {
+    let start = configurations.start();
+    Counts::default().count(configurations, &start)
+}
+
+/// The words of an automaton's language: a finite language's in the order of their bytes, an infinite one's
+/// by length, then by bytes.
+///
+/// # Errors
+/// Limits. The words themselves may be errors of the limits `words_work` (from one word
+/// to the next), `cache_bytes` and `lockstep_search`.
+pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
+    let is_finite = match count_within_limits(automaton) {
+        Ok(count) => count != Count::Infinite,
+        // too large to count is no reason not to begin
+        Err(error) if error.kind() == ErrorKind::Limit => false,
+        Err(error) => return Err(error),
+    };
+    let configurations = budgeted(automaton)?.following_names();
+    Ok(Words { configurations, list: is_finite.then(List::depth_first), has_failed: false })
+}
+
+fn undecided(cause: &Error) -> Error {
+    let diagnostic = cause.diagnostic();
+    let found =
+        [Some(diagnostic.message()), diagnostic.found_text()].into_iter().flatten().collect::<Vec<_>>();
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new("automaton/words-undecided", "whether the language is finite was not found out")
+            .found(found.join(": "))
+            .allowed("languages with a finite number of configurations, within the limits")
+            .help(
+                "nesting without bound makes a language infinite; bound it, or bound repeats more narrowly",
+            ),
+    )
+}
+
+/// The words of a language; made by [`enumerate`].
+pub struct Words<'a> {
+    configurations: Configurations<'a>,
+    /// `None` before the length of a shortest word of an infinite language is known.
+    list: Option<List<Configurations<'a>>>,
+    has_failed: bool,
+}
+
+impl Words<'_> {
+    fn advance(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.list.is_none() {
+            let Some(length) = self.configurations.shortest()? else { return Ok(None) };
+            self.list = Some(List::by_length(length));
+        }
+        match &mut self.list {
+            Some(list) => list.next(&mut self.configurations),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Iterator for Words<'_> {
+    type Item = Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Result<Vec<u8>>> {
+        if self.has_failed {
+            return None;
+        }
+        self.configurations.tables.work = Budget::of_words(self.configurations.automaton.limits());
+        let word = self.advance().transpose();
+        self.has_failed = matches!(word, Some(Err(_)));
+        word
+    }
+}

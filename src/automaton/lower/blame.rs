@@ -1,0 +1,44 @@
+//! Which part of a grammar an error is about.
+
+use crate::automaton::Automaton;
+use crate::automaton::program::state::StateId;
+use crate::diagnostic::Place;
+use crate::grammar::analysis::Analysis;
+use crate::grammar::{ExprId, Expression, Grammar};
+use rustc_hash::FxHashSet;
+
+/// The innermost label around a state, or its rule.
+pub(in crate::automaton) fn place_of(grammar: &Grammar, automaton: &Automaton, state: StateId) -> Place {
+    let scope = automaton.scope(state);
+    let rule = || grammar.rule(scope.rule).name.to_string();
+    Place::Rule(scope.label.map_or_else(rule, |label| grammar.label(label).to_owned()))
+}
+
+/// The innermost label or rule that has no words and leaves the grammar without words.
+pub(in crate::automaton) fn without_words(grammar: &Grammar, productive: &Analysis) -> Place {
+    let root = grammar.rule(grammar.root());
+    let mut name = root.name.to_string();
+    let mut seen = FxHashSet::default();
+    let mut next = Some(root.body);
+    while let Some(id) = next.filter(|id| seen.insert(*id)) {
+        let first = |parts: &[ExprId]| parts.iter().copied().find(|&part| !productive.holds(part));
+        next = match grammar.expression(id) {
+            Expression::Label(label, body) => {
+                name = grammar.label(*label).to_owned();
+                Some(*body)
+            }
+            Expression::Rule(rule) => {
+                name = grammar.rule(*rule).name.to_string();
+                Some(grammar.rule(*rule).body)
+            }
+            Expression::Sequence(parts) | Expression::Choice(parts) => first(parts),
+            Expression::Repeat { body, .. } => Some(*body),
+            Expression::Members(list) => {
+                let required = list.members.iter().filter(|member| member.required);
+                required.map(|member| member.value).find(|&value| !productive.holds(value))
+            }
+            _ => None,
+        };
+    }
+    Place::Rule(name)
+}

@@ -1,0 +1,87 @@
+//! Classes of characters as automata over their UTF-8 bytes.
+
+use super::Lowering;
+use crate::automaton::program::state::{State, StateId};
+use crate::grammar::{CharClass, ExprId};
+use regex_syntax::utf8::Utf8Sequences;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The ranges of bytes that follow each other.
+type Sequence = Vec<(u8, u8)>;
+
+/// Classes of more byte sequences beyond ASCII than this share one copy of them.
+const INLINE_SEQUENCES: usize = 12;
+
+/// States by the suffixes that they read and what follows, so that classes which differ in ASCII only share them.
+pub(in crate::automaton) type SuffixStates = FxHashMap<(Vec<Sequence>, StateId), StateId>;
+
+impl Lowering<'_> {
+    /// The state before one character of `class`.
+    pub(in crate::automaton) fn class(&mut self, id: ExprId, class: &CharClass, next: StateId) -> StateId {
+        if let Some(&tail) = self.kept.class_tails.get(&id) {
+            return self.class_with_tail(&ascii_sequences(class), tail, next);
+        }
+        let mut sequences: Vec<Sequence> = Vec::new();
+        for &(low, high) in class.ranges() {
+            for sequence in Utf8Sequences::new(low, high) {
+                sequences.push(sequence.as_slice().iter().map(|range| (range.start, range.end)).collect());
+            }
+        }
+        let ascii = sequences.partition_point(|sequence| sequence.len() == 1);
+        let (ascii, others) = sequences.split_at(ascii);
+        if others.len() <= INLINE_SEQUENCES {
+            return self.byte_sequences(&sequences, next);
+        }
+        let tail = self.open_callable();
+        let built = self.byte_sequences(others, StateId::ACCEPT);
+        self.fill_split(tail, &[built]);
+        self.kept.class_tails.insert(id, tail);
+        self.class_with_tail(ascii, tail, next)
+    }
+
+    /// The state before a character in ASCII, or one beyond that `tail` reads.
+    fn class_with_tail(&mut self, ascii: &[Sequence], tail: StateId, next: StateId) -> StateId {
+        let mut targets: SmallVec<[StateId; 2]> = SmallVec::new();
+        if !ascii.is_empty() {
+            targets.push(self.byte_sequences(ascii, next));
+        }
+        targets.push(self.add_state(State::Call { start: tail, to_return: next }));
+        self.split(&targets)
+    }
+
+    /// A tree over the first ranges, which are sorted and either equal or disjoint; equal sets of suffixes share a state.
+    /// Four levels at most.
+    fn byte_sequences(&mut self, suffixes: &[Sequence], next: StateId) -> StateId {
+        let mut edges: Vec<(u8, u8, StateId)> = Vec::new();
+        for group in suffixes.chunk_by(|a, b| a.first() == b.first()) {
+            let Some(&(low, high)) = group.first().and_then(|suffix| suffix.first()) else { continue };
+            let after: Vec<Sequence> =
+                group.iter().map(|s| s[1..].to_vec()).filter(|s| !s.is_empty()).collect();
+            let target = if after.is_empty() { next } else { self.suffix_state(after, next) };
+            match edges.last_mut() {
+                Some((_, end, same)) if *same == target && *end + 1 == low => *end = high,
+                _ => edges.push((low, high, target)),
+            }
+        }
+        self.byte_ranges(&edges)
+    }
+
+    fn suffix_state(&mut self, suffixes: Vec<Sequence>, next: StateId) -> StateId {
+        let key = (suffixes, next);
+        if let Some(&state) = self.suffix_states.get(&key) {
+            return state;
+        }
+        let state = self.byte_sequences(&key.0, next);
+        self.suffix_states.insert(key, state);
+        state
+    }
+}
+
+/// The ranges of single bytes of a class.
+fn ascii_sequences(class: &CharClass) -> Vec<Sequence> {
+    let ascii = class.ranges().iter().take_while(|(low, _)| low.is_ascii());
+    ascii
+        .map(|&(low, high)| vec![(low as u8, u8::try_from(high).map_or(0x7F, |high| high.min(0x7F)))])
+        .collect()
+}

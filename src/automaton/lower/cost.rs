@@ -1,0 +1,188 @@
+//! How large expressions are as states, and which are worth lowering once.
+
+use super::Lowering;
+use super::task::Task;
+use crate::automaton::Scope;
+use crate::automaton::program::state::StateId;
+use crate::grammar::{ExprId, Expression, Grammar};
+
+/// A rule of so many states and expressions or fewer, which calls no other, stands in a loop instead of being called.
+const LEAF: usize = 64;
+
+/// How deep a loop's body is looked into for the bytes of a round.
+const LEVELS: usize = 6;
+
+/// Expressions of so many states are written out at each use: one character in all its spellings, but no string.
+const SMALL: u32 = 24;
+
+/// Counted repeats of at most so many states are written out instead of counted.
+pub(in crate::automaton) const UNROLLED_STATES: u32 = 16;
+
+impl Lowering<'_> {
+    /// A round of a loop has at least so many bytes.
+    pub(in crate::automaton) fn round_bytes(&self, body: ExprId) -> u32 {
+        fewest_bytes(self.grammar, body, LEVELS, &mut { LEAF }).max(1)
+    }
+
+    /// Builds the body of a loop in the loop, even if others share it: so a configuration in the loop comes back to itself
+    /// without a return.
+    pub(in crate::automaton) fn build_loop_body(&mut self, body: ExprId, next: StateId, scope: u32) {
+        let (expression, scope) = match *self.grammar.expression(body) {
+            Expression::Rule(rule) if is_leaf(self.grammar, self.grammar.rule(rule).body) => {
+                (self.grammar.rule(rule).body, self.scope_id(Scope { rule, label: None }))
+            }
+            _ => (body, scope),
+        };
+        self.push_task(Task::BuildHere { expression, next, scope });
+    }
+}
+
+/// Whether an expression is small and calls no rule.
+fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
+    let mut open = vec![expression];
+    let mut seen = 0;
+    while let Some(expression) = open.pop() {
+        seen += 1;
+        let expression = grammar.expression(expression);
+        if let Expression::WordGraph(graph) = expression {
+            seen += graph.len();
+        }
+        if seen > LEAF || matches!(expression, Expression::Rule(_)) {
+            return false;
+        }
+        // one more than allowed is enough to find that they are too many
+        open.extend(expression.children().take(LEAF + 1));
+    }
+    true
+}
+
+/// At least so many bytes are in each word of an expression, as far as `depth` levels of it and `look` expressions tell.
+fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut usize) -> u32 {
+    let (Some(depth), Some(less)) = (depth.checked_sub(1), look.checked_sub(1)) else { return 0 };
+    *look = less;
+    let mut fewest = |child: &ExprId| fewest_bytes(grammar, *child, depth, look);
+    match grammar.expression(expression) {
+        Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+        Expression::ByteSet(_) | Expression::Class(_) => 1,
+        Expression::Sequence(list) => list.iter().fold(0, |sum, child| sum.saturating_add(fewest(child))),
+        Expression::Choice(list) => list.iter().map(fewest).min().unwrap_or(0),
+        Expression::Repeat { body, min, .. } if *min > 0 => fewest(body).saturating_mul(*min),
+        Expression::Rule(rule) => fewest(&grammar.rule(*rule).body),
+        Expression::Label(_, body) => fewest(body),
+        _ => 0,
+    }
+}
+
+/// How large the expressions of a grammar are.
+#[derive(Debug)]
+pub(in crate::automaton) struct Sizes {
+    /// About how many states each becomes, saturating.
+    pub(in crate::automaton) weights: Vec<u32>,
+    /// Which are lowered once and called, as they are not small and used more than once. Written out at each use, expressions
+    /// that share and share again would become exponentially many states.
+    pub(in crate::automaton) shared: Vec<bool>,
+    /// At most how many states each becomes where it is written out, and shared ones in it are called.
+    pub(in crate::automaton) here: Vec<u64>,
+    /// At most how many states all become together.
+    all: u64,
+}
+
+impl Sizes {
+    pub(in crate::automaton) fn of(grammar: &Grammar) -> Sizes {
+        let (weights, uses) = weights_and_uses(grammar);
+        let shared = shared(grammar, &weights, &uses);
+        let here = here(grammar, &shared);
+        let of_shared = here.iter().zip(&shared).filter(|(_, shared)| **shared).map(|(here, _)| *here);
+        let of_rules = grammar.rules().iter().map(|rule| here[rule.body.index()]);
+        let all = of_shared.chain(of_rules).fold(0, u64::saturating_add);
+        Sizes { weights, shared, here, all }
+    }
+
+    /// More states than all expressions together become.
+    pub(in crate::automaton) fn all(&self) -> u64 {
+        self.all
+    }
+}
+
+fn shared(grammar: &Grammar, weights: &[u32], uses: &[u32]) -> Vec<bool> {
+    let counts = uses.iter().zip(weights).zip(grammar.expressions());
+    counts
+        .map(|((&uses, &weight), expression)| {
+            let here = match expression {
+                Expression::Bytes(_) => true,
+                // a loop ends in what follows it
+                Expression::Repeat { max: None, .. } => weight as usize <= LEAF,
+                _ => false,
+            };
+            uses > 1 && weight > SMALL && !here
+        })
+        .collect()
+}
+
+/// About how many states each expression becomes, and as how many others' operand it stands.
+fn weights_and_uses(grammar: &Grammar) -> (Vec<u32>, Vec<u32>) {
+    let mut weights: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
+    let mut uses = vec![0u32; grammar.expressions().len()];
+    for expression in grammar.expressions() {
+        let mut children = 0u32;
+        expression.for_each_child(|child| {
+            children = children.saturating_add(weights[child.index()]);
+            uses[child.index()] = uses[child.index()].saturating_add(1);
+        });
+        weights.push(match expression {
+            Expression::Empty | Expression::Never => 0,
+            Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            Expression::Class(class) => (class.ranges().len() as u32).min(4),
+            Expression::ByteSet(_) | Expression::Rule(_) => 1,
+            Expression::WordGraph(graph) => {
+                children.saturating_add(u32::try_from(graph.len()).unwrap_or(u32::MAX))
+            }
+            Expression::Members(_)
+            | Expression::Distinct(_)
+            | Expression::Intersection(_)
+            | Expression::Complement(_) => 1000,
+            Expression::Repeat { max, min, .. } => children.saturating_mul(max.unwrap_or(*min).max(1)),
+            Expression::Sequence(_) | Expression::Choice(_) | Expression::Label(..) => children,
+            Expression::Name(..) => children.saturating_add(1),
+        });
+    }
+    (weights, uses)
+}
+
+fn here(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
+    let mut here: Vec<u64> = Vec::with_capacity(shared.len());
+    for expression in grammar.expressions() {
+        let mut inner = 0u64;
+        expression.for_each_child(|child| {
+            let states = if shared[child.index()] { 1 } else { here[child.index()] };
+            inner = inner.saturating_add(states);
+        });
+        let own = match expression {
+            Expression::Empty | Expression::Never | Expression::Label(..) => 0,
+            Expression::ByteSet(_) | Expression::Rule(_) => 1,
+            // of which there may be few are called
+            Expression::Name(..) => 4,
+            Expression::Bytes(bytes) => bytes.len(),
+            // a character of a range is of at most four bytes, and begins and ends in up to three ways
+            Expression::Class(class) => 24 * class.ranges().len(),
+            Expression::WordGraph(graph) => 1 + graph.len(),
+            Expression::Members(list) => {
+                8 + list.members.iter().map(|member| member.key.len() + 2).sum::<usize>()
+            }
+            // where a part may be empty there is a split or two
+            Expression::Sequence(list) => 2 * list.len(),
+            Expression::Choice(list) => 1 + 2 * list.len(),
+            Expression::Distinct(list) => 8 + 2 * list.items.len(),
+            Expression::Intersection(_) | Expression::Complement(_) => 4,
+            &Expression::Repeat { body, min, max } => {
+                // a loop is written out with its body, even if others share that
+                let rounds = max.unwrap_or(min).clamp(1, UNROLLED_STATES);
+                inner = here[body.index()].saturating_mul(u64::from(rounds));
+                let leaf = matches!(grammar.expression(body), Expression::Rule(_));
+                4 + 2 * rounds as usize + if leaf { 4 * LEAF } else { 0 }
+            }
+        };
+        here.push(inner.saturating_add(own as u64));
+    }
+    here
+}

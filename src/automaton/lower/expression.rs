@@ -1,0 +1,285 @@
+//! Lowering of expressions: the steps, and what the simpler kinds become.
+
+use super::cost;
+use super::task::Task;
+use super::{Lowering, Pending};
+use crate::automaton::Scope;
+use crate::automaton::program::state::{Loop, State, StateId};
+use crate::error::Result;
+use crate::grammar::{ByteSet, ExprId, Expression};
+use smallvec::SmallVec;
+
+/// Values of members that become more states than this are lowered when a text has come to them.
+const LARGE_VALUE: u64 = 48;
+
+impl<'g> Lowering<'g> {
+    /// Runs a task, and those that come of it.
+    pub(in crate::automaton) fn build(&mut self, task: Task) -> Result<StateId> {
+        self.tasks.push(task);
+        while let Some(task) = self.tasks.pop() {
+            self.run(task);
+            if let Some(error) = self.error.take() {
+                return Err(error);
+            }
+        }
+        Ok(self.result())
+    }
+
+    fn result(&mut self) -> StateId {
+        self.results.pop().unwrap_or(StateId::ACCEPT)
+    }
+
+    pub(in crate::automaton) fn results_of(&mut self, count: usize) -> SmallVec<[StateId; 8]> {
+        self.results.drain(self.results.len().saturating_sub(count)..).collect()
+    }
+
+    pub(in crate::automaton) fn push_result(&mut self, state: StateId) {
+        self.results.push(state);
+    }
+
+    pub(in crate::automaton) fn push_task(&mut self, task: Task) {
+        self.tasks.push(task);
+    }
+
+    fn or_empty(&mut self, expression: ExprId, built: StateId, next: StateId) -> StateId {
+        if self.kept.nullable.holds(expression) { self.split(&[built, next]) } else { built }
+    }
+
+    fn run(&mut self, task: Task) {
+        match task {
+            Task::Build { expression, next, scope } => {
+                self.scope = scope;
+                if let Some(state) = self.build_leaf(expression, next) {
+                    self.results.push(state);
+                } else {
+                    self.build_one(expression, next, scope);
+                }
+            }
+            Task::BuildHere { expression, next, scope } => {
+                self.scope = scope;
+                self.build_one(expression, next, scope);
+            }
+            Task::OrEmpty { expression, next } => {
+                let built = self.result();
+                let state = self.or_empty(expression, built, next);
+                self.results.push(state);
+            }
+            Task::MemberValue { expression, scope } => {
+                if self.kept.defers && self.kept.sizes.here[expression.index()] > LARGE_VALUE {
+                    let scope = self.block.scopes[scope as usize];
+                    let state = self.defer(Pending::Value(expression), scope);
+                    return self.results.push(state);
+                }
+                let next = StateId::ACCEPT;
+                self.tasks.push(Task::OrEmpty { expression, next });
+                self.tasks.push(Task::Build { expression, next, scope });
+            }
+            Task::SequencePart { list, place, from, next, rest, scope, full } => {
+                let built = self.result();
+                let (next, rest) = self.with_part(self.parts(list)[place], built, next, rest);
+                if place == from {
+                    self.results.push(if full { next } else { rest });
+                } else {
+                    self.sequence_part(list, place - 1, from, next, Some(rest), scope, full);
+                }
+            }
+            Task::SequenceTail { list, next, scope } => {
+                let last = self.parts(list).len() - 1;
+                self.sequence_part(list, last, 1, next, None, scope, true);
+            }
+            Task::ChoiceEnd { list, next, scope } => {
+                self.scope = scope;
+                self.end_choice(list, next);
+            }
+            Task::LoopEnd { split, next } => {
+                let built = self.result();
+                self.fill_split(split, &[built, next]);
+                self.results.push(built);
+            }
+            Task::RoundEnd { body, round, min, next, scope } => {
+                if round > 1 {
+                    let built = self.result();
+                    let after = if round > min { self.split(&[built, next]) } else { built };
+                    self.tasks.push(Task::RoundEnd { body, round: round - 1, min, next, scope });
+                    self.tasks.push(Task::Build { expression: body, next: after, scope });
+                }
+            }
+            Task::CallableEnd { start, result } => {
+                let built = self.result();
+                self.fill_split(start, &[built]);
+                self.results.push(result);
+            }
+            Task::DistinctEnd { list, places, separated, scope } => {
+                self.scope = scope;
+                self.end_distinct(list, places, separated);
+            }
+            Task::WordGraphEnd { expression, next, scope } => {
+                self.scope = scope;
+                self.end_word_graph(expression, next);
+            }
+            Task::MembersEnd { expression, index, next, scope } => {
+                self.scope = scope;
+                self.end_members(expression, index, next);
+            }
+        }
+    }
+
+    pub(in crate::automaton) fn parts(&self, list: ExprId) -> &'g [ExprId] {
+        match self.grammar.expression(list) {
+            Expression::Sequence(parts) | Expression::Choice(parts) => parts,
+            _ => &[],
+        }
+    }
+
+    /// Parts of a sequence, from the one at `place` on towards the first.
+    #[allow(clippy::too_many_arguments, reason = "the fields of one task")]
+    fn sequence_part(
+        &mut self,
+        list: ExprId,
+        mut place: usize,
+        from: usize,
+        mut next: StateId,
+        mut rest: Option<StateId>,
+        scope: u32,
+        full: bool,
+    ) {
+        self.scope = scope;
+        loop {
+            let expression = self.parts(list)[place];
+            let Some(built) = self.build_leaf(expression, next) else {
+                self.tasks.push(Task::SequencePart { list, place, from, next, rest, scope, full });
+                return self.tasks.push(Task::Build { expression, next, scope });
+            };
+            let (longer, longer_rest) = self.with_part(expression, built, next, rest);
+            if place == from {
+                return self.results.push(if full { longer } else { longer_rest });
+            }
+            (next, rest, place) = (longer, Some(longer_rest), place - 1);
+        }
+    }
+
+    /// What follows in a sequence from a part on that was built before `next`: all of it, and all of it but the empty word.
+    fn with_part(
+        &mut self,
+        part: ExprId,
+        built: StateId,
+        next: StateId,
+        rest: Option<StateId>,
+    ) -> (StateId, StateId) {
+        if self.kept.nullable.holds(part) {
+            let rest = rest.map_or(built, |rest| self.split(&[built, rest]));
+            (self.split(&[built, next]), rest)
+        } else {
+            (built, built)
+        }
+    }
+
+    pub(in crate::automaton) fn call(&mut self, start: StateId, to_return: StateId) -> StateId {
+        if let Some(&known) = self.calls.get(&(start, to_return)) {
+            return known;
+        }
+        let call = self.add_state(State::Call { start, to_return });
+        self.calls.insert((start, to_return), call);
+        call
+    }
+
+    /// The state of an expression for which nothing else is to be built first, if it is one.
+    fn build_leaf(&mut self, id: ExprId, next: StateId) -> Option<StateId> {
+        let grammar = self.grammar;
+        if self.kept.sizes.shared[id.index()] {
+            let known = self.kept.shared_starts.get(&id).copied();
+            let scope = self.block.scopes[self.scope as usize];
+            let start = known.unwrap_or_else(|| self.start_of(Pending::Shared(id), scope));
+            return Some(self.call(start, next));
+        }
+        Some(match grammar.expression(id) {
+            Expression::Empty | Expression::Never => self.split(&[]),
+            Expression::Bytes(bytes) => self.literal(bytes, next),
+            Expression::ByteSet(set) => self.byte_set(set, next),
+            Expression::Class(class) => self.class(id, class, next),
+            Expression::Rule(rule) => {
+                let known = self.kept.rule_starts[rule.index()];
+                let scope = Scope { rule: *rule, label: None };
+                let start = known.unwrap_or_else(|| self.start_of(Pending::Rule(*rule), scope));
+                self.call(start, next)
+            }
+            &Expression::Repeat { body, min: 0 | 1, max: None } => match grammar.expression(body) {
+                Expression::ByteSet(set) => {
+                    let split = self.open_split();
+                    let built = self.byte_set(set, split);
+                    self.fill_split(split, &[built, next]);
+                    built
+                }
+                _ => return None,
+            },
+            Expression::Intersection(_) | Expression::Complement(_) => {
+                let index = self.lockstep(id, next);
+                self.add_state(State::LockstepEnter(index))
+            }
+            _ => return None,
+        })
+    }
+
+    fn byte_set(&mut self, set: &ByteSet, next: StateId) -> StateId {
+        let ranges: SmallVec<[_; 8]> = set.ranges().map(|(low, high)| (low, high, next)).collect();
+        self.byte_ranges(&ranges)
+    }
+
+    fn build_one(&mut self, id: ExprId, next: StateId, scope: u32) {
+        match self.grammar.expression(id) {
+            Expression::Label(label, body) => {
+                let rule = self.block.scopes[scope as usize].rule;
+                let scope = self.scope_id(Scope { rule, label: Some(*label) });
+                self.tasks.push(Task::Build { expression: *body, next, scope });
+            }
+            Expression::Sequence(parts) => {
+                self.sequence_part(id, parts.len() - 1, 0, next, None, scope, false);
+            }
+            Expression::Choice(_) => self.begin_choice(id, next, scope),
+            Expression::Repeat { body, min, max } => self.build_repeat(*body, *min, *max, next, scope),
+            Expression::WordGraph(graph) => self.begin_word_graph(id, graph, next, scope),
+            Expression::Members(members) => self.begin_members(id, members, next, scope),
+            Expression::Name(body, names) => self.build_name(id, (*body, *names), next, scope),
+            Expression::Distinct(list) => self.begin_distinct(id, list, next, scope),
+            _ => {
+                let shared = std::mem::take(&mut self.kept.sizes.shared[id.index()]);
+                let state = self.build_leaf(id, next);
+                self.kept.sizes.shared[id.index()] = shared;
+                self.results.extend(state);
+            }
+        }
+    }
+
+    fn build_repeat(&mut self, body: ExprId, min: u32, max: Option<u32>, next: StateId, scope: u32) {
+        if !self.kept.productive.holds(body) {
+            let dead = self.split(&[]);
+            return self.results.push(dead);
+        }
+        // rounds are not empty, so of rounds that may be empty any number may be left out
+        let min = if self.kept.nullable.holds(body) { 1 } else { min.max(1) };
+        let rounds = max.unwrap_or(min);
+        let weight = self.kept.sizes.weights[body.index()].saturating_mul(rounds);
+        if rounds == 1 || weight <= cost::UNROLLED_STATES {
+            self.tasks.push(Task::RoundEnd { body, round: rounds, min, next, scope });
+            match max {
+                Some(_) => self.tasks.push(Task::Build { expression: body, next, scope }),
+                None => {
+                    let split = self.open_split();
+                    self.tasks.push(Task::LoopEnd { split, next });
+                    self.build_loop_body(body, split, scope);
+                }
+            }
+            return;
+        }
+        let index = self.block.next(&self.block.loops);
+        let start = self.open_callable();
+        let to_return = self.add_state(State::LoopReturn(index));
+        let again = self.add_state(State::LoopAgain(index));
+        let after_first = if min <= 1 { self.split(&[again, next]) } else { again };
+        let bytes = self.round_bytes(body);
+        self.block.loops.push(Loop { body: start, bytes, min, max, exit: next, to_return, after_first });
+        let result = self.add_state(State::Call { start, to_return: after_first });
+        self.tasks.push(Task::CallableEnd { start, result });
+        self.tasks.push(Task::Build { expression: body, next: StateId::ACCEPT, scope });
+    }
+}

@@ -1,0 +1,190 @@
+//! Lowering of names: how many further members a list may have where there are few names for them.
+
+use super::Lowering;
+use super::blame;
+use super::task::Task;
+use crate::automaton::language::words::{Count, count_from};
+use crate::automaton::program::state::{State, StateId};
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::{Automaton, errors};
+use crate::error::{Error, Result};
+use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
+use crate::work::Budget;
+use rustc_hash::FxHashSet;
+
+/// Lists that need more than there is, and why they have no words.
+type Lacking = Vec<(ExprId, Error)>;
+
+/// More names than any text could hold.
+const MANY: u32 = 1 << 20;
+
+impl Lowering<'_> {
+    pub(in crate::automaton) fn build_name(
+        &mut self,
+        id: ExprId,
+        (body, names): (ExprId, Names),
+        next: StateId,
+        scope: u32,
+    ) {
+        let next = self.add_state(State::Named { next });
+        // what follows is not part of it: names are alike in many places
+        let start = self.open_callable();
+        if names != Names::Endless {
+            self.kept.sources.names.insert(id, start);
+        }
+        let result = self.call(start, next);
+        self.push_task(Task::CallableEnd { start, result });
+        self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });
+    }
+
+    /// The names of members without a fixed key, each with what follows it; nothing if they do not begin with names.
+    fn names_and_values(
+        &self,
+        further: impl IntoIterator<Item = ExprId>,
+    ) -> Option<Vec<(ExprId, &[ExprId])>> {
+        let mut found = Vec::new();
+        let mut open: Vec<ExprId> = further.into_iter().collect();
+        while let Some(id) = open.pop() {
+            match self.grammar.expression(id) {
+                _ if !self.kept.productive.holds(id) => {}
+                Expression::Choice(list) => open.extend(list),
+                &Expression::Label(_, body) => open.push(body),
+                Expression::Sequence(list) => {
+                    found.extend(list.split_first().map(|(&name, value)| (name, value)))
+                }
+                _ => return None,
+            }
+        }
+        Some(found)
+    }
+
+    /// The starts of those of some names of which there may be few. All names of the list are lowered.
+    fn few(&self, names: impl Iterator<Item = ExprId>) -> Vec<StateId> {
+        let is_few = |id: &ExprId| matches!(self.grammar.expression(*id), Expression::Name(_, Names::Few));
+        names.filter(is_few).filter_map(|id| self.kept.sources.names.get(&id).copied()).collect()
+    }
+
+    /// Notes, for each list of members, the start of all names of its further members if these may be few, and the names of
+    /// which one must come while other further members might use them up. A name may be shared with other lists, so that it
+    /// has a start only once all is lowered.
+    pub(in crate::automaton) fn note_few_names(&mut self) {
+        if self.kept.sources.names.is_empty() {
+            return;
+        }
+        for place in 0..self.block.members.len() {
+            let Expression::Members(source) = self.grammar.expression(self.kept.sources.members[place])
+            else {
+                continue;
+            };
+            self.block.members[place].names = self.names_of(source);
+        }
+    }
+
+    fn names_of(&mut self, source: &Members) -> Option<StateId> {
+        let all = self.names_and_values(source.rest.into_iter().chain(source.ones.iter().copied()))?;
+        let is_few = |id: ExprId| matches!(self.grammar.expression(id), Expression::Name(_, Names::Few));
+        // one class without bound is enough for any number of members
+        let are_few = |names: &[(ExprId, &[ExprId])]| names.iter().all(|&(name, _)| is_few(name));
+        // where the same follows all names, a name that was used met all that it can meet
+        let same = all.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let alone = source.max == Some(1) || !self.kept.productive.holds(source.separator);
+        let mut used_up: Vec<Vec<StateId>> = Vec::new();
+        if !same && !alone {
+            for &one in &source.ones {
+                let names = self.names_and_values([one]).filter(|names| are_few(names));
+                used_up.push(self.few(names.unwrap_or_default().iter().map(|name| name.0)));
+            }
+        }
+        let mut few = if are_few(&all) { self.few(all.iter().map(|one| one.0)) } else { Vec::new() };
+        for names in used_up.into_iter().filter(|names| !names.is_empty()) {
+            let start = self.split(&names);
+            self.kept.sources.ones.push(start);
+        }
+        few.sort_unstable();
+        few.dedup();
+        (!few.is_empty()).then(|| self.split(&few))
+    }
+}
+
+/// Bounds the number of further members by the number of their names; gives the lists that need more, and those that have
+/// few names, given where the lists come from.
+pub(in crate::automaton) fn bound_further(
+    automaton: &mut Automaton,
+    grammar: &Grammar,
+    sources: &[ExprId],
+    budget: &Budget,
+) -> Result<(Lacking, Vec<ExprId>)> {
+    let (mut lacking, mut few) = (Vec::new(), Vec::new());
+    for (place, &source) in sources.iter().enumerate().take(automaton.ahead.members.len()) {
+        let Some(names) = automaton.ahead.members[place].names else { continue };
+        let most = word_count(automaton, names, budget)?;
+        if most >= MANY {
+            continue;
+        }
+        few.push(source);
+        let list = &mut automaton.ahead.members[place];
+        list.most_further = Some(most);
+        let all = list.values.len() as u32 + most;
+        if let Some(conditional) = &list.conditional {
+            conditional.check(true, &automaton.limits)?;
+        }
+        let is_conditional = list.conditional.is_some();
+        let least = list.min;
+        let has_members = || Tables::within(budget, |tables| tables.has_members(automaton, place as u32));
+        if all < least || is_conditional && !has_members()? {
+            let place = blame::place_of(grammar, automaton, automaton.ahead.members[place].to_return);
+            lacking.push((source, errors::too_few_names(place, least, all)));
+        }
+    }
+    Ok((lacking, few))
+}
+
+/// Refuses a member that must come once where further ones might use up its few names.
+pub(in crate::automaton) fn check_ones(
+    automaton: &Automaton,
+    grammar: &Grammar,
+    starts: &[StateId],
+    budget: &Budget,
+) -> Result<()> {
+    for &start in starts {
+        let names = word_count(automaton, start, budget)?;
+        if names < MANY {
+            return Err(errors::few_names_for_one(blame::place_of(grammar, automaton, start), names));
+        }
+    }
+    Ok(())
+}
+
+/// How many words there are from a start on; [`MANY`] or more stand for each other.
+fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<u32> {
+    if Tables::within(budget, |tables| comes_back(tables, automaton, start))? {
+        return Ok(MANY);
+    }
+    Ok(match count_from(automaton, start, budget)? {
+        Count::Finite(count) => u32::try_from(count).unwrap_or(MANY),
+        Count::Infinite => MANY,
+    })
+}
+
+/// Whether the first byte that is found each time leads to a configuration that came before: there are endlessly many words.
+fn comes_back(tables: &mut Tables, automaton: &Automaton, start: StateId) -> Result<bool> {
+    let mut at = tables.start_of(automaton, Some(start), false)?;
+    let mut seen = FxHashSet::default();
+    while seen.insert(at) {
+        let mut next = ConfigurationId::DEAD;
+        for byte in tables.candidate_bytes(automaton, at).iter().filter(|byte| byte.is_ascii_lowercase()) {
+            next = tables.step(automaton, at, byte)?;
+            if next != ConfigurationId::DEAD {
+                break;
+            }
+        }
+        if next == ConfigurationId::DEAD && seen.len() == 1 {
+            next = tables.step(automaton, at, b'"')?;
+        }
+        if next == ConfigurationId::DEAD {
+            return Ok(false);
+        }
+        at = next;
+    }
+    Ok(true)
+}

@@ -1,0 +1,212 @@
+//! The left-corner transform of a group of callables that left-call each other.
+//!
+//! To read a *goal* `A` of the group, read some beginning of a member `B`; having read a member `C`, go on with any
+//! `B -> C rest`, and stop once `A` was read. A goal has a state per member, so a group costs the product of its goals and
+//! its members. Goals are only those members that are still called once the left calls inside the group are gone (the
+//! *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective left-corner
+//! transform", 2000): a chain of `n` left-recursive rules that is entered at one of them costs `n`, not its square. The size
+//! of a group is known before any of it is built.
+
+use super::Lowering;
+use crate::automaton::errors;
+use crate::automaton::program::state::{State, StateId};
+use crate::diagnostic::Place;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// How a member goes on after another one that it begins with.
+struct Continuation {
+    /// The callee's place in the group.
+    read: usize,
+    /// The caller's place in the group.
+    member: usize,
+    to_return: StateId,
+}
+
+/// How the members of a group begin.
+struct Group<'s> {
+    starts: &'s [StateId],
+    /// Per member: the states that it begins with outside of the group.
+    outside: Vec<Vec<StateId>>,
+    inside: Vec<Continuation>,
+}
+
+/// Per start of a group: the group's place among the groups.
+type GroupOf = FxHashMap<StateId, usize>;
+
+impl Lowering<'_> {
+    /// Transforms all groups. See [`settle`](Lowering::settle) for `root`.
+    pub(in crate::automaton) fn remove_left_recursion(
+        &mut self,
+        groups: &[Vec<StateId>],
+        root: Option<StateId>,
+    ) -> Result<()> {
+        let groups = groups.iter().map(|starts| self.group(starts)).collect::<Result<Vec<_>>>()?;
+        let goals = root.and_then(|root| self.retained(&groups, root));
+        for group in &groups {
+            let is_goal = |start: &StateId| goals.as_ref().is_none_or(|goals| goals.contains(start));
+            self.left_corner(group, is_goal)?;
+        }
+        Ok(())
+    }
+
+    fn group<'s>(&self, starts: &'s [StateId]) -> Result<Group<'s>> {
+        let place_of: FxHashMap<StateId, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
+        let (mut outside, mut inside) = (vec![Vec::new(); starts.len()], Vec::new());
+        for (member, &start) in starts.iter().enumerate() {
+            for state in self.entries(start).0 {
+                let callee = self.left_callees(state).find_map(|start| place_of.get(&start).copied());
+                match (callee, self.state(state)) {
+                    (None, _) => outside[member].push(state),
+                    (Some(read), State::Call { to_return, .. }) => {
+                        inside.push(Continuation { read, member, to_return });
+                    }
+                    (Some(_), _) => return Err(errors::left_recursive_rest()),
+                }
+            }
+        }
+        Ok(Group { starts, outside, inside })
+    }
+
+    /// The starts that are called from the root on, other than by the left calls inside their group; nothing if parts are
+    /// still to be lowered, which may call any.
+    fn retained(&self, groups: &[Group<'_>], root: StateId) -> Option<FxHashSet<StateId>> {
+        let mut group_of = GroupOf::default();
+        for (place, group) in groups.iter().enumerate() {
+            group_of.extend(group.starts.iter().map(|&start| (start, place)));
+        }
+        let mut goals = FxHashSet::default();
+        let mut entered = vec![false; groups.len()];
+        let mut seen: FxHashSet<StateId> = FxHashSet::default();
+        let mut open: Vec<StateId> = vec![root];
+        // these are lowered to be counted, whoever calls them
+        open.extend(self.kept.sources.names.values().chain(&self.kept.sources.ones));
+        while let Some(state) = open.pop() {
+            if let Some(&place) = group_of.get(&state) {
+                goals.insert(state);
+                if !std::mem::replace(&mut entered[place], true) {
+                    let group = &groups[place];
+                    open.extend(group.outside.iter().flatten());
+                    open.extend(group.inside.iter().map(|next| next.to_return));
+                }
+            } else if seen.insert(state) {
+                if matches!(self.state(state), State::Later(_)) {
+                    return None;
+                }
+                self.add_next(state, &mut open);
+            }
+        }
+        Some(goals)
+    }
+
+    /// All states that a state leads to or calls.
+    fn add_next(&self, state: StateId, next: &mut Vec<StateId>) {
+        match self.state(state) {
+            State::Accept | State::Later(_) => {}
+            State::Byte { next: after, .. } | State::Named { next: after } => next.push(after),
+            State::ByteOr { next: after, otherwise, .. } => next.extend([after, otherwise]),
+            State::Bytes { first, len } => next.extend(self.edges(first, len).iter().map(|edge| edge.next)),
+            State::Split { first, len } => next.extend_from_slice(self.splits(first, len)),
+            State::Call { start, to_return } => next.extend([start, to_return]),
+            State::LoopAgain(l) | State::LoopReturn(l) => {
+                let counted = &self.block.loops[self.block.at(l)];
+                next.extend([counted.body, counted.exit, counted.after_first, counted.to_return]);
+            }
+            State::MembersEnter(m)
+            | State::MembersReturn(m)
+            | State::MembersNext(m)
+            | State::MembersBetween(m)
+            | State::Key { members: m, .. } => {
+                let list = &self.block.members[self.block.at(m)];
+                next.extend(list.values.iter().chain(&list.rest).chain(&list.names).chain(&list.ones));
+                next.extend([list.separator, list.exit, list.to_return, list.between]);
+            }
+            State::DistinctEnter(d) | State::DistinctReturn(d) | State::DistinctNext(d) => {
+                let list = &self.block.distincts[self.block.at(d)];
+                next.extend_from_slice(&list.items);
+                next.extend([list.separator, list.exit, list.to_return]);
+            }
+            State::LockstepEnter(l) | State::Lockstep(l) => {
+                let lockstep = &self.block.locksteps[self.block.at(l)];
+                next.extend(lockstep.operands.iter().filter_map(|operand| operand.start));
+                next.extend([lockstep.exit, lockstep.state]);
+            }
+        }
+    }
+
+    /// Refuses a group whose transform has more states than there may be.
+    fn check_size(&self, group: &Group<'_>, goals: usize) -> Result<()> {
+        // per goal and member: where it was read, and what follows its beginnings and its calls
+        let each = 2 * group.starts.len() + 2 * group.inside.len();
+        let (limit, left) = self.states_left();
+        if goals.saturating_mul(each) <= left {
+            return Ok(());
+        }
+        let rule = |start: &StateId| self.rule_name(*start);
+        let first = group.starts.iter().filter_map(rule).next().unwrap_or_default();
+        let members = group.starts.len();
+        let found = format!(
+            "{members} rules that call each other before they read anything, {goals} of them from elsewhere"
+        );
+        let error = Limits::exceeded("automaton_states", limit, found);
+        Err(Error::new(error.kind(), error.diagnostic().clone().at(Place::Rule(first.into()))))
+    }
+
+    fn left_corner(&mut self, group: &Group<'_>, is_goal: impl Fn(&StateId) -> bool) -> Result<()> {
+        let count = group.starts.len();
+        self.check_size(group, group.starts.iter().filter(|start| is_goal(start)).count())?;
+        let beginnings: Vec<Option<StateId>> = group
+            .outside
+            .iter()
+            .map(|outside| (!outside.is_empty()).then(|| self.callable_of(outside)))
+            .collect();
+        // per member: who goes on after it, with what, if anything, and whether that may be nothing
+        let mut continuations: Vec<Vec<(usize, Option<StateId>, bool)>> = vec![Vec::new(); count];
+        for &Continuation { read, member, to_return } in &group.inside {
+            let (rest, may_be_empty) = self.entries(to_return);
+            let rest = (!rest.is_empty()).then(|| self.callable_of(&rest));
+            continuations[read].push((member, rest, may_be_empty));
+        }
+        for (goal, start) in group.starts.iter().enumerate() {
+            if is_goal(start) {
+                self.read_goal(goal, *start, &beginnings, &continuations);
+            } else {
+                self.fill_split(*start, &[]);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_goal(
+        &mut self,
+        goal: usize,
+        start: StateId,
+        beginnings: &[Option<StateId>],
+        continuations: &[Vec<(usize, Option<StateId>, bool)>],
+    ) {
+        let done: Vec<StateId> = beginnings.iter().map(|_| self.open_split()).collect();
+        let mut targets: SmallVec<[StateId; 8]> = SmallVec::new();
+        for (&beginning, &to_return) in beginnings.iter().zip(&done) {
+            targets.extend(beginning.map(|start| self.add_state(State::Call { start, to_return })));
+        }
+        self.fill_split(start, &targets);
+        for (read, continuations) in continuations.iter().enumerate() {
+            targets.clear();
+            targets.extend((read == goal).then_some(StateId::ACCEPT));
+            for &(member, rest, may_be_empty) in continuations {
+                let to_return = done[member];
+                targets.extend(may_be_empty.then_some(to_return));
+                targets.extend(rest.map(|start| self.add_state(State::Call { start, to_return })));
+            }
+            self.fill_split(done[read], &targets);
+        }
+    }
+
+    fn callable_of(&mut self, entries: &[StateId]) -> StateId {
+        let start = self.open_callable();
+        self.fill_split(start, entries);
+        start
+    }
+}

@@ -1,0 +1,85 @@
+//! The steps of lowering, kept on an explicit stack.
+
+use crate::automaton::program::state::StateId;
+use crate::grammar::ExprId;
+
+/// A step of lowering. Those that follow a `Build` find its result on top of the results.
+pub(in crate::automaton) enum Task {
+    Build {
+        expression: ExprId,
+        next: StateId,
+        scope: u32,
+    },
+    /// The same, in place, even of an expression that others share.
+    BuildHere {
+        expression: ExprId,
+        next: StateId,
+        scope: u32,
+    },
+    /// Make the last result, with a way past it if the expression may be empty.
+    OrEmpty {
+        expression: ExprId,
+        next: StateId,
+    },
+    /// Make the value of a member, or leave it for later.
+    MemberValue {
+        expression: ExprId,
+        scope: u32,
+    },
+    /// The part of a sequence at `place` was built; `next` follows it, `rest` is the non-empty rest.
+    SequencePart {
+        list: ExprId,
+        place: usize,
+        from: usize,
+        next: StateId,
+        rest: Option<StateId>,
+        scope: u32,
+        full: bool,
+    },
+    /// All of a sequence but its first part, which is not empty.
+    SequenceTail {
+        list: ExprId,
+        next: StateId,
+        scope: u32,
+    },
+    ChoiceEnd {
+        list: ExprId,
+        next: StateId,
+        scope: u32,
+    },
+    /// The body of an unbounded loop was built before its split.
+    LoopEnd {
+        split: StateId,
+        next: StateId,
+    },
+    /// Round `round` of an unrolled repeat was built.
+    RoundEnd {
+        body: ExprId,
+        round: u32,
+        min: u32,
+        next: StateId,
+        scope: u32,
+    },
+    /// The body of a callable was built.
+    CallableEnd {
+        start: StateId,
+        result: StateId,
+    },
+    DistinctEnd {
+        list: u32,
+        places: usize,
+        separated: bool,
+        scope: u32,
+    },
+    WordGraphEnd {
+        expression: ExprId,
+        next: StateId,
+        scope: u32,
+    },
+    MembersEnd {
+        expression: ExprId,
+        index: u32,
+        next: StateId,
+        scope: u32,
+    },
+}

@@ -1,0 +1,6 @@
+//! The pushdown automaton as data: states, blocks of states, key tries, classes of bytes.
+
+pub(in crate::automaton) mod block;
+pub(in crate::automaton) mod byte_classes;
+pub(in crate::automaton) mod key_trie;
+pub(in crate::automaton) mod state;

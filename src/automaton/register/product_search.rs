@@ -1,0 +1,330 @@
+//! The search for a completion of a lockstep's tuple.
+//!
+//! It goes breadth first, so that completions are short. Where that comes through many tuples (a pattern of 24 digits, to
+//! be found somewhere in a string of 35 characters), those are looked at first from which each operand by itself has the
+//! least way to go: a greedy best-first search (Doran and Michie, 1966).
+
+use super::product::{Tuple, Word};
+use super::unique::TapeId;
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{Lockstep, State};
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::closure::Item;
+use crate::automaton::run::transitions::{Dense, Marks, Successors};
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use crate::limits::Limits;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+/// After so many tuples the search is directed.
+const PATIENCE: usize = 128;
+
+/// Of more operands the way of each by itself says little, and takes long to find.
+const FEW_OPERANDS: usize = 2;
+
+/// To see how many bytes an item takes to its end, so many others are looked at, and so many for all items of a search.
+const MOST_LOOKED_AT: usize = 256;
+const MOST_LOOKED_AT_IN_ALL: usize = 768;
+
+/// No shorter completion is looked for than one of so many bytes.
+const SHORT: u32 = 4;
+
+/// Longer words are not tried on other tuples.
+pub(in crate::automaton) const LONGEST_TRIED: usize = 64;
+
+/// A tuple, and how many bytes were read to come to it.
+type Reached = (u32, u32);
+
+/// By how many bytes are to come at least, then by how many were read.
+type Estimate = Reverse<(u32, u32)>;
+
+/// Tuples that were come to, and those of them that are still to be looked at.
+#[derive(Debug)]
+struct Frontier {
+    /// How each was come to: from which one, and with which byte.
+    ways: FxHashMap<u32, (u32, u8)>,
+    queue: VecDeque<Reached>,
+    directed: BinaryHeap<(Estimate, Reached)>,
+    /// Items that were looked at to direct it.
+    looked_at: usize,
+}
+
+impl Frontier {
+    /// From one tuple on.
+    fn new(tuple: u32) -> Frontier {
+        let ways = FxHashMap::from_iter([(tuple, (tuple, 0))]);
+        Frontier { ways, queue: VecDeque::from([(tuple, 0)]), directed: BinaryHeap::new(), looked_at: 0 }
+    }
+
+    /// Adds a tuple that another leads to.
+    fn push(&mut self, tuple: u32, (from, read): Reached, byte: u8) {
+        self.ways.insert(tuple, (from, byte));
+        self.queue.push_back((tuple, read + 1));
+    }
+}
+
+/// What is known of the successors of a tuple's operands.
+enum Rows<'a> {
+    /// Only this byte may come.
+    Only(u8),
+    All(SmallVec<[OperandRow<'a>; 4]>),
+}
+
+/// An operand's configuration, with its successors if they are in a row.
+struct OperandRow<'a> {
+    configuration: ConfigurationId,
+    dense: Option<Dense<'a>>,
+}
+
+impl Rows<'_> {
+    /// The classes of bytes that may lead on, without those known to lead to the same as the ones before them.
+    fn classes(&self, automaton: &Automaton, lockstep: &Lockstep) -> ByteSet {
+        let rows = match self {
+            Rows::Only(byte) => return ByteSet::from_iter([automaton.class_of(*byte) as u8]),
+            Rows::All(rows) => rows,
+        };
+        let all = ByteSet::range(0, (automaton.class_count() - 1) as u8);
+        let (mut changes, mut dead) = (ByteSet::EMPTY, ByteSet::EMPTY);
+        for row in rows {
+            let known = row.dense.map_or((all, ByteSet::EMPTY), Dense::changes);
+            changes = changes.union(&known.0);
+            dead = dead.union(&known.1);
+        }
+        match lockstep.complement {
+            true => changes,
+            false => changes.intersection(&dead.complement()),
+        }
+    }
+}
+
+impl OperandRow<'_> {
+    #[inline]
+    fn entry(&self, class: usize) -> Option<ConfigurationId> {
+        self.dense?.entry(class)
+    }
+
+    /// Whether the bytes of a class are known to lead to the same as those of the class before it.
+    #[inline]
+    fn is_as_before(&self, class: usize) -> bool {
+        self.dense.is_some_and(|row| row.is_as_before(class))
+    }
+}
+
+impl Tables {
+    /// Searches for a word that leads from a tuple to acceptance; what is found of tuples on the way is noted.
+    pub(in crate::automaton) fn search_completion(
+        &mut self,
+        automaton: &Automaton,
+        l: u32,
+        tuple: u32,
+    ) -> Result<bool> {
+        let lockstep = automaton.lockstep(l);
+        let limit = automaton.limits().lockstep_search;
+        let successors = Arc::clone(self.successors());
+        let mut frontier = Frontier::new(tuple);
+        while let Some((current, read)) = self.next_tuple(automaton, lockstep, &mut frontier)? {
+            // how many bytes lead to acceptance, and the last one if it does at once
+            let (mut bytes, mut last) = (None, None);
+            let rows = self.rows_of(automaton, lockstep, current, &successors);
+            let mut before = None;
+            for class in rows.classes(automaton, lockstep).iter().map(usize::from) {
+                let byte = automaton.class_representatives()[class];
+                let next = match &rows {
+                    Rows::Only(_) => self.step_tuple(automaton, lockstep, current, byte)?,
+                    Rows::All(rows) if rows.iter().all(|row| row.is_as_before(class)) => continue,
+                    Rows::All(rows) => self.step_rows(automaton, lockstep, rows, (class, byte))?,
+                };
+                self.work.spend(1)?;
+                let Some(next) = next.filter(|_| next != before) else { continue };
+                before = Some(next);
+                if self.accepts(lockstep, next) {
+                    (bytes, last) = (Some(1), Some(byte));
+                    break;
+                }
+                let known = self.tuples.extendable.get(&(l, next)).copied();
+                if let Some(Some(more)) = known {
+                    let through = more.saturating_add(1);
+                    bytes = Some(bytes.map_or(through, |bytes| through.min(bytes)));
+                    if through <= SHORT {
+                        break;
+                    }
+                }
+                if known.is_none() && !frontier.ways.contains_key(&next) {
+                    if frontier.ways.len() >= limit {
+                        return Err(Limits::exceeded(
+                            "lockstep_search",
+                            limit,
+                            "an intersection or complement with no completion found so far",
+                        ));
+                    }
+                    frontier.push(next, (current, read), byte);
+                }
+            }
+            if let Some(bytes) = bytes {
+                let (mut on_path, mut bytes) = (current, bytes);
+                let mut word: Word = last.into_iter().collect();
+                loop {
+                    self.tuples.completed(l, on_path, bytes);
+                    if on_path == tuple {
+                        break;
+                    }
+                    let (parent, byte) = frontier.ways[&on_path];
+                    word.push(byte);
+                    on_path = parent;
+                    bytes = bytes.saturating_add(1);
+                }
+                word.reverse();
+                if last.is_some() && word.len() <= LONGEST_TRIED {
+                    self.tuples.keep(l, word);
+                }
+                return Ok(true);
+            }
+            self.check_memory(automaton)?;
+        }
+        // nothing was found: none of the tuples seen leads to acceptance
+        for &dead in frontier.ways.keys() {
+            self.tuples.extendable.insert((l, dead), None);
+        }
+        Ok(false)
+    }
+
+    /// What is known of the successors of a tuple's operands.
+    fn rows_of<'a>(
+        &mut self,
+        automaton: &Automaton,
+        lockstep: &Lockstep,
+        tuple: u32,
+        successors: &'a Successors,
+    ) -> Rows<'a> {
+        let mut rows = SmallVec::new();
+        for place in 0..lockstep.operands.len() {
+            let configuration = self.tuples.get(tuple)[place];
+            let dense = self.row(automaton, configuration).map(|row| successors.dense(row, automaton));
+            if dense.is_none()
+                && !lockstep.complement
+                && let Some(byte) = self.only_byte(automaton, configuration)
+            {
+                return Rows::Only(byte);
+            }
+            rows.push(OperandRow { configuration, dense });
+        }
+        Rows::All(rows)
+    }
+
+    /// The tuple after the bytes of a class, as [`step_tuple`](Tables::step_tuple) finds it.
+    fn step_rows(
+        &mut self,
+        automaton: &Automaton,
+        lockstep: &Lockstep,
+        rows: &[OperandRow<'_>],
+        (class, byte): (usize, u8),
+    ) -> Result<Option<u32>> {
+        let is_dead = |row: &OperandRow<'_>| row.entry(class) == Some(ConfigurationId::DEAD);
+        if !lockstep.complement && rows.iter().any(is_dead) {
+            return Ok(None);
+        }
+        let mut after = Tuple::new();
+        for row in rows {
+            let next = match row.entry(class) {
+                Some(known) => known,
+                None => self.step(automaton, row.configuration, byte)?,
+            };
+            if next == ConfigurationId::DEAD && !lockstep.complement {
+                return Ok(None);
+            }
+            after.push(next);
+        }
+        Ok(Some(self.tuples.intern(&after)))
+    }
+
+    /// The next tuple to be looked at.
+    fn next_tuple(
+        &mut self,
+        automaton: &Automaton,
+        lockstep: &Lockstep,
+        frontier: &mut Frontier,
+    ) -> Result<Option<Reached>> {
+        let few = lockstep.operands.len() <= FEW_OPERANDS;
+        if lockstep.complement || !few || frontier.ways.len() <= PATIENCE {
+            return Ok(frontier.queue.pop_front());
+        }
+        while let Some((tuple, read)) = frontier.queue.pop_front() {
+            let mut left = 0;
+            for place in 0..self.tuples.get(tuple).len() {
+                let operand = self.tuples.get(tuple)[place];
+                left = left.max(self.least_bytes(automaton, operand, &mut frontier.looked_at)?);
+            }
+            frontier.directed.push((Reverse((left, read)), (tuple, read)));
+        }
+        Ok(frontier.directed.pop().map(|(_, reached)| reached))
+    }
+
+    /// How many bytes a configuration takes to accept, at least.
+    fn least_bytes(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        looked_at: &mut usize,
+    ) -> Result<u32> {
+        if self.is_accepting(id) {
+            return Ok(0);
+        }
+        let mut least = u32::MAX;
+        for place in 0..self.items(id).len() {
+            let item = self.items(id)[place];
+            least = least.min(self.least_of_item(automaton, item, looked_at)?);
+        }
+        Ok(least)
+    }
+
+    /// How many bytes an item takes by itself, at least: breadth first over single items. Noted of all on the way.
+    fn least_of_item(&mut self, automaton: &Automaton, item: Item, looked_at: &mut usize) -> Result<u32> {
+        if let Some(&known) = self.tuples.least.get(&item) {
+            return Ok(known);
+        }
+        if *looked_at >= MOST_LOOKED_AT_IN_ALL {
+            return Ok(u32::MAX);
+        }
+        let mut seen = FxHashSet::from_iter([item]);
+        // each with the place of the one before it, and how many bytes it took
+        let mut order = vec![(item, 0, 0)];
+        // of the shortest way: how many bytes it has, the place of the last item on it, and how many bytes it takes from there
+        let mut best: (u32, usize, u32) = (u32::MAX, 0, u32::MAX);
+        let mut done = 0;
+        while let Some(&(at, _, depth)) = order.get(done).filter(|next| next.2 + 1 < best.0) {
+            if order.len() > MOST_LOOKED_AT || matches!(automaton.state(at.state), State::Lockstep(_)) {
+                best = (depth, done, 0);
+                break;
+            }
+            let single = self.intern(&[at], Marks::default(), TapeId::NONE);
+            for next in self.after_any(automaton, single)? {
+                if next == ConfigurationId::UNSURE || self.is_accepting(next) {
+                    best = (depth + 1, done, 1);
+                    break;
+                }
+                for &item in self.items(next) {
+                    match self.tuples.least.get(&item).map(|more| more.saturating_add(1)) {
+                        Some(more) => best = best.min((depth.saturating_add(more), done, more)),
+                        None if seen.insert(item) => order.push((item, done, depth + 1)),
+                        None => {}
+                    }
+                }
+            }
+            done += 1;
+        }
+        *looked_at += done;
+        let (_, mut place, mut bytes) = best;
+        loop {
+            let (item, before, _) = order[place];
+            self.tuples.least.insert(item, bytes);
+            if place == 0 {
+                return Ok(bytes);
+            }
+            (place, bytes) = (before, bytes.saturating_add(1));
+        }
+    }
+}

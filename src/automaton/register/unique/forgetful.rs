@@ -1,0 +1,199 @@
+//! Configurations that do not remember: what may come in them is what may come whatever items were seen.
+//!
+//! The frame of a list whose item is open then only says whether the list may end and go on after this item. An item
+//! that begins later in the same text might be the same as one that came; it takes the tape to know, so a blind
+//! configuration ends in [`ConfigurationId::UNSURE`] after such an item, or before it where the beginning may matter too.
+//! So blind configurations have the masks that strings and objects have anywhere, and few tokens are left to be looked at
+//! one by one.
+
+use super::candidates::Likes;
+use super::{Alert, TapeId, code, register_of};
+use crate::automaton::Automaton;
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::closure::Item;
+use crate::automaton::run::stack_set;
+use crate::automaton::run::stack_set::{Frame, StackId, is_register};
+use crate::error::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// Items that are open in a configuration and may become values that came.
+#[derive(Clone, Debug)]
+pub(crate) struct Likeness(SmallVec<[Alert; 1]>);
+
+impl Tables {
+    /// Whether the configuration remembers what was read. Bytes of one class may then lead to different ones.
+    #[inline]
+    pub(crate) fn remembers(&self, id: ConfigurationId) -> bool {
+        self.tape(id) != TapeId::NONE
+    }
+
+    /// Whether what may come depends on which items came.
+    pub(crate) fn has_register(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| self.stacks.has_register(item.stack))
+    }
+
+    /// Whether an item begins, whose bytes lead to what it takes the tape to know.
+    pub(crate) fn is_doubtful(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| self.stacks.is_doubtful(item.stack))
+    }
+
+    /// Whether an item is open after which it takes the tape to know: a token may end with it and not be allowed.
+    pub(crate) fn may_become_unsure(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| self.stacks.is_unsure(item.stack))
+    }
+
+    /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unsure.
+    pub(crate) fn blind(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<ConfigurationId> {
+        if !self.has_register(id) {
+            return Ok(id);
+        }
+        while let Some(list) = self.memory.new_lists.pop() {
+            let free = self.is_free_throughout(automaton, list)?;
+            self.memory.free_lists.insert(list, Some(free));
+        }
+        let mut items = self.items(id).to_vec();
+        let mut known = std::mem::take(&mut self.memory.blind);
+        for item in &mut items {
+            let keep = |tables: &mut Tables, value| Some(tables.blind_value(automaton, value));
+            item.stack = self.rewrite(item.stack, &mut known, keep).unwrap_or(item.stack);
+        }
+        self.memory.blind = known;
+        Ok(self.intern(&items, self.successors().marks(id), TapeId::NONE))
+    }
+
+    fn blind_value(&self, automaton: &Automaton, value: u32) -> u32 {
+        let register = self.memory.registers[register_of(value)];
+        let list = automaton.distinct(register.list);
+        let is_free = list.endless && self.memory.free_lists.get(&register.list) == Some(&Some(true));
+        let free = |count| if is_free && list.is_further(count) { code::FREE } else { 0 };
+        if value >= stack_set::BETWEEN {
+            return code::BETWEEN | free(register.count);
+        }
+        if !list.endless {
+            return code::UNSURE;
+        }
+        let count = register.count.saturating_add(1);
+        let may_end = if count >= list.min { code::MAY_END } else { 0 };
+        let may_go_on = if list.may_go_on(count) { code::MAY_GO_ON } else { 0 };
+        may_end | may_go_on | free(count)
+    }
+
+    /// The registers of items that are open.
+    pub(super) fn registers_inside(&self, items: &[Item]) -> FxHashSet<usize> {
+        let mut open: Vec<StackId> = items.iter().map(|item| item.stack).collect();
+        let (mut seen, mut registers) = (FxHashSet::default(), FxHashSet::default());
+        while let Some(stack) = open.pop() {
+            if self.stacks.is_inside(stack) && seen.insert(stack) {
+                for frame in self.stacks.frames(stack) {
+                    if is_register(frame.value) && frame.value < stack_set::BETWEEN {
+                        registers.insert(register_of(frame.value));
+                    }
+                    open.push(frame.below);
+                }
+            }
+        }
+        registers
+    }
+
+    /// Takes a register out of the stacks of a configuration, with all that stands on it.
+    pub(super) fn remove_register(&mut self, items: &mut Vec<Item>, value: u32) {
+        let mut known = FxHashMap::default();
+        items.retain_mut(|item| {
+            let others = |_: &mut Tables, other| (other != value).then_some(other);
+            let stack = self.rewrite(item.stack, &mut known, others);
+            item.stack = stack.unwrap_or(item.stack);
+            stack.is_some()
+        });
+    }
+
+    /// The stacks with other values in place of their registers; those with a register that gets none are left out.
+    pub(super) fn rewrite(
+        &mut self,
+        root: StackId,
+        known: &mut FxHashMap<StackId, Option<StackId>>,
+        value: impl Fn(&mut Tables, u32) -> Option<u32>,
+    ) -> Option<StackId> {
+        let mut open = vec![root];
+        while let Some(&stack) = open.last() {
+            if known.contains_key(&stack) {
+                open.pop();
+                continue;
+            }
+            if !self.stacks.has_register(stack) {
+                known.insert(stack, Some(stack));
+                continue;
+            }
+            let missing = open.len();
+            open.extend(self.stacks.frames(stack).iter().map(|f| f.below).filter(|b| !known.contains_key(b)));
+            if open.len() > missing {
+                continue;
+            }
+            let mut all: Option<StackId> = None;
+            for place in 0..self.stacks.frame_count(stack) {
+                let Frame { to_return, value: old, below } = self.stacks.frame(stack, place);
+                let new = if is_register(old) { value(self, old) } else { Some(old) };
+                let (Some(new), Some(Some(below))) = (new, known.get(&below).copied()) else { continue };
+                let one = self.stacks.push(to_return, new, below);
+                all = Some(all.map_or(one, |all| self.stacks.union(all, one)));
+            }
+            known.insert(stack, all);
+        }
+        known.get(&root).copied().flatten()
+    }
+
+    /// The values that the open items of a configuration may become and must not.
+    pub(crate) fn likeness(&self, id: ConfigurationId) -> Likeness {
+        let alerts = self.memory.alerts.get(&id);
+        Likeness(alerts.iter().flat_map(|alerts| alerts.iter()).copied().collect())
+    }
+
+    /// What is left of a likeness after one more byte, if anything is.
+    pub(crate) fn alike(
+        &mut self,
+        automaton: &Automaton,
+        likeness: &Likeness,
+        byte: u8,
+    ) -> Result<Option<Likeness>> {
+        let mut left = SmallVec::new();
+        for alert in &likeness.0 {
+            let like = self.memory.advanced(&alert.like, byte);
+            if !like.is_empty() {
+                let item = self.step(automaton, alert.item, byte)?;
+                if item != ConfigurationId::DEAD {
+                    left.push(Alert { item, like, ..*alert });
+                }
+            }
+        }
+        Ok((!left.is_empty()).then_some(Likeness(left)))
+    }
+
+    /// Whether some item is one that came, or can only become one: then what may follow is not what may follow others.
+    pub(crate) fn matters(&mut self, automaton: &Automaton, likeness: &Likeness) -> Result<bool> {
+        for alert in &likeness.0 {
+            if self.memory.is_equal(&alert.like) || !self.may_differ(automaton, alert.item, &alert.like)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// An open item, and the values that it may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AlikeItem(ConfigurationId, Likes);
+
+impl Likeness {
+    /// The item, if there is only one.
+    pub(crate) fn only(&self) -> Option<AlikeItem> {
+        match self.0.as_slice() {
+            [alert] => Some(AlikeItem(alert.item, alert.like)),
+            _ => None,
+        }
+    }
+
+    /// Whether there are no items.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,494 @@
+//! Lists of different items at run time.
+//!
+//! An item may end unless its value was seen before in its list. So a configuration inside an item remembers what was
+//! read since the outermost such item began, its **tape**; all of its stacks have read the same, so one is enough. The
+//! frame of a list holds a **register**: the values seen, how many, and where on the tape the item began. Between items
+//! nothing is on the tape, if no outer item is open.
+//!
+//! What was read of an item matters only as long as it may become a value that was seen. Those values are followed beside
+//! the configuration ([`Alert`], `likes.rs`, `followed.rs`), and once none is left, any way on will do. Before that, a byte
+//! is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
+//!
+//! Masks are made of configurations that do not remember (`blind.rs`).
+
+mod candidates;
+mod forgetful;
+mod search;
+mod seen_list;
+
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{Distinct, State, StateId};
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::closure::{Closure, Item};
+use crate::automaton::run::stack_set;
+use crate::automaton::run::stack_set::{Frame, REGISTER, StackId, is_register};
+use crate::collections::string_set::{SetId, TextSets};
+use crate::error::Result;
+use crate::json::comparison::Comparison;
+use crate::json::value::{Value, Values};
+use candidates::Likes;
+pub(crate) use forgetful::{AlikeItem, Likeness};
+use rustc_hash::FxHashMap;
+use search::Freedom;
+use seen_list::{Followed, ListId};
+use std::sync::Arc;
+
+/// The id of a tape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(in crate::automaton) struct TapeId(u32);
+
+impl TapeId {
+    /// Nothing is remembered.
+    pub(in crate::automaton) const NONE: TapeId = TapeId(0);
+    /// Nothing was read yet.
+    const EMPTY: TapeId = TapeId(1);
+}
+
+/// Frame values of lists: registers, and what stands in their place in blind configurations, which do not know which items
+/// came.
+mod code {
+    /// Of an item, from which the list may end (1) and go on (2).
+    pub(in crate::automaton) const MAY_END: u32 = 1;
+    pub(in crate::automaton) const MAY_GO_ON: u32 = 2;
+    /// Of an item after which another may begin, whatever came.
+    pub(in crate::automaton) const FREE: u32 = 8;
+    /// Between items.
+    pub(in crate::automaton) const BETWEEN: u32 = 16;
+    /// Between items, where another may begin, whatever came.
+    pub(in crate::automaton) const BETWEEN_FREE: u32 = BETWEEN | FREE;
+    pub(in crate::automaton) use crate::automaton::run::stack_set::{DOUBTFUL, UNSURE};
+}
+
+/// The frame value of a register between items.
+fn between(register: u32) -> u32 {
+    stack_set::BETWEEN | register
+}
+
+/// The frame value of a register inside an item.
+fn inside(register: u32) -> u32 {
+    REGISTER | register
+}
+
+/// The register of a value that has one.
+fn register_of(value: u32) -> usize {
+    (value & !stack_set::BETWEEN) as usize
+}
+
+/// Whether a list's frame stays with the parts of a mask: where it is looked at before the item ends.
+pub(in crate::automaton) fn is_looked_at(value: u32) -> bool {
+    value >= stack_set::BETWEEN || matches!(value, code::BETWEEN | code::BETWEEN_FREE | code::DOUBTFUL)
+}
+
+/// How far a list has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Register {
+    list: u32,
+    /// The strings that came, by their characters.
+    strings: SetId,
+    /// The other values that came, by their ids, and as a list.
+    others: SetId,
+    followed: ListId,
+    count: u32,
+    /// Where on the tape the item began.
+    start: u32,
+}
+
+/// An item that may still become one that was seen.
+#[derive(Clone, Copy, Debug)]
+struct Alert {
+    /// The value of its frame.
+    value: u32,
+    /// The item alone, without the list.
+    item: ConfigurationId,
+    /// The values that it may become.
+    like: Likes,
+}
+
+/// What the lists of a grammar remember.
+#[derive(Debug)]
+pub(in crate::automaton) struct Memory {
+    values: Values,
+    /// Of what came.
+    sets: TextSets,
+    followed: Followed,
+    /// Items alone, from which endlessly many values can come or not.
+    free: FxHashMap<ConfigurationId, Freedom>,
+    /// Items alone and the values that they may become, from which another can come or not.
+    elsewhere: FxHashMap<(ConfigurationId, Likes), bool>,
+    /// Lists whose items are free as long as they are not done, or not; `None` where that is to be found out.
+    free_lists: FxHashMap<u32, Option<bool>>,
+    /// How many searches for another item run, each within the one before.
+    searches: usize,
+    new_lists: Vec<u32>,
+    registers: Vec<Register>,
+    register_ids: FxHashMap<Register, u32>,
+    /// Per tape: the one before its last byte, that byte, and its length.
+    tapes: Vec<(TapeId, u8, u32)>,
+    tape_ids: FxHashMap<(TapeId, u8), TapeId>,
+    alerts: FxHashMap<ConfigurationId, Arc<[Alert]>>,
+    alert_bytes: usize,
+    /// Successors of the configurations that have a tape.
+    pub(in crate::automaton) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
+    /// Stacks without what they remember.
+    blind: FxHashMap<StackId, Option<StackId>>,
+}
+
+/// What a closure knows of lists.
+#[derive(Debug, Default)]
+pub(in crate::automaton) struct Trace {
+    /// What was read, if it will be remembered.
+    tape: TapeId,
+    alerts: Vec<Alert>,
+    /// Whether an item begins.
+    begins: bool,
+    /// The registers of the items that begin where others came.
+    begun: Vec<u32>,
+    /// Whether the outcome depends on the tape.
+    pub(in crate::automaton) depends: bool,
+    /// Whether it takes the tape to know the outcome, and there is none.
+    pub(in crate::automaton) unsure: bool,
+}
+
+impl Trace {
+    pub(in crate::automaton) fn clear(&mut self) {
+        self.tape = TapeId::EMPTY;
+        self.alerts.clear();
+        self.begins = false;
+        self.begun.clear();
+        self.depends = false;
+        self.unsure = false;
+    }
+
+    /// Whether something was read that is remembered.
+    pub(in crate::automaton) fn is_begun(&self) -> bool {
+        self.tape != TapeId::EMPTY
+    }
+}
+
+impl Memory {
+    pub(in crate::automaton) fn new() -> Memory {
+        Memory {
+            values: Values::default(),
+            sets: TextSets::default(),
+            followed: Followed::default(),
+            free: FxHashMap::default(),
+            elsewhere: FxHashMap::default(),
+            free_lists: FxHashMap::default(),
+            searches: 0,
+            new_lists: Vec::new(),
+            registers: Vec::new(),
+            register_ids: FxHashMap::default(),
+            tapes: vec![(TapeId::NONE, 0, 0); 2],
+            tape_ids: FxHashMap::default(),
+            alerts: FxHashMap::default(),
+            alert_bytes: 0,
+            next: FxHashMap::default(),
+            blind: FxHashMap::default(),
+        }
+    }
+
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        self.values.memory_usage()
+            + self.sets.memory_usage()
+            + self.followed.memory_usage()
+            + self.free.capacity() * 6
+            + self.elsewhere.capacity() * (size_of::<(ConfigurationId, Likes)>() + 2)
+            + self.free_lists.capacity() * 8
+            + self.registers.capacity() * size_of::<Register>()
+            + self.register_ids.capacity() * (size_of::<Register>() + 5)
+            + self.tapes.capacity() * 12
+            + self.tape_ids.capacity() * 13
+            + self.alerts.capacity() * 25
+            + self.alert_bytes
+            + self.next.capacity() * 13
+            + self.blind.capacity() * 9
+    }
+
+    /// Whether any list was entered.
+    pub(in crate::automaton) fn is_used(&self) -> bool {
+        !self.registers.is_empty()
+    }
+
+    fn register(&mut self, register: Register) -> u32 {
+        let next = self.registers.len() as u32;
+        let registers = &mut self.registers;
+        *self.register_ids.entry(register).or_insert_with(|| {
+            registers.push(register);
+            next
+        })
+    }
+
+    fn append(&mut self, tape: TapeId, byte: u8) -> TapeId {
+        let next = TapeId(self.tapes.len() as u32);
+        let tapes = &mut self.tapes;
+        *self.tape_ids.entry((tape, byte)).or_insert_with(|| {
+            let length = tapes[tape.0 as usize].2 + 1;
+            tapes.push((tape, byte, length));
+            next
+        })
+    }
+
+    fn length(&self, tape: TapeId) -> u32 {
+        self.tapes[tape.0 as usize].2
+    }
+
+    /// What is on a tape from a place on.
+    fn text(&self, tape: TapeId, start: u32) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut at = tape;
+        while self.length(at) > start {
+            let (before, byte, _) = self.tapes[at.0 as usize];
+            text.push(byte);
+            at = before;
+        }
+        text.reverse();
+        text
+    }
+
+    /// The values of items that came, before the first byte of another.
+    fn values_seen(&self, register: &Register) -> Likes {
+        Likes::new(register.strings, register.followed)
+    }
+
+    /// What came, with one more item; nothing if it came before.
+    fn with_value(&mut self, before: Register, text: &[u8]) -> Option<Register> {
+        let id = self.values.read(text);
+        let own = id.to_be_bytes();
+        let (set, text): (_, &[u8]) = match self.values.get(id) {
+            Value::String(content) => (before.strings, content),
+            _ => (before.others, &own),
+        };
+        if self.sets.has_empty(self.sets.after(set, text)) {
+            return None;
+        }
+        let with = self.sets.with(set, text);
+        Some(match self.values.get(id) {
+            Value::String(_) => Register { strings: with, ..before },
+            _ => {
+                let followed = self.followed.with(&self.values, before.followed, Comparison::new(id));
+                Register { others: with, followed, ..before }
+            }
+        })
+    }
+}
+
+impl Tables {
+    /// Begins the step of a configuration that remembers: the byte is put on its tape.
+    pub(in crate::automaton) fn trace_byte(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+        trace: &mut Trace,
+    ) -> Result<()> {
+        trace.tape = self.memory.append(self.tape(id), byte);
+        let Some(alerts) = self.memory.alerts.get(&id).cloned() else { return Ok(()) };
+        for alert in alerts.iter() {
+            let like = self.memory.advanced(&alert.like, byte);
+            if !like.is_empty() {
+                let item = self.step(automaton, alert.item, byte)?;
+                if item != ConfigurationId::DEAD {
+                    trace.alerts.push(Alert { item, like, ..*alert });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins an item.
+    fn begin_item(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        register: Register,
+        below: StackId,
+    ) {
+        let list = automaton.distinct(register.list);
+        let start = self.memory.length(closure.trace.tape);
+        let value = inside(self.memory.register(Register { start, ..register }));
+        let memory = &mut self.memory;
+        memory.free_lists.entry(register.list).or_insert_with(|| {
+            memory.new_lists.push(register.list);
+            None
+        });
+        if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value)
+        {
+            closure.trace.begun.push(value);
+        }
+        closure.trace.begins = true;
+        closure.trace.depends = true;
+        let stack = self.stacks.push(list.to_return, value, below);
+        self.call(automaton, closure, list.item(register.count), stack);
+    }
+
+    pub(in crate::automaton) fn enter_distinct(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        list: u32,
+        stack: StackId,
+    ) {
+        self.begin_item(automaton, closure, Register { list, ..Register::default() }, stack);
+    }
+
+    /// After a separator.
+    pub(in crate::automaton) fn next_item(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        list: u32,
+        stack: StackId,
+    ) {
+        let list = automaton.distinct(list);
+        for place in 0..self.stacks.frame_count(stack) {
+            let frame = self.stacks.frame(stack, place);
+            match frame.value {
+                code::BETWEEN => {
+                    let stack = self.stacks.push(list.to_return, code::DOUBTFUL, frame.below);
+                    for &item in &list.items {
+                        self.call(automaton, closure, item, stack);
+                    }
+                }
+                code::BETWEEN_FREE => {
+                    // only its end may be that of an item that came
+                    let stack = self.stacks.push(list.to_return, code::UNSURE, frame.below);
+                    self.call(automaton, closure, list.further_item(), stack);
+                }
+                value => {
+                    let register = self.memory.registers[register_of(value)];
+                    self.begin_item(automaton, closure, register, frame.below);
+                }
+            }
+        }
+    }
+
+    /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.
+    pub(in crate::automaton) fn end_item(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        frame: Frame,
+    ) -> Result<()> {
+        if frame.value == code::UNSURE {
+            closure.trace.unsure = true;
+            return Ok(());
+        }
+        let list;
+        let (may_end, go_on) = if is_register(frame.value) {
+            closure.trace.depends = true;
+            let before = self.memory.registers[register_of(frame.value)];
+            list = automaton.distinct(before.list);
+            let text = self.memory.text(closure.trace.tape, before.start);
+            let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
+            let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
+            let may_end = after.count >= list.min;
+            let may_go_on =
+                list.may_go_on(after.count) && (list.endless || self.is_another(automaton, after)?);
+            (may_end, may_go_on.then(|| between(self.memory.register(after))))
+        } else {
+            let State::DistinctReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
+            list = automaton.distinct(d);
+            let after = code::BETWEEN | frame.value & code::FREE;
+            (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(after))
+        };
+        if may_end {
+            self.add(closure, list.exit, frame.below);
+        }
+        if let Some(value) = go_on {
+            let stack = self.stacks.push(list.to_return, value, frame.below);
+            self.add(closure, list.separator, stack);
+        }
+        Ok(())
+    }
+
+    /// Takes out of a closed configuration what can only become values that were seen, and follows what may become one.
+    /// Returns the tape, and the alerts.
+    pub(in crate::automaton) fn settle(
+        &mut self,
+        automaton: &Automaton,
+        trace: &mut Trace,
+        items: &mut Vec<Item>,
+    ) -> Result<TapeId> {
+        let mut alerts = std::mem::take(&mut trace.alerts);
+        for alert in &alerts {
+            if !self.may_differ(automaton, alert.item, &alert.like)? {
+                self.remove_register(items, alert.value);
+            }
+        }
+        alerts.retain(|alert| !alert.like.is_empty());
+        // where these begin, it is known that there is another
+        for &value in &trace.begun {
+            let register = self.memory.registers[register_of(value)];
+            let item = self.item_alone(automaton, register.list, register.count)?;
+            alerts.push(Alert { value, item, like: self.memory.values_seen(&register) });
+        }
+        if trace.begins && self.memory.length(trace.tape) > 0 {
+            trace.tape = self.begin_anew(trace.tape, items, &mut alerts);
+        }
+        trace.alerts = alerts;
+        let remembers = items.iter().any(|item| self.stacks.is_inside(item.stack));
+        Ok(if remembers { trace.tape } else { TapeId::NONE })
+    }
+
+    /// Keeps what must be followed beside a configuration.
+    pub(in crate::automaton) fn keep_alerts(&mut self, id: ConfigurationId, trace: &Trace) {
+        if self.tape(id) == TapeId::NONE || trace.alerts.is_empty() || self.memory.alerts.contains_key(&id) {
+            return;
+        }
+        self.memory.alert_bytes += size_of_val(&*trace.alerts);
+        self.memory.alerts.insert(id, trace.alerts.as_slice().into());
+    }
+
+    /// Where all open items begin at the end of a tape, what is on it does not matter: an empty one takes its place.
+    fn begin_anew(&mut self, tape: TapeId, items: &mut [Item], alerts: &mut Vec<Alert>) -> TapeId {
+        let length = self.memory.length(tape);
+        let open = self.registers_inside(items);
+        if open.iter().any(|&register| self.memory.registers[register].start != length) {
+            return tape;
+        }
+        alerts.retain(|alert| open.contains(&register_of(alert.value)));
+        let anew = |tables: &mut Tables, value| match value {
+            stack_set::BETWEEN.. => value,
+            _ => {
+                let register = tables.memory.registers[register_of(value)];
+                inside(tables.memory.register(Register { start: 0, ..register }))
+            }
+        };
+        let mut known = FxHashMap::default();
+        for item in items {
+            let rewritten = self.rewrite(item.stack, &mut known, |tables, value| Some(anew(tables, value)));
+            item.stack = rewritten.unwrap_or(item.stack);
+        }
+        for alert in alerts {
+            alert.value = anew(self, alert.value);
+        }
+        TapeId::EMPTY
+    }
+
+    /// The configuration before an item that comes after so many, without its list.
+    fn item_alone(&mut self, automaton: &Automaton, list: u32, count: u32) -> Result<ConfigurationId> {
+        self.start_of(automaton, Some(automaton.distinct(list).item(count)), false)
+    }
+}
+
+impl Distinct {
+    /// Start of the item after so many.
+    fn item(&self, count: u32) -> StateId {
+        self.items.get(count as usize).copied().unwrap_or(self.further_item())
+    }
+
+    /// Start of the items at places that are not listed.
+    fn further_item(&self) -> StateId {
+        self.items.last().copied().unwrap_or(StateId::ACCEPT)
+    }
+
+    /// Whether the item after so many, and all after it, are such.
+    fn is_further(&self, count: u32) -> bool {
+        count as usize + 1 >= self.items.len()
+    }
+
+    /// Whether another item may come after so many, as far as the upper bound goes.
+    fn may_go_on(&self, count: u32) -> bool {
+        self.max.is_none_or(|max| count < max)
+    }
+}

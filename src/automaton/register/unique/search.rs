@@ -1,0 +1,294 @@
+//! Whether an item can become a value that was not seen.
+//!
+//! Breadth first over the item alone and the values that it may still become. Where it can leave all of them with a byte,
+//! every word from there on is another value; so the search is short, unless few values are left.
+
+use super::Register;
+use super::candidates::Likes;
+use crate::automaton::Automaton;
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::error::Result;
+use crate::limits::Limits;
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+
+/// White space comes up to this byte. What follows it is looked at last: where an item remembers what was read there is no
+/// end of it.
+const SPACE: u8 = b' ';
+
+/// Configurations looked at to see whether what comes is free.
+const LOOKED_AT: usize = 64;
+
+/// So many, to see whether it is so throughout an item.
+const FEW: usize = 40;
+
+/// A place takes so much longer to look at than a configuration of a lockstep.
+const COST: usize = 16;
+
+/// So deep searches may be in each other: where an item is such a list, its items may take a search of their own.
+const DEEPEST: usize = 48;
+
+/// A place of the search: an item, what it may become, and the place and byte that it was reached by.
+struct Place {
+    item: ConfigurationId,
+    like: Likes,
+    from: usize,
+    byte: u8,
+}
+
+/// What is searched for.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    /// That there is a word.
+    Any,
+    /// A whole word.
+    Whole,
+}
+
+/// How many values begin with what was read of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freedom {
+    /// Not endlessly many, as far as is known.
+    No,
+    /// Endlessly many numbers, if not the exponent of a number is being read.
+    Digits,
+    /// Endlessly many.
+    Letters,
+}
+
+impl Tables {
+    /// Whether an item that may still become the values `like` can become another.
+    pub(super) fn may_differ(
+        &mut self,
+        automaton: &Automaton,
+        item: ConfigurationId,
+        like: &Likes,
+    ) -> Result<bool> {
+        if like.is_empty() {
+            return Ok(true);
+        }
+        if self.memory.searches >= DEEPEST {
+            let limit = automaton.limits().lockstep_search;
+            let found = "lists of different items whose items are such lists again and again";
+            return Err(Limits::exceeded("lockstep_search", limit, found));
+        }
+        self.memory.searches += 1;
+        let found = self.may_differ_here(automaton, item, like);
+        self.memory.searches -= 1;
+        found
+    }
+
+    fn may_differ_here(
+        &mut self,
+        automaton: &Automaton,
+        item: ConfigurationId,
+        like: &Likes,
+    ) -> Result<bool> {
+        match self.freedom(automaton, item)? {
+            Freedom::Letters => return Ok(true),
+            Freedom::Digits if !self.memory.is_in_exponent(like) => return Ok(true),
+            _ => {}
+        }
+        if let Some(&known) = self.memory.elsewhere.get(&(item, *like)) {
+            return Ok(known);
+        }
+        let found = self.search(automaton, item, *like, Wanted::Any)?.is_some();
+        self.memory.elsewhere.insert((item, *like), found);
+        Ok(found)
+    }
+
+    /// Whether there is an item that is none of those that came.
+    pub(super) fn is_another(&mut self, automaton: &Automaton, after: Register) -> Result<bool> {
+        let item = self.item_alone(automaton, after.list, after.count)?;
+        let like = self.memory.values_seen(&after);
+        Ok(item != ConfigurationId::DEAD && self.may_differ(automaton, item, &like)?)
+    }
+
+    /// How many different items a list has, counted up to `most`.
+    pub(crate) fn different_items(&mut self, automaton: &Automaton, list: u32, most: u32) -> Result<u32> {
+        let item = self.item_alone(automaton, list, 0)?;
+        if self.freedom(automaton, item)? != Freedom::No {
+            return Ok(most);
+        }
+        let mut came = Register::default();
+        for count in 0..most {
+            let like = self.memory.values_seen(&came);
+            let Some(word) = self.search(automaton, item, like, Wanted::Whole)? else {
+                return Ok(count);
+            };
+            came = self.memory.with_value(came, &word).unwrap_or(came);
+        }
+        Ok(most)
+    }
+
+    /// The rest of a word that is none of the values `like`, or nothing more than that there is one.
+    fn search(
+        &mut self,
+        automaton: &Automaton,
+        item: ConfigurationId,
+        like: Likes,
+        wanted: Wanted,
+    ) -> Result<Option<Vec<u8>>> {
+        if item == ConfigurationId::DEAD {
+            return Ok(None);
+        }
+        if like.is_empty() && wanted == Wanted::Any || self.is_new(item, &like) {
+            return Ok(Some(Vec::new()));
+        }
+        let mut known = FxHashSet::from_iter([(item, like)]);
+        let mut places = vec![Place { item, like, from: 0, byte: 0 }];
+        let (mut open, mut spaced) = (VecDeque::from([0]), VecDeque::new());
+        let mut straight_on = false;
+        // a whole word had better be short; to leave all values behind it may be quicker to go straight on, or not
+        let mut next = |open: &mut VecDeque<usize>| {
+            straight_on = !straight_on && wanted == Wanted::Any;
+            if straight_on { open.pop_back() } else { open.pop_front() }
+        };
+        while let Some(at) = next(&mut open).or_else(|| spaced.pop_front()) {
+            let candidates = self.candidate_bytes(automaton, places[at].item);
+            for byte in candidates.iter() {
+                self.work.spend(1)?;
+                let item = self.step(automaton, places[at].item, byte)?;
+                if item == ConfigurationId::DEAD {
+                    continue;
+                }
+                let like = self.memory.advanced(&places[at].like, byte);
+                if like.is_empty() && wanted == Wanted::Any {
+                    return Ok(Some(Vec::new()));
+                }
+                let found = self.is_new(item, &like);
+                if found || known.insert((item, self.memory.coarse(like))) {
+                    let open = if byte <= SPACE { &mut spaced } else { &mut open };
+                    open.push_back(places.len());
+                    places.push(Place { item, like, from: at, byte });
+                }
+                if found {
+                    return Ok(Some(path(&places)));
+                }
+            }
+            let limit = automaton.limits().lockstep_search;
+            if places.len() > limit / COST {
+                let found = "a list of different items with no other item found so far";
+                return Err(Limits::exceeded("lockstep_search", limit, found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether an item may end as none of the values.
+    fn is_new(&self, item: ConfigurationId, like: &Likes) -> bool {
+        self.is_accepting(item) && !self.memory.is_equal(like)
+    }
+
+    /// Whether endlessly many values begin with what was read of an item. Where a letter may come again and again, it does
+    /// so in a string, or in what is no JSON; where a digit may, there are endlessly many numbers, if it is not in the
+    /// exponent of zero. `No` if that is not found out soon.
+    fn freedom(&mut self, automaton: &Automaton, item: ConfigurationId) -> Result<Freedom> {
+        if let Some(&known) = self.memory.free.get(&item) {
+            return Ok(known);
+        }
+        // whoever asks again on the way does not know yet
+        self.memory.free.insert(item, Freedom::No);
+        // each with the place before it, and whether the exponent of a number was begun on the way
+        let mut places = vec![(item, 0, false)];
+        let mut seen = FxHashSet::from_iter([item]);
+        let mut digits = None;
+        let mut at = 0;
+        while let Some(&(from, _, in_exponent)) = places.get(at) {
+            let known = self.memory.free.get(&from).copied().filter(|_| at > 0);
+            let mut comes_back = |byte| Ok(self.step(automaton, from, byte)? == from);
+            if known == Some(Freedom::Letters) || comes_back(b'a')? && comes_back(b'b')? {
+                self.free_from(&places, at, Freedom::Letters);
+                return Ok(Freedom::Letters);
+            }
+            if digits.is_none()
+                && !in_exponent
+                && (known == Some(Freedom::Digits) || comes_back(b'1')? && comes_back(b'2')?)
+            {
+                digits = Some(at);
+            }
+            if known.is_none() && !self.remembers(from) {
+                for &byte in automaton.class_representatives() {
+                    let next = self.step(automaton, from, byte)?;
+                    if next != ConfigurationId::DEAD && places.len() < LOOKED_AT && seen.insert(next) {
+                        let in_number = byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.');
+                        let in_exponent = matches!(byte, b'e' | b'E') || in_exponent && in_number;
+                        places.push((next, at, in_exponent));
+                    }
+                }
+            }
+            at += 1;
+        }
+        match digits {
+            Some(at) => {
+                self.free_from(&places, at, Freedom::Digits);
+                Ok(Freedom::Digits)
+            }
+            None => {
+                self.memory.free.insert(item, Freedom::No);
+                Ok(Freedom::No)
+            }
+        }
+    }
+
+    /// Keeps that the places on the way to one are as free as it is.
+    fn free_from(&mut self, places: &[(ConfigurationId, usize, bool)], mut on_path: usize, freedom: Freedom) {
+        loop {
+            self.memory.free.insert(places[on_path].0, freedom);
+            if on_path == 0 {
+                return;
+            }
+            on_path = places[on_path].1;
+        }
+    }
+
+    /// Whether endlessly many values begin with whatever was read of an item, as long as it is not done, at the places of
+    /// the list that are not listed. False if that is not found out soon.
+    pub(super) fn is_free_throughout(&mut self, automaton: &Automaton, list: u32) -> Result<bool> {
+        let start = automaton.distinct(list).further_item();
+        let mut places = vec![self.start_of(automaton, Some(start), false)?];
+        let mut done = Vec::new();
+        while let Some(&from) = places.get(done.len()) {
+            let mut is_done = true;
+            for &byte in automaton.class_representatives() {
+                let next = self.step(automaton, from, byte)?;
+                is_done &= next == ConfigurationId::DEAD;
+                if next != ConfigurationId::DEAD && !places.contains(&next) {
+                    places.push(next);
+                }
+            }
+            if places.len() > FEW || self.remembers(from) {
+                return Ok(false);
+            }
+            done.push(is_done);
+        }
+        for (from, is_done) in places.into_iter().zip(done) {
+            let free = match self.freedom(automaton, from)? {
+                Freedom::Letters => true,
+                // no number with an exponent
+                Freedom::Digits => {
+                    let (lower, upper) =
+                        (self.step(automaton, from, b'e')?, self.step(automaton, from, b'E')?);
+                    lower == ConfigurationId::DEAD && upper == ConfigurationId::DEAD
+                }
+                Freedom::No => is_done,
+            };
+            if !free {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The bytes that led to the last place.
+fn path(places: &[Place]) -> Vec<u8> {
+    let mut word = Vec::new();
+    let mut at = places.len() - 1;
+    while at > 0 {
+        word.push(places[at].byte);
+        at = places[at].from;
+    }
+    word.reverse();
+    word
+}

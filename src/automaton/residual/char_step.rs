@@ -1,0 +1,436 @@
+//! Steps by whole characters: whoever asks where all characters of a group lead need not make the configurations in
+//! between, nor ask twice where characters move all states alike.
+
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{State, StateId};
+use crate::automaton::register::product::Tuple;
+use crate::automaton::run::byte_runs::{Configurations, Run};
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::closure::Item;
+use crate::automaton::run::stack_set::StackId;
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use regex_syntax::utf8::Utf8Sequence;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// Where the characters of a group, or those of ASCII, lead in more ways than this, they are told apart byte by byte.
+const MOST_MOVES: usize = 16;
+
+/// Some states, in the order of items.
+type States = SmallVec<[StateId; 8]>;
+
+/// Where each of some states leads, if anywhere.
+type Moves = SmallVec<[Option<StateId>; 8]>;
+
+/// Groups of characters that are told apart, at most 64, as they are spelled in UTF-8.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    spelled: Vec<Vec<Utf8Sequence>>,
+    /// Per byte: the groups of which some character begins with it.
+    begun_by: [GroupSet; 256],
+    /// Those of which some characters are ASCII, and those of which some are not.
+    ascii: GroupSet,
+    beyond: GroupSet,
+}
+
+/// Some of them, as bits.
+pub(crate) type GroupSet = u64;
+
+impl Groups {
+    pub(crate) fn new(spelled: Vec<Vec<Utf8Sequence>>) -> Groups {
+        let mut begun_by = [0; 256];
+        for (group, spelled) in spelled.iter().enumerate() {
+            for first in spelled.iter().filter_map(|sequence| sequence.as_slice().first()) {
+                let bytes = usize::from(first.start)..=usize::from(first.end);
+                begun_by[bytes].iter_mut().for_each(|groups| *groups |= 1 << group);
+            }
+        }
+        let any = |of: &[GroupSet]| of.iter().fold(0, |all, groups| all | groups);
+        let (ascii, beyond) = (any(&begun_by[..0x80]), any(&begun_by[0x80..]));
+        Groups { spelled, begun_by, ascii, beyond }
+    }
+
+    fn all(&self) -> GroupSet {
+        self.ascii | self.beyond
+    }
+
+    /// Those of which some character begins with one of some bytes.
+    fn begun_by(&self, bytes: impl IntoIterator<Item = u8>) -> GroupSet {
+        bytes.into_iter().fold(0, |all, byte| all | self.begun_by[usize::from(byte)])
+    }
+
+    /// Where they are, as a name for them.
+    fn address(&'static self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}
+
+/// What characters lead to, with the groups some characters of which do.
+#[derive(Clone, Debug)]
+pub(crate) struct After<T> {
+    pub(crate) all: SmallVec<[(T, GroupSet); 2]>,
+    /// The groups of which it takes the bytes to tell.
+    pub(crate) unknown: GroupSet,
+}
+
+impl<T> After<T> {
+    /// What the characters of some groups lead to.
+    fn one(value: T, groups: GroupSet) -> After<T> {
+        After { all: smallvec![(value, groups)], unknown: 0 }
+    }
+
+    /// What the characters of all groups lead to, if it is known.
+    pub(crate) fn known(self) -> Option<SmallVec<[T; 2]>> {
+        (self.unknown == 0).then(|| self.all.into_iter().map(|(value, _)| value).collect())
+    }
+
+    /// Adds what some characters of some groups lead to.
+    pub(crate) fn add(&mut self, value: T, groups: GroupSet)
+    where
+        T: PartialEq,
+    {
+        match self.all.iter_mut().find(|known| known.0 == value) {
+            Some(known) => known.1 |= groups,
+            None => self.all.push((value, groups)),
+        }
+    }
+
+    /// The groups whose characters lead to more than one thing.
+    fn vary(&self) -> GroupSet {
+        let seen = |(once, twice): (GroupSet, GroupSet), &(_, groups): &(T, GroupSet)| {
+            (once | groups, twice | once & groups)
+        };
+        self.all.iter().fold((0, 0), seen).1
+    }
+
+    /// What two things lead to together. Where both vary in a group it takes the characters to know what goes together.
+    fn with<U, V>(&self, other: &After<U>, mut both: impl FnMut(&T, &U) -> V) -> After<V> {
+        let unknown = self.unknown | other.unknown | self.vary() & other.vary();
+        let mut all = SmallVec::new();
+        for (one, groups) in &self.all {
+            for (another, others) in &other.all {
+                let common = groups & others & !unknown;
+                if common != 0 {
+                    all.push((both(one, another), common));
+                }
+            }
+        }
+        After { all, unknown }
+    }
+
+    /// The same where what the other leads to is added.
+    fn extended<U>(mut self, other: &After<U>, mut add: impl FnMut(&mut T, &U)) -> After<T>
+    where
+        T: Clone,
+    {
+        if let ([(only, _)], 0) = (&other.all[..], other.unknown) {
+            self.all.iter_mut().for_each(|(one, _)| add(one, only));
+            return self;
+        }
+        self.with(other, |one, another| {
+            let mut both = one.clone();
+            add(&mut both, another);
+            both
+        })
+    }
+}
+
+/// In which ways characters beyond ASCII move states, of groups of which it does not take more than these states to know,
+/// and where they are not too many.
+type Ways = Arc<After<Moves>>;
+
+/// The ways that are known. States have the same ones in all groupings that are looked for at one address.
+#[derive(Debug, Default)]
+pub(in crate::automaton) struct KnownWays {
+    ways: FxHashMap<(States, usize), Ways>,
+    /// Where they lead from operands of locksteps, in a grouping.
+    of_operands: FxHashMap<(ConfigurationId, usize), After<ConfigurationId>>,
+}
+
+impl KnownWays {
+    /// Bytes on the heap.
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        let operand = size_of::<(ConfigurationId, usize, After<ConfigurationId>)>();
+        self.ways.capacity() * (size_of::<(States, usize, Ways)>() + 1)
+            + self.of_operands.capacity() * (operand + 1)
+    }
+}
+
+/// A configuration's items: those that a byte moves to one state each, and the locksteps.
+struct Parted {
+    plain: SmallVec<[Item; 8]>,
+    locksteps: SmallVec<[(u32, StackId); 2]>,
+    /// The groups that other items tell apart.
+    unknown: GroupSet,
+}
+
+/// A lockstep after a character: which one, the tuple that is come to, and the stacks below.
+type Stepped = SmallVec<[(u32, u32, StackId); 2]>;
+
+impl Tables {
+    /// The configurations after ASCII characters, the dead one among them, each once.
+    pub(crate) fn after_ascii(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        ranges: &[(u8, u8)],
+    ) -> Result<Configurations> {
+        let mut after = Configurations::new();
+        for &range in ranges {
+            for next in self.after_range(automaton, id, range)? {
+                if !after.contains(&next) {
+                    after.push(next);
+                }
+            }
+        }
+        Ok(after)
+    }
+
+    /// The configurations after characters of groups, the dead one among them.
+    pub(crate) fn after_characters(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        groups: &'static Groups,
+    ) -> Result<After<ConfigurationId>> {
+        if self.remembers(id) {
+            return Ok(After { all: SmallVec::new(), unknown: groups.all() });
+        }
+        let Parted { plain, locksteps, unknown } = self.parted(automaton, id, groups);
+        let ways = self.ways(automaton, &plain, groups);
+        let mut stepped = After { unknown, ..After::one(Stepped::new(), groups.all()) };
+        for &(l, stack) in &locksteps {
+            for place in 0..self.stacks.frame_count(stack) {
+                let frame = self.stacks.frame(stack, place);
+                let tuples = self.tuples_after(automaton, l, frame.value, groups)?;
+                stepped = stepped.extended(&tuples, |stepped, tuple| {
+                    stepped.extend(tuple.map(|tuple| (l, tuple, frame.below)));
+                });
+            }
+        }
+        let mut failed = Ok(());
+        let moved = |moves: &Moves, stepped: &Stepped| {
+            self.moved(automaton, &plain, moves, stepped).unwrap_or_else(|error| {
+                failed = Err(error);
+                ConfigurationId::DEAD
+            })
+        };
+        let after = ways.with(&stepped, moved);
+        failed.map(|()| after)
+    }
+
+    /// The tuples of a lockstep after characters, `None` among them if an operand is dead then and decides alone.
+    fn tuples_after(
+        &mut self,
+        automaton: &Automaton,
+        l: u32,
+        tuple: u32,
+        groups: &'static Groups,
+    ) -> Result<After<Option<u32>>> {
+        let mut tuples = After::one(Tuple::new(), groups.all());
+        for operand in Tuple::from_slice(self.tuples.get(tuple)) {
+            let after = self.operand_after(automaton, operand, groups)?;
+            tuples = tuples.extended(&after, |tuple, &next| tuple.push(next));
+        }
+        let complement = automaton.lockstep(l).complement;
+        let mut after = After { all: SmallVec::new(), unknown: tuples.unknown };
+        for (tuple, of) in tuples.all {
+            let goes_on = complement || !tuple.contains(&ConfigurationId::DEAD);
+            after.add(goes_on.then(|| self.tuples.intern(&tuple)), of);
+        }
+        Ok(after)
+    }
+
+    /// The configurations of an operand after characters: many tuples have it.
+    fn operand_after(
+        &mut self,
+        automaton: &Automaton,
+        operand: ConfigurationId,
+        groups: &'static Groups,
+    ) -> Result<After<ConfigurationId>> {
+        let key = (operand, groups.address());
+        if let Some(known) = self.known_ways.of_operands.get(&key) {
+            return Ok(known.clone());
+        }
+        let after = self.after_characters(automaton, operand, groups)?;
+        self.known_ways.of_operands.insert(key, after.clone());
+        Ok(after)
+    }
+
+    /// The items of a configuration, by kind.
+    fn parted(&self, automaton: &Automaton, id: ConfigurationId, groups: &Groups) -> Parted {
+        let mut parted = Parted { plain: SmallVec::new(), locksteps: SmallVec::new(), unknown: 0 };
+        for &item in self.items(id) {
+            match automaton.state(item.state) {
+                plain if is_plain(plain) => parted.plain.push(item),
+                State::Lockstep(l) => parted.locksteps.push((l, item.stack)),
+                // other characters do not go on with a key
+                State::Key { members, node } => {
+                    let edges = automaton.keys(members).edges(node);
+                    parted.unknown |= groups.begun_by(edges.map(|edge| edge.0));
+                }
+                _ => parted.unknown = groups.all(),
+            }
+        }
+        parted
+    }
+
+    /// The configuration after items have moved.
+    fn moved(
+        &mut self,
+        automaton: &Automaton,
+        items: &[Item],
+        moves: &Moves,
+        stepped: &Stepped,
+    ) -> Result<ConfigurationId> {
+        self.check_memory(automaton)?;
+        self.make(automaton, |tables, closure| {
+            for (item, next) in items.iter().zip(moves) {
+                if let &Some(next) = next {
+                    tables.add(closure, next, item.stack);
+                }
+            }
+            for &(l, tuple, below) in stepped {
+                tables.come_to_tuple(automaton, closure, (l, tuple), below)?;
+            }
+            if tables.memory.is_used() {
+                closure.doubt(&tables.stacks);
+            }
+            Ok(())
+        })
+    }
+
+    /// The ways in which characters move items.
+    fn ways(&mut self, automaton: &Automaton, items: &[Item], groups: &'static Groups) -> After<Moves> {
+        let mut ways = After { all: SmallVec::new(), unknown: 0 };
+        if groups.ascii != 0 {
+            let start = items.iter().map(|item| Some(item.state)).collect();
+            each_move(automaton, &start, (0, 0x7F), |moves, (low, high)| {
+                let of_run = groups.begun_by(low..=high);
+                if of_run != 0 && ways.all.len() <= MOST_MOVES {
+                    ways.add(moves, of_run);
+                }
+            });
+            if ways.all.len() > MOST_MOVES {
+                ways = After { all: SmallVec::new(), unknown: groups.ascii };
+            }
+        }
+        if groups.beyond == 0 {
+            return ways;
+        }
+        // mostly none or one of the states tells the characters of a group apart
+        let mut beyond = After::one(Moves::new(), groups.beyond);
+        for item in items {
+            let of_state = self.ways_beyond_ascii(automaton, smallvec![item.state], groups);
+            beyond = beyond.extended(&of_state, |moves, next| moves.extend_from_slice(next));
+        }
+        if beyond.unknown != 0 && items.len() > 1 {
+            let states = items.iter().map(|item| item.state).collect();
+            beyond = After::clone(&self.ways_beyond_ascii(automaton, states, groups));
+        }
+        beyond.all.into_iter().for_each(|(moves, of)| ways.add(moves, of));
+        After { unknown: ways.unknown | beyond.unknown, ..ways }
+    }
+
+    fn ways_beyond_ascii(&mut self, automaton: &Automaton, states: States, groups: &'static Groups) -> Ways {
+        let of = (states, groups.address());
+        if let Some(known) = self.known_ways.ways.get(&of) {
+            return Arc::clone(known);
+        }
+        let ways = Arc::new(new_ways_beyond_ascii(automaton, &of.0, groups));
+        self.known_ways.ways.insert(of, Arc::clone(&ways));
+        ways
+    }
+}
+
+/// Whether a byte moves a state to one other or to none.
+fn is_plain(state: State) -> bool {
+    matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. })
+}
+
+fn new_ways_beyond_ascii(automaton: &Automaton, states: &States, groups: &Groups) -> After<Moves> {
+    let mut after = After { all: SmallVec::new(), unknown: 0 };
+    let mut bytes = ByteSet::EMPTY;
+    states.iter().for_each(|&state| automaton.add_wanted_bytes(state, &mut bytes));
+    let wanted = groups.begun_by(bytes.iter().filter(|byte| !byte.is_ascii()));
+    if wanted != groups.beyond {
+        after.add(states.iter().map(|_| None).collect(), groups.beyond & !wanted);
+    }
+    for (place, group) in groups.spelled.iter().enumerate().filter(|(place, _)| wanted >> place & 1 == 1) {
+        match ways_of_group(automaton, states, group) {
+            Some(ways) => ways.into_iter().for_each(|moves| after.add(moves, 1 << place)),
+            None => after.unknown |= 1 << place,
+        }
+    }
+    after
+}
+
+/// The bytes that may follow one in well-formed UTF-8 (Unicode Standard, table 3-7), where they are the second ones of a
+/// character or come later.
+fn continuations(first: u8, second: bool) -> (u8, u8) {
+    match first {
+        0xE0 if second => (0xA0, 0xBF),
+        0xED if second => (0x80, 0x9F),
+        0xF0 if second => (0x90, 0xBF),
+        0xF4 if second => (0x80, 0x8F),
+        _ => (0x80, 0xBF),
+    }
+}
+
+/// The ways in which the characters of a group that are beyond ASCII move states.
+fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<Moves>> {
+    let start: Moves = states.iter().copied().map(Some).collect();
+    let mut ways = Vec::new();
+    for sequence in group.iter().filter(|sequence| sequence.len() > 1) {
+        let mut bytes = sequence.as_slice().iter().map(|range| (range.start, range.end));
+        let Some(first) = bytes.next() else { continue };
+        let mut at = Vec::new();
+        move_all(automaton, &start, first, &mut at);
+        for (place, range) in bytes.enumerate() {
+            let well_formed = continuations(first.0, place == 0);
+            let others = ByteSet::range(well_formed.0, well_formed.1).complement();
+            let is_within = |&state: &StateId| {
+                is_plain(automaton.state(state))
+                    && automaton.wanted_bytes(state).intersection(&others).is_empty()
+            };
+            if at.len() > MOST_MOVES || !at.iter().flatten().flatten().all(is_within) {
+                return None;
+            }
+            let mut next = Vec::new();
+            at.iter().for_each(|moves| move_all(automaton, moves, range, &mut next));
+            at = next;
+        }
+        at.retain(|moves| !ways.contains(moves));
+        ways.append(&mut at);
+    }
+    Some(ways)
+}
+
+/// Adds each way in which bytes from one to another move states, unless it is known.
+fn move_all(automaton: &Automaton, states: &Moves, bytes: (u8, u8), ways: &mut Vec<Moves>) {
+    each_move(automaton, states, bytes, |moves, _| {
+        if !ways.contains(&moves) {
+            ways.push(moves);
+        }
+    });
+}
+
+/// Says how bytes from one to another move states: for each run of bytes that move all of them alike.
+fn each_move(
+    automaton: &Automaton,
+    states: &Moves,
+    (low, high): (u8, u8),
+    mut add: impl FnMut(Moves, (u8, u8)),
+) {
+    let mut byte = Some(low);
+    while let Some(low) = byte.filter(|&low| low <= high) {
+        let mut run = Run::around(low);
+        let follow = |state: &Option<StateId>| run.follow(automaton, automaton.state((*state)?));
+        let moves: Moves = states.iter().map(follow).collect();
+        let last = run.bounds().1.min(high);
+        add(moves, (low, last));
+        byte = last.checked_add(1);
+    }
+}

@@ -1,0 +1,219 @@
+//! Parts of a configuration: its states taken apart by their stacks.
+//!
+//! What a state may read before it returns to the stack below does not depend on that stack. So a configuration
+//! is split into parts, one a set of stacks, and each part is given an empty stack instead: the inside of a
+//! string is then one configuration wherever the string stands. A part accepts where it returns; what follows
+//! is [`Tables::returned`] of the stacks below.
+//!
+//! Frames whose value a state may look at before it returns stay with the part: the members seen in a key or a
+//! separator, rounds of a loop, the tuple of a lockstep. So do those of calls in a string that return to the quote that ends
+//! it or begin a loop: a pattern may return anywhere. Rounds are only told apart where a bound is so near that a token could come
+//! to it, those inside of locksteps too: see `near.rs`.
+
+use super::saturate::Round;
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{State, StateId};
+use crate::automaton::register::unique::{TapeId, is_looked_at};
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::closure::Item;
+use crate::automaton::run::stack_set::{Frame, StackId, Stacks};
+use crate::automaton::run::transitions::Marks;
+use crate::grammar::ByteSet;
+use smallvec::SmallVec;
+use std::ops::Deref;
+
+/// Frames of nested loops that stay with a part; where there are more, a configuration is not split.
+const DEEPEST: usize = 6;
+
+/// More parts than this are not worth while.
+const MOST: usize = 64;
+
+/// Some states of a configuration, with all that they may do before they return to the stacks below.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The states, on an empty stack.
+    pub(crate) configuration: ConfigurationId,
+    /// Where they return to; `None` to nothing: the text ends there.
+    pub(crate) below: Option<StackId>,
+}
+
+/// The parts of a configuration.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    parts: SmallVec<[Part; 4]>,
+    /// Whether rounds were told apart, of which there are many: over fewer bytes they might not have to be.
+    pub(crate) told_apart: bool,
+}
+
+impl Deref for Parts {
+    type Target = [Part];
+
+    fn deref(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+/// Frames that stay with a part, from the top.
+type Kept = SmallVec<[(StateId, u32); DEEPEST]>;
+
+/// Of a state that reads so many bytes a call is a wide one.
+const WIDE: usize = 128;
+
+/// One state of a part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Split {
+    below: StackId,
+    /// Equal for the states of one part.
+    part: usize,
+    /// The stacks as they are.
+    stack: StackId,
+    kept: Kept,
+    state: StateId,
+}
+
+impl Tables {
+    /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
+    /// where that does the same over the next `horizon` bytes.
+    pub(crate) fn parts(&mut self, automaton: &Automaton, id: ConfigurationId, horizon: u32) -> Parts {
+        let whole = SmallVec::from_elem(Part { configuration: id, below: None }, 1);
+        let whole = Parts { parts: whole, told_apart: false };
+        let mut told_apart = false;
+        let mut splits: SmallVec<[Split; 8]> = SmallVec::new();
+        for place in 0..self.items(id).len() {
+            let Item { state, stack } = self.items(id)[place];
+            match self.split_stack(automaton, (id, state, stack), horizon, &mut splits) {
+                Some(here) => told_apart |= here,
+                None => return whole,
+            }
+        }
+        let as_they_are = |split: &Split| split.below == Stacks::EMPTY_STACK && split.kept.is_empty();
+        if splits.iter().all(as_they_are) {
+            return whole;
+        }
+        self.join(automaton, &mut splits);
+        splits.sort_unstable();
+        // rounds that were told apart may not be any more
+        splits.dedup();
+        let mut parts = SmallVec::new();
+        for part in splits.chunk_by(|a, b| (a.below, a.part) == (b.below, b.part)) {
+            let mut items: SmallVec<[Item; 8]> = SmallVec::new();
+            for Split { kept, state, .. } in part {
+                let frames = kept.iter().rev();
+                let stack = frames.fold(Stacks::EMPTY_STACK, |below, &(to_return, value)| {
+                    self.stacks.push(to_return, value, below)
+                });
+                // a configuration has each state once, with all of its stacks
+                match items.iter_mut().find(|item| item.state == *state) {
+                    Some(item) => item.stack = self.stacks.union(item.stack, stack),
+                    None => items.push(Item { state: *state, stack }),
+                }
+            }
+            items.sort_unstable();
+            let configuration = self.intern(&items, Marks::default(), TapeId::NONE);
+            let below = part[0].below;
+            parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
+        }
+        Parts { parts, told_apart }
+    }
+
+    /// Whether nearly any byte may come in the states of a configuration that have a stack.
+    fn is_wide(&self, automaton: &Automaton, id: ConfigurationId, stack: StackId) -> bool {
+        let states = self.items(id).iter().filter(|item| item.stack == stack);
+        let wanted = states.map(|item| automaton.wanted_bytes(item.state));
+        wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE
+    }
+
+    /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
+    /// say, what stands beside that call, as the exceptions to it do.
+    fn join(&mut self, automaton: &Automaton, splits: &mut [Split]) {
+        for place in 0..splits.len() {
+            splits[place].part = splits.iter().position(|s| s.stack == splits[place].stack).unwrap_or(place);
+        }
+        for place in 0..splits.len() {
+            let Split { below: call, part, .. } = splits[place];
+            let [frame] = *self.stacks.frames(call) else { continue };
+            if !splits[place].kept.is_empty() || frame.to_return == Frame::BOTTOM {
+                continue;
+            }
+            let beside = splits.iter().position(|s| s.stack == frame.below);
+            let Some(beside) = beside.filter(|&beside| self.stacks.frame_count(splits[beside].stack) == 1)
+            else {
+                continue;
+            };
+            if automaton.wanted_bytes(splits[place].state).len() < WIDE {
+                continue;
+            }
+            let Split { below, part: joined, kept, .. } = splits[beside].clone();
+            for split in splits.iter_mut().filter(|split| split.part == part && split.below == call) {
+                split.part = joined;
+                split.below = below;
+                split.kept.push((frame.to_return, frame.value));
+                split.kept.extend_from_slice(&kept);
+            }
+        }
+    }
+
+    /// Splits the stacks of one state, and says whether many rounds were told apart; `None` if that is not possible.
+    fn split_stack(
+        &mut self,
+        automaton: &Automaton,
+        (id, state, whole): (ConfigurationId, StateId, StackId),
+        horizon: u32,
+        splits: &mut SmallVec<[Split; 8]>,
+    ) -> Option<bool> {
+        let mut told_apart = false;
+        let is_key = matches!(automaton.state(state), State::Key { .. });
+        let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((whole, Kept::new()), 1);
+        while let Some((stack, kept)) = open.pop() {
+            let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
+            for place in 0..self.stacks.frame_count(stack) {
+                let frame = self.stacks.frame(stack, place);
+                let round = self.stacks.near_frame(automaton, &frame, horizon);
+                told_apart |= round.is_some_and(|(_, apart)| apart);
+                let stays = match round {
+                    Some((Round::As(to_return, rounds), _)) => Some((to_return, rounds)),
+                    _ if automaton.text_goes_on(&frame) && self.is_wide(automaton, id, whole) => {
+                        Some((frame.to_return, frame.value))
+                    }
+                    _ => None,
+                };
+                if let Some(stays) = stays {
+                    let mut kept = kept.clone();
+                    kept.push(stays);
+                    open.push((frame.below, kept));
+                    continue;
+                }
+                let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
+                let value = match returns {
+                    Some(State::MembersReturn(_)) if is_key => frame.value,
+                    Some(State::MembersBetween(_)) => frame.value,
+                    Some(State::DistinctReturn(_)) if is_looked_at(frame.value) => frame.value,
+                    Some(State::Lockstep(l)) => {
+                        let (tuple, here) = self.near_tuple(automaton, l, frame.value, horizon);
+                        told_apart |= here;
+                        tuple
+                    }
+                    _ => {
+                        plain.push(frame);
+                        continue;
+                    }
+                };
+                let mut kept = kept.clone();
+                kept.push((frame.to_return, value));
+                splits.push(Split { below: frame.below, part: 0, stack: whole, kept, state });
+            }
+            if plain.len() == self.stacks.frame_count(stack) {
+                splits.push(Split { below: stack, part: 0, stack: whole, kept, state });
+            } else if !plain.is_empty() {
+                let below = self.stacks.intern(&plain);
+                splits.push(Split { below, part: 0, stack: whole, kept, state });
+            } else if kept.len() >= DEEPEST {
+                return None;
+            }
+            if splits.len() + open.len() > MOST {
+                return None;
+            }
+        }
+        Some(told_apart)
+    }
+}

@@ -1,0 +1,125 @@
+//! Whether a configuration may return to nothing while it reads certain bytes: a string that ends with a quote does not
+//! return before it.
+
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{State, StateId};
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::stack_set::{Frame, StackId};
+use crate::grammar::ByteSet;
+use rustc_hash::FxHashSet;
+
+/// Where there are more states it is not found out.
+const MOST_STATES: usize = 1 << 12;
+
+/// States that may be come to, each with whether there is nothing that it could return to.
+#[derive(Default)]
+struct Reached {
+    known: FxHashSet<(StateId, bool)>,
+    open: Vec<(StateId, bool)>,
+}
+
+impl Reached {
+    fn add(&mut self, state: StateId, is_last: bool) {
+        if self.known.insert((state, is_last)) {
+            self.open.push((state, is_last));
+        }
+    }
+}
+
+impl Tables {
+    /// Whether a configuration may return to nothing after no bytes but these; true if that is not found out.
+    pub(crate) fn may_return_within(
+        &self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        bytes: &ByteSet,
+    ) -> bool {
+        let mut reached = Reached::default();
+        let mut stacks = FxHashSet::default();
+        for item in self.items(id) {
+            if !self.add_returns(automaton, item.state, item.stack, &mut reached, &mut stacks) {
+                return true;
+            }
+        }
+        while let Some((state, is_last)) = reached.open.pop() {
+            if reached.known.len() > MOST_STATES || !follow(automaton, state, is_last, bytes, &mut reached) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Adds a state and where it may return to; false if that takes more than states to tell.
+    fn add_returns(
+        &self,
+        automaton: &Automaton,
+        state: StateId,
+        stack: StackId,
+        reached: &mut Reached,
+        stacks: &mut FxHashSet<StackId>,
+    ) -> bool {
+        let mut open = vec![(state, stack)];
+        while let Some((state, stack)) = open.pop() {
+            let frames = self.stacks.frames(stack);
+            reached.add(state, frames.iter().any(|frame| frame.to_return == Frame::BOTTOM));
+            if !stacks.insert(stack) {
+                continue;
+            }
+            for frame in frames.iter().filter(|frame| frame.to_return != Frame::BOTTOM) {
+                match automaton.state(frame.to_return) {
+                    State::LoopReturn(l) => open.push((automaton.counted_loop(l).exit, frame.below)),
+                    State::MembersReturn(_)
+                    | State::MembersBetween(_)
+                    | State::DistinctReturn(_)
+                    | State::Lockstep(_) => return false,
+                    _ => open.push((frame.to_return, frame.below)),
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Adds what follows a state; false if it may return to nothing, or it takes more than states to tell.
+fn follow(
+    automaton: &Automaton,
+    state: StateId,
+    is_last: bool,
+    bytes: &ByteSet,
+    reached: &mut Reached,
+) -> bool {
+    match automaton.state(state) {
+        State::Accept => return !is_last,
+        State::Byte { byte, next } if bytes.contains(byte) => reached.add(next, is_last),
+        State::Byte { .. } => {}
+        State::ByteOr { byte, next, otherwise } => {
+            if bytes.contains(byte) {
+                reached.add(next, is_last);
+            }
+            reached.add(otherwise, is_last);
+        }
+        State::Bytes { first, len } => {
+            for edge in automaton.edges(first, len) {
+                if !ByteSet::range(edge.low, edge.high).intersection(bytes).is_empty() {
+                    reached.add(edge.next, is_last);
+                }
+            }
+        }
+        State::Split { first, len } => {
+            automaton.splits(first, len).iter().for_each(|&next| reached.add(next, is_last));
+        }
+        State::Named { next } => reached.add(next, is_last),
+        State::Call { start, to_return: StateId::ACCEPT } => reached.add(start, is_last),
+        State::Call { start, to_return } => {
+            reached.add(start, false);
+            reached.add(to_return, is_last);
+        }
+        State::LoopAgain(l) => {
+            let counted = automaton.counted_loop(l);
+            reached.add(counted.body, false);
+            reached.add(counted.exit, is_last);
+        }
+        _ => return false,
+    }
+    true
+}

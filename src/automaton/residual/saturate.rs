@@ -1,0 +1,224 @@
+//! Rounds of loops that need not be told apart, for no bound is so near that a token could come to it.
+//!
+//! Any number of rounds may follow such a round instead ([`ANY_ROUNDS`]): a string of at most 500 characters is then
+//! one that loops for most of its length. Inside of a lockstep the same is done to the configurations of its operands.
+//! There it takes a second thought whether the lockstep can still be completed, as it may have to be completed within the
+//! bounds. From both sides:
+//! - What has a word within the bounds has it without them, as any number of rounds includes those that may follow.
+//! - What has a completion of so many bytes without the bounds has it within them, if the bounds are farther away than
+//!   the longest token and that completion together. So it is kept how long completions come to be, and bounds must
+//!   be farther away than that.
+//!
+//! A complement has more words where its operand has fewer, so its rounds are always told apart.
+
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{Loop, State, StateId};
+use crate::automaton::register::product::Tuple;
+use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::closure::Item;
+use crate::automaton::run::round_sets::{ANY_ROUNDS, Interval, Intervals};
+use crate::automaton::run::stack_set::{Frame, StackId, Stacks};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Stacks of more frames are left as they are.
+const DEEPEST: usize = 8;
+
+/// So are configurations of more states.
+const MOST_STATES: usize = 32;
+
+/// Where completions are longer than this, rounds are told apart.
+const LONGEST_COMPLETION: u32 = 64;
+
+/// A loop of at most this number of rounds has few sets of numbers of rounds.
+const FEW_ROUNDS: u32 = 24;
+
+/// What the frame of a round is over the next bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::automaton) enum Round {
+    /// The same as a frame of that return state and value.
+    As(StateId, u32),
+    /// The frame of a first round, whose value says nothing.
+    First,
+}
+
+/// What a set of numbers of rounds is over the next rounds.
+#[derive(Debug)]
+enum Nearness {
+    /// Itself: none of its numbers is too large to be met.
+    Itself,
+    /// The set of all numbers.
+    Any,
+    /// Only numbers too large to be met: the loop cannot be left.
+    Far,
+    /// These numbers, of which the last interval stands for those too large to be met.
+    Cut(Intervals),
+}
+
+/// What a set is over the next `rounds` rounds: larger numbers are not met.
+fn nearness(set: &[Interval], rounds: u32) -> Nearness {
+    let (Some(first), Some(last)) = (set.first(), set.last()) else { return Nearness::Itself };
+    if last.high <= rounds {
+        return Nearness::Itself;
+    }
+    if first.low > rounds {
+        return Nearness::Far;
+    }
+    if first.low == 0 && first.high >= rounds {
+        return Nearness::Any;
+    }
+    let mut cut = Intervals::new();
+    set.iter().take_while(|next| next.low <= rounds).for_each(|next| cut.push(*next));
+    Interval { low: rounds + 1, high: Interval::ENDLESS }.append_to(&mut cut);
+    Nearness::Cut(cut)
+}
+
+/// The rounds that may end within `horizon` bytes: the one that is being read, and those that follow.
+fn rounds_within(counted: &Loop, horizon: u32) -> u32 {
+    horizon / counted.bytes + 1
+}
+
+impl Stacks {
+    /// What the frame of a round is over the next `horizon` bytes, and whether it is one of many that differ there; `None`
+    /// for other frames.
+    pub(in crate::automaton) fn near_frame(
+        &mut self,
+        automaton: &Automaton,
+        frame: &Frame,
+        horizon: u32,
+    ) -> Option<(Round, bool)> {
+        if frame.to_return == Frame::BOTTOM {
+            return None;
+        }
+        let many = |counted: &Loop| counted.max.unwrap_or(counted.min) > FEW_ROUNDS;
+        if let State::LoopReturn(l) = automaton.state(frame.to_return) {
+            let counted = automaton.counted_loop(l);
+            let set = self.rounds.get(frame.value);
+            let (value, told_apart) = match nearness(&set, rounds_within(counted, horizon)) {
+                _ if frame.value == ANY_ROUNDS => (ANY_ROUNDS, false),
+                Nearness::Itself => (frame.value, many(counted)),
+                Nearness::Any => (ANY_ROUNDS, false),
+                // as there were before the second round
+                Nearness::Far => (self.rounds.intern(&[counted.following(1)]), false),
+                Nearness::Cut(set) => (self.rounds.intern(&set), many(counted)),
+            };
+            return Some((Round::As(frame.to_return, value), told_apart));
+        }
+        let counted = automaton.first_round(frame.to_return)?;
+        Some(match nearness(&[counted.following(0)], rounds_within(counted, horizon)) {
+            Nearness::Any => (Round::As(counted.to_return, ANY_ROUNDS), false),
+            Nearness::Far => (Round::First, false),
+            Nearness::Itself | Nearness::Cut(_) => (Round::First, many(counted)),
+        })
+    }
+}
+
+impl Automaton {
+    /// Whether a call with that frame returns to the quote that ends a string, or is the first round of a counted loop.
+    pub(in crate::automaton) fn text_goes_on(&self, frame: &Frame) -> bool {
+        frame.to_return != Frame::BOTTOM
+            && (matches!(self.state(frame.to_return), State::Byte { byte: b'"', .. })
+                || self.first_round(frame.to_return).is_some())
+    }
+
+    /// The loop whose first round returns to a state.
+    fn first_round(&self, to_return: StateId) -> Option<&Loop> {
+        let again = match self.state(to_return) {
+            State::Split { first, len } => self.state(*self.splits(first, len).first()?),
+            state => state,
+        };
+        let State::LoopAgain(l) = again else { return None };
+        let counted = self.counted_loop(l);
+        (counted.after_first == to_return).then_some(counted)
+    }
+}
+
+impl Tables {
+    /// A tuple of a lockstep that does the same over the next `horizon` bytes; and whether many rounds are told apart.
+    pub(in crate::automaton) fn near_tuple(
+        &mut self,
+        automaton: &Automaton,
+        l: u32,
+        tuple: u32,
+        horizon: u32,
+    ) -> (u32, bool) {
+        let lockstep = automaton.lockstep(l);
+        let reach = self.tuples.reach(l);
+        if lockstep.complement || reach > LONGEST_COMPLETION {
+            return (tuple, false);
+        }
+        let mut told_apart = false;
+        let mut operands = Tuple::from_slice(self.tuples.get(tuple));
+        for operand in &mut operands {
+            let (near, here) = self.near_configuration(automaton, *operand, horizon.saturating_add(reach));
+            *operand = near;
+            told_apart |= here;
+        }
+        (self.tuples.intern(&operands), told_apart)
+    }
+
+    fn near_configuration(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        horizon: u32,
+    ) -> (ConfigurationId, bool) {
+        if id <= ConfigurationId::UNSURE || self.remembers(id) || self.items(id).len() > MOST_STATES {
+            return (id, false);
+        }
+        let mut items: SmallVec<[Item; 8]> = SmallVec::from_slice(self.items(id));
+        let mut told_apart = false;
+        let mut known = FxHashMap::default();
+        for item in &mut items {
+            let (stack, here) = self.near_stack(automaton, item.stack, horizon, DEEPEST, &mut known);
+            item.stack = stack;
+            told_apart |= here;
+        }
+        let tape = self.tape(id);
+        (self.intern(&items, self.successors().marks(id), tape), told_apart)
+    }
+
+    /// Sets of stacks share what lies below them: of those with several frames `known` has what was found, by depth.
+    fn near_stack(
+        &mut self,
+        automaton: &Automaton,
+        stack: StackId,
+        horizon: u32,
+        depth: usize,
+        known: &mut FxHashMap<(StackId, usize), (StackId, bool)>,
+    ) -> (StackId, bool) {
+        if depth == 0 {
+            return (stack, false);
+        }
+        let branches = self.stacks.frame_count(stack) > 1;
+        if branches && let Some(&near) = known.get(&(stack, depth)) {
+            return near;
+        }
+        let (mut all, mut told_apart) = (None, false);
+        for place in 0..self.stacks.frame_count(stack) {
+            let frame = self.stacks.frame(stack, place);
+            if frame.to_return == Frame::BOTTOM {
+                let bottom = self.stacks.intern(&[frame]);
+                all = Some(all.map_or(bottom, |all| self.stacks.union(all, bottom)));
+                continue;
+            }
+            let (below, here) = self.near_stack(automaton, frame.below, horizon, depth - 1, known);
+            told_apart |= here;
+            let (mut to_return, mut value) = (frame.to_return, frame.value);
+            match self.stacks.near_frame(automaton, &frame, horizon) {
+                Some((Round::As(near, ANY_ROUNDS), _)) => (to_return, value) = (near, ANY_ROUNDS),
+                // with other rounds to follow, completions might have to be longer
+                Some((Round::As(_, near), apart)) => told_apart |= apart || near != value,
+                Some((Round::First, apart)) => told_apart |= apart,
+                None => {}
+            }
+            let near = self.stacks.push(to_return, value, below);
+            all = Some(all.map_or(near, |all| self.stacks.union(all, near)));
+        }
+        let near = (all.unwrap_or(stack), told_apart);
+        if branches {
+            known.insert((stack, depth), near);
+        }
+        near
+    }
+}

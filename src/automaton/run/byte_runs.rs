@@ -1,0 +1,140 @@
+//! Runs of bytes with the same successor: whoever asks for all bytes need not ask for each.
+
+use super::cache::{ConfigurationId, Tables};
+use super::transitions::Row;
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{Edge, State, StateId};
+use crate::error::Result;
+use smallvec::SmallVec;
+
+/// Some configurations.
+pub(crate) type Configurations = SmallVec<[ConfigurationId; 16]>;
+
+impl Tables {
+    /// The configurations after any byte, in the order of bytes, without the dead one; the same one may come again.
+    pub(crate) fn after_any(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Configurations> {
+        let mut all = self.after_range(automaton, id, (0, u8::MAX))?;
+        all.retain(|next| *next != ConfigurationId::DEAD);
+        Ok(all)
+    }
+
+    /// The configurations after the bytes from one to another, in that order, the dead one among them; the same one may come
+    /// again.
+    pub(crate) fn after_range(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        (low, high): (u8, u8),
+    ) -> Result<Configurations> {
+        let mut all = Configurations::new();
+        let mut byte = Some(low);
+        while let Some(low) = byte.filter(|&low| low <= high) {
+            let (next, last) = self.step_run(automaton, id, low)?;
+            all.push(next);
+            byte = last.checked_add(1);
+        }
+        Ok(all)
+    }
+
+    /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
+    pub(crate) fn step_run(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+    ) -> Result<(ConfigurationId, u8)> {
+        let next = self.step(automaton, id, byte)?;
+        Ok((next, self.known_run(automaton, id, byte, (byte, u8::MAX)).1))
+    }
+
+    /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
+    pub(crate) fn step_both(
+        &mut self,
+        automaton: &Automaton,
+        (left, right): (ConfigurationId, ConfigurationId),
+        byte: u8,
+    ) -> Result<((ConfigurationId, ConfigurationId), u8)> {
+        let (left, right) = (self.step_run(automaton, left, byte)?, self.step_run(automaton, right, byte)?);
+        Ok(((left.0, right.0), left.1.min(right.1)))
+    }
+
+    /// The run of bytes around one that are known to have the same successor, as far as it is `within` some bytes.
+    pub(in crate::automaton) fn known_run(
+        &self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+        within: (u8, u8),
+    ) -> (u8, u8) {
+        let row = match self.successors().row(id) {
+            Row::Dense(_) if self.successors().are_alike(id) => return within,
+            Row::Dense(row) => self.successors().dense(row, automaton),
+            Row::Single(only, _) if only == byte => return (byte, byte),
+            // dead on all others
+            Row::Single(only, _) if byte < only => return (within.0, within.1.min(only - 1)),
+            Row::Single(only, _) => return (within.0.max(only + 1), within.1),
+            Row::Unknown | Row::Remembering => return (byte, byte),
+        };
+        let classes = automaton.class_of(within.0)..automaton.class_of(within.1) + 1;
+        let run = self.successors().run(row, automaton.class_of(byte), classes);
+        let starts = automaton.class_representatives();
+        let last = starts.get(run.end).map_or(u8::MAX, |next| next - 1);
+        (within.0.max(starts[run.start]), within.1.min(last))
+    }
+}
+
+/// Bytes around one byte that a configuration does not tell apart from it.
+pub(in crate::automaton) struct Run {
+    byte: u8,
+    low: u8,
+    high: u8,
+}
+
+impl Run {
+    /// All bytes, around one.
+    pub(in crate::automaton) fn around(byte: u8) -> Run {
+        Run { byte, low: 0, high: u8::MAX }
+    }
+
+    /// The first byte and the last one.
+    pub(in crate::automaton) fn bounds(&self) -> (u8, u8) {
+        (self.low, self.high)
+    }
+
+    /// Where the byte leads from a state that goes to one other or to none, and the run as far as the state does not tell
+    /// its bytes apart.
+    #[inline]
+    pub(in crate::automaton) fn follow(&mut self, automaton: &Automaton, state: State) -> Option<StateId> {
+        match state {
+            State::Byte { byte, next } => self.narrow(byte, byte).then_some(next),
+            State::ByteOr { byte, next, .. } if self.narrow(byte, byte) => Some(next),
+            State::ByteOr { otherwise, .. } => self.follow(automaton, automaton.state(otherwise)),
+            State::Bytes { first, len } => self.follow_edges(automaton.edges(first, len)),
+            _ => None,
+        }
+    }
+
+    /// Takes into account that `low..=high` are told apart from all others; returns whether the byte is in there.
+    pub(in crate::automaton) fn narrow(&mut self, low: u8, high: u8) -> bool {
+        if high < self.byte {
+            self.low = self.low.max(high + 1);
+        } else if self.byte < low {
+            self.high = self.high.min(low - 1);
+        } else {
+            self.low = self.low.max(low);
+            self.high = self.high.min(high);
+            return true;
+        }
+        false
+    }
+
+    /// Where the byte leads along edges, and the run as far as they do not tell its bytes apart.
+    fn follow_edges(&mut self, edges: &[Edge]) -> Option<StateId> {
+        let after = edges.partition_point(|edge| edge.low <= self.byte);
+        if let Some(edge) = edges.get(after) {
+            self.narrow(edge.low, edge.high);
+        }
+        let edge = edges[..after].last()?;
+        self.narrow(edge.low, edge.high).then_some(edge.next)
+    }
+}

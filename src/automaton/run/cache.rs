@@ -1,0 +1,590 @@
+//! Configurations, interned, and the lazily filled step function between them.
+
+use super::byte_runs::Run;
+use super::closure::{Closure, Item};
+use super::closure_memo::{ClosedSets, Place};
+use super::stack_set::{Frame, StackId, Stacks};
+use super::transitions::{Marks, Row, Successors};
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{State, StateId};
+use crate::automaton::register::members::{Counted, SeenSets};
+use crate::automaton::register::product::Tuples;
+use crate::automaton::register::unique::{Memory, TapeId};
+use crate::automaton::residual::canonical::Draft;
+use crate::automaton::residual::char_step::KnownWays;
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use crate::limits::Limits;
+use crate::work::Budget;
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The memory is looked at once in so many steps.
+const CHECKED: u8 = 16;
+
+/// The id of a configuration: what the automaton is in after a prefix. Within one [`Tables`], equal ids mean
+/// equal futures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConfigurationId(pub(in crate::automaton) u32);
+
+impl ConfigurationId {
+    /// The configuration after a byte that is not allowed: no completion exists. Every other configuration
+    /// has a completion.
+    pub const DEAD: ConfigurationId = ConfigurationId(0);
+
+    /// Of a configuration that does not remember which items of a list came: it takes that to know what comes here. It
+    /// only comes up in masks in the making, and nothing is known of its successors.
+    pub(crate) const UNSURE: ConfigurationId = ConfigurationId(1);
+
+    /// The place in the table of configurations.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// In a place with more ways on than this, there is more than one key at hand.
+const FEW_KEYS: usize = 4;
+/// Steps of work of one step to a configuration that was not computed yet, beside one for each of its states and frames: a
+/// search of a product makes millions that have few of either.
+const NEW_STEP: usize = 8;
+
+/// The tables that grow as an automaton is run: stacks, configurations, successors.
+#[derive(Debug)]
+pub struct Tables {
+    pub(in crate::automaton) stacks: Stacks,
+    pub(in crate::automaton) seen: SeenSets,
+    pub(in crate::automaton) counted: Counted,
+    pub(in crate::automaton) tuples: Tuples,
+    pub(in crate::automaton) memory: Memory,
+    items: Vec<Item>,
+    /// Per configuration: the end of its items; they begin where those of the configuration before end.
+    ends: Vec<u32>,
+    /// Per configuration: what it remembers.
+    tapes: Vec<TapeId>,
+    ids: HashTable<u32>,
+    successors: Arc<Successors>,
+    /// The end of the last row of successors.
+    rows_end: u32,
+    /// The closures of single states: many bytes and many configurations lead to the same one.
+    closed: FxHashMap<Item, ConfigurationId>,
+    /// And of several.
+    closed_sets: ClosedSets,
+    /// Work lists kept for their allocations; locksteps need more than one at a time.
+    #[allow(clippy::vec_box)] // they are taken out and put back for each byte
+    spare: Vec<Box<Closure>>,
+    scratch: Vec<Item>,
+    pub(in crate::automaton) known_ways: KnownWays,
+    pub(in crate::automaton) draft: Draft,
+    /// How many steps were made since the memory was looked at.
+    unchecked: u8,
+    /// The work that is left for what is being computed.
+    pub(crate) work: Budget,
+}
+
+/// Of more items than this those are moved at once that a byte leads to one state.
+const MANY: usize = 64;
+
+fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
+    let mut hasher = FxHasher::default();
+    items.hash(&mut hasher);
+    (marks, tape).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Those of many that are of one id, where those of each end in turn.
+pub(in crate::automaton) fn items_of<'a, T>(items: &'a [T], ends: &[u32], id: u32) -> &'a [T] {
+    let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
+    &items[start..ends[id as usize] as usize]
+}
+
+impl Default for Tables {
+    fn default() -> Tables {
+        Tables::new()
+    }
+}
+
+impl Tables {
+    /// Empty tables.
+    pub fn new() -> Tables {
+        let mut tables = Tables {
+            stacks: Stacks::new(),
+            seen: SeenSets::default(),
+            counted: Counted::default(),
+            tuples: Tuples::default(),
+            memory: Memory::new(),
+            // most first masks need no more
+            items: Vec::with_capacity(64),
+            ends: Vec::with_capacity(64),
+            tapes: Vec::with_capacity(64),
+            ids: HashTable::with_capacity(56),
+            successors: Arc::default(),
+            rows_end: 0,
+            closed: FxHashMap::default(),
+            closed_sets: ClosedSets::default(),
+            spare: Vec::new(),
+            scratch: Vec::new(),
+            known_ways: KnownWays::default(),
+            draft: Draft::default(),
+            unchecked: 0,
+            work: Budget::unbounded(),
+        };
+        tables.intern(&[], Marks::default(), TapeId::NONE);
+        // the unsure one has a place of its own
+        tables.ends.push(0);
+        tables.tapes.push(TapeId::NONE);
+        tables.successors.add(ConfigurationId::UNSURE, Marks::default(), true);
+        tables
+    }
+
+    /// Computes something on empty tables, whose work is taken from a budget.
+    pub(in crate::automaton) fn within<T>(
+        budget: &Budget,
+        compute: impl FnOnce(&mut Tables) -> Result<T>,
+    ) -> Result<T> {
+        let mut tables = Tables { work: budget.clone(), ..Tables::new() };
+        let result = compute(&mut tables);
+        budget.settle(&tables.work);
+        result
+    }
+
+    /// How many configurations there are, the dead one included.
+    pub fn configuration_count(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// The configuration before the first byte.
+    ///
+    /// # Errors
+    /// Limits: `cache_bytes`, `lockstep_search`.
+    pub fn start(&mut self, automaton: &Automaton) -> Result<ConfigurationId> {
+        self.start_of(automaton, Some(automaton.start), automaton.nullable)
+    }
+
+    /// Whether the bytes so far are a word of the language.
+    pub fn is_accepting(&self, id: ConfigurationId) -> bool {
+        self.successors.is_accepting(id)
+    }
+
+    /// Whether the bytes so far are a word, and no longer word begins with them.
+    pub fn is_final(&self, id: ConfigurationId) -> bool {
+        self.successors.is_final(id)
+    }
+
+    /// The states waiting for a byte.
+    pub fn states(&self, id: ConfigurationId) -> impl Iterator<Item = StateId> + '_ {
+        self.items(id).iter().map(|item| item.state)
+    }
+
+    pub(in crate::automaton) fn items(&self, id: ConfigurationId) -> &[Item] {
+        items_of(&self.items, &self.ends, id.0)
+    }
+
+    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word goes on so.
+    ///
+    /// # Errors
+    /// Limits: `cache_bytes`, `lockstep_search`.
+    pub fn step(&mut self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
+        if let Some(known) = self.successors.step(automaton, id, byte) {
+            return Ok(known);
+        }
+        match self.successors.row(id) {
+            Row::Unknown => {
+                self.new_row(automaton, id);
+                return self.step(automaton, id, byte);
+            }
+            Row::Remembering => {
+                if let Some(&next) = self.memory.next.get(&(id, byte)) {
+                    return Ok(next);
+                }
+            }
+            _ => {}
+        }
+        self.compute_step(automaton, id, byte)
+    }
+
+    /// What is known of the configurations, for others to read.
+    pub(crate) fn successors(&self) -> &Arc<Successors> {
+        &self.successors
+    }
+
+    /// The row of a configuration's successors, for [`Successors::dense`]. Configurations that wait for one
+    /// byte, or remember what was read, have none.
+    pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<u32> {
+        let row = match self.successors.row(id) {
+            Row::Unknown => self.new_row(automaton, id),
+            known => known,
+        };
+        match row {
+            Row::Dense(row) => Some(row),
+            _ => None,
+        }
+    }
+
+    /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
+    /// locksteps make smaller; a [`step`](Tables::step) tells.
+    pub fn wanted_bytes<'a>(
+        &'a self,
+        automaton: &'a Automaton,
+        id: ConfigurationId,
+    ) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
+        self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
+    }
+
+    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Tables::wanted_bytes).
+    pub fn candidate_bytes(&self, automaton: &Automaton, id: ConfigurationId) -> ByteSet {
+        let mut all = ByteSet::EMPTY;
+        self.items(id).iter().for_each(|item| automaton.add_wanted_bytes(item.state, &mut all));
+        all
+    }
+
+    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
+    pub(crate) fn is_narrow(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
+        let in_key = |item: &Item| match automaton.state(item.state) {
+            State::Key { members, node } => automaton.keys(members).degree(node) <= FEW_KEYS,
+            _ => false,
+        };
+        self.only_byte(automaton, id).is_some() || self.items(id).iter().all(in_key)
+    }
+
+    /// The one byte that may come, if the configuration is a single state that waits for a single byte.
+    pub(crate) fn only_byte(&self, automaton: &Automaton, id: ConfigurationId) -> Option<u8> {
+        match (self.successors.row(id), self.items(id)) {
+            (Row::Single(byte, _), _) => Some(byte),
+            (Row::Unknown, [item]) => match automaton.state(item.state) {
+                State::Byte { byte, .. } => Some(byte),
+                State::Key { members, node } => automaton.keys(members).only_edge(node).map(|(byte, _)| byte),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The state of a configuration that is a single state that waits for a single byte.
+    pub(crate) fn only_state(&self, id: ConfigurationId) -> Option<StateId> {
+        match (self.successors.row(id), self.items(id)) {
+            (Row::Single(..), [item]) => Some(item.state),
+            _ => None,
+        }
+    }
+
+    /// The byte that a configuration tells apart, and the configuration that goes on as it does after all other bytes, if it
+    /// is a single state of that kind.
+    pub(crate) fn exception(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+    ) -> Option<(u8, ConfigurationId)> {
+        let [item] = *self.items(id) else { return None };
+        match automaton.state(item.state) {
+            State::ByteOr { byte, otherwise, .. } if !self.remembers(id) => {
+                let others =
+                    self.intern(&[Item { state: otherwise, ..item }], Marks::default(), TapeId::NONE);
+                Some((byte, others))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is in both of two configurations, as a configuration; `None` if that is nothing, or they remember what was read.
+    pub(crate) fn common(&mut self, a: ConfigurationId, b: ConfigurationId) -> Option<ConfigurationId> {
+        if a <= ConfigurationId::UNSURE || b <= ConfigurationId::UNSURE {
+            return None;
+        }
+        if self.remembers(a) || self.remembers(b) {
+            return None;
+        }
+        let other = self.items(b);
+        let common: SmallVec<[Item; 16]> =
+            self.items(a).iter().filter(|item| other.binary_search(item).is_ok()).copied().collect();
+        if common.len() == self.items(a).len() {
+            return Some(a);
+        }
+        (!common.is_empty()).then(|| self.intern(&common, Marks::default(), TapeId::NONE))
+    }
+
+    fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
+        let row = match self.only_byte(automaton, id) {
+            Some(byte) => Row::Single(byte, None),
+            None if self.remembers(id) => Row::Remembering,
+            None => {
+                let (row, end) = self.successors.new_row(self.rows_end, automaton.class_count());
+                self.rows_end = end;
+                Row::Dense(row)
+            }
+        };
+        self.successors.set_row(id, row);
+        row
+    }
+
+    fn compute_step(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+    ) -> Result<ConfigurationId> {
+        self.check_memory(automaton)?;
+        let mut closure = self.spare.pop().unwrap_or_default();
+        closure.clear();
+        let traced = match self.remembers(id) {
+            true => self.trace_byte(automaton, id, byte, &mut closure.trace),
+            false => Ok(()),
+        };
+        let moved = traced.and_then(|()| self.advance_items(automaton, id, byte, &mut closure));
+        if self.memory.is_used() {
+            closure.doubt(&self.stacks);
+        }
+        let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
+        let spent = self.work.spend(NEW_STEP + closure.states().len() + self.stacks.take_interned());
+        self.spare.push(closure);
+        spent?;
+        let ((low, high), next) = result?;
+        match self.successors.row(id) {
+            Row::Single(only, _) => self.successors.set_row(id, Row::Single(only, Some(next))),
+            Row::Dense(row) => {
+                self.successors.fill(row, automaton.class_of(low), automaton.class_of(high), next);
+                if (low, high) == (0, u8::MAX) {
+                    self.successors.set_alike(id);
+                }
+            }
+            Row::Remembering => {
+                self.memory.next.insert((id, byte), next);
+            }
+            Row::Unknown => {}
+        }
+        Ok(next)
+    }
+
+    /// The states after a byte, not yet closed, and the run of bytes around it that lead to the same ones.
+    fn advance_items(
+        &mut self,
+        a: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+        closure: &mut Closure,
+    ) -> Result<(u8, u8)> {
+        let mut run = Run::around(byte);
+        let count = self.items(id).len();
+        let mut moved = Vec::new();
+        for place in 0..count {
+            let Item { state, stack } = self.items(id)[place];
+            match a.state(state) {
+                plain @ (State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. }) => {
+                    match run.follow(a, plain) {
+                        Some(state) if count > MANY => moved.push(Item { state, stack }),
+                        Some(state) => self.add(closure, state, stack),
+                        None => {}
+                    }
+                }
+                State::Key { members, node } => {
+                    for (key, _) in a.keys(members).edges(node) {
+                        run.narrow(key, key);
+                    }
+                    self.step_key(a, closure, (members, node), byte, stack)?;
+                }
+                State::Lockstep(l) => {
+                    let (low, high) = self.step_lockstep(a, closure, l, byte, stack)?;
+                    run.narrow(low, high);
+                }
+                _ => {}
+            }
+        }
+        self.add_all(closure, &mut moved);
+        Ok(run.bounds())
+    }
+
+    /// The configuration of the states in a closure that is not closed yet.
+    fn closed(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
+        if closure.trace.unsure {
+            return Ok(ConfigurationId::UNSURE);
+        }
+        let single = match closure.states() {
+            [] if !closure.accepting => return Ok(ConfigurationId::DEAD),
+            &[item] if !closure.accepting => Some(item),
+            _ => None,
+        };
+        // what was read is part of what follows
+        let single = single.filter(|_| !closure.trace.is_begun());
+        if let Some(item) = single {
+            if automaton.state(item.state).is_leaf() {
+                return Ok(self.intern(&[item], Marks::default(), TapeId::NONE));
+            }
+            if let Some(&known) = self.closed.get(&item) {
+                return Ok(known);
+            }
+        }
+        let several = match single {
+            None if !closure.accepting && !closure.trace.is_begun() => {
+                self.closed_sets.find(closure.states())
+            }
+            _ => Place::None,
+        };
+        if let Place::Known(id) = several {
+            return Ok(id);
+        }
+        let closed = self.close(automaton, closure).and_then(|()| self.intern_closure(automaton, closure));
+        let id = match closed {
+            Ok(id) if !closure.trace.depends => id,
+            _ => {
+                self.closed_sets.forget(several);
+                return closed;
+            }
+        };
+        match (single, several) {
+            (Some(item), _) => drop(self.closed.insert(item, id)),
+            (None, Place::Free(set)) => self.closed_sets.insert(set, id),
+            _ => {}
+        }
+        Ok(id)
+    }
+
+    /// The configuration after returning to a set of stacks.
+    ///
+    /// # Errors
+    /// Limits: `cache_bytes`, `lockstep_search`.
+    pub(crate) fn returned(&mut self, automaton: &Automaton, stack: StackId) -> Result<ConfigurationId> {
+        self.begin(automaton, Some(Item { state: StateId::ACCEPT, stack }), false)
+    }
+
+    /// The configuration of a start state with an empty stack.
+    pub(in crate::automaton) fn start_of(
+        &mut self,
+        automaton: &Automaton,
+        start: Option<StateId>,
+        nullable: bool,
+    ) -> Result<ConfigurationId> {
+        let item = start.map(|state| Item { state, stack: Stacks::EMPTY_STACK });
+        self.begin(automaton, item, nullable)
+    }
+
+    fn begin(
+        &mut self,
+        automaton: &Automaton,
+        item: Option<Item>,
+        accepting: bool,
+    ) -> Result<ConfigurationId> {
+        self.make(automaton, |tables, closure| {
+            if let Some(Item { state, stack }) = item {
+                tables.add(closure, state, stack);
+            }
+            closure.accepting = accepting;
+            Ok(())
+        })
+    }
+
+    /// The configuration of what `fill` puts into a closure.
+    pub(in crate::automaton) fn make(
+        &mut self,
+        automaton: &Automaton,
+        fill: impl FnOnce(&mut Tables, &mut Closure) -> Result<()>,
+    ) -> Result<ConfigurationId> {
+        let mut closure = self.spare.pop().unwrap_or_default();
+        closure.clear();
+        let id = fill(self, &mut closure).and_then(|()| self.closed(automaton, &mut closure));
+        self.spare.push(closure);
+        id
+    }
+
+    fn intern_closure(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
+        if closure.trace.unsure {
+            return Ok(ConfigurationId::UNSURE);
+        }
+        let mut items = std::mem::take(&mut self.scratch);
+        items.clear();
+        items.extend(closure.leaves(automaton));
+        items.sort_unstable();
+        let mut tape = Ok(TapeId::NONE);
+        if closure.trace.depends || closure.trace.is_begun() {
+            tape = self.settle(automaton, &mut closure.trace, &mut items);
+        }
+        let marks = Marks { accepting: closure.accepting, named: closure.named };
+        let id = tape.map(|tape| self.intern(&items, marks, tape));
+        self.scratch = items;
+        if let Ok(id) = id {
+            self.keep_alerts(id, &closure.trace);
+        }
+        id
+    }
+
+    /// What the configuration remembers.
+    pub(in crate::automaton) fn tape(&self, id: ConfigurationId) -> TapeId {
+        self.tapes[id.index()]
+    }
+
+    pub(in crate::automaton) fn intern(
+        &mut self,
+        items: &[Item],
+        marks: Marks,
+        tape: TapeId,
+    ) -> ConfigurationId {
+        let hash = hash(items, marks, tape);
+        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
+        let same = |&id: &u32| {
+            items_of(all, ends, id) == items
+                && successors.marks(ConfigurationId(id)) == marks
+                && tapes[id as usize] == tape
+        };
+        if let Some(&id) = self.ids.find(hash, same) {
+            return ConfigurationId(id);
+        }
+        let id = self.ends.len() as u32;
+        self.items.extend_from_slice(items);
+        self.ends.push(self.items.len() as u32);
+        self.tapes.push(tape);
+        self.successors.add(ConfigurationId(id), marks, items.is_empty());
+        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
+        self.ids.insert_unique(hash, id, |&id| {
+            let marks = successors.marks(ConfigurationId(id));
+            self::hash(items_of(all, ends, id), marks, tapes[id as usize])
+        });
+        ConfigurationId(id)
+    }
+
+    /// Whether some stack returns to one state twice. What was called there has then called itself after
+    /// reading a byte, and might do so any number of times: the language is infinite.
+    pub(in crate::automaton) fn nests_in_itself(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| {
+            let mut seen = rustc_hash::FxHashSet::default();
+            let mut frame = self.stacks.frame(item.stack, 0);
+            while frame.to_return != Frame::BOTTOM {
+                if !seen.insert(frame.to_return) {
+                    return true;
+                }
+                frame = self.stacks.frame(frame.below, 0);
+            }
+            false
+        })
+    }
+
+    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after so many steps.
+    pub(in crate::automaton) fn check_memory(&mut self, automaton: &Automaton) -> Result<()> {
+        self.unchecked = (self.unchecked + 1) % CHECKED;
+        if self.unchecked != 0 {
+            return Ok(());
+        }
+        let limit = automaton.cache_bytes();
+        let used = self.memory_usage();
+        if used > limit {
+            return Err(Limits::exceeded("cache_bytes", limit, format!("{used} bytes of tables")));
+        }
+        Ok(())
+    }
+
+    /// Bytes on the heap.
+    pub fn memory_usage(&self) -> usize {
+        self.stacks.memory_usage()
+            + self.seen.memory_usage()
+            + self.counted.memory_usage()
+            + self.tuples.memory_usage()
+            + self.memory.memory_usage()
+            + self.known_ways.memory_usage()
+            + self.items.capacity() * size_of::<Item>()
+            + (self.ends.capacity() + self.tapes.capacity()) * 4
+            + self.ids.capacity() * 5
+            + self.successors.memory_usage()
+            + self.closed.capacity() * (size_of::<Item>() + 5)
+            + self.closed_sets.memory_usage()
+    }
+}

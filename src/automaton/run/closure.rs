@@ -1,0 +1,279 @@
+//! Closing a configuration: from the states that a byte leads to, to the leaf states that wait for the next.
+//!
+//! Two phases. *Returns* pop frames until no more can be popped; then *calls* push frames in the order of
+//! the (acyclic) left-call graph, so that all callers of a rule have been seen, and their stacks united,
+//! before the rule is entered: each rule is entered once, however many ways lead to it.
+
+use super::cache::Tables;
+use super::stack_set::{Frame, StackId, Stacks};
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{State, StateId};
+use crate::automaton::register::unique::Trace;
+use crate::error::Result;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A state with the stacks it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Item {
+    pub(crate) state: StateId,
+    pub(crate) stack: StackId,
+}
+
+/// Beyond so many states a hash index takes the place of a linear look.
+const LINEAR: usize = 24;
+
+/// So many calls are united one after the other, as they are added; more are united at once when they are entered.
+const MANY: usize = 64;
+
+/// So many frames may be interned before that is counted as work.
+const UNSPENT: usize = 1 << 14;
+
+/// The work list of one closure.
+#[derive(Debug, Default)]
+pub(in crate::automaton) struct Closure {
+    visited: Vec<Item>,
+    index: FxHashMap<StateId, usize>,
+    work: Vec<Item>,
+    /// Starts to enter in the second phase, with their ranks, while there are at most [`LINEAR`].
+    calls: Vec<(u32, Item)>,
+    /// How many calls were added to them.
+    added_calls: usize,
+    /// All of them in the order of their ranks, with what is below them, from when there are more until all are entered.
+    many_calls: BTreeMap<(u32, StateId), Vec<StackId>>,
+    pub(in crate::automaton) accepting: bool,
+    /// Whether a name was read to its end.
+    pub(in crate::automaton) named: bool,
+    /// What was read, where lists of different items remember it.
+    pub(in crate::automaton) trace: Trace,
+}
+
+impl Closure {
+    pub(in crate::automaton) fn clear(&mut self) {
+        self.visited.clear();
+        self.index.clear();
+        self.work.clear();
+        self.calls.clear();
+        self.many_calls.clear();
+        self.added_calls = 0;
+        self.accepting = false;
+        self.named = false;
+        self.trace.clear();
+    }
+
+    /// Before it is closed: it takes the tape to know what follows if that is so of what has moved.
+    pub(in crate::automaton) fn doubt(&mut self, stacks: &Stacks) {
+        self.trace.unsure |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
+    }
+
+    /// The states reached.
+    pub(in crate::automaton) fn states(&self) -> &[Item] {
+        &self.visited
+    }
+
+    /// The leaf states reached.
+    pub(in crate::automaton) fn leaves<'a>(
+        &'a self,
+        automaton: &'a Automaton,
+    ) -> impl Iterator<Item = Item> + 'a {
+        self.visited.iter().copied().filter(|item| automaton.state(item.state).is_leaf())
+    }
+}
+
+impl Tables {
+    /// Adds a state with stacks to a closure.
+    pub(in crate::automaton) fn add(&mut self, closure: &mut Closure, state: StateId, stack: StackId) {
+        let item = Item { state, stack };
+        let place = if closure.visited.len() <= LINEAR {
+            closure.visited.iter().position(|v| v.state == state)
+        } else {
+            if closure.index.is_empty() {
+                closure.index.extend(closure.visited.iter().enumerate().map(|(i, v)| (v.state, i)));
+            }
+            closure.index.get(&state).copied()
+        };
+        match place {
+            Some(place) => {
+                let known = closure.visited[place].stack;
+                let united = self.stacks.union(known, stack);
+                if united == known {
+                    return;
+                }
+                closure.visited[place].stack = united;
+            }
+            None => {
+                if !closure.index.is_empty() {
+                    closure.index.insert(state, closure.visited.len());
+                }
+                closure.visited.push(item);
+            }
+        }
+        // what follows distributes over union: only what is new needs to be followed
+        closure.work.push(item);
+    }
+
+    /// Adds a start to the second phase.
+    pub(in crate::automaton) fn call(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        start: StateId,
+        stack: StackId,
+    ) {
+        let rank = automaton.rank(start);
+        if closure.many_calls.is_empty() && closure.added_calls < MANY {
+            closure.added_calls += 1;
+            if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
+                item.stack = self.stacks.union(item.stack, stack);
+                return;
+            }
+            if closure.calls.len() < LINEAR {
+                closure.calls.push((rank, Item { state: start, stack }));
+                return;
+            }
+        }
+        let few = closure.calls.drain(..).map(|(rank, item)| ((rank, item.state), vec![item.stack]));
+        closure.many_calls.extend(few);
+        closure.many_calls.entry((rank, start)).or_default().push(stack);
+    }
+
+    /// Takes the start of lowest rank of those to enter.
+    fn next_call(&mut self, closure: &mut Closure) -> Option<Item> {
+        if let Some(((_, state), stacks)) = closure.many_calls.pop_first() {
+            return Some(Item { state, stack: self.stacks.union_all(&stacks) });
+        }
+        let next = (0..closure.calls.len()).min_by_key(|&i| closure.calls[i].0)?;
+        Some(closure.calls.swap_remove(next).1)
+    }
+
+    /// Adds states with stacks to a closure, those of one state at once.
+    pub(in crate::automaton) fn add_all(&mut self, closure: &mut Closure, items: &mut [Item]) {
+        items.sort_unstable();
+        for same in items.chunk_by(|a, b| a.state == b.state) {
+            let stacks: Vec<StackId> = same.iter().map(|item| item.stack).collect();
+            let stack = self.stacks.union_all(&stacks);
+            self.add(closure, same[0].state, stack);
+        }
+    }
+
+    /// Follows everything that can be followed without a byte.
+    pub(in crate::automaton) fn close(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<()> {
+        loop {
+            while let Some(item) = closure.work.pop() {
+                self.follow(automaton, closure, item)?;
+                if self.stacks.interned() > UNSPENT {
+                    self.work.spend(self.stacks.take_interned())?;
+                }
+            }
+            let Some(item) = self.next_call(closure) else { return Ok(()) };
+            self.add(closure, item.state, item.stack);
+        }
+    }
+
+    fn follow(&mut self, automaton: &Automaton, closure: &mut Closure, item: Item) -> Result<()> {
+        let Item { state, stack } = item;
+        match automaton.state(state) {
+            State::Byte { .. }
+            | State::ByteOr { .. }
+            | State::Bytes { .. }
+            | State::Key { .. }
+            | State::Lockstep(_) => {}
+            // return addresses are never entered without their frame
+            State::LoopReturn(_)
+            | State::MembersReturn(_)
+            | State::MembersBetween(_)
+            | State::DistinctReturn(_) => {}
+            State::Accept => {
+                for place in 0..self.stacks.frame_count(stack) {
+                    let frame = self.stacks.frame(stack, place);
+                    self.return_to(automaton, closure, frame)?;
+                }
+            }
+            State::Split { first, len } => {
+                for &next in automaton.splits(first, len) {
+                    self.add(closure, next, stack);
+                }
+            }
+            State::Named { next } => {
+                closure.named = true;
+                self.add(closure, next, stack);
+            }
+            State::Call { start, to_return } => {
+                let stack = match to_return {
+                    StateId::ACCEPT => stack,
+                    _ => self.stacks.push(to_return, 0, stack),
+                };
+                let start = self.entered(automaton, start)?;
+                self.call(automaton, closure, start, stack);
+            }
+            State::Later(part) => self.add(closure, self.lowered_part(automaton, part)?, stack),
+            State::LoopAgain(l) => {
+                let following = automaton.counted_loop(l).following(1);
+                let rounds = self.stacks.rounds.intern(&[following]);
+                self.go_round(automaton, closure, l, rounds, stack);
+            }
+            State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
+            State::MembersNext(m) => self.next_member(automaton, closure, m, stack)?,
+            State::DistinctEnter(d) => self.enter_distinct(automaton, closure, d, stack),
+            State::DistinctNext(d) => self.next_item(automaton, closure, d, stack),
+            State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
+        }
+        Ok(())
+    }
+
+    /// Where a state begins that may stand for a part lowered later.
+    #[inline]
+    pub(in crate::automaton) fn entered(&self, automaton: &Automaton, state: StateId) -> Result<StateId> {
+        match automaton.state(state) {
+            State::Later(part) => self.lowered_part(automaton, part),
+            _ => Ok(state),
+        }
+    }
+
+    /// Where a part begins. Lowering it is work of whoever enters it first.
+    fn lowered_part(&self, automaton: &Automaton, part: u32) -> Result<StateId> {
+        if let Some(start) = automaton.lowered(part) {
+            return Ok(start);
+        }
+        let before = automaton.state_count();
+        let start = automaton.part(part)?;
+        self.work.spend(automaton.state_count().saturating_sub(before))?;
+        Ok(start)
+    }
+
+    fn return_to(&mut self, automaton: &Automaton, closure: &mut Closure, frame: Frame) -> Result<()> {
+        if frame.to_return == Frame::BOTTOM {
+            closure.accepting = true;
+            return Ok(());
+        }
+        match automaton.state(frame.to_return) {
+            State::LoopReturn(l) => {
+                let (may_end, fewer) = self.stacks.rounds.end_round(frame.value);
+                if may_end {
+                    self.add(closure, automaton.counted_loop(l).exit, frame.below);
+                }
+                if let Some(fewer) = fewer {
+                    self.go_round(automaton, closure, l, fewer, frame.below);
+                }
+            }
+            State::MembersReturn(m) => self.end_member(automaton, closure, m, frame)?,
+            State::DistinctReturn(_) => self.end_item(automaton, closure, frame)?,
+            _ => self.add(closure, frame.to_return, frame.below),
+        }
+        Ok(())
+    }
+
+    /// Begins another round of a counted loop, after which `rounds` may follow.
+    fn go_round(
+        &mut self,
+        automaton: &Automaton,
+        closure: &mut Closure,
+        l: u32,
+        rounds: u32,
+        stack: StackId,
+    ) {
+        let counted = automaton.counted_loop(l);
+        let stack = self.stacks.push(counted.to_return, rounds, stack);
+        self.call(automaton, closure, counted.body, stack);
+    }
+}

@@ -1,0 +1,71 @@
+//! The closures of several states: many bytes lead from many configurations to the same ones.
+
+use super::cache::ConfigurationId;
+use super::closure::Item;
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// Larger sets are closed each time.
+const LARGEST: usize = 32;
+
+/// Sets of items, as they were put into a closure, with the configurations that they are closed to.
+#[derive(Debug, Default)]
+pub(in crate::automaton) struct ClosedSets {
+    items: Vec<Item>,
+    /// By hash: where the items begin and end, and the configuration.
+    of: HashTable<(u64, u32, u32, ConfigurationId)>,
+}
+
+/// A set, looked for.
+pub(in crate::automaton) enum Place {
+    Known(ConfigurationId),
+    /// Kept for when it is closed: its hash, and where its items begin and end.
+    Free((u64, u32, u32)),
+    /// Not kept.
+    None,
+}
+
+impl ClosedSets {
+    /// Looks for a set, and keeps its items if it is not known.
+    pub(in crate::automaton) fn find(&mut self, items: &[Item]) -> Place {
+        if items.len() > LARGEST {
+            return Place::None;
+        }
+        let mut hasher = FxHasher::default();
+        items.hash(&mut hasher);
+        let hash = hasher.finish();
+        let all = &self.items;
+        let same = |&(other, start, end, _): &(u64, u32, u32, ConfigurationId)| {
+            other == hash && all[start as usize..end as usize] == *items
+        };
+        match self.of.find(hash, same) {
+            Some(&(.., id)) => Place::Known(id),
+            None => {
+                let start = self.items.len() as u32;
+                self.items.extend_from_slice(items);
+                Place::Free((hash, start, self.items.len() as u32))
+            }
+        }
+    }
+
+    /// Notes what a set is closed to.
+    pub(in crate::automaton) fn insert(&mut self, (hash, start, end): (u64, u32, u32), id: ConfigurationId) {
+        self.of.insert_unique(hash, (hash, start, end, id), |known| known.0);
+    }
+
+    /// Lets the items of a set go that is not closed to one configuration always, if no others were kept since.
+    pub(in crate::automaton) fn forget(&mut self, place: Place) {
+        if let Place::Free((_, start, end)) = place
+            && end as usize == self.items.len()
+        {
+            self.items.truncate(start as usize);
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        self.items.capacity() * size_of::<Item>()
+            + self.of.capacity() * (size_of::<(u64, u32, u32, ConfigurationId)>() + 1)
+    }
+}

@@ -1,0 +1,10 @@
+//! Running the automaton: configurations, the lazily filled step function between them, and the interned sets of stacks that
+//! they consist of.
+
+pub(in crate::automaton) mod byte_runs;
+pub(in crate::automaton) mod cache;
+pub(in crate::automaton) mod closure;
+pub(in crate::automaton) mod closure_memo;
+pub(in crate::automaton) mod round_sets;
+pub(in crate::automaton) mod stack_set;
+pub(in crate::automaton) mod transitions;

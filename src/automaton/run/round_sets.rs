@@ -1,0 +1,347 @@
+//! The registers of counted loops: interned sets of numbers of rounds.
+//!
+//! The register of a loop's frame is the set of all numbers `k` such that exactly `k` rounds may follow the round that is
+//! being read: `min - done - 1` to `max - done - 1` after `done` rounds. A frame with such a set abbreviates one frame for
+//! each of its numbers, a nondeterministic guess. So a set of stacks is a finite language over pairs of return state and
+//! number, with a canonical minimal deterministic automaton. When a round ends, the loop may be left if 0 is in
+//! the set, and another round begins with the set less one, without what is below 0.
+//!
+//! Where a text can be divided into rounds in many ways, the intervals of these ways overlap or touch in most cases, and
+//! their union is one interval: so sets are sorted lists of intervals. Counting-set automata (Turoňová et al., "Regex
+//! matching with counting-set automata", OOPSLA 2020) keep sets of the numbers of rounds done. The set of numbers that may follow
+//! depends on the future alone: ways of which one allows whatever the other allows are united by inclusion.
+
+use super::cache::items_of;
+use super::stack_set::{DOUBTFUL, StackId};
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// The set of all numbers: of a loop without bounds, or one whose bounds are too far away to be met. The values of frames
+/// from here to [`DOUBTFUL`] are sets of numbers of rounds.
+pub(in crate::automaton) const ANY_ROUNDS: u32 = DOUBTFUL >> 1;
+
+/// Whether the value of a frame is a set of numbers of rounds.
+pub(in crate::automaton) fn is_rounds(value: u32) -> bool {
+    (ANY_ROUNDS..DOUBTFUL).contains(&value)
+}
+
+/// Numbers of rounds from `low` to `high`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::automaton) struct Interval {
+    pub(in crate::automaton) low: u32,
+    /// [`Interval::ENDLESS`] where there is no upper bound.
+    pub(in crate::automaton) high: u32,
+}
+
+/// Sorted intervals that neither overlap nor touch.
+pub(in crate::automaton) type Intervals = SmallVec<[Interval; 2]>;
+
+impl Interval {
+    /// The upper end of an interval without one.
+    pub(in crate::automaton) const ENDLESS: u32 = u32::MAX;
+
+    const ANY: Interval = Interval { low: 0, high: Interval::ENDLESS };
+
+    /// One less of each number; `None` if that leaves none.
+    fn less_one(self) -> Option<Interval> {
+        let high = if self.high == Interval::ENDLESS { self.high } else { self.high.checked_sub(1)? };
+        Some(Interval { low: self.low.saturating_sub(1), high })
+    }
+
+    /// Adds an interval that does not begin before the last one of a list.
+    pub(in crate::automaton) fn append_to(self, list: &mut Intervals) {
+        match list.last_mut() {
+            Some(last) if self.low <= last.high.saturating_add(1) => last.high = last.high.max(self.high),
+            _ => list.push(self),
+        }
+    }
+}
+
+/// Intervals of one length at one distance: the numbers of rounds of one or three letters that fit a text are all even or
+/// all odd. Kept as runs, such a set takes the same memory whatever the bounds of its loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Run {
+    first: Interval,
+    /// From one interval to the next; 0 if there is one alone.
+    step: u32,
+    /// How many intervals follow the first one.
+    more: u32,
+}
+
+impl Run {
+    fn place(&self, number: u32) -> Interval {
+        let shift = self.step * number;
+        Interval { low: self.first.low + shift, high: self.first.high + shift }
+    }
+
+    fn intervals(self) -> impl Iterator<Item = Interval> {
+        (0..=self.more).map(move |number| self.place(number))
+    }
+
+    /// Whether the run could be extended by an interval; if so, it is.
+    fn takes(&mut self, next: Interval) -> bool {
+        let step = if self.more == 0 { next.low - self.first.low } else { self.step };
+        let longer = Run { step, more: self.more + 1, ..*self };
+        let is_next = next.high - next.low == self.first.high - self.first.low
+            && next.low - self.first.low == u32::saturating_mul(step, longer.more);
+        if is_next {
+            *self = longer;
+        }
+        is_next
+    }
+}
+
+/// The runs of sorted intervals, from the first one on each as long as possible: equal sets have equal runs.
+fn runs(set: &[Interval]) -> SmallVec<[Run; 1]> {
+    let mut runs: SmallVec<[Run; 1]> = SmallVec::new();
+    for &next in set {
+        if !runs.last_mut().is_some_and(|last| last.takes(next)) {
+            runs.push(Run { first: next, step: 0, more: 0 });
+        }
+    }
+    runs
+}
+
+/// The table of sets.
+#[derive(Debug, Default)]
+pub(in crate::automaton) struct RoundSets {
+    runs: Vec<Run>,
+    /// Per set after [`ANY_ROUNDS`]: the end of its runs; they begin where those of the set before end.
+    ends: Vec<u32>,
+    ids: HashTable<u32>,
+    /// Per set after [`ANY_ROUNDS`]: the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
+    fewer: Vec<u32>,
+}
+
+/// No round may follow.
+const NO_ROUND: u32 = 0;
+/// The set after one more round was not needed yet.
+const UNKNOWN: u32 = 1;
+
+fn hash(runs: &[Run]) -> u64 {
+    let mut hasher = FxHasher::default();
+    runs.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl RoundSets {
+    /// The intervals of a set.
+    pub(in crate::automaton) fn get(&self, set: u32) -> Intervals {
+        match (set - ANY_ROUNDS).checked_sub(1) {
+            Some(place) => {
+                items_of(&self.runs, &self.ends, place).iter().flat_map(|run| run.intervals()).collect()
+            }
+            None => Intervals::from_elem(Interval::ANY, 1),
+        }
+    }
+
+    /// The set of some intervals, which are sorted and neither overlap nor touch, of which there is at least one.
+    pub(in crate::automaton) fn intern(&mut self, set: &[Interval]) -> u32 {
+        if *set == [Interval::ANY] {
+            return ANY_ROUNDS;
+        }
+        let set = runs(set);
+        let hash = hash(&set);
+        let (runs, ends) = (&self.runs, &self.ends);
+        let same = |&place: &u32| items_of(runs, ends, place) == &*set;
+        if let Some(&place) = self.ids.find(hash, same) {
+            return ANY_ROUNDS + 1 + place;
+        }
+        let place = self.ends.len() as u32;
+        self.runs.extend_from_slice(&set);
+        self.ends.push(self.runs.len() as u32);
+        self.fewer.push(UNKNOWN);
+        let (runs, ends) = (&self.runs, &self.ends);
+        self.ids.insert_unique(hash, place, |&place| self::hash(items_of(runs, ends, place)));
+        ANY_ROUNDS + 1 + place
+    }
+
+    /// Whether the loop may be left after the round that is being read, and the set of the next round if one may follow.
+    pub(in crate::automaton) fn end_round(&mut self, set: u32) -> (bool, Option<u32>) {
+        let Some(place) = (set - ANY_ROUNDS).checked_sub(1) else { return (true, Some(set)) };
+        let first = items_of(&self.runs, &self.ends, place).first();
+        let may_end = first.is_some_and(|run| run.first.low == 0);
+        if self.fewer[place as usize] == UNKNOWN {
+            let less: Intervals = self.get(set).into_iter().filter_map(Interval::less_one).collect();
+            self.fewer[place as usize] = if less.is_empty() { NO_ROUND } else { self.intern(&less) };
+        }
+        let fewer = self.fewer[place as usize];
+        (may_end, (fewer != NO_ROUND).then_some(fewer))
+    }
+
+    /// Bytes on the heap.
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        self.runs.capacity() * size_of::<Run>()
+            + (self.ends.capacity() + self.fewer.capacity()) * 4
+            + self.ids.capacity() * 5
+    }
+}
+
+/// Numbers of rounds with which some stacks lie below the frame of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::automaton) struct Span {
+    pub(in crate::automaton) rounds: Interval,
+    pub(in crate::automaton) below: StackId,
+}
+
+impl Span {
+    /// The part after a number that is not below its first one; `None` if that is its last one.
+    fn after(self, last: u32) -> Option<Span> {
+        let rounds = Interval { low: last.saturating_add(1), ..self.rounds };
+        (last < self.rounds.high).then_some(Span { rounds, ..self })
+    }
+}
+
+/// Spans in the order of their numbers, which do not overlap.
+pub(in crate::automaton) type Spans = SmallVec<[Span; 4]>;
+
+/// The spans of two lists together. Where they overlap the stacks below are `united`.
+pub(in crate::automaton) fn overlay(
+    left: &[Span],
+    right: &[Span],
+    mut united: impl FnMut(StackId, StackId) -> StackId,
+) -> Spans {
+    let mut all = Spans::new();
+    let (mut left, mut right) = (left.iter().copied(), right.iter().copied());
+    let (mut a, mut b) = (left.next(), right.next());
+    while let (Some(x), Some(y)) = (a, b) {
+        let (first, second) = if x.rounds.low <= y.rounds.low { (x, y) } else { (y, x) };
+        if first.rounds.low < second.rounds.low {
+            // the part before the second begins
+            let high = first.rounds.high.min(second.rounds.low - 1);
+            all.push(Span { rounds: Interval { high, ..first.rounds }, ..first });
+            match x.rounds.low < y.rounds.low {
+                true => a = x.after(high).or_else(|| left.next()),
+                false => b = y.after(high).or_else(|| right.next()),
+            }
+            continue;
+        }
+        let high = x.rounds.high.min(y.rounds.high);
+        all.push(Span { rounds: Interval { low: x.rounds.low, high }, below: united(x.below, y.below) });
+        a = x.after(high).or_else(|| left.next());
+        b = y.after(high).or_else(|| right.next());
+    }
+    all.extend(a.into_iter().chain(left).chain(b).chain(right));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::automaton::program::state::StateId;
+    use crate::automaton::run::stack_set::{StackId, Stacks};
+    use std::collections::BTreeSet;
+
+    /// Numbers of rounds of an inner and an outer loop, or of the outer one alone.
+    type Stack = (Option<u32>, u32);
+
+    fn one(stacks: &mut Stacks, (inner, outer): Stack) -> StackId {
+        let mut frame = |loop_, low, below| {
+            let rounds = stacks.rounds.intern(&[Interval { low, high: low }]);
+            stacks.push(StateId(loop_), rounds, below)
+        };
+        let below = frame(2, outer, Stacks::EMPTY_STACK);
+        inner.map_or(below, |inner| frame(1, inner, below))
+    }
+
+    fn all(stacks: &Stacks, id: StackId) -> BTreeSet<Stack> {
+        let mut found = BTreeSet::new();
+        let numbers = |value| stacks.rounds.get(value).into_iter().flat_map(|i| i.low..=i.high);
+        for frame in stacks.frames(id) {
+            for first in numbers(frame.value) {
+                if frame.to_return == StateId(2) {
+                    assert!(found.insert((None, first)), "a number twice");
+                    continue;
+                }
+                for below in stacks.frames(frame.below) {
+                    for second in numbers(below.value) {
+                        assert!(found.insert((Some(first), second)), "a number twice");
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn equal_sets_of_stacks_have_equal_ids() {
+        let mut stacks = Stacks::new();
+        let mut seed = 7u64;
+        let mut below = |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..500 {
+            let mut list: Vec<Stack> = (0..1 + below(14))
+                .map(|_| ((below(5) > 0).then_some(below(4) as u32), below(4) as u32))
+                .collect();
+            let mut ids = Vec::new();
+            for _ in 0..3 {
+                // in other orders, and by halves
+                let (at, half) = (below(list.len() as u64) as usize, below(list.len() as u64) as usize);
+                list.rotate_left(at);
+                let mut halves = [&list[..half], &list[half..]].map(|half| {
+                    half.iter().fold(None, |all, &stack| {
+                        let stack = one(&mut stacks, stack);
+                        Some(all.map_or(stack, |all| stacks.union(all, stack)))
+                    })
+                });
+                let (a, b) = (halves[0].take(), halves[1].take());
+                ids.extend(a.zip(b).map_or(a.or(b), |(a, b)| Some(stacks.union(a, b))));
+            }
+            assert_eq!(all(&stacks, ids[0]), list.iter().copied().collect());
+            assert!(ids.iter().all(|id| *id == ids[0]), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn sets_are_the_intervals_that_were_given() {
+        let mut sets = RoundSets::default();
+        let of = |ends: &[(u32, u32)]| -> Intervals {
+            ends.iter().map(|&(low, high)| Interval { low, high }).collect()
+        };
+        let lists = [
+            of(&[
+                (0, 0),
+                (2, 2),
+                (4, 4),
+                (6, 6),
+                (9, 9),
+                (12, 12),
+                (14, 20),
+                (30, 36),
+                (46, 52),
+                (99, u32::MAX),
+            ]),
+            of(&[(1, 3), (5, 7), (10, 12), (15, 17), (20, 22), (24, 24)]),
+            of(&[(7, 7)]),
+            of(&[(0, u32::MAX)]),
+            of(&[(5, u32::MAX)]),
+        ];
+        for list in &lists {
+            let set = sets.intern(list);
+            assert_eq!(sets.get(set), *list);
+            assert_eq!(sets.intern(list), set);
+        }
+        let even: Intervals = (0..50_000).map(|i| Interval { low: 2 * i, high: 2 * i }).collect();
+        let set = sets.intern(&even);
+        assert!(sets.get(set) == even && sets.memory_usage() < 2048);
+    }
+
+    #[test]
+    fn rounds_count_down_to_none() {
+        let mut sets = RoundSets::default();
+        let set = sets.intern(&[Interval { low: 0, high: 0 }, Interval { low: 2, high: 3 }]);
+        let (may_end, next) = sets.end_round(set);
+        assert!(may_end && sets.get(next.unwrap())[..] == [Interval { low: 1, high: 2 }]);
+        let (may_end, next) = sets.end_round(next.unwrap());
+        assert!(!may_end && sets.get(next.unwrap())[..] == [Interval { low: 0, high: 1 }]);
+        let (_, next) = sets.end_round(next.unwrap());
+        assert_eq!(sets.end_round(next.unwrap()), (true, None));
+        let endless = sets.intern(&[Interval { low: 1, high: Interval::ENDLESS }]);
+        assert_eq!(sets.end_round(endless), (false, Some(ANY_ROUNDS)));
+        assert_eq!(sets.end_round(ANY_ROUNDS), (true, Some(ANY_ROUNDS)));
+    }
+}

@@ -1,0 +1,370 @@
+//! Interned sets of stacks.
+//!
+//! A [`StackId`] names a *set* of stacks as a sorted list of frames, each with the set of stacks below it;
+//! no two frames of a list have the same return state and value. That makes the representation canonical:
+//! it is the minimal deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets
+//! have equal ids, and union, the only operation beside push and pop, keeps it so.
+//!
+//! The value of a counted loop's frame is itself a set, of numbers of rounds (`rounds.rs`): the frames of one loop in a list
+//! have disjoint sets, and different stacks below, as the edges of a minimal deterministic automaton have that are
+//! labelled with sets of letters.
+
+use super::round_sets::{Interval, Intervals, RoundSets, Span, Spans, is_rounds, overlay};
+use crate::automaton::program::state::StateId;
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// Values from here on are registers of lists whose items must differ; counts and ids never come so far, as texts do
+/// not.
+pub(in crate::automaton) const REGISTER: u32 = 1 << 31;
+
+/// Those from here on are registers of lists between two items, the others of lists inside an item.
+pub(in crate::automaton) const BETWEEN: u32 = 3 << 30;
+
+/// The value of a list's frame inside an item of which nothing is known: it takes the tape to know what its bytes lead to.
+/// Counts and ids that lists have do not come so far.
+pub(in crate::automaton) const DOUBTFUL: u32 = 1 << 30;
+
+/// The same inside an item after which it takes the tape to know.
+pub(in crate::automaton) const UNSURE: u32 = DOUBTFUL + 1;
+
+/// Whether a frame's value is a register.
+pub(in crate::automaton) fn is_register(value: u32) -> bool {
+    value >= REGISTER
+}
+
+/// Registers in a stack.
+#[derive(Clone, Copy, Debug, Default)]
+struct Registers {
+    any: bool,
+    /// Of lists inside an item.
+    inside: bool,
+    /// Not one, but the value [`DOUBTFUL`].
+    doubtful: bool,
+    /// Not one, but the value [`UNSURE`].
+    unsure: bool,
+}
+
+/// The id of a set of stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct StackId(u32);
+
+/// One frame on top, and the stacks below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Frame {
+    /// Where to return to; [`Frame::BOTTOM`] marks the empty stack.
+    pub(crate) to_return: StateId,
+    /// A register: a set of numbers of rounds, a set of seen members, a tuple of configurations; 0 for plain calls.
+    pub(crate) value: u32,
+    /// The stacks below.
+    pub(crate) below: StackId,
+}
+
+impl Frame {
+    /// The return state of the empty stack.
+    pub(crate) const BOTTOM: StateId = StateId(u32::MAX);
+
+    fn key(&self) -> (StateId, u32) {
+        (self.to_return, self.value)
+    }
+}
+
+/// The table of sets of stacks.
+#[derive(Debug)]
+pub(crate) struct Stacks {
+    frames: Vec<Frame>,
+    /// Per id: the end of its frames; they begin where those of the id before end.
+    ends: Vec<u32>,
+    ids: HashTable<u32>,
+    unions: FxHashMap<(StackId, StackId), StackId>,
+    /// The registers of counted loops.
+    pub(in crate::automaton) rounds: RoundSets,
+    /// Per id: the registers of its frames and those below.
+    registers: Vec<Registers>,
+    /// Frames interned since that was last asked for: the measure of the work of unions.
+    interned: usize,
+}
+
+/// Pairs of sets whose unions are missing.
+type Pairs = SmallVec<[(StackId, StackId); 2]>;
+
+/// A union that is being made of two lists of frames.
+struct Merge {
+    pair: (StackId, StackId),
+    /// How many frames of the first set are merged.
+    left: usize,
+    /// How many of the second.
+    right: usize,
+    merged: Vec<Frame>,
+}
+
+impl Merge {
+    fn of((a, b): (StackId, StackId)) -> Merge {
+        Merge { pair: (a.min(b), a.max(b)), left: 0, right: 0, merged: Vec::new() }
+    }
+}
+
+fn hash(frames: &[Frame]) -> u64 {
+    let mut hasher = FxHasher::default();
+    frames.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Stacks {
+    /// The set that holds the empty stack alone.
+    pub(crate) const EMPTY_STACK: StackId = StackId(0);
+
+    pub(crate) fn new() -> Stacks {
+        let mut stacks = Stacks {
+            frames: Vec::with_capacity(16),
+            ends: Vec::with_capacity(16),
+            ids: HashTable::with_capacity(14),
+            unions: FxHashMap::default(),
+            rounds: RoundSets::default(),
+            registers: Vec::with_capacity(16),
+            interned: 0,
+        };
+        stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: 0, below: StackId(0) }]);
+        stacks
+    }
+
+    /// The frames on top, sorted by return state and value.
+    pub(crate) fn frames(&self, id: StackId) -> &[Frame] {
+        let start = if id.0 == 0 { 0 } else { self.ends[id.0 as usize - 1] as usize };
+        &self.frames[start..self.ends[id.0 as usize] as usize]
+    }
+
+    /// Whether a frame has a register.
+    pub(in crate::automaton) fn has_register(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].any
+    }
+
+    /// Whether a frame has the register of a list inside an item.
+    pub(in crate::automaton) fn is_inside(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].inside
+    }
+
+    /// Whether a frame is [`DOUBTFUL`].
+    pub(in crate::automaton) fn is_doubtful(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].doubtful
+    }
+
+    /// Whether a frame is [`UNSURE`].
+    pub(in crate::automaton) fn is_unsure(&self, id: StackId) -> bool {
+        self.registers[id.0 as usize].unsure
+    }
+
+    /// How many frames are on top.
+    pub(crate) fn frame_count(&self, id: StackId) -> usize {
+        self.frames(id).len()
+    }
+
+    /// One frame by its place.
+    pub(crate) fn frame(&self, id: StackId, place: usize) -> Frame {
+        self.frames(id)[place]
+    }
+
+    /// The set of the given frames, which are sorted and have distinct keys.
+    pub(crate) fn intern(&mut self, frames: &[Frame]) -> StackId {
+        let hash = hash(frames);
+        let (all, ends) = (&self.frames, &self.ends);
+        let get = |id: u32| {
+            let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
+            &all[start..ends[id as usize] as usize]
+        };
+        if let Some(&id) = self.ids.find(hash, |&id| get(id) == frames) {
+            return StackId(id);
+        }
+        let id = self.ends.len() as u32;
+        let mut registers = Registers::default();
+        for frame in frames.iter().filter(|frame| frame.to_return != Frame::BOTTOM) {
+            let below = self.registers[frame.below.0 as usize];
+            registers.any |= is_register(frame.value) || below.any;
+            registers.inside |= (REGISTER..BETWEEN).contains(&frame.value) || below.inside;
+            registers.doubtful |= frame.value == DOUBTFUL || below.doubtful;
+            registers.unsure |= frame.value == UNSURE || below.unsure;
+        }
+        self.registers.push(registers);
+        self.interned += frames.len();
+        self.frames.extend_from_slice(frames);
+        self.ends.push(self.frames.len() as u32);
+        let (all, ends) = (&self.frames, &self.ends);
+        self.ids.insert_unique(hash, id, |&id| {
+            let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
+            self::hash(&all[start..ends[id as usize] as usize])
+        });
+        StackId(id)
+    }
+
+    /// How many frames have been interned since that was last taken.
+    pub(in crate::automaton) fn interned(&self) -> usize {
+        self.interned
+    }
+
+    /// The union of some sets, of one at least. All their frames are merged at once: set by set, `n` sets of one frame would
+    /// make sets of some `n * n / 2` frames on the way.
+    pub(in crate::automaton) fn union_all(&mut self, sets: &[StackId]) -> StackId {
+        if let &[one] = sets {
+            return one;
+        }
+        let mut frames: Vec<Frame> = sets.iter().flat_map(|&set| self.frames(set)).copied().collect();
+        frames.sort_unstable_by_key(|frame| (frame.key(), frame.below));
+        frames.dedup();
+        self.interned += frames.len();
+        let mut merged: Vec<Frame> = Vec::with_capacity(frames.len());
+        for group in frames.chunk_by(|a, b| a.to_return == b.to_return) {
+            if is_rounds(group[0].value) {
+                let united = self.union_of_rounds(group);
+                merged.extend_from_slice(self.frames(united));
+                continue;
+            }
+            for &frame in group {
+                match merged.last_mut() {
+                    Some(last) if last.key() == frame.key() => {
+                        last.below = self.union(last.below, frame.below);
+                    }
+                    _ => merged.push(frame),
+                }
+            }
+        }
+        self.intern(&merged)
+    }
+
+    /// The set of some frames of one counted loop, whose sets of rounds may overlap: united in pairs, and these in pairs.
+    fn union_of_rounds(&mut self, frames: &[Frame]) -> StackId {
+        let mut sets: Vec<StackId> = frames.iter().map(|&frame| self.intern(&[frame])).collect();
+        while sets.len() > 1 {
+            let united = sets.chunks(2).map(|pair| match *pair {
+                [one, other] => self.union(one, other),
+                _ => pair[0],
+            });
+            sets = united.collect();
+        }
+        sets[0]
+    }
+
+    /// How many frames have been interned since this was last called.
+    pub(in crate::automaton) fn take_interned(&mut self) -> usize {
+        std::mem::take(&mut self.interned)
+    }
+
+    /// Pushes one frame on all stacks of a set.
+    pub(crate) fn push(&mut self, to_return: StateId, value: u32, below: StackId) -> StackId {
+        self.intern(&[Frame { to_return, value, below }])
+    }
+
+    /// The union of two sets. Without recursion: stacks are as deep as the text nests.
+    pub(crate) fn union(&mut self, a: StackId, b: StackId) -> StackId {
+        if let Some(known) = self.known_union(a, b) {
+            return known;
+        }
+        let mut united = a;
+        let mut open = vec![Merge::of((a, b))];
+        let mut missing = Pairs::new();
+        while let Some(merge) = open.last_mut() {
+            self.merge(merge, &mut missing);
+            if missing.is_empty() {
+                united = self.intern(&merge.merged);
+                self.unions.insert(merge.pair, united);
+                open.pop();
+            } else {
+                open.extend(missing.drain(..).map(Merge::of));
+            }
+        }
+        united
+    }
+
+    fn known_union(&self, a: StackId, b: StackId) -> Option<StackId> {
+        if a == b { Some(a) } else { self.unions.get(&(a.min(b), a.max(b))).copied() }
+    }
+
+    /// Goes on with a merge until it is done, or unions of stacks below are missing.
+    fn merge(&mut self, merge: &mut Merge, missing: &mut Pairs) {
+        loop {
+            let left = self.frames(merge.pair.0).get(merge.left).copied();
+            let right = self.frames(merge.pair.1).get(merge.right).copied();
+            let next = match (left, right) {
+                (Some(l), Some(r)) if l.to_return == r.to_return && is_rounds(l.value) => {
+                    self.merge_rounds(merge, l.to_return, missing);
+                    if missing.is_empty() {
+                        continue;
+                    }
+                    return;
+                }
+                (Some(l), Some(r)) if l.key() == r.key() => {
+                    let Some(below) = self.known_union(l.below, r.below) else {
+                        return missing.push((l.below, r.below));
+                    };
+                    merge.left += 1;
+                    merge.right += 1;
+                    Frame { below, ..l }
+                }
+                (Some(l), Some(r)) if l.key() > r.key() => {
+                    merge.right += 1;
+                    r
+                }
+                (Some(l), _) => {
+                    merge.left += 1;
+                    l
+                }
+                (None, Some(r)) => {
+                    merge.right += 1;
+                    r
+                }
+                (None, None) => return,
+            };
+            merge.merged.push(next);
+        }
+    }
+
+    /// Merges the frames of one counted loop, unless unions of stacks below are missing.
+    fn merge_rounds(&mut self, merge: &mut Merge, to_return: StateId, missing: &mut Pairs) {
+        let (left, lefts) = self.spans(&self.frames(merge.pair.0)[merge.left..], to_return);
+        let (right, rights) = self.spans(&self.frames(merge.pair.1)[merge.right..], to_return);
+        let mut all = overlay(&left, &right, |a, b| {
+            self.known_union(a, b).unwrap_or_else(|| {
+                missing.push((a.min(b), a.max(b)));
+                a
+            })
+        });
+        if !missing.is_empty() {
+            missing.sort_unstable();
+            return missing.dedup();
+        }
+        all.sort_unstable_by_key(|span| (span.below, span.rounds.low));
+        let first = merge.merged.len();
+        for spans in all.chunk_by(|a, b| a.below == b.below) {
+            let mut intervals = Intervals::new();
+            spans.iter().for_each(|span| span.rounds.append_to(&mut intervals));
+            let value = self.rounds.intern(&intervals);
+            merge.merged.push(Frame { to_return, value, below: spans[0].below });
+        }
+        merge.merged[first..].sort_unstable_by_key(|frame| frame.value);
+        merge.left += lefts;
+        merge.right += rights;
+    }
+
+    /// The spans of the first frames, which return to one loop, and how many these are.
+    fn spans(&self, frames: &[Frame], to_return: StateId) -> (Spans, usize) {
+        let mut spans = Spans::new();
+        let count = frames.iter().take_while(|frame| frame.to_return == to_return).count();
+        for frame in &frames[..count] {
+            let span = |rounds: Interval| Span { rounds, below: frame.below };
+            spans.extend(self.rounds.get(frame.value).into_iter().map(span));
+        }
+        spans.sort_unstable_by_key(|span| span.rounds.low);
+        (spans, count)
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.frames.capacity() * size_of::<Frame>()
+            + self.ends.capacity() * 4
+            + self.registers.capacity() * size_of::<Registers>()
+            + self.ids.capacity() * 5
+            + self.unions.capacity() * 13
+            + self.rounds.memory_usage()
+    }
+}

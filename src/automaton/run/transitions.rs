@@ -1,0 +1,249 @@
+//! What is known of configurations, for any thread to read without a lock: whether one accepts, and which
+//! configuration follows a byte. One thread at a time adds to it, through [`Tables`](crate::automaton::Tables).
+
+use super::cache::ConfigurationId;
+use crate::automaton::Automaton;
+use crate::collections::append_vec::Segmented;
+use crate::grammar::ByteSet;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use std::ops::Range;
+
+/// How the successors of a configuration are kept.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::automaton) enum Row {
+    Unknown,
+    /// Only this byte may come; with its successor once it is known.
+    Single(u8, Option<ConfigurationId>),
+    /// From this entry on there is one a byte class.
+    Dense(u32),
+    /// Each byte has a successor of its own, which is kept with what the configuration remembers.
+    Remembering,
+}
+
+/// What is true of a configuration beside what may follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(in crate::automaton) struct Marks {
+    /// The bytes so far are a word.
+    pub(in crate::automaton) accepting: bool,
+    /// A name of an object has just been read to its end.
+    pub(in crate::automaton) named: bool,
+}
+
+/// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
+/// begins so (1), whether a name has just ended (1), whether all bytes have one successor (1), the byte of a single row (bits 8
+/// to 15), its successor or the dense row (32 to 63).
+#[derive(Clone, Copy)]
+struct Packed(u64);
+
+impl Packed {
+    const ACCEPTING: u64 = 4;
+    const LAST: u64 = 8;
+    const NAMED: u64 = 16;
+    const ALIKE: u64 = 32;
+
+    fn row(self) -> Row {
+        let value = (self.0 >> 32) as u32;
+        match self.0 & 3 {
+            0 => Row::Unknown,
+            1 => Row::Single((self.0 >> 8) as u8, known(value)),
+            2 => Row::Dense(value),
+            _ => Row::Remembering,
+        }
+    }
+
+    fn with_row(self, row: Row) -> Packed {
+        let flags = self.0 & (Packed::ACCEPTING | Packed::LAST | Packed::NAMED | Packed::ALIKE);
+        Packed(
+            flags
+                | match row {
+                    Row::Unknown => 0,
+                    Row::Single(byte, next) => 1 | u64::from(byte) << 8 | u64::from(entry(next)) << 32,
+                    Row::Dense(row) => 2 | u64::from(row) << 32,
+                    Row::Remembering => 3,
+                },
+        )
+    }
+}
+
+/// A successor as it is stored: 0 where it is not known.
+fn entry(next: Option<ConfigurationId>) -> u32 {
+    next.map_or(0, |next| next.0 + 1)
+}
+
+#[inline]
+fn known(entry: u32) -> Option<ConfigurationId> {
+    entry.checked_sub(1).map(ConfigurationId)
+}
+
+/// A dense row of successors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dense<'a>(&'a [AtomicU32]);
+
+impl Dense<'_> {
+    /// The configuration after a byte, if it is known.
+    #[inline]
+    pub(crate) fn step(self, automaton: &Automaton, byte: u8) -> Option<ConfigurationId> {
+        self.entry(automaton.class_of(byte))
+    }
+
+    /// That after the bytes of a class.
+    #[inline]
+    pub(in crate::automaton) fn entry(self, class: usize) -> Option<ConfigurationId> {
+        known(self.0.get(class)?.load(Ordering::Acquire))
+    }
+
+    /// The classes that are not known to have the successor of the class before them, and those that are known to be dead.
+    pub(in crate::automaton) fn changes(self) -> (ByteSet, ByteSet) {
+        const DEAD: u32 = ConfigurationId::DEAD.0 + 1;
+        let (mut changes, mut dead) = ([0; 4], [0; 4]);
+        let mut before = 0;
+        for ((entries, changes), dead) in self.0.chunks(64).zip(&mut changes).zip(&mut dead) {
+            for (place, entry) in entries.iter().enumerate() {
+                let entry = entry.load(Ordering::Acquire);
+                *changes |= u64::from(entry == 0 || entry != before) << place;
+                *dead |= u64::from(entry == DEAD) << place;
+                before = entry;
+            }
+        }
+        (ByteSet::from_words(changes), ByteSet::from_words(dead))
+    }
+
+    /// Whether the bytes of a class and those of the class before it are known to have the same successor.
+    #[inline]
+    pub(in crate::automaton) fn is_as_before(self, class: usize) -> bool {
+        let Some([before, after]) = class.checked_sub(1).and_then(|before| self.0.get(before..=class)) else {
+            return false;
+        };
+        let after = after.load(Ordering::Acquire);
+        known(after).is_some() && before.load(Ordering::Acquire) == after
+    }
+}
+
+/// What is known of configurations so far.
+#[derive(Debug, Default)]
+pub(crate) struct Successors {
+    configurations: Segmented<AtomicU64>,
+    rows: Segmented<AtomicU32>,
+}
+
+impl Successors {
+    fn packed(&self, id: ConfigurationId) -> Packed {
+        let configuration = self.configurations.get(id.index());
+        Packed(configuration.map_or(0, |configuration| configuration.load(Ordering::Acquire)))
+    }
+
+    /// Whether the bytes so far are a word.
+    #[inline]
+    pub(crate) fn is_accepting(&self, id: ConfigurationId) -> bool {
+        self.packed(id).0 & Packed::ACCEPTING != 0
+    }
+
+    /// Whether the bytes so far are a word, and no longer word begins with them.
+    pub(crate) fn is_final(&self, id: ConfigurationId) -> bool {
+        let both = Packed::ACCEPTING | Packed::LAST;
+        self.packed(id).0 & both == both
+    }
+
+    pub(in crate::automaton) fn marks(&self, id: ConfigurationId) -> Marks {
+        let Packed(bits) = self.packed(id);
+        Marks { accepting: bits & Packed::ACCEPTING != 0, named: bits & Packed::NAMED != 0 }
+    }
+
+    /// Whether the last byte has ended a name of an object.
+    #[inline]
+    pub(crate) fn is_named(&self, id: ConfigurationId) -> bool {
+        self.packed(id).0 & Packed::NAMED != 0
+    }
+
+    #[inline]
+    pub(in crate::automaton) fn row(&self, id: ConfigurationId) -> Row {
+        self.packed(id).row()
+    }
+
+    /// An entry of a dense row, if it is known.
+    #[inline]
+    pub(in crate::automaton) fn entry(&self, row: u32, class: usize) -> Option<ConfigurationId> {
+        known(self.rows.get(row as usize + class)?.load(Ordering::Acquire))
+    }
+
+    /// A dense row: an entry a byte class.
+    #[inline]
+    pub(crate) fn dense(&self, row: u32, automaton: &Automaton) -> Dense<'_> {
+        Dense(self.rows.slice(row as usize, automaton.class_count()))
+    }
+
+    /// The run of classes around one that are known to have the same successor, as far as it is `within` some classes.
+    pub(in crate::automaton) fn run(
+        &self,
+        row: Dense<'_>,
+        class: usize,
+        within: Range<usize>,
+    ) -> Range<usize> {
+        let at = |class: usize| row.0.get(class).map_or(0, |entry| entry.load(Ordering::Acquire));
+        let next = at(class);
+        if known(next).is_none() {
+            return class..class + 1;
+        }
+        let below = (within.start..class).rev().take_while(|&class| at(class) == next).count();
+        let above = (class..within.end).take_while(|&class| at(class) == next).count();
+        class - below..class + above
+    }
+
+    /// Whether all bytes are known to have the same successor.
+    pub(in crate::automaton) fn are_alike(&self, id: ConfigurationId) -> bool {
+        self.packed(id).0 & Packed::ALIKE != 0
+    }
+
+    /// Says that all bytes have the same successor.
+    pub(in crate::automaton) fn set_alike(&self, id: ConfigurationId) {
+        self.configurations.entry(id.index()).fetch_or(Packed::ALIKE, Ordering::Release);
+    }
+
+    /// The configuration after one more byte, if it is known.
+    #[inline]
+    pub(crate) fn step(
+        &self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        byte: u8,
+    ) -> Option<ConfigurationId> {
+        match self.row(id) {
+            Row::Single(only, _) if only != byte => Some(ConfigurationId::DEAD),
+            Row::Single(_, next) => next,
+            Row::Dense(row) => self.entry(row, automaton.class_of(byte)),
+            Row::Unknown | Row::Remembering => None,
+        }
+    }
+
+    /// Adds a configuration whose successors are not known. `last` says that no byte may come.
+    pub(in crate::automaton) fn add(&self, id: ConfigurationId, marks: Marks, last: bool) {
+        let flags = (u64::from(marks.accepting) * Packed::ACCEPTING)
+            | (u64::from(marks.named) * Packed::NAMED)
+            | (u64::from(last) * Packed::LAST);
+        self.configurations.entry(id.index()).store(flags, Ordering::Release);
+    }
+
+    /// Makes a dense row from `from` on, where there is room; returns it and the end of it.
+    pub(in crate::automaton) fn new_row(&self, from: u32, classes: usize) -> (u32, u32) {
+        let row = Segmented::<AtomicU32>::room(from as usize, classes);
+        self.rows.entry(row);
+        (row as u32, (row + classes) as u32)
+    }
+
+    pub(in crate::automaton) fn set_row(&self, id: ConfigurationId, row: Row) {
+        let packed = self.packed(id).with_row(row);
+        self.configurations.entry(id.index()).store(packed.0, Ordering::Release);
+    }
+
+    /// Stores the successor after the bytes of some classes.
+    pub(in crate::automaton) fn fill(&self, row: u32, low: usize, high: usize, next: ConfigurationId) {
+        for entry in self.rows.slice(row as usize + low, high + 1 - low) {
+            entry.store(self::entry(Some(next)), Ordering::Release);
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        self.configurations.memory_usage() + self.rows.memory_usage()
+    }
+}

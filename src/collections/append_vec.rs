@@ -1,0 +1,125 @@
+//! A list that grows under one writer while any thread reads it without a lock.
+//!
+//! Entries lie in segments, each twice as long as the one before, which are made once and never move.
+
+use crate::sync;
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
+
+/// Enough segments for 2³⁰ entries: more than memory has room for.
+const SEGMENTS: usize = 25;
+
+/// The list: of every index there is an entry, a [fresh](Fresh) one until something else is stored in it. Entries are changed
+/// through shared references; they are atomics or cells that are set once.
+#[derive(Debug)]
+pub(crate) struct Segmented<T> {
+    segments: [OnceLock<Box<[T]>>; SEGMENTS],
+    /// Bytes of the segments that have been made.
+    bytes: AtomicUsize,
+}
+
+impl<T> Default for Segmented<T> {
+    fn default() -> Segmented<T> {
+        Segmented { segments: std::array::from_fn(|_| OnceLock::new()), bytes: AtomicUsize::new(0) }
+    }
+}
+
+/// What a list may be of.
+pub(crate) trait Fresh: Sized {
+    /// The length of the first segment, as a power of two. Where there are rows of successors (256 entries at most) one fits
+    /// into each segment.
+    const FIRST: u32 = 8;
+
+    /// Entries that nothing has been stored in.
+    fn fresh(len: usize) -> Box<[Self]>;
+}
+
+/// Zero.
+impl Fresh for AtomicU32 {
+    fn fresh(len: usize) -> Box<[AtomicU32]> {
+        sync::zeros(len)
+    }
+}
+
+impl Fresh for AtomicU64 {
+    fn fresh(len: usize) -> Box<[AtomicU64]> {
+        sync::zeros(len)
+    }
+}
+
+impl<T> Fresh for OnceLock<T> {
+    /// All are written when a segment is made, and for a first mask few are needed.
+    const FIRST: u32 = 5;
+
+    fn fresh(len: usize) -> Box<[OnceLock<T>]> {
+        (0..len).map(|_| OnceLock::new()).collect()
+    }
+}
+
+impl<T: Fresh> Segmented<T> {
+    /// The segment of an index, and the place in there.
+    #[inline]
+    fn locate(index: usize) -> (usize, usize) {
+        let shifted = index + (1 << T::FIRST);
+        let power = shifted.ilog2();
+        ((power - T::FIRST) as usize, shifted - (1 << power))
+    }
+
+    /// An entry, if its segment has been made.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        let (segment, place) = Self::locate(index);
+        self.segments.get(segment)?.get()?.get(place)
+    }
+
+    /// An entry; its segment is made where it is missing.
+    pub(crate) fn entry(&self, index: usize) -> &T {
+        let (segment, place) = Self::locate(index);
+        let new = || {
+            let len = 1usize << (segment as u32 + T::FIRST);
+            self.bytes.fetch_add(len * size_of::<T>(), Ordering::Relaxed);
+            T::fresh(len)
+        };
+        &self.segments[segment].get_or_init(new)[place]
+    }
+
+    /// `len` entries from an index on that lie in one segment; none if it has not been made.
+    #[inline]
+    pub(crate) fn slice(&self, index: usize, len: usize) -> &[T] {
+        let (segment, place) = Self::locate(index);
+        let whole = self.segments.get(segment).and_then(OnceLock::get);
+        whole.and_then(|whole| whole.get(place..place + len)).unwrap_or(&[])
+    }
+
+    /// The first index from `index` on from which `len` (256 at most) entries lie in one segment.
+    pub(crate) fn room(index: usize, len: usize) -> usize {
+        let (segment, place) = Self::locate(index);
+        let size = 1usize << (segment as u32 + T::FIRST);
+        if place + len <= size { index } else { index + size - place }
+    }
+
+    /// Bytes on the heap, without what the entries own.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_their_places_and_rows_lie_in_one_segment() {
+        let list: Segmented<AtomicU32> = Segmented::default();
+        assert!(list.get(0).is_none() && list.slice(5000, 3).is_empty());
+        let mut next = 0;
+        for row in 0..400u32 {
+            let at = Segmented::<AtomicU32>::room(next, 100);
+            (0..100).for_each(|place| list.entry(at + place).store(row + 1, Ordering::Relaxed));
+            let read: Vec<u32> = list.slice(at, 100).iter().map(|e| e.load(Ordering::Relaxed)).collect();
+            assert_eq!(read, vec![row + 1; 100]);
+            next = at + 100;
+        }
+        assert_eq!(list.entry(0).load(Ordering::Relaxed), 1);
+        assert!(list.memory_usage() >= 400 * 100 * 4 && list.memory_usage() < 400 * 100 * 12);
+    }
+}

@@ -1,0 +1,4 @@
+//! Data structures that several modules share.
+
+pub(crate) mod append_vec;
+pub(crate) mod string_set;

@@ -1,0 +1,247 @@
+//! What is made lazily for one compiled grammar. What has been made, any thread reads without a lock ([`Published`]);
+//! what is missing is made under one lock, once, within one memory bound ([`Engine`]).
+//!
+//! When the bound is reached all tables are dropped, and ids mean something else from then on. Outside of the lock an id
+//! therefore only exists together with its generation of tables, as a [`Located`], and whoever reads the tables with one
+//! of another generation is told that nothing is known of it.
+
+use super::shape_cache::Shared;
+use crate::automaton::{Automaton, ConfigurationId, Successors, Tables};
+use crate::collections::append_vec::Segmented;
+use crate::error::Result;
+use crate::mask::compute;
+use crate::mask::compute::Records;
+use crate::mask::token_mask::TokenMask;
+use crate::mask::token_set::Marks;
+use crate::vocabulary::Vocabulary;
+use arc_swap::ArcSwap;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The places of the bytes of a text with which names of objects end.
+pub(crate) type NameEnds = SmallVec<[usize; 2]>;
+
+/// A configuration: its id, and the generation of tables that the id belongs to. Neither can be had without the other but
+/// from the [`Engine`] itself, under its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    generation: u64,
+    id: ConfigurationId,
+}
+
+impl Located {
+    /// No completion exists. It belongs to no generation.
+    #[cfg(test)]
+    pub(crate) const DEAD: Located = Located { generation: u64::MAX, id: ConfigurationId::DEAD };
+
+    /// Whether no completion exists.
+    #[inline]
+    pub(crate) fn is_dead(self) -> bool {
+        self.id == ConfigurationId::DEAD
+    }
+}
+
+/// What is known of one generation of tables, for any thread to read. It grows, but nothing in it changes.
+#[derive(Debug)]
+pub(crate) struct Published {
+    generation: u64,
+    start: OnceLock<ConfigurationId>,
+    successors: Arc<Successors>,
+    masks: Segmented<OnceLock<Arc<TokenMask>>>,
+    /// Bytes of all that was made for the grammar, as of the last time that something was.
+    bytes: AtomicUsize,
+}
+
+impl Published {
+    /// The configuration before the first byte, if it is known.
+    pub(crate) fn start(&self) -> Option<Located> {
+        self.start.get().map(|&id| Located { generation: self.generation, id })
+    }
+
+    /// The id of a configuration, if it is of this generation.
+    #[inline]
+    fn id(&self, at: Located) -> Option<ConfigurationId> {
+        (at.generation == self.generation).then_some(at.id)
+    }
+
+    /// The mask of a configuration, if it has been made.
+    #[inline]
+    pub(crate) fn mask(&self, at: Located) -> Option<&Arc<TokenMask>> {
+        self.masks.get(self.id(at)?.index())?.get()
+    }
+
+    /// The configuration after some bytes, or the dead one, if it is known; and the places of the bytes with which names
+    /// end.
+    pub(crate) fn run(
+        &self,
+        automaton: &Automaton,
+        at: Located,
+        bytes: &[u8],
+    ) -> Option<(Located, NameEnds)> {
+        let mut id = self.id(at)?;
+        let mut ends = NameEnds::new();
+        let names = automaton.has_names();
+        for (place, &byte) in bytes.iter().enumerate() {
+            id = self.successors.step(automaton, id, byte)?;
+            if id == ConfigurationId::DEAD {
+                break;
+            }
+            if names && self.successors.is_named(id) {
+                ends.push(place);
+            }
+        }
+        Some((Located { id, ..at }, ends))
+    }
+
+    /// What is known of a configuration; `None` if it is of another generation.
+    pub(crate) fn ask<R>(
+        &self,
+        at: Located,
+        ask: impl FnOnce(&Successors, ConfigurationId) -> R,
+    ) -> Option<R> {
+        self.id(at).map(|id| ask(&self.successors, id))
+    }
+
+    /// Bytes of tables and masks.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// Makes tables and masks. When they are dropped to make room, the generation goes up: ids of an older
+/// generation mean nothing, and matchers find theirs again by running over their bytes.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) tables: Tables,
+    published: Arc<Published>,
+    /// Where readers find what is published.
+    current: Arc<ArcSwap<Published>>,
+    records: Records,
+    /// What grammars for the vocabulary have found out for each other.
+    shared: Arc<Shared>,
+    marks: Marks,
+    mask_bytes: usize,
+    pub(crate) masks_computed: u64,
+}
+
+fn published(generation: u64, tables: &Tables) -> Arc<Published> {
+    Arc::new(Published {
+        generation,
+        start: OnceLock::new(),
+        successors: Arc::clone(tables.successors()),
+        masks: Segmented::default(),
+        bytes: AtomicUsize::new(0),
+    })
+}
+
+impl Engine {
+    pub(in crate::mask) fn new(shared: Arc<Shared>) -> Engine {
+        let tables = Tables::new();
+        let published = published(0, &tables);
+        Engine {
+            tables,
+            current: Arc::new(ArcSwap::new(Arc::clone(&published))),
+            published,
+            records: Records::default(),
+            shared,
+            marks: Marks::default(),
+            mask_bytes: 0,
+            masks_computed: 0,
+        }
+    }
+
+    /// Where readers find what is published, now and after a [`reset`](Engine::reset).
+    pub(in crate::mask) fn current(&self) -> &Arc<ArcSwap<Published>> {
+        &self.current
+    }
+
+    /// How many times the tables were dropped.
+    pub(crate) fn generation(&self) -> u64 {
+        self.published.generation
+    }
+
+    /// Whether a configuration is one of the present tables.
+    pub(crate) fn has(&self, at: Located) -> bool {
+        self.published.id(at).is_some()
+    }
+
+    /// The id of a configuration of the present tables.
+    ///
+    /// # Errors
+    /// It is of other tables, which is a defect.
+    pub(crate) fn id(&self, at: Located) -> Result<ConfigurationId> {
+        self.published.id(at).ok_or_else(crate::mask::errors::stale_configuration)
+    }
+
+    /// A configuration of the present tables by its id.
+    pub(crate) fn located(&self, id: ConfigurationId) -> Located {
+        Located { generation: self.generation(), id }
+    }
+
+    /// Drops all that was made. What is left of the work of the present mask stays.
+    pub(crate) fn reset(&mut self) {
+        let work = self.tables.work.clone();
+        self.tables = Tables::new();
+        self.tables.work = work;
+        self.published = published(self.generation() + 1, &self.tables);
+        self.current.store(Arc::clone(&self.published));
+        self.records = Records::default();
+        // a mask that ended in a panic may have left some
+        self.marks = Marks::default();
+        self.mask_bytes = 0;
+    }
+
+    /// The configuration before the first byte.
+    pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<Located> {
+        let start = self.tables.start(automaton)?;
+        Ok(self.located(*self.published.start.get_or_init(|| start)))
+    }
+
+    /// The configuration after one more byte.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn step(&mut self, automaton: &Automaton, at: Located, byte: u8) -> Result<Located> {
+        let next = self.tables.step(automaton, self.id(at)?, byte)?;
+        Ok(self.located(next))
+    }
+
+    /// Says how much has been made.
+    pub(crate) fn publish_size(&self) {
+        self.published.bytes.store(self.memory_usage(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.tables.memory_usage()
+            + self.mask_bytes
+            + self.records.memory_usage()
+            + self.marks.memory_usage()
+            + self.published.masks.memory_usage()
+    }
+
+    /// The mask of a configuration, computed on the first visit.
+    pub(crate) fn mask(
+        &mut self,
+        automaton: &Automaton,
+        vocabulary: &Vocabulary,
+        configuration: ConfigurationId,
+    ) -> Result<Arc<TokenMask>> {
+        if let Some(mask) = self.published.mask(self.located(configuration)) {
+            return Ok(Arc::clone(mask));
+        }
+        let mask = compute::mask(
+            &mut self.tables,
+            &mut self.records,
+            &self.shared,
+            automaton,
+            vocabulary,
+            configuration,
+            &mut self.marks,
+        )?;
+        let mask = Arc::new(mask);
+        self.masks_computed += 1;
+        self.mask_bytes += mask.memory_usage() + size_of::<TokenMask>();
+        Ok(Arc::clone(self.published.masks.entry(configuration.index()).get_or_init(|| mask)))
+    }
+}

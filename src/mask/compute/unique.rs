@@ -1,0 +1,254 @@
+//! Masks inside the items of lists whose items differ.
+//!
+//! Such a configuration knows which items came, so no other is like it. But its mask is nearly that of the *blind*
+//! configuration, which does not know and is met again and again. They differ in two ways. Tokens that follow an item that
+//! came may be cut off where it ends: these are found by walking the trie along what came, with the blind configuration,
+//! and where an item is one that came, or can become nothing else, below that without blindness. And the blind
+//! configuration is *unsure* about tokens with which another item begins and ends: what is left of those is tried one by
+//! one.
+
+use super::Work;
+use crate::automaton::{AlikeItem, ConfigurationId, Likeness};
+use crate::error::Result;
+use crate::mask::token_set::Allowed;
+use crate::token_index::loops::TrieId;
+use crate::vocabulary::{TokenId, TokenTrie};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// The tokens of a configuration that does not remember.
+#[derive(Debug)]
+pub(in crate::mask) struct Blind {
+    /// Those that are allowed.
+    allowed: Allowed,
+    /// Those that it takes the tape to know of.
+    unsure: Option<TokenTrie>,
+}
+
+impl Blind {
+    pub(in crate::mask) fn memory_usage(&self) -> usize {
+        size_of::<Blind>()
+            + self.allowed.memory_usage()
+            + self.unsure.as_ref().map_or(0, TokenTrie::memory_usage)
+    }
+}
+
+/// A node of the trie, the blind configuration there, and what the open item may become: together they say that below the
+/// node no item ends as one that came or can become nothing else. Where one more item came that holds of all subtrees but
+/// those along its own text, so that a mask does not take longer with every item.
+pub(in crate::mask) type Indifferent = (u32, ConfigurationId, AlikeItem);
+
+/// A node of the trie that is reached by a text with which an item begins that came.
+struct Place {
+    node: u32,
+    /// Whether nothing below was found to matter.
+    indifferent: bool,
+    /// The place before the last byte.
+    before: usize,
+    byte: u8,
+    /// The configuration there, if it was needed.
+    exact: Option<ConfigurationId>,
+    blind: ConfigurationId,
+    like: Likeness,
+}
+
+/// A node of the trie of unsure tokens.
+struct Unsure {
+    node: u32,
+    /// The configuration there, as long as it is followed.
+    exact: Option<ConfigurationId>,
+    blind: ConfigurationId,
+    /// What the item that has begun may become.
+    beyond: Option<Likeness>,
+}
+
+fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut Allowed) {
+    let tokens = tokens.iter().map(|token| token.get());
+    tokens.filter(|token| !done.contains(token)).for_each(|token| allowed.push(token));
+}
+
+/// Notes that something matters below a place, and so below those before it.
+fn matter(places: &mut [Place], mut at: usize) {
+    while std::mem::take(&mut places[at].indifferent) {
+        at = places[at].before;
+    }
+}
+
+impl Work<'_> {
+    /// The tokens of a configuration that knows which items came.
+    pub(in crate::mask) fn remembering(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+        let automaton = self.walk.automaton;
+        let blind = self.walk.tables.blind(automaton, configuration)?;
+        let base = self.blind(blind)?;
+        let (removed, added) = self.differences(configuration, blind)?;
+        let mut allowed = base.allowed.clone();
+        allowed.remove(&removed, self.walk.vocabulary.width(), self.marks);
+        allowed.unite(added);
+        if let Some(trie) = &base.unsure {
+            let done: FxHashSet<u32> = removed.iter().copied().collect();
+            self.unsure((trie, &done), configuration, blind, &mut allowed)?;
+        }
+        Ok(allowed)
+    }
+
+    /// The tokens to take from those of the blind configuration as an open item is one that came, and those to add.
+    fn differences(
+        &mut self,
+        configuration: ConfigurationId,
+        blind: ConfigurationId,
+    ) -> Result<(Vec<u32>, Allowed)> {
+        let automaton = self.walk.automaton;
+        let trie = self.walk.vocabulary.trie();
+        let (mut removed, mut added) = (Vec::new(), Allowed::default());
+        let like = self.walk.tables.likeness(configuration);
+        if like.is_empty() {
+            return Ok((removed, added));
+        }
+        let exact = Some(configuration);
+        let mut places =
+            vec![Place { node: trie.root(), indifferent: true, before: 0, byte: 0, exact, blind, like }];
+        let mut at = 0;
+        while at < places.len() {
+            self.walk.tables.work.spend(trie.steps(places[at].node).len())?;
+            for child in trie.steps(places[at].node) {
+                let blind = self.walk.step(places[at].blind, child.byte)?;
+                if blind == ConfigurationId::DEAD {
+                    continue;
+                }
+                let Some(like) = self.walk.tables.alike(automaton, &places[at].like, child.byte)? else {
+                    continue;
+                };
+                let mut exact = None;
+                if blind == ConfigurationId::UNSURE || self.walk.tables.matters(automaton, &like)? {
+                    matter(&mut places, at);
+                    let before = self.exact(&mut places, at)?;
+                    let next = self.walk.step(before, child.byte)?;
+                    if blind == ConfigurationId::UNSURE || self.walk.tables.blind(automaton, next)? != blind {
+                        removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
+                        self.walk.run_below(TrieId::ALL, child.node, next, &mut added)?;
+                        continue;
+                    }
+                    exact = Some(next);
+                }
+                let (node, byte) = (child.node, child.byte);
+                let known = like.only().map(|item| (node, blind, item));
+                if !child.is_leaf && !known.is_some_and(|known| self.records.is_indifferent(&known)) {
+                    places.push(Place { node, indifferent: true, before: at, byte, exact, blind, like });
+                }
+            }
+            at += 1;
+        }
+        let indifferent = places.iter().filter(|place| place.indifferent);
+        let known = indifferent.filter_map(|place| Some((place.node, place.blind, place.like.only()?)));
+        self.records.keep_indifferent(known);
+        self.settle(&mut added)?;
+        Ok((removed, added))
+    }
+
+    /// The configuration at a place.
+    fn exact(&mut self, places: &mut [Place], at: usize) -> Result<ConfigurationId> {
+        let mut path = Vec::new();
+        let mut place = at;
+        let mut exact = loop {
+            match places[place].exact {
+                Some(known) => break known,
+                None => path.push(place),
+            }
+            place = places[place].before;
+        };
+        while let Some(place) = path.pop() {
+            exact = self.walk.step(exact, places[place].byte)?;
+            places[place].exact = Some(exact);
+        }
+        Ok(exact)
+    }
+
+    /// Adds the tokens of a trie that are allowed and not `done`, where the blind configuration is unsure: as far as the
+    /// place where another item begins they are followed as they are, and from there on with the configuration that is
+    /// blind there.
+    fn unsure(
+        &mut self,
+        (trie, done): (&TokenTrie, &FxHashSet<u32>),
+        configuration: ConfigurationId,
+        blind: ConfigurationId,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        let automaton = self.walk.automaton;
+        let mut open = vec![Unsure { node: trie.root(), exact: Some(configuration), blind, beyond: None }];
+        while let Some(Unsure { node, exact, blind, beyond }) = open.pop() {
+            self.walk.tables.work.spend(trie.steps(node).len())?;
+            for child in trie.steps(node) {
+                let after = self.walk.step(blind, child.byte)?;
+                if after == ConfigurationId::DEAD {
+                    continue;
+                }
+                let alike = match &beyond {
+                    Some(like) => Some(self.walk.tables.alike(automaton, like, child.byte)?),
+                    None => None,
+                };
+                let is_alike = alike.as_ref().is_none_or(Option::is_some);
+                let is_unsure = after == ConfigurationId::UNSURE;
+                let Some(exact) = exact.filter(|_| is_unsure || is_alike) else {
+                    if is_unsure {
+                        for token in trie.subtree_tokens(child.node).iter().map(|token| token.get()) {
+                            if !done.contains(&token) && self.leads_on(configuration, token)? {
+                                allowed.push(token);
+                            }
+                        }
+                    } else {
+                        push(trie.tokens(child.node), done, allowed);
+                        open.push(Unsure { node: child.node, exact: None, blind: after, beyond: None });
+                    }
+                    continue;
+                };
+                let next = self.walk.step(exact, child.byte)?;
+                if next == ConfigurationId::DEAD {
+                    continue;
+                }
+                push(trie.tokens(child.node), done, allowed);
+                let node = child.node;
+                let blind = self.walk.tables.blind(automaton, next)?;
+                let beyond = match (is_unsure, alike) {
+                    (true, _) if self.walk.tables.remembers(next) => Some(self.walk.tables.likeness(next)),
+                    (_, alike) => alike.flatten(),
+                };
+                open.push(Unsure { node, exact: Some(next), blind, beyond });
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens of a configuration that does not remember, made at the first visit.
+    fn blind(&mut self, configuration: ConfigurationId) -> Result<Arc<Blind>> {
+        if let Some(known) = self.records.blind(configuration) {
+            return Ok(known);
+        }
+        self.walk.unsure.clear();
+        let mut allowed = self.allowed(configuration)?;
+        allowed.settle(self.walk.vocabulary.width());
+        let mut unsure = std::mem::take(&mut self.walk.unsure);
+        unsure.sort_unstable();
+        unsure.dedup();
+        let bytes = |token: u32| self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default();
+        let mut unsure: Vec<_> =
+            unsure.into_iter().map(|token| (bytes(token), TokenId::new(token))).collect();
+        unsure.sort_unstable();
+        let unsure = (!unsure.is_empty()).then(|| TokenTrie::from_sorted(&unsure));
+        let blind = Arc::new(Blind { allowed, unsure });
+        self.records.keep_blind(configuration, Arc::clone(&blind));
+        Ok(blind)
+    }
+
+    /// Whether a token is allowed, tried byte by byte.
+    fn leads_on(&mut self, configuration: ConfigurationId, token: u32) -> Result<bool> {
+        let mut at = configuration;
+        self.walk.tables.work.spend(1)?;
+        for &byte in self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default() {
+            at = self.walk.step(at, byte)?;
+            if at == ConfigurationId::DEAD {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,80 @@
+//! Configurations that no text of a loop ends: where a pattern is searched for, whatever has been read.
+//!
+//! Some of the states of such a configuration are there again after every character: with these alone it would not be dead
+//! whatever follows, and so much the less with the others. Then all tokens inside the loop are allowed, and the many
+//! configurations that they lead to need not be looked at.
+
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use crate::mask::token_set::Allowed;
+use crate::mask::walk::Walk;
+use crate::mask::walk::partitions::BEYOND_ASCII;
+use crate::token_index::loops::LoopLanguage;
+use std::sync::Arc;
+
+/// So often states are left out that are not there again.
+const ROUNDS: usize = 4;
+
+/// The tokens that begin in a loop which does not end the configuration; `None` if that is not seen.
+pub(in crate::mask) fn compute(
+    walk: &mut Walk<'_>,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<Option<Allowed>> {
+    if !lasts(walk, language, configuration)? {
+        return Ok(None);
+    }
+    if walk.returns.is_some() {
+        let bytes = |ranges: &[(u8, u8)]| {
+            ranges.iter().fold(ByteSet::EMPTY, |all, &(low, high)| all.union(&ByteSet::range(low, high)))
+        };
+        let beyond: &[(u8, u8)] = if language.beyond { &[(0x80, u8::MAX)] } else { &[] };
+        let bytes = bytes(language.ascii).union(&bytes(beyond));
+        if walk.tables.may_return_within(walk.automaton, configuration, &bytes) {
+            return Ok(None);
+        }
+    }
+    // there is no shorter way
+    walk.limit(u32::MAX, false);
+    let mut allowed = Allowed::of_words(Arc::clone(&language.inside));
+    walk.run_leaving(language, configuration, &mut allowed)?;
+    Ok(Some(allowed))
+}
+
+/// Whether some of the states of a configuration are there again after each character of a loop.
+fn lasts(walk: &mut Walk<'_>, language: &LoopLanguage, configuration: ConfigurationId) -> Result<bool> {
+    let mut lasting = configuration;
+    for _ in 0..ROUNDS {
+        let Some(left) = left_by(walk, language, lasting)? else { return Ok(false) };
+        if left == lasting {
+            return Ok(true);
+        }
+        lasting = left;
+    }
+    Ok(false)
+}
+
+/// The states of a configuration that are there again after each character of a loop; `None` if there are none, or that is
+/// not to be told.
+fn left_by(
+    walk: &mut Walk<'_>,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<Option<ConfigurationId>> {
+    let after = walk.step(configuration, language.probe)?;
+    let Some(mut left) = walk.tables.common(configuration, after) else { return Ok(None) };
+    let mut after = walk.tables.after_ascii(walk.automaton, configuration, language.ascii)?;
+    if language.beyond {
+        let beyond = walk.tables.after_characters(walk.automaton, configuration, &BEYOND_ASCII)?;
+        let Some(beyond) = beyond.known() else { return Ok(None) };
+        after.extend(beyond);
+    }
+    for after in after {
+        match walk.tables.common(left, after) {
+            Some(common) => left = common,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(left))
+}

@@ -1,0 +1,281 @@
+//! Masks in strings whose characters are not all alike: a walk over tokens by the kinds of their characters.
+//!
+//! A pattern tells apart some kinds of characters, and few characters of one kind. So the tokens inside JSON strings are
+//! gone through in the trie of their spellings in kinds, and only those with a kind of which some characters lead
+//! elsewhere than others are read byte by byte. The tokens that leave the string, and those that do not begin in one,
+//! are walked. The result is the walk's, bit for bit.
+
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use crate::mask::token_set::Allowed;
+use crate::mask::walk::Walk;
+use crate::mask::walk::sweep::Level;
+use crate::token_index::alphabet::Kinds;
+use crate::token_index::class_trie::kind;
+use crate::token_index::loops::TrieId;
+use crate::token_index::subtree_summary::Subtree;
+use crate::vocabulary::{ChildStep, TokenId};
+use smallvec::{SmallVec, smallvec};
+
+/// With fewer bytes that may come the trie of all tokens is walked.
+const WIDE: usize = 32;
+
+/// Tokens of one spelling lead to so many configurations at most.
+const MOST_AT_ONCE: usize = 8;
+
+/// Smaller subtrees are walked.
+const SMALLEST: u32 = 4;
+
+/// Some configurations.
+type Several = SmallVec<[ConfigurationId; 4]>;
+
+/// Where more tokens would have to be read byte by byte they are walked.
+const MOST_READ: usize = 8192;
+
+/// So are the tokens that are left when most are known, if they are more than this.
+const MOST_LEFT: usize = 2048;
+
+/// The tokens allowed in a configuration; `None` if it is not wide, or one cannot say so.
+pub(in crate::mask) fn compute(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+    candidates: &ByteSet,
+) -> Result<Option<Allowed>> {
+    if candidates.len() < WIDE || walk.tables.remembers(configuration) {
+        return Ok(None);
+    }
+    let known = match walk.inside.take() {
+        Some((of, known)) if of == walk.inside_of(configuration) => Some(known),
+        _ => inside(walk, configuration)?,
+    };
+    let Some(mut allowed) = known else { return Ok(None) };
+    run_outside(walk, configuration, &mut allowed)?;
+    if walk.is_over() {
+        // what follows a string is looked at anew, not what is in it
+        walk.inside = Some((walk.inside_of(configuration), std::mem::take(&mut allowed)));
+    }
+    Ok(Some(allowed))
+}
+
+/// Whether the tokens inside strings are known from when the mask was begun before.
+pub(in crate::mask) fn is_begun(walk: &Walk<'_>, configuration: ConfigurationId) -> bool {
+    walk.inside.as_ref().is_some_and(|inside| inside.0 == walk.inside_of(configuration))
+}
+
+/// Adds to tokens that are allowed in a configuration all others that are; `None` if that are too many, or one cannot say so.
+pub(in crate::mask) fn complete(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+    allowed: &Allowed,
+) -> Result<Option<Allowed>> {
+    if walk.returns.is_some() || walk.tables.remembers(configuration) {
+        return Ok(None);
+    }
+    let inside = &walk.vocabulary.loops().string().inside;
+    let words = allowed.bits(inside.len());
+    let left = || inside.iter().zip(&*words).map(|(inside, allowed)| inside & !allowed);
+    if left().map(|word| word.count_ones() as usize).sum::<usize>() > MOST_LEFT {
+        return Ok(None);
+    }
+    let mut more = Vec::new();
+    let mut reader = Reader::new(walk, configuration);
+    for (place, mut word) in (0..).zip(left()) {
+        while word != 0 {
+            let token = place * 32 + word.trailing_zeros();
+            word &= word - 1;
+            match reader.reads(walk, TokenId::new(token))? {
+                Some(true) => more.push(token),
+                Some(false) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+    let mut all = Allowed::of_words(words);
+    more.into_iter().for_each(|token| all.push(token));
+    run_outside(walk, configuration, &mut all)?;
+    Ok(Some(all))
+}
+
+/// Adds the tokens that leave strings, and those that do not begin in one.
+fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, allowed: &mut Allowed) -> Result<()> {
+    let language = walk.vocabulary.loops().string();
+    walk.run_leaving(language, configuration, allowed)?;
+    walk.run(TrieId::ALL, configuration, |byte| !language.begins[usize::from(byte)], allowed)
+}
+
+/// Tokens in the making: of all inside strings those are taken out that are not allowed, or those put in that are,
+/// whichever are fewer.
+enum Tokens {
+    All(Vec<u32>),
+    None(Allowed),
+}
+
+impl Tokens {
+    #[inline]
+    fn allow(&mut self, tokens: &[TokenId]) {
+        if let Tokens::None(allowed) = self {
+            allowed.extend(tokens);
+        }
+    }
+
+    #[inline]
+    fn forbid(&mut self, tokens: &[TokenId]) {
+        if let Tokens::All(words) = self {
+            tokens.iter().for_each(|token| words[token.index() / 32] &= !(1 << (token.index() % 32)));
+        }
+    }
+}
+
+/// The tokens inside strings that are allowed; `None` if the part may return inside a token, or one cannot say what is
+/// allowed, or many tokens would have to be read.
+fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+    let vocabulary = walk.vocabulary;
+    let by_kind = &vocabulary.loops().by_kind;
+    let trie = &by_kind.trie;
+    let place = walk.steps_of(configuration)?;
+    let dead = walk.steps(place).dead;
+    let is_dead = |child: &&ChildStep| Kinds::of(kind(child.byte)).are_in(dead);
+    let dead_tokens =
+        trie.steps(trie.root()).iter().filter(is_dead).map(|child| trie.subtree_tokens(child.node).len());
+    let mut result = match dead_tokens.sum::<usize>() * 2 > trie.subtree_tokens(trie.root()).len() {
+        true => Tokens::None(Allowed::default()),
+        false => Tokens::All(vocabulary.loops().string().inside.to_vec()),
+    };
+    // tokens to be read once it is known that they are not too many
+    let (mut unread, mut count): (Vec<&[TokenId]>, usize) = (Vec::new(), 0);
+    // with the configurations that spellings lead to, and whether some characters on the way may be dead
+    let mut open: Vec<(u32, Several, bool)> = vec![(trie.root(), smallvec![configuration], false)];
+    while let Some((node, at, in_doubt)) = open.pop() {
+        let mut places: SmallVec<[usize; 4]> = SmallVec::new();
+        walk.tables.work.spend(at.len() * trie.steps(node).len())?;
+        for &at in &at {
+            places.push(walk.steps_of(at)?);
+        }
+        for child in trie.steps(node) {
+            let kind = Kinds::of(kind(child.byte));
+            let steps = places.iter().map(|&place| walk.steps(place));
+            let tokens = trie.subtree_tokens(child.node);
+            if steps.clone().all(|steps| kind.are_in(steps.dead)) {
+                result.forbid(tokens);
+                continue;
+            }
+            let in_doubt = in_doubt || !steps.clone().all(|steps| kind.are_in(steps.on));
+            if !in_doubt && child.is_leaf {
+                result.allow(tokens);
+                continue;
+            }
+            let mut next = Several::new();
+            if !child.is_leaf && steps.clone().all(|steps| kind.are_in(steps.told)) {
+                for after in steps.flat_map(|steps| steps.after(kind)) {
+                    if !next.contains(&after) {
+                        next.push(after);
+                    }
+                }
+            }
+            let to_read = if !next.is_empty() && next.len() <= MOST_AT_ONCE {
+                let below = by_kind.below(child.node);
+                let nodes = trie.subtree_end(child.node) - child.node;
+                if !in_doubt && all_lead_on(walk, &next, below, nodes)? {
+                    result.allow(tokens);
+                    continue;
+                }
+                let here = trie.tokens(child.node);
+                open.push((child.node, next, in_doubt));
+                if !in_doubt {
+                    result.allow(here);
+                    continue;
+                }
+                here
+            } else {
+                tokens
+            };
+            count += to_read.len();
+            if count > MOST_READ {
+                return Ok(None);
+            }
+            unread.push(to_read);
+        }
+        if let Tokens::None(allowed) = &mut result
+            && allowed.are_many()
+        {
+            allowed.settle(vocabulary.width());
+        }
+    }
+    let mut reader = Reader::new(walk, configuration);
+    for token in unread.into_iter().flatten() {
+        match reader.reads(walk, *token)? {
+            Some(true) => result.allow(&[*token]),
+            Some(false) => result.forbid(&[*token]),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(match result {
+        Tokens::All(words) => Allowed::of_words(words.into()),
+        Tokens::None(allowed) => allowed,
+    }))
+}
+
+/// Whether the characters of a subtree lead on from all of some configurations.
+fn all_lead_on(walk: &mut Walk<'_>, all: &Several, below: Subtree, nodes: u32) -> Result<bool> {
+    if nodes < SMALLEST {
+        return Ok(false);
+    }
+    for &at in all {
+        if !walk.lead_on(at, below, nodes)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads tokens that are nearly in order, each from the start.
+struct Reader<'a> {
+    start: Place<'a>,
+    /// What is come to with the bytes of the last token, as far as it is not dead.
+    path: Vec<Place<'a>>,
+    last: Vec<u8>,
+}
+
+/// A configuration, and its successors if it is worth to have them at hand.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    configuration: ConfigurationId,
+    level: Option<Level<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(walk: &mut Walk<'a>, start: ConfigurationId) -> Reader<'a> {
+        let start = Place { configuration: start, level: walk.wide(start) };
+        Reader { start, path: Vec::new(), last: Vec::new() }
+    }
+
+    /// Whether a token is allowed; `None` if the part may return inside it, or one cannot say.
+    fn reads(&mut self, walk: &mut Walk<'a>, token: TokenId) -> Result<Option<bool>> {
+        let bytes = walk.vocabulary.bytes(token).unwrap_or_default();
+        walk.tables.work.spend(bytes.len())?;
+        let common = self.last.iter().zip(bytes).take_while(|(last, byte)| last == byte).count();
+        if common > self.path.len() {
+            // the last one was not allowed for what this one has as well
+            return Ok(Some(false));
+        }
+        self.path.truncate(common);
+        self.last.truncate(common);
+        self.last.extend_from_slice(&bytes[common..]);
+        let mut at = self.path.last().copied().unwrap_or(self.start);
+        for &byte in &bytes[common..] {
+            let next = walk.step_from(at.configuration, at.level.as_ref(), byte)?;
+            if next == ConfigurationId::DEAD {
+                return Ok(Some(false));
+            }
+            if next != at.configuration {
+                at = Place { configuration: next, level: walk.wide(next) };
+            }
+            if next == ConfigurationId::UNSURE || walk.returns.is_some() && walk.tables.is_accepting(next) {
+                return Ok(None);
+            }
+            self.path.push(at);
+        }
+        Ok(Some(true))
+    }
+}

@@ -1,0 +1,210 @@
+//! A part whose mask is nearly that of a loop which most characters lead to.
+//!
+//! Where a further member's name begins, most first characters lead into a plain string; only along the declared
+//! names it is told apart. So the trie is walked with the part and the loop side by side, and where they come to
+//! the same configuration nothing below needs a look: there the mask is the loop's.
+
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::grammar::ByteSet;
+use crate::mask::token_set::Allowed;
+use crate::mask::walk::Walk;
+use crate::token_index::loops::TrieId;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Pairs of configurations looked at to see that a character beyond ASCII leads to one configuration.
+const PAIRS: usize = 16;
+
+/// Of the printable ASCII characters, so many must lead to the loop.
+const MAJORITY: usize = 32;
+
+/// Of so few children of a node each is looked at by itself, rather than all bytes.
+const FEW_CHILDREN: usize = 8;
+
+/// After so many bytes they differ where a pattern is followed, not just names.
+const MANY_DISAGREEMENTS: usize = 16;
+
+/// How a part differs from a loop.
+#[derive(Debug)]
+pub(in crate::mask) struct Difference {
+    /// The tokens to take away from the loop's, wherever its continuation may have them from.
+    pub(in crate::mask) removed: Removed,
+    /// The tokens to add.
+    pub(in crate::mask) added: Allowed,
+}
+
+/// Tokens to take away.
+#[derive(Debug)]
+pub(in crate::mask) enum Removed {
+    Few(Vec<u32>),
+    /// As bits: those that stay.
+    AllBut(Box<[u32]>),
+}
+
+impl Removed {
+    fn new(tokens: Vec<u32>, width_words: usize) -> Removed {
+        if tokens.len() <= width_words {
+            return Removed::Few(tokens);
+        }
+        let mut kept = vec![u32::MAX; width_words];
+        tokens.iter().for_each(|&id| kept[id as usize / 32] &= !(1 << (id % 32)));
+        Removed::AllBut(kept.into())
+    }
+
+    /// Bytes on the heap.
+    pub(in crate::mask) fn memory_usage(&self) -> usize {
+        4 * match self {
+            Removed::Few(tokens) => tokens.len(),
+            Removed::AllBut(kept) => kept.len(),
+        }
+    }
+}
+
+/// The configuration that most characters lead to, if it comes back to itself.
+pub(in crate::mask) fn base(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+) -> Result<Option<ConfigurationId>> {
+    let candidates = walk.tables.candidate_bytes(walk.automaton, configuration);
+    if candidates.len() < MAJORITY {
+        return Ok(None);
+    }
+    // runs of bytes that lead to one configuration: how many bytes, and one of them
+    let mut counts: SmallVec<[(ConfigurationId, usize, u8); 8]> = SmallVec::new();
+    for byte in (b' '..=b'~').filter(|&byte| candidates.contains(byte)) {
+        let next = walk.step(configuration, byte)?;
+        match counts.iter_mut().rev().find(|(known, ..)| *known == next) {
+            Some((_, count, _)) => *count += 1,
+            None => counts.push((next, 1, byte)),
+        }
+    }
+    let most =
+        counts.into_iter().filter(|&(next, ..)| next != ConfigurationId::DEAD).max_by_key(|most| most.1);
+    let Some((next, _, byte)) = most.filter(|&(next, count, _)| count >= MAJORITY && next != configuration)
+    else {
+        return Ok(None);
+    };
+    let loops = !walk.tables.is_accepting(next) && walk.step(next, byte)? == next;
+    Ok(loops.then_some(next))
+}
+
+/// How the mask of a part differs from that of `base`.
+pub(in crate::mask) fn compute(
+    walk: &mut Walk<'_>,
+    configuration: ConfigurationId,
+    base: ConfigurationId,
+) -> Result<Difference> {
+    let trie = walk.vocabulary.trie();
+    let (mut removed, mut added) = (Vec::new(), Allowed::default());
+    let mut disagreements = Disagreements { base, of: FxHashMap::default() };
+    let loops = walk.wide(base);
+    // nodes whose path is in the loop
+    let mut open = vec![(trie.root(), configuration)];
+    while let Some((node, left)) = open.pop() {
+        let children = trie.steps(node);
+        walk.tables.work.spend(children.len())?;
+        let bytes = match disagreements.of.get(&left) {
+            Some(bytes) => Some(*bytes),
+            None if children.len() > FEW_CHILDREN => Some(disagreements.bytes(walk, left)?),
+            None => None,
+        };
+        // where both take what is below whole they do not differ there
+        if bytes.is_some_and(|bytes| bytes.len() >= MANY_DISAGREEMENTS)
+            && walk.takes_whole(trie, node, left)?
+            && walk.takes_whole(trie, node, base)?
+        {
+            continue;
+        }
+        let level = walk.wide(left);
+        for child in children.iter().filter(|child| bytes.is_none_or(|bytes| bytes.contains(child.byte))) {
+            let left = walk.step_from(left, level.as_ref(), child.byte)?;
+            let right = walk.step_from(base, loops.as_ref(), child.byte)?;
+            if bytes.is_none() && do_the_same(walk, (left, right), child.byte)? {
+                continue;
+            }
+            if right == base && left > ConfigurationId::UNSURE && !walk.tables.is_accepting(left) {
+                open.push((child.node, left));
+                continue;
+            }
+            // outside of the loop little is the same: the subtree is done anew
+            if right != ConfigurationId::DEAD {
+                removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
+            }
+            walk.run_below(TrieId::ALL, child.node, left, &mut added)?;
+        }
+    }
+    Ok(Difference { removed: Removed::new(removed, walk.vocabulary.width().div_ceil(32)), added })
+}
+
+/// After which bytes configurations do otherwise than the one that loops.
+struct Disagreements {
+    base: ConfigurationId,
+    of: FxHashMap<ConfigurationId, ByteSet>,
+}
+
+impl Disagreements {
+    fn bytes(&mut self, walk: &mut Walk<'_>, left: ConfigurationId) -> Result<ByteSet> {
+        if let Some(known) = self.of.get(&left) {
+            return Ok(*known);
+        }
+        // along a name that is told apart only its next byte is
+        let exception = walk.tables.exception(walk.automaton, left);
+        let (own, others) = exception.map_or((None, left), |(own, others)| (Some(own), others));
+        if let Some(own) = own {
+            let bytes = self.bytes(walk, others)?.union(&ByteSet::range(own, own));
+            self.of.insert(left, bytes);
+            return Ok(bytes);
+        }
+        let mut bytes = ByteSet::EMPTY;
+        let mut byte = Some(0);
+        while let Some(low) = byte {
+            let (pair, mut high) = walk.tables.step_both(walk.automaton, (left, self.base), low)?;
+            if low.is_ascii() {
+                high = high.min(0x7F);
+            }
+            if !do_the_same(walk, pair, low)? {
+                bytes = bytes.union(&ByteSet::range(low, high));
+            }
+            byte = high.checked_add(1);
+        }
+        self.of.insert(left, bytes);
+        Ok(bytes)
+    }
+}
+
+/// Whether two configurations after a byte are the same. After one beyond ASCII it may take them a few more.
+fn do_the_same(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId), byte: u8) -> Result<bool> {
+    Ok(pair.0 == pair.1 || !byte.is_ascii() && come_together(walk, pair)?)
+}
+
+/// Whether two configurations lead to the same ones after any bytes, after few bytes.
+fn come_together(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> Result<bool> {
+    let mut pairs = vec![pair];
+    let mut next = 0;
+    while let Some(&(left, right)) = pairs.get(next) {
+        next += 1;
+        let tables = &walk.tables;
+        if left <= ConfigurationId::UNSURE
+            || right <= ConfigurationId::UNSURE
+            || tables.remembers(left)
+            || tables.remembers(right)
+            || tables.is_accepting(left)
+            || tables.is_accepting(right)
+        {
+            return Ok(false);
+        }
+        let mut byte = Some(0);
+        while let Some(low) = byte {
+            let (pair, high) = walk.tables.step_both(walk.automaton, (left, right), low)?;
+            if pair.0 != pair.1 && !pairs.contains(&pair) {
+                if pairs.len() >= PAIRS {
+                    return Ok(false);
+                }
+                pairs.push(pair);
+            }
+            byte = high.checked_add(1);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,242 @@
+//! Walking the trie straight through memory.
+//!
+//! Where many bytes may come most of the trie is walked, and what that takes is the time that memory needs. The nodes are in
+//! preorder, so going through them one after the other is the walk; of the path to each only the configurations are kept.
+
+use super::{MANY_TOKENS, Walk};
+use crate::automaton::{ConfigurationId, Dense};
+use crate::error::Result;
+use crate::mask::token_set::Allowed;
+use crate::token_index::loops::TrieId;
+use crate::token_index::subtree_summary::LARGE;
+use crate::vocabulary::{EndingTokens, Node, TokenTrie};
+use rustc_hash::FxHashMap;
+
+/// With so many bytes that may come, a configuration is worth it.
+const WIDE: usize = 32;
+
+/// Smaller subtrees are not.
+const SMALLEST: u32 = 16;
+
+/// Paths longer than this are gone in more than one go.
+const DEEPEST: usize = 64;
+
+/// So many configurations are at hand, by the last bits of their ids.
+const AT_HAND: usize = 64;
+
+/// A configuration on the way to a node.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mask) struct Level<'a> {
+    /// Its successors.
+    row: Dense<'a>,
+    configuration: ConfigurationId,
+    is_accepting: bool,
+}
+
+/// The configurations that have been asked for.
+#[derive(Debug, Default)]
+pub(in crate::mask) struct Levels<'a> {
+    /// Those after which many bytes may come, and nothing for others.
+    known: FxHashMap<ConfigurationId, Option<Level<'a>>>,
+    /// The last one with each ending of ids.
+    at_hand: Vec<Option<Level<'a>>>,
+    /// Room for a path.
+    path: Vec<Level<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    /// How to go straight through what is below a node, if that is worth it.
+    pub(in crate::mask) fn level(
+        &mut self,
+        trie: &TokenTrie,
+        node: u32,
+        configuration: ConfigurationId,
+    ) -> Option<Level<'a>> {
+        let known = &trie.nodes()[node as usize];
+        match known.end - node >= SMALLEST && known.depth < Node::DEEP - 1 {
+            true => self.wide(configuration),
+            false => None,
+        }
+    }
+
+    /// The successors of a configuration, if many bytes may come.
+    pub(in crate::mask) fn wide(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
+        let place = configuration.index() % AT_HAND;
+        if let Some(&Some(at_hand)) = self.levels.at_hand.get(place)
+            && at_hand.configuration == configuration
+        {
+            return Some(at_hand);
+        }
+        let level = match self.levels.known.get(&configuration) {
+            Some(known) => *known,
+            None => self.new_level(configuration),
+        };
+        if level.is_some() {
+            self.levels.at_hand.resize(AT_HAND, None);
+            self.levels.at_hand[place] = level;
+        }
+        level
+    }
+
+    fn new_level(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
+        let is_wide = self.tables.candidate_bytes(self.automaton, configuration).len() >= WIDE;
+        let row = if is_wide { self.row(configuration) } else { None };
+        let is_accepting = self.tables.is_accepting(configuration);
+        let level = row.map(|row| Level { row, configuration, is_accepting });
+        self.levels.known.insert(configuration, level);
+        level
+    }
+
+    /// The configuration after a byte.
+    #[inline]
+    pub(in crate::mask) fn step_on(&mut self, at: &Level<'a>, byte: u8) -> Result<ConfigurationId> {
+        match at.row.step(self.automaton, byte) {
+            Some(known) => Ok(known),
+            None => self.step(at.configuration, byte),
+        }
+    }
+
+    /// The same, where its successors are at hand or not.
+    #[inline]
+    pub(in crate::mask) fn step_from(
+        &mut self,
+        at: ConfigurationId,
+        level: Option<&Level<'a>>,
+        byte: u8,
+    ) -> Result<ConfigurationId> {
+        match level {
+            Some(level) => self.step_on(level, byte),
+            None => self.step(at, byte),
+        }
+    }
+
+    /// Adds the tokens that end below a node and are allowed, where a configuration is reached at the node. Where few bytes
+    /// may come, nodes are left for later.
+    pub(in crate::mask) fn sweep(
+        &mut self,
+        trie: (TrieId, &TokenTrie),
+        node: u32,
+        level: Level<'a>,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        let mut path = std::mem::take(&mut self.levels.path);
+        path.resize(DEEPEST, level);
+        path[0] = level;
+        let done = self.sweep_along(&mut path, trie, node, allowed);
+        self.levels.path = path;
+        done
+    }
+
+    /// The same. `path` has room for the configurations on a path, by depth, and that at the node; from the depth of a node
+    /// on, those of nodes before it: siblings often lead to the same configuration.
+    fn sweep_along(
+        &mut self,
+        path: &mut [Level<'a>],
+        (id, trie): (TrieId, &TokenTrie),
+        node: u32,
+        allowed: &mut Allowed,
+    ) -> Result<()> {
+        let (automaton, nodes) = (self.automaton, trie.nodes());
+        let Node { depth: top, end, .. } = nodes[node as usize];
+        let deepest = usize::from(Node::DEEP - 1 - top).min(path.len());
+        let path = &mut path[..deepest];
+        let is_all = id == TrieId::ALL;
+        let mut at = self.take_leaves((id, trie), node, &path[0], allowed)?;
+        let mut gone = 0;
+        while at < end {
+            gone += 1;
+            let known = &nodes[at as usize];
+            let depth = usize::from(known.depth - top);
+            let above = &path[depth - 1];
+            let next = match above.row.step(automaton, known.byte) {
+                Some(next) => next,
+                None => {
+                    let next = self.step(above.configuration, known.byte)?;
+                    if self.is_over() {
+                        break;
+                    }
+                    next
+                }
+            };
+            if next <= ConfigurationId::UNSURE {
+                if next == ConfigurationId::UNSURE {
+                    self.leave_unsure(id, at);
+                }
+                at = known.end;
+                continue;
+            }
+            let tokens = trie.tokens_at(at, known);
+            if let EndingTokens::Several(tokens) = tokens {
+                allowed.extend(tokens);
+            } else {
+                allowed.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
+            }
+            // what is seldom so is looked at where many nodes are below
+            let is_large = known.end - at >= LARGE;
+            if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
+                self.entered.push((id, at, next));
+                at = known.end;
+                continue;
+            }
+            if path.get(depth).is_none_or(|level| level.configuration != next) {
+                let level = match next == above.configuration {
+                    true => Some(*above),
+                    false => self.wide(next),
+                };
+                match (path.get_mut(depth), level) {
+                    (Some(place), Some(level)) => *place = level,
+                    _ => {
+                        self.come_to(id, trie, at, next);
+                        at = known.end;
+                        continue;
+                    }
+                }
+            }
+            let level = &path[depth];
+            if level.is_accepting {
+                self.return_below(id, trie, at, next);
+            }
+            if is_large {
+                self.tables.work.spend(gone as usize)?;
+                self.nodes_left = self.nodes_left.saturating_sub(std::mem::take(&mut gone));
+                if self.is_over() {
+                    break;
+                }
+                if allowed.are_many() {
+                    allowed.settle(self.vocabulary.width());
+                }
+                if is_all && self.takes_whole(trie, at, next)? {
+                    allowed.extend(trie.tokens_below(at));
+                    at = known.end;
+                    continue;
+                }
+            }
+            at = match known.has_leaves() {
+                true => self.take_leaves((id, trie), at, level, allowed)?,
+                false => at + 1,
+            };
+        }
+        self.nodes_left = self.nodes_left.saturating_sub(gone);
+        self.tables.work.spend(gone as usize)
+    }
+
+    /// Adds the tokens of the leaves right after a node; returns the node after them.
+    #[inline]
+    fn take_leaves(
+        &mut self,
+        (id, trie): (TrieId, &TokenTrie),
+        node: u32,
+        level: &Level<'a>,
+        allowed: &mut Allowed,
+    ) -> Result<u32> {
+        let (leaves, end) = trie.leaves(node);
+        for (leaf, at) in leaves.iter().zip(node + 1..) {
+            let next = self.step_on(level, leaf.byte)?;
+            if next == ConfigurationId::UNSURE {
+                self.leave_unsure(id, at);
+            }
+            allowed.push_if(next > ConfigurationId::UNSURE, leaf.token);
+        }
+        Ok(end)
+    }
+}

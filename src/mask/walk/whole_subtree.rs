@@ -1,0 +1,313 @@
+//! Subtrees of the trie of all tokens that a configuration takes whole.
+//!
+//! Inside a string that must match a pattern, or whose words and characters are counted, letters lead on whatever they are,
+//! for some characters at least. A subtree that holds letters only, and no more of them in a row than lead on so, needs no
+//! walk: every token in it is allowed. How far the characters of some kinds lead on from a configuration is found by going
+//! through the configurations that they lead to, breadth first.
+
+use super::Walk;
+use super::partitions::KINDS;
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::token_index::alphabet::Kinds;
+use crate::token_index::subtree_summary::Subtree;
+use crate::vocabulary::TokenTrie;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// One configuration may be looked at, and one more for so many nodes of a subtree.
+const NODES_PER_LOOK: u32 = 128;
+
+/// But no more than this.
+const MOST_LOOKS: u32 = 64;
+
+/// Where more configurations are come to, characters are not followed.
+const MOST_COME_TO: usize = 512;
+
+/// The printable ASCII characters, and the one after them.
+const ASCII: (u8, u8) = (b' ', 0x7F);
+
+/// Smaller subtrees are walked where it is not known yet where characters lead.
+const WORTH_STEPS: u32 = 128;
+
+/// To ask takes as long as to walk so many nodes, and after so many times it is seen whether that pays.
+const NODES_PER_ASK: u32 = 8;
+const ASKED: u32 = 128;
+
+/// A configuration, the characters that are read there, and whether the part must not return on the way.
+type Place = (ConfigurationId, Kinds, bool);
+
+/// What is known of the characters of kinds.
+#[derive(Debug, Default)]
+pub(in crate::mask) struct Uniform {
+    /// Where `steps` of a configuration are; the part must not return there, or may.
+    places: FxHashMap<(ConfigurationId, bool), usize>,
+    steps: Vec<Steps>,
+    blocks: Blocks,
+    reaches: FxHashMap<Place, Reach>,
+    /// How often it was asked whether a subtree is taken whole, and how many nodes those that are have.
+    asked: u32,
+    taken: u32,
+}
+
+impl Uniform {
+    /// Whether asking has taken less time so far than to walk the nodes that were spared, or it is not to be told yet.
+    fn pays(&self) -> bool {
+        self.asked < ASKED || self.asked.saturating_mul(NODES_PER_ASK) < self.taken
+    }
+}
+
+/// Where characters lead from a configuration, by kind.
+#[derive(Debug, Default)]
+pub(in crate::mask) struct Steps {
+    /// Kinds of which every character leads on or is dead, and the configurations that they lead to.
+    groups: SmallVec<[(Kinds, ConfigurationId); 4]>,
+    /// All of those kinds.
+    pub(in crate::mask) told: Kinds,
+    /// Those of which every character leads on.
+    pub(in crate::mask) on: Kinds,
+    /// Kinds of which no character is allowed.
+    pub(in crate::mask) dead: Kinds,
+}
+
+impl Steps {
+    /// The configurations after a character of some kinds, each once, without the dead one.
+    pub(in crate::mask) fn after(&self, kinds: Kinds) -> impl Iterator<Item = ConfigurationId> {
+        self.groups.iter().filter(move |group| group.0.meets(kinds)).map(|group| group.1)
+    }
+
+    /// Where characters lead, given each configuration that they lead to with the kinds of which some do, and the kinds of which
+    /// more may lead elsewhere.
+    fn new(
+        ways: &[(ConfigurationId, Kinds)],
+        unknown: Kinds,
+        goes_on: impl Fn(ConfigurationId) -> bool,
+    ) -> Steps {
+        let (mut dead, mut on, mut others) = (Kinds::default(), Kinds::default(), unknown);
+        for &(next, kinds) in ways {
+            match next {
+                ConfigurationId::DEAD => dead.add(kinds),
+                next if goes_on(next) => on.add(kinds),
+                _ => others.add(kinds),
+            }
+        }
+        let of = |&(next, kinds): &(ConfigurationId, Kinds)| (kinds.without(others), next);
+        let leads_on = |(kinds, next): &(Kinds, ConfigurationId)| {
+            *next != ConfigurationId::DEAD && *kinds != Kinds::default()
+        };
+        Steps {
+            groups: ways.iter().map(of).filter(leads_on).collect(),
+            told: dead.and(on).without(others),
+            on: on.without(dead).without(others),
+            dead: dead.without(on).without(others),
+        }
+    }
+}
+
+/// Kinds that no configuration tells apart, of those looked at.
+#[derive(Debug)]
+struct Blocks(Vec<Kinds>);
+
+impl Default for Blocks {
+    fn default() -> Blocks {
+        Blocks(vec![Kinds::ALL])
+    }
+}
+
+impl Blocks {
+    /// Tells some kinds apart from all others.
+    fn refine(&mut self, kinds: Kinds) {
+        for place in 0..self.0.len() {
+            let block = self.0[place];
+            if block.meets(kinds) && !block.are_in(kinds) {
+                self.0[place] = block.common(kinds);
+                self.0.push(block.without(kinds));
+            }
+        }
+    }
+
+    /// The blocks of some kinds.
+    fn cover(&self, kinds: Kinds) -> Kinds {
+        let mut all = Kinds::default();
+        self.0.iter().filter(|block| block.meets(kinds)).for_each(|&block| all.add(block));
+        all
+    }
+}
+
+/// How far the characters of some kinds lead on.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    /// At least so many.
+    characters: u32,
+    /// No more are found, unless more configurations than this may be looked at.
+    looks: u32,
+}
+
+impl Walk<'_> {
+    /// Whether all tokens below a node are allowed if `configuration` is reached there, as far as can be said without
+    /// a walk. It cannot if the part may return below.
+    pub(in crate::mask) fn takes_whole(
+        &mut self,
+        trie: &TokenTrie,
+        node: u32,
+        configuration: ConfigurationId,
+    ) -> Result<bool> {
+        let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
+        let nodes = trie.subtree_end(node) - node;
+        // a walk that is to be short had better ask: else it may be given up
+        if nodes < WORTH_STEPS && !self.is_limited() && !self.uniform.pays() {
+            return Ok(false);
+        }
+        // to find out where characters lead takes as long as to walk some nodes
+        if !self.uniform.places.contains_key(&(configuration, self.returns.is_some())) {
+            let candidates = self.tables.candidate_bytes(self.automaton, configuration);
+            if nodes < WORTH_STEPS || !subtree.kinds.are_in(Kinds::of_bytes(candidates.iter())) {
+                return Ok(false);
+            }
+        }
+        let takes = self.lead_on(configuration, subtree, nodes)?;
+        self.uniform.asked += 1;
+        self.uniform.taken += if takes { nodes } else { 0 };
+        Ok(takes)
+    }
+
+    /// Whether the characters of a subtree of so many nodes lead on from a configuration, whichever they are and however
+    /// they follow each other; false if it takes too many looks to know.
+    pub(in crate::mask) fn lead_on(
+        &mut self,
+        configuration: ConfigurationId,
+        Subtree { kinds, characters }: Subtree,
+        nodes: u32,
+    ) -> Result<bool> {
+        if let Some(stays) = self.stay(configuration, kinds, characters)? {
+            return Ok(stays);
+        }
+        // kinds that nothing has told apart so far are taken together: then it is known for the next ones
+        let place = (configuration, self.uniform.blocks.cover(kinds), self.returns.is_some());
+        let looks = (1 + nodes / NODES_PER_LOOK).min(MOST_LOOKS);
+        let characters = u32::from(characters);
+        match self.uniform.reaches.get(&place) {
+            Some(reach) if reach.characters >= characters => Ok(true),
+            Some(reach) if reach.looks >= looks => Ok(false),
+            _ => self.follow(place, characters, looks, MOST_COME_TO.min(8 + nodes as usize / 4)),
+        }
+    }
+
+    /// Whether characters of some kinds lead on from a configuration, if they lead back to it, or to ones that lead back to
+    /// themselves, or not even the first one leads on.
+    fn stay(&mut self, at: ConfigurationId, kinds: Kinds, characters: u16) -> Result<Option<bool>> {
+        let place = self.steps_of(at)?;
+        let steps = &self.uniform.steps[place];
+        if !kinds.are_in(steps.on) || characters <= 1 {
+            return Ok(Some(kinds.are_in(steps.on)));
+        }
+        let after: SmallVec<[ConfigurationId; 4]> = steps.after(kinds).filter(|&next| next != at).collect();
+        for next in after {
+            let place = self.steps_of(next)?;
+            let steps = &self.uniform.steps[place];
+            if !kinds.are_in(steps.on) {
+                return Ok(Some(false));
+            }
+            if characters > 2 && !steps.after(kinds).all(|second| second == next || second == at) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// Whether so many characters of some kinds lead on; false if it takes too many looks to know.
+    fn follow(
+        &mut self,
+        start: Place,
+        characters: u32,
+        most_looks: u32,
+        most_come_to: usize,
+    ) -> Result<bool> {
+        let (_, kinds, quiet) = start;
+        let mut looks = 0;
+        let mut seen = FxHashSet::from_iter([start.0]);
+        // with how many characters each was come to
+        let mut order = vec![(start.0, 0)];
+        let mut done = 0;
+        while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
+            done += 1;
+            self.tables.work.spend(1)?;
+            let is_known = self.uniform.places.contains_key(&(at, quiet));
+            if order.len() > most_come_to || !is_known && looks == most_looks {
+                self.note(start, &order, Reach { characters: read, looks: most_looks });
+                return Ok(false);
+            }
+            looks += u32::from(!is_known);
+            let place = self.steps_of(at)?;
+            let steps = &self.uniform.steps[place];
+            if !kinds.are_in(steps.on) {
+                // that is all, however much one looks
+                self.note(start, &order, Reach { characters: read, looks: u32::MAX });
+                return Ok(false);
+            }
+            order.extend(steps.after(kinds).filter(|&next| seen.insert(next)).map(|next| (next, read + 1)));
+        }
+        let characters = if done == order.len() { u32::MAX } else { characters };
+        self.note(start, &order, Reach { characters, looks: 0 });
+        Ok(true)
+    }
+
+    /// Notes how far characters lead on from a start, and from the configurations that were come to on the way.
+    fn note(&mut self, start: Place, order: &[(ConfigurationId, u32)], reach: Reach) {
+        let (_, kinds, quiet) = start;
+        for &(at, read) in order {
+            // else the start would not lead on so far
+            let characters = reach.characters.saturating_sub(read);
+            let known =
+                self.uniform.reaches.entry((at, kinds, quiet)).or_insert(Reach { characters, looks: 0 });
+            known.characters = known.characters.max(characters);
+        }
+        self.uniform.reaches.insert(start, reach);
+    }
+
+    /// Where characters lead from a configuration.
+    pub(in crate::mask) fn steps(&self, place: usize) -> &Steps {
+        &self.uniform.steps[place]
+    }
+
+    /// The place of the steps of a configuration.
+    pub(in crate::mask) fn steps_of(&mut self, at: ConfigurationId) -> Result<usize> {
+        let key = (at, self.returns.is_some());
+        if let Some(&known) = self.uniform.places.get(&key) {
+            return Ok(known);
+        }
+        let steps = self.new_steps(at)?;
+        self.uniform.blocks.refine(steps.dead);
+        self.uniform.blocks.refine(steps.on);
+        steps.groups.iter().for_each(|group| self.uniform.blocks.refine(group.0));
+        self.uniform.steps.push(steps);
+        self.uniform.places.insert(key, self.uniform.steps.len() - 1);
+        Ok(self.uniform.steps.len() - 1)
+    }
+
+    fn new_steps(&mut self, at: ConfigurationId) -> Result<Steps> {
+        // where something is remembered, characters do not lead on alike
+        if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
+            return Ok(Steps::default());
+        }
+        let mut after = self.tables.after_characters(self.automaton, at, &KINDS)?;
+        let unknown = Kinds::of_groups(after.unknown);
+        if unknown.meets(Kinds::ASCII) {
+            let (mut byte, end) = ASCII;
+            while byte <= end {
+                let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
+                let kinds = Kinds::of_bytes(byte..=last.min(end)).common(unknown);
+                after.add(next, kinds.groups());
+                byte = last.min(end) + 1;
+            }
+        }
+        let ways: SmallVec<[(ConfigurationId, Kinds); 4]> =
+            after.all.iter().map(|&(next, groups)| (next, Kinds::of_groups(groups))).collect();
+        Ok(Steps::new(&ways, unknown.without(Kinds::ASCII), |next| self.goes_on(next)))
+    }
+
+    /// Whether a configuration allows something and the part does not return there.
+    fn goes_on(&self, at: ConfigurationId) -> bool {
+        at > ConfigurationId::UNSURE && !(self.returns.is_some() && self.tables.is_accepting(at))
+    }
+}

@@ -1,0 +1,486 @@
+//! Loop languages: text that grammars run through character after character, precomputed per vocabulary.
+//!
+//! Inside a JSON string, a comment or free text, nearly all tokens are allowed, and which are not hardly
+//! depends on the grammar. So for a few standard loops this module computes once
+//! - *inside*: the tokens that stay in the loop from their first byte to their last (they may end in the
+//!   middle of a character);
+//! - *rests*: for the tokens that begin in the loop and leave it, what is left of them after their longest
+//!   prefix inside, as a trie. Many tokens share a rest: of Llama 3.1's 128,000 tokens 123,177 are inside the
+//!   JSON string loop, and the rests of those that leave it make a trie of some thousand nodes;
+//! - the same by the number of characters ([`Counted`]), for loops whose rounds are counted (`maxLength`).
+//!
+//! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
+//! in the loop, but not the trie of all tokens.
+
+use super::alphabet::kind_of;
+use super::class_trie::ByKind;
+use super::subtree_summary::Subtrees;
+use crate::vocabulary::trie::TokenTrie;
+use crate::vocabulary::{TokenId, Vocabulary};
+use std::sync::Arc;
+
+/// States of the UTF-8 automaton of a loop; 0 is between two characters.
+pub(crate) const STATES: usize = 8;
+
+/// Tokens of more characters than this are not precomputed by their number.
+pub(crate) const COUNTED: usize = 24;
+
+/// Bytes from `low` to `high` lead from one state of a loop to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transition {
+    pub(crate) from: usize,
+    pub(crate) low: u8,
+    pub(crate) high: u8,
+    pub(crate) to: usize,
+}
+
+/// How characters beyond ASCII are read: well-formed UTF-8 (Unicode Standard, table 3-7).
+pub(crate) const BEYOND_ASCII: [Transition; 15] = {
+    const fn t(from: usize, low: u8, high: u8, to: usize) -> Transition {
+        Transition { from, low, high, to }
+    }
+    [
+        t(0, 0xC2, 0xDF, 1),
+        t(0, 0xE0, 0xE0, 4),
+        t(0, 0xE1, 0xEC, 2),
+        t(0, 0xED, 0xED, 5),
+        t(0, 0xEE, 0xEF, 2),
+        t(0, 0xF0, 0xF0, 6),
+        t(0, 0xF1, 0xF3, 3),
+        t(0, 0xF4, 0xF4, 7),
+        t(1, 0x80, 0xBF, 0),
+        t(2, 0x80, 0xBF, 1),
+        t(3, 0x80, 0xBF, 2),
+        t(4, 0xA0, 0xBF, 1),
+        t(5, 0x80, 0x9F, 1),
+        t(6, 0x90, 0xBF, 2),
+        t(7, 0x80, 0x8F, 2),
+    ]
+};
+
+/// Ranges of bytes.
+pub(crate) type Ranges = &'static [(u8, u8)];
+
+/// A loop: its ASCII characters, and whether characters beyond ASCII are in it.
+struct Definition {
+    ascii: Ranges,
+    beyond: bool,
+    /// A byte that tells quickly that a configuration does not loop.
+    probe: u8,
+}
+
+impl Definition {
+    fn transitions(&self) -> Vec<Transition> {
+        let ascii = self.ascii.iter().map(|&(low, high)| Transition { from: 0, low, high, to: 0 });
+        ascii.chain(BEYOND_ASCII.iter().copied().filter(|_| self.beyond)).collect()
+    }
+
+    /// Whether few tokens begin in the loop, and grammars do not count its rounds.
+    fn is_short(&self) -> bool {
+        self.probe == b' '
+    }
+}
+
+/// The loops, larger ones before those inside them.
+const DEFINITIONS: [Definition; 7] = [
+    // any text
+    Definition { ascii: &[(0x00, 0x7F)], beyond: true, probe: b'a' },
+    // any text in one line
+    Definition { ascii: &[(0x00, 0x09), (0x0B, 0x7F)], beyond: true, probe: b'a' },
+    // the characters of JSON strings (RFC 8259, section 7) that are not escaped
+    Definition { ascii: &[(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7F)], beyond: true, probe: b'a' },
+    // identifiers
+    Definition {
+        ascii: &[(b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')],
+        beyond: false,
+        probe: b'a',
+    },
+    Definition { ascii: &[(b'0', b'9'), (b'_', b'_'), (b'a', b'z')], beyond: false, probe: b'a' },
+    Definition { ascii: &[(b'a', b'z')], beyond: false, probe: b'a' },
+    // JSON whitespace
+    Definition { ascii: &[(b'\t', b'\n'), (b'\r', b'\r'), (b' ', b' ')], beyond: false, probe: b' ' },
+];
+
+/// The place of the loop of JSON strings.
+const STRING: usize = 2;
+
+/// All its ASCII characters have a kind: a token without a spelling would be taken for an allowed one.
+const _: () = {
+    let ranges = DEFINITIONS[STRING].ascii;
+    let mut place = 0;
+    while place < ranges.len() {
+        let mut byte = ranges[place].0;
+        while byte <= ranges[place].1 {
+            assert!(kind_of(byte).is_some());
+            byte += 1;
+        }
+        place += 1;
+    }
+};
+
+/// The loops of one vocabulary.
+#[derive(Debug)]
+pub(crate) struct Loops {
+    pub(crate) languages: Vec<LoopLanguage>,
+    /// The larger subtrees of the trie of all tokens.
+    pub(crate) subtrees: Subtrees,
+    /// The tokens inside JSON strings.
+    pub(crate) by_kind: ByKind,
+    /// Short and long tokens, the longest bounds first.
+    pub(crate) lengths: Vec<Lengths>,
+    tries: Vec<TokenTrie>,
+}
+
+/// Tokens are told apart as short and long ones by so many bytes.
+const SHORT: [u32; 2] = [32, 16];
+
+/// Short and long tokens.
+#[derive(Debug)]
+pub(crate) struct Lengths {
+    /// Short ones have at most so many bytes.
+    pub(crate) bytes: u32,
+    /// The short ones, as bits.
+    pub(crate) short: Box<[u32]>,
+    /// The long ones, whole.
+    pub(crate) long: TrieId,
+}
+
+/// One of a vocabulary's tries: that of all tokens, or the rests of some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TrieId(u16);
+
+impl TrieId {
+    /// The trie of all tokens.
+    pub(crate) const ALL: TrieId = TrieId(0);
+}
+
+/// One loop, for one vocabulary.
+#[derive(Debug)]
+pub(crate) struct LoopLanguage {
+    /// Its ASCII characters.
+    pub(crate) ascii: Ranges,
+    /// Whether all characters beyond ASCII are in it.
+    pub(crate) beyond: bool,
+    pub(crate) transitions: Vec<Transition>,
+    pub(crate) probe: u8,
+    /// Whether a byte begins a character of the loop.
+    pub(crate) begins: [bool; 256],
+    /// The tokens that stay inside, as bits.
+    pub(crate) inside: Arc<[u32]>,
+    /// Of a loop that few tokens begin in and whose characters have one byte: the nodes of the trie of all tokens that
+    /// follow a node inside.
+    pub(crate) places: Option<Vec<u32>>,
+    /// Per state: the rests of the tokens that leave the loop there, if there are any.
+    pub(crate) rests: Rests,
+    /// The tokens that leave the loop, whole, by the [group](leaving_group) of the byte that they leave it with.
+    pub(crate) leaving: [Option<TrieId>; LEAVING],
+    /// Nothing for loops that grammars do not count.
+    pub(crate) counted: Option<Counted>,
+}
+
+/// Per state: rests of tokens.
+pub(crate) type Rests = Vec<Option<TrieId>>;
+
+/// Groups of tokens that leave a loop, by the byte that they leave it with.
+pub(crate) const LEAVING: usize = 3;
+
+/// The group of a byte: quotes, backslashes, all others.
+pub(crate) fn leaving_group(byte: u8) -> usize {
+    match byte {
+        b'"' => 0,
+        b'\\' => 1,
+        _ => 2,
+    }
+}
+
+/// The tokens that begin in a loop, by the number of their characters in it.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    /// The tokens inside of `n` characters, one that is only begun included, are
+    /// `inside[starts[n]..starts[n + 1]]`; `n` is at most [`COUNTED`].
+    pub(crate) inside: Vec<u32>,
+    pub(crate) starts: Vec<usize>,
+    /// All of them as bits.
+    pub(crate) words: Arc<[u32]>,
+    /// By the number of whole characters before they leave: the rests of tokens.
+    pub(crate) rests: Vec<Rests>,
+    /// The tokens of more characters, whole.
+    pub(crate) longer: Option<TrieId>,
+}
+
+/// A token that begins in a loop.
+struct Run<'v> {
+    token: TokenId,
+    bytes: &'v [u8],
+    /// Whole characters, and the state after the last byte inside.
+    characters: usize,
+    state: usize,
+    /// How many bytes are inside.
+    length: usize,
+}
+
+impl Loops {
+    /// All loops of a vocabulary.
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Loops {
+        let mut tries = Vec::new();
+        let languages: Vec<LoopLanguage> = DEFINITIONS
+            .iter()
+            .map(|definition| LoopLanguage::new(definition, vocabulary, &mut tries))
+            .collect();
+        let inside = &languages[STRING].inside;
+        let in_strings = |token: &TokenId| inside[token.index() / 32] >> (token.index() % 32) & 1 == 1;
+        Loops {
+            subtrees: Subtrees::new(vocabulary.trie()),
+            by_kind: ByKind::new(vocabulary.tokens().map(|(token, _)| token).filter(in_strings), vocabulary),
+            lengths: SHORT.iter().filter_map(|&bytes| lengths(bytes, vocabulary, &mut tries)).collect(),
+            languages,
+            tries,
+        }
+    }
+
+    /// The loop of JSON strings.
+    pub(crate) fn string(&self) -> &LoopLanguage {
+        &self.languages[STRING]
+    }
+
+    /// A trie, unless it is that of all tokens.
+    pub(crate) fn trie(&self, id: TrieId) -> Option<&TokenTrie> {
+        self.tries.get(usize::from(id.0).checked_sub(1)?)
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.subtrees.memory_usage()
+            + self.by_kind.memory_usage()
+            + self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
+            + self.lengths.iter().map(|lengths| lengths.short.len() * 4).sum::<usize>()
+            + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()
+    }
+}
+
+impl LoopLanguage {
+    fn new(definition: &Definition, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> LoopLanguage {
+        let transitions = definition.transitions();
+        let next = table(&transitions);
+        let runs: Vec<Run<'_>> =
+            vocabulary.tokens().filter_map(|(token, bytes)| Run::new(&next, token, bytes)).collect();
+        let inside: Vec<u32> = runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
+        let words = vocabulary.mask_words();
+        let is_short = definition.is_short();
+        LoopLanguage {
+            ascii: definition.ascii,
+            beyond: definition.beyond,
+            transitions,
+            probe: definition.probe,
+            begins: std::array::from_fn(|byte| next[0][byte].is_some()),
+            inside: bits(&inside, words).into(),
+            places: is_short.then(|| places(&next[0], vocabulary.trie())),
+            rests: rests(runs.iter(), tries),
+            leaving: leaving(&runs, tries),
+            counted: (!is_short).then(|| Counted::new(&runs, words, tries)),
+        }
+    }
+
+    /// Bytes on the heap.
+    fn memory_usage(&self) -> usize {
+        (self.inside.len() + self.places.as_ref().map_or(0, Vec::len)) * 4
+            + self.counted.as_ref().map_or(0, Counted::memory_usage)
+    }
+}
+
+/// Per state and byte: the state after it, if the loop goes on.
+type Table = [[Option<usize>; 256]; STATES];
+
+fn table(transitions: &[Transition]) -> Table {
+    let mut next = [[None; 256]; STATES];
+    for transition in transitions {
+        next[transition.from][usize::from(transition.low)..=usize::from(transition.high)]
+            .fill(Some(transition.to));
+    }
+    next
+}
+
+/// At most so many nodes the tries of these tokens have, that of all tokens left out, which has `nodes`.
+pub(crate) fn nodes_at_most<'v>(tokens: impl Iterator<Item = &'v [u8]> + Clone, nodes: usize) -> usize {
+    // the prefixes of some whole tokens are among those of all, whatever kinds their characters are spelled by
+    let of_whole = |bytes: usize| bytes.min(nodes);
+    let (mut all, mut long, mut quoted) = (0usize, [0usize; SHORT.len()], 0usize);
+    for bytes in tokens.clone() {
+        all += bytes.len();
+        quoted += if bytes.contains(&b'"') { bytes.len() } else { 0 };
+        for (long, &short) in long.iter_mut().zip(&SHORT) {
+            *long += if bytes.len() > short as usize { bytes.len() } else { 0 };
+        }
+    }
+    let mut most = of_whole(all) + of_whole(quoted) + long.into_iter().map(of_whole).sum::<usize>();
+    for definition in &DEFINITIONS {
+        let next = table(&definition.transitions());
+        let (mut leaving, mut rests, mut longer) = (0usize, 0usize, 0usize);
+        for run in tokens.clone().filter_map(|bytes| Run::new(&next, TokenId::new(0), bytes)) {
+            if !run.is_inside() {
+                let rest = run.bytes.len() - run.length;
+                let is_counted = !definition.is_short() && run.characters <= COUNTED;
+                leaving += run.bytes.len();
+                rests += if is_counted { 2 * rest } else { rest };
+            }
+            longer += if definition.is_short() || run.is_counted() { 0 } else { run.bytes.len() };
+        }
+        most += of_whole(leaving) + of_whole(longer) + rests;
+    }
+    most
+}
+
+impl<'v> Run<'v> {
+    /// Nothing if the token does not begin in the loop.
+    fn new(next: &Table, token: TokenId, bytes: &'v [u8]) -> Option<Run<'v>> {
+        let (mut state, mut length, mut characters) = (0, 0, 0);
+        while let Some(to) = bytes.get(length).and_then(|&byte| next[state][usize::from(byte)]) {
+            state = to;
+            length += 1;
+            characters += usize::from(state == 0);
+        }
+        (length > 0).then_some(Run { token, bytes, characters, state, length })
+    }
+
+    fn is_inside(&self) -> bool {
+        self.length == self.bytes.len()
+    }
+
+    /// Characters, one that is only begun included.
+    fn begun(&self) -> usize {
+        self.characters + usize::from(self.state != 0)
+    }
+
+    /// Whether the number of its characters is precomputed.
+    fn is_counted(&self) -> bool {
+        if self.is_inside() { self.begun() <= COUNTED } else { self.characters <= COUNTED }
+    }
+}
+
+impl Counted {
+    fn new(runs: &[Run<'_>], words: usize, tries: &mut Vec<TokenTrie>) -> Counted {
+        let mut by_length: Vec<&Run<'_>> =
+            runs.iter().filter(|run| run.is_inside() && run.is_counted()).collect();
+        by_length.sort_by_key(|run| run.begun());
+        let starts = (0..COUNTED + 2).map(|n| by_length.partition_point(|run| run.begun() < n)).collect();
+        let inside: Vec<u32> = by_length.iter().map(|run| run.token.get()).collect();
+        let mut longer: Vec<(&[u8], TokenId)> =
+            runs.iter().filter(|run| !run.is_counted()).map(|run| (run.bytes, run.token)).collect();
+        longer.sort_unstable();
+        Counted {
+            words: bits(&inside, words).into(),
+            inside,
+            starts,
+            rests: (0..=COUNTED)
+                .map(|n| rests(runs.iter().filter(|run| run.characters == n), tries))
+                .collect(),
+            longer: add_trie(&longer, tries),
+        }
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.inside.capacity() * 4 + self.words.len() * 4
+    }
+}
+
+/// Keeps the trie of byte strings in order, if there are any.
+fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<TrieId> {
+    if strings.is_empty() {
+        return None;
+    }
+    tries.push(TokenTrie::from_sorted(strings));
+    // some thousand at most: loops times characters times states
+    Some(TrieId(tries.len() as u16))
+}
+
+/// The tokens of at most so many bytes and those of more; `None` if there are none of more.
+fn lengths(bytes: u32, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> Option<Lengths> {
+    let is_short = |text: &[u8]| text.len() <= bytes as usize;
+    let (short, mut long): (Vec<_>, Vec<_>) = vocabulary.tokens().partition(|(_, text)| is_short(text));
+    long.sort_unstable_by_key(|&(_, text)| text);
+    let long: Vec<(&[u8], TokenId)> = long.into_iter().map(|(token, text)| (text, token)).collect();
+    let short: Vec<u32> = short.into_iter().map(|(token, _)| token.get()).collect();
+    let long = add_trie(&long, tries)?;
+    Some(Lengths { bytes, short: bits(&short, vocabulary.mask_words()).into(), long })
+}
+
+/// The nodes that follow one whose path is in a loop of single bytes.
+fn places(next: &[Option<usize>; 256], trie: &TokenTrie) -> Vec<u32> {
+    let mut places = Vec::new();
+    let mut open = vec![trie.root()];
+    while let Some(node) = open.pop() {
+        let children = trie.children(node);
+        open.extend(children.iter().filter(|&&child| next[usize::from(trie.byte(child))].is_some()));
+        if node != trie.root() {
+            places.extend_from_slice(children);
+        }
+    }
+    places
+}
+
+/// The tokens that leave, by group.
+fn leaving(runs: &[Run<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; LEAVING] {
+    std::array::from_fn(|group| {
+        let leaves_so =
+            |run: &&Run<'_>| run.bytes.get(run.length).is_some_and(|&byte| leaving_group(byte) == group);
+        let mut tokens: Vec<(&[u8], TokenId)> =
+            runs.iter().filter(leaves_so).map(|run| (run.bytes, run.token)).collect();
+        tokens.sort_unstable();
+        add_trie(&tokens, tries)
+    })
+}
+
+/// The rests of those that leave the loop, per state.
+fn rests<'a, 'v: 'a>(runs: impl Iterator<Item = &'a Run<'v>>, tries: &mut Vec<TokenTrie>) -> Rests {
+    let mut leaving: [Vec<(&[u8], TokenId)>; STATES] = Default::default();
+    for run in runs.filter(|run| !run.is_inside()) {
+        leaving[run.state].push((&run.bytes[run.length..], run.token));
+    }
+    let trie = |mut rests: Vec<(&[u8], TokenId)>| {
+        rests.sort_unstable();
+        add_trie(&rests, tries)
+    };
+    leaving.into_iter().map(trie).collect()
+}
+
+fn bits(ids: &[u32], words: usize) -> Vec<u32> {
+    let mut bits = vec![0u32; words];
+    ids.iter().for_each(|&id| bits[id as usize / 32] |= 1 << (id % 32));
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::VocabularyBuilder;
+
+    #[test]
+    fn tries_have_at_most_as_many_nodes_as_is_said() {
+        let mut seed = 1u64;
+        let mut draw = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        for alphabet in ["ab", "a\"\\ \n,0", "abcdefgh_XYZ09\u{e9}\u{4e00} :\"{}"] {
+            let letters: Vec<char> = alphabet.chars().collect();
+            let tokens: Vec<Vec<u8>> = (0..400)
+                .map(|_| {
+                    let most = if draw(9) == 0 { 60 } else { 7 };
+                    let length = 1 + draw(most);
+                    let text: String = (0..length).map(|_| letters[draw(letters.len())]).collect();
+                    // some end within a character
+                    text.into_bytes()[..].iter().copied().take(length + 2).collect()
+                })
+                .collect();
+            let vocabulary = VocabularyBuilder::from_tokens(&tokens).build().unwrap();
+            let nodes = vocabulary.trie().node_count();
+            let loops = Loops::new(&vocabulary);
+            let without_root = |trie: &TokenTrie| trie.node_count() - 1;
+            let found = loops.tries.iter().map(without_root).sum::<usize>()
+                + without_root(&loops.by_kind.trie)
+                + without_root(&vocabulary.quoted().trie);
+            let most = nodes_at_most(tokens.iter().map(Vec::as_slice), nodes);
+            assert!(found <= most, "{alphabet}: {found} nodes, {most} at most");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Tokens with quotes: those that can end a name of a JSON object, and those that hold a whole name.
+
+use crate::vocabulary::trie::TokenTrie;
+use crate::vocabulary::{TokenId, Vocabulary};
+use rustc_hash::FxHashSet;
+
+/// The tokens of a vocabulary that have a quote.
+#[derive(Debug)]
+pub(crate) struct Quoted {
+    /// Them alone.
+    pub(crate) trie: TokenTrie,
+    /// Per node: whether a name may begin below it.
+    may_begin: Box<[bool]>,
+    pub(crate) tokens: Vec<QuotedToken>,
+    /// The names that a single token may hold.
+    names: FxHashSet<Box<[u8]>>,
+    /// Whether a token may end one name and begin another, with more than its quote.
+    pub(crate) have_two_names: bool,
+}
+
+/// A token with a quote.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuotedToken {
+    pub(crate) token: TokenId,
+    /// Whether it may hold a whole name.
+    pub(crate) is_whole: bool,
+}
+
+impl Quoted {
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Quoted {
+        let mut quoted: Vec<(&[u8], TokenId)> = vocabulary
+            .tokens()
+            .map(|(token, bytes)| (bytes, token))
+            .filter(|(b, _)| b.contains(&b'"'))
+            .collect();
+        quoted.sort_unstable();
+        let (mut tokens, mut names, mut have_two_names) = (Vec::new(), FxHashSet::default(), false);
+        for &(bytes, token) in &quoted {
+            let mut is_whole = false;
+            for (open, close) in whole_names(bytes) {
+                let Ok(name) = serde_json::from_slice::<String>(&bytes[open..=close]) else { continue };
+                is_whole = true;
+                names.insert(name.into_bytes().into());
+            }
+            have_two_names |= has_two_names(bytes);
+            tokens.push(QuotedToken { token, is_whole });
+        }
+        let trie = TokenTrie::from_sorted(&quoted);
+        Quoted { may_begin: may_begin(&trie), trie, tokens, names, have_two_names }
+    }
+
+    /// Whether a token that goes through a node of the trie may begin a name after it.
+    pub(crate) fn may_begin_name(&self, node: u32) -> bool {
+        self.may_begin[node as usize]
+    }
+
+    /// Whether a single token may hold the name.
+    pub(crate) fn may_hold(&self, name: &[u8]) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.trie.memory_usage()
+            + self.may_begin.len()
+            + self.tokens.capacity() * size_of::<QuotedToken>()
+            + self.names.iter().map(|name| name.len() + 17).sum::<usize>()
+    }
+}
+
+/// Whether a byte may stand before a name.
+fn is_before_name(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'{')
+}
+
+/// Per node: whether a name may begin below it, with a quote.
+fn may_begin(trie: &TokenTrie) -> Box<[bool]> {
+    let mut may_begin = vec![false; trie.node_count()];
+    // children have higher numbers
+    for node in (0..trie.node_count() as u32).rev() {
+        let is_before = node == trie.root() || is_before_name(trie.byte(node));
+        let begins = |&child: &u32| may_begin[child as usize] || is_before && trie.byte(child) == b'"';
+        may_begin[node as usize] = trie.children(node).iter().any(begins);
+    }
+    may_begin.into()
+}
+
+/// Where a name may begin and end: the places of its quotes.
+fn whole_names(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let begins = |&open: &usize| {
+        let before = open.checked_sub(1).map(|place| bytes[place]);
+        bytes[open] == b'"' && before.is_none_or(is_before_name)
+    };
+    (0..bytes.len()).filter(begins).filter_map(|open| {
+        let mut escaped = false;
+        let close = (open + 1..bytes.len()).find(|&place| {
+            let ends = bytes[place] == b'"' && !escaped;
+            escaped = bytes[place] == b'\\' && !escaped;
+            ends
+        })?;
+        let after = bytes.get(close + 1);
+        after.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b':')).then_some((open, close))
+    })
+}
+
+/// Whether there are a quote, a colon, a comma and a quote before the last byte, one after the other.
+fn has_two_names(bytes: &[u8]) -> bool {
+    let mut marks = b"\":,\"".iter().peekable();
+    let (_, before_last) = bytes.split_last().unwrap_or((&0, &[]));
+    before_last.iter().for_each(|byte| {
+        marks.next_if(|mark| *mark == byte);
+    });
+    marks.peek().is_none()
+}

@@ -1,0 +1,155 @@
+//! What the larger subtrees of a token trie are made of, so that a walk may take one whole.
+//!
+//! Where any character of some kind leads on alike, as in a pattern's `[^/]{1,64}` or where words are counted, no
+//! loop language is at hand. But most subtrees of the trie hold letters alone: if all letters lead on, for as long as
+//! the longest token of the subtree goes, then all of its tokens are allowed and none needs a look.
+
+use super::alphabet::{Kinds, kind_of, kind_of_begun, kind_of_char};
+use super::loops::{BEYOND_ASCII, STATES};
+use crate::vocabulary::trie::TokenTrie;
+use rustc_hash::FxHashMap;
+
+/// Subtrees of fewer nodes are walked.
+pub(crate) const LARGE: u32 = 8;
+
+/// No entry: the subtree is small, or not made of characters that have a kind.
+const NONE: u16 = u16::MAX;
+
+/// A subtree whose paths, from its root on, are characters (the last one may only be begun).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Subtree {
+    /// The kinds of the characters.
+    pub(crate) kinds: Kinds,
+    /// The most characters of a path, one that is only begun included.
+    pub(crate) characters: u16,
+}
+
+/// The bytes so far of a character beyond ASCII, and zeros.
+type Begun = [u8; 4];
+
+fn bytes(begun: &Begun) -> &[u8] {
+    &begun[..begun.iter().position(|&byte| byte == 0).unwrap_or(begun.len())]
+}
+
+/// Takes in what is below a node that stands within a character, by one more byte of it.
+fn add_within(all: &mut Subtree, begun: &Begun, ends: bool, below: Subtree) {
+    if ends && let Some(c) = std::str::from_utf8(bytes(begun)).ok().and_then(|text| text.chars().next()) {
+        all.kinds.add(kind_of_char(c).map(Kinds::of).unwrap_or_default());
+    }
+    all.kinds.add(below.kinds);
+    all.characters = all.characters.max(below.characters);
+}
+
+impl Subtree {
+    /// Takes in a subtree that is come to by a character of some kind.
+    pub(crate) fn add(&mut self, kinds: Kinds, below: Subtree) {
+        self.kinds.add(kinds);
+        self.kinds.add(below.kinds);
+        self.characters = self.characters.max(below.characters.saturating_add(1));
+    }
+}
+
+/// The larger subtrees of a trie.
+#[derive(Debug)]
+pub(crate) struct Subtrees {
+    /// Per node: the place of its subtree.
+    entries: Box<[u16]>,
+    distinct: Vec<Subtree>,
+}
+
+/// Of a node: whether it stands between characters or within one, which one cannot say after a byte out of place.
+type State = Option<u8>;
+
+/// The state after a byte, and whether the byte may follow the state.
+fn follow(next: &[[State; 256]; STATES], state: State, byte: u8) -> (State, bool) {
+    match state.and_then(|state| next[usize::from(state)][usize::from(byte)]) {
+        Some(after) => (Some(after), true),
+        None => (next[0][usize::from(byte)], false),
+    }
+}
+
+impl Subtrees {
+    pub(crate) fn new(trie: &TokenTrie) -> Subtrees {
+        let mut next = [[None; 256]; STATES];
+        next[0][..0x80].fill(Some(0));
+        for transition in &BEYOND_ASCII {
+            next[transition.from][usize::from(transition.low)..=usize::from(transition.high)]
+                .fill(Some(transition.to as u8));
+        }
+        let count = trie.node_count();
+        let mut states: Vec<State> = vec![Some(0); count];
+        let mut begun = vec![Begun::default(); count];
+        for node in 0..count as u32 {
+            for step in trie.steps(node) {
+                let (place, state) = (step.node as usize, states[node as usize]);
+                states[place] = follow(&next, state, step.byte).0;
+                if !step.byte.is_ascii() {
+                    let is_new = matches!(state, None | Some(0));
+                    begun[place] = if is_new { Begun::default() } else { begun[node as usize] };
+                    if let Some(free) = begun[place].iter_mut().find(|byte| **byte == 0) {
+                        *free = step.byte;
+                    }
+                }
+            }
+        }
+        // children have higher numbers than their parents
+        let mut made: Vec<Option<Subtree>> = vec![None; count];
+        let mut subtrees = Subtrees { entries: vec![NONE; count].into(), distinct: Vec::new() };
+        let mut places = FxHashMap::default();
+        for node in (0..count as u32).rev() {
+            let state = states[node as usize];
+            let mut all = Some(Subtree::default());
+            if state != Some(0) && !trie.tokens(node).is_empty() {
+                // they end within a character
+                all = Some(Subtree {
+                    kinds: Kinds::of(kind_of_begun(bytes(&begun[node as usize]))),
+                    characters: 0,
+                });
+            }
+            for step in trie.steps(node) {
+                let child = step.node as usize;
+                let below = made[child].filter(|_| follow(&next, state, step.byte).1);
+                // that of a character beyond ASCII is known below
+                let kind = match step.byte.is_ascii() {
+                    true => kind_of(step.byte).map(Kinds::of),
+                    false => Some(Kinds::default()),
+                };
+                all = all.zip(below).zip(kind).map(|((mut all, below), kinds)| {
+                    if state == Some(0) {
+                        all.add(kinds, below);
+                    } else {
+                        add_within(&mut all, &begun[child], states[child] == Some(0), below);
+                    }
+                    all
+                });
+            }
+            made[node as usize] = all;
+            // what is true of a node with one child is found out at the child
+            let branches = trie.steps(node).len() > 1;
+            if state == Some(0)
+                && branches
+                && trie.subtree_end(node) - node >= LARGE
+                && let Some(subtree) = all
+            {
+                let place = *places.entry(subtree).or_insert_with(|| {
+                    subtrees.distinct.push(subtree);
+                    subtrees.distinct.len() - 1
+                });
+                subtrees.entries[node as usize] = u16::try_from(place).unwrap_or(NONE);
+            }
+        }
+        subtrees
+    }
+
+    /// The subtree of a node, if it is large enough to be taken whole.
+    #[inline]
+    pub(crate) fn get(&self, node: u32) -> Option<Subtree> {
+        let entry = *self.entries.get(node as usize).filter(|&&entry| entry != NONE)?;
+        Some(self.distinct[usize::from(entry)])
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        size_of_val(&*self.entries) + self.distinct.capacity() * size_of::<Subtree>()
+    }
+}
