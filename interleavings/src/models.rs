@@ -1,9 +1,9 @@
 //! What must hold of readers, whatever the writer is doing.
 
 use crate::automaton::run::cache::ConfigurationId;
-use crate::automaton::run::transitions::Successors;
+use crate::automaton::run::transitions::Transitions;
 use crate::automaton::{Automaton, writer};
-use crate::collections::append_vec::Segmented;
+use crate::collections::append_vec::AppendVec;
 use crate::sync::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -20,7 +20,7 @@ const SECOND: usize = 256;
 /// An entry is what it was made or what was stored in it; a later one that is there shows that the earlier one is.
 pub fn entries_are_seen_in_the_order_of_writing() {
     explore(|| {
-        let list: Arc<Segmented<AtomicU64>> = Arc::default();
+        let list: Arc<AppendVec<AtomicU64>> = Arc::default();
         let reader = thread::spawn({
             let list = Arc::clone(&list);
             move || {
@@ -39,7 +39,7 @@ pub fn entries_are_seen_in_the_order_of_writing() {
 /// Two threads may make the same segment: both get the same entry.
 pub fn a_segment_is_made_once() {
     explore(|| {
-        let list: Arc<Segmented<AtomicU64>> = Arc::default();
+        let list: Arc<AppendVec<AtomicU64>> = Arc::default();
         let other = thread::spawn({
             let list = Arc::clone(&list);
             move || list.entry(1).fetch_add(1, Ordering::Relaxed)
@@ -53,27 +53,27 @@ pub fn a_segment_is_made_once() {
 /// Whoever gets a successor from a row sees what is known of it.
 pub fn a_successor_is_there_before_it_is_named() {
     explore(|| {
-        let successors: Arc<Successors> = Arc::default();
-        writer::add(&successors, 2, false);
+        let transitions: Arc<Transitions> = Arc::default();
+        writer::add(&transitions, 2, false);
         let reader = thread::spawn({
-            let successors = Arc::clone(&successors);
+            let transitions = Arc::clone(&transitions);
             move || {
                 let start = ConfigurationId::new(2);
-                match successors.step(&Automaton, start, 1) {
+                match transitions.step(&Automaton, start, 1) {
                     None => {}
                     Some(ConfigurationId::DEAD) => panic!("no successor is dead"),
                     Some(next) => {
                         assert!(next == ConfigurationId::new(3));
-                        assert!(successors.is_accepting(next) && successors.is_named(next));
+                        assert!(transitions.is_accepting(next) && transitions.is_named(next));
                     }
                 }
-                assert!(!successors.is_accepting(start));
+                assert!(!transitions.is_accepting(start));
             }
         });
-        let (row, _) = writer::dense(&successors, 2, 0);
-        writer::add(&successors, 3, true);
-        writer::fill(&successors, row, 1, 3);
-        writer::alike(&successors, 2);
+        let (row, _) = writer::dense(&transitions, 2, 0);
+        writer::add(&transitions, 3, true);
+        writer::fill(&transitions, row, 1, 3);
+        writer::alike(&transitions, 2);
         reader.join().unwrap();
     });
 }
@@ -81,40 +81,40 @@ pub fn a_successor_is_there_before_it_is_named() {
 /// The same where only one byte may come, whose row is replaced as a whole.
 pub fn a_single_successor_is_there_before_it_is_named() {
     explore(|| {
-        let successors: Arc<Successors> = Arc::default();
-        writer::add(&successors, 2, true);
+        let transitions: Arc<Transitions> = Arc::default();
+        writer::add(&transitions, 2, true);
         let reader = thread::spawn({
-            let successors = Arc::clone(&successors);
+            let transitions = Arc::clone(&transitions);
             move || {
                 let start = ConfigurationId::new(2);
-                let next = successors.step(&Automaton, start, b'x');
+                let next = transitions.step(&Automaton, start, b'x');
                 assert!(next.is_none_or(|next| next == ConfigurationId::new(3)));
-                assert!(next.is_none_or(|next| successors.is_accepting(next)));
-                let other = successors.step(&Automaton, start, b'y');
+                assert!(next.is_none_or(|next| transitions.is_accepting(next)));
+                let other = transitions.step(&Automaton, start, b'y');
                 assert!(other.is_none_or(|other| other == ConfigurationId::DEAD));
-                assert!(successors.is_accepting(start), "marks stay while the row is replaced");
+                assert!(transitions.is_accepting(start), "marks stay while the row is replaced");
             }
         });
-        writer::single(&successors, 2, b'x', None);
-        writer::add(&successors, 3, true);
-        writer::single(&successors, 2, b'x', Some(3));
+        writer::single(&transitions, 2, b'x', None);
+        writer::add(&transitions, 3, true);
+        writer::single(&transitions, 2, b'x', Some(3));
         reader.join().unwrap();
     });
 }
 
 /// One generation of tables, as `grammata::mask` publishes it.
-struct Published {
+struct Snapshot {
     generation: u64,
-    successors: Successors,
+    transitions: Transitions,
 }
 
 /// When tables are dropped, whoever has an id of the old ones reads those, or learns that they are old: never what the id
 /// means in the new ones.
 pub fn an_id_is_read_in_the_tables_of_its_generation() {
     explore(|| {
-        let first = Published { generation: 0, successors: Successors::default() };
+        let first = Snapshot { generation: 0, transitions: Transitions::default() };
         // in the first generation configuration 2 accepts, in the second it does not
-        writer::add(&first.successors, 2, true);
+        writer::add(&first.transitions, 2, true);
         let current = Arc::new(Mutex::new(Arc::new(first)));
         let reader = thread::spawn({
             let current = Arc::clone(&current);
@@ -123,14 +123,14 @@ pub fn an_id_is_read_in_the_tables_of_its_generation() {
                 for _ in 0..2 {
                     let published = Arc::clone(&current.lock().unwrap());
                     if published.generation == located.0 {
-                        assert!(published.successors.is_accepting(located.1));
+                        assert!(published.transitions.is_accepting(located.1));
                     }
                 }
             }
         });
-        let second = Arc::new(Published { generation: 1, successors: Successors::default() });
+        let second = Arc::new(Snapshot { generation: 1, transitions: Transitions::default() });
         *current.lock().unwrap() = Arc::clone(&second);
-        writer::add(&second.successors, 2, false);
+        writer::add(&second.transitions, 2, false);
         reader.join().unwrap();
     });
 }

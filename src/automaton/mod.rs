@@ -22,33 +22,33 @@ mod register;
 mod residual;
 mod run;
 
-pub(crate) use keys::exhaustion::EndlessNames;
+pub(crate) use keys::exhaustion::KeyExhaustion;
 pub use language::{graph, words};
 pub use program::state::StateId;
-pub(crate) use register::unique::{AlikeItem, Likeness};
-pub(crate) use residual::canonical::Shape;
-pub(crate) use residual::char_step::Groups;
-pub(crate) use residual::decompose::Part;
-pub use run::cache::{ConfigurationId, Tables};
-pub(crate) use run::transitions::{Dense, Successors};
+pub(crate) use register::unique::{WatchedItem, Watches};
+pub(crate) use residual::canonical::CanonicalForm;
+pub(crate) use residual::char_step::CharPartition;
+pub(crate) use residual::decompose::Residual;
+pub use run::cache::{Cache, ConfigurationId};
+pub(crate) use run::transitions::{Dense, Transitions};
 
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
 use crate::limits::Limits;
-use lower::deferred::Later;
+use lower::deferred::Deferred;
 use program::block::Block;
 use program::byte_classes::ByteClasses;
 use program::key_trie::KeyTrie;
-use program::state::{Distinct, Edge, Lockstep, Loop, Members, State};
+use program::state::{Edge, Loop, Members, Product, State, UniqueItems};
 
 /// A lowered grammar. What is entered after a byte at the earliest may be lowered when it is first needed; beside that an
-/// automaton does not change. The lazily made tables are in [`Tables`].
+/// automaton does not change. The lazily made tables are in [`Cache`].
 #[derive(Debug)]
 pub struct Automaton {
     /// What was lowered at once.
     ahead: Block,
     /// The rest, if there is any.
-    later: Option<Box<Later>>,
+    deferred: Option<Box<Deferred>>,
     classes: ByteClasses,
     /// Whether names of objects are told apart.
     names: bool,
@@ -92,14 +92,14 @@ impl Automaton {
 
     /// An automaton of one block, whose start is still to be set.
     fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
-        let (later, start) = (None, StateId::ACCEPT);
+        let (deferred, start) = (None, StateId::ACCEPT);
         let (names, name_starts) = (false, Vec::new());
-        Automaton { ahead, later, classes, names, name_starts, start, nullable: false, limits }
+        Automaton { ahead, deferred, classes, names, name_starts, start, nullable: false, limits }
     }
 
     /// How many states there are so far.
     pub fn state_count(&self) -> usize {
-        self.ahead.states.len() + self.later.as_ref().map_or(0, |later| later.states())
+        self.ahead.states.len() + self.deferred.as_ref().map_or(0, |deferred| deferred.states())
     }
 
     /// How many classes of bytes the automaton tells apart, 1 to 256.
@@ -120,7 +120,7 @@ impl Automaton {
 
     /// The bytes that must be tried one by one where a configuration remembers what it has read: all of them. Elsewhere
     /// one of each class is enough.
-    pub(crate) fn distinguished(&self, remembers: bool) -> &[u8] {
+    pub(crate) fn alphabet(&self, remembers: bool) -> &[u8] {
         if remembers { &ALL_BYTES } else { self.classes.representatives() }
     }
 
@@ -153,7 +153,7 @@ impl Automaton {
 
     /// Bytes on the heap.
     pub fn memory_usage(&self) -> usize {
-        self.bytes_ahead() + self.later_bytes()
+        self.bytes_ahead() + self.deferred_bytes()
     }
 
     /// Bytes on the heap of what was lowered when the automaton was made.
@@ -162,8 +162,8 @@ impl Automaton {
     }
 
     /// Bytes on the heap of what was lowered after the automaton was made.
-    pub(crate) fn later_bytes(&self) -> usize {
-        self.later.as_ref().map_or(0, |later| later.bytes())
+    pub(crate) fn deferred_bytes(&self) -> usize {
+        self.deferred.as_ref().map_or(0, |deferred| deferred.bytes())
     }
 
     /// The bytes that a state waits for; none for states that do not.
@@ -186,7 +186,7 @@ impl Automaton {
             State::Key { members, node } => {
                 self.keys(members).edges(node).for_each(|(byte, _)| wanted.insert(byte))
             }
-            State::Lockstep(_) => *wanted = ByteSet::FULL,
+            State::Product(_) => *wanted = ByteSet::FULL,
             _ => {}
         }
     }
@@ -208,8 +208,8 @@ impl Automaton {
     /// The block that an id lies in.
     #[inline]
     fn block(&self, id: u32) -> &Block {
-        match &self.later {
-            Some(later) if id >= later.first() => later.block(id),
+        match &self.deferred {
+            Some(deferred) if id >= deferred.first() => deferred.block(id),
             _ => &self.ahead,
         }
     }
@@ -249,14 +249,14 @@ impl Automaton {
         &block.members[block.at(id)]
     }
 
-    fn distinct(&self, id: u32) -> &Distinct {
+    fn distinct(&self, id: u32) -> &UniqueItems {
         let block = self.block(id);
         &block.distincts[block.at(id)]
     }
 
-    fn lockstep(&self, id: u32) -> &Lockstep {
+    fn product(&self, id: u32) -> &Product {
         let block = self.block(id);
-        &block.locksteps[block.at(id)]
+        &block.products[block.at(id)]
     }
 
     /// The place of a callable in the left-call order; callers come before callees.

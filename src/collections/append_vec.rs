@@ -8,23 +8,23 @@ use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 /// Enough segments for 2³⁰ entries: more than memory has room for.
 const SEGMENTS: usize = 25;
 
-/// The list: of every index there is an entry, a [fresh](Fresh) one until something else is stored in it. Entries are changed
+/// The list: of every index there is an entry, a [fresh](SlotInit) one until something else is stored in it. Entries are changed
 /// through shared references; they are atomics or cells that are set once.
 #[derive(Debug)]
-pub(crate) struct Segmented<T> {
+pub(crate) struct AppendVec<T> {
     segments: [OnceLock<Box<[T]>>; SEGMENTS],
     /// Bytes of the segments that have been made.
     bytes: AtomicUsize,
 }
 
-impl<T> Default for Segmented<T> {
-    fn default() -> Segmented<T> {
-        Segmented { segments: std::array::from_fn(|_| OnceLock::new()), bytes: AtomicUsize::new(0) }
+impl<T> Default for AppendVec<T> {
+    fn default() -> AppendVec<T> {
+        AppendVec { segments: std::array::from_fn(|_| OnceLock::new()), bytes: AtomicUsize::new(0) }
     }
 }
 
 /// What a list may be of.
-pub(crate) trait Fresh: Sized {
+pub(crate) trait SlotInit: Sized {
     /// The length of the first segment, as a power of two. Where there are rows of successors (256 entries at most) one fits
     /// into each segment.
     const FIRST: u32 = 8;
@@ -34,19 +34,19 @@ pub(crate) trait Fresh: Sized {
 }
 
 /// Zero.
-impl Fresh for AtomicU32 {
+impl SlotInit for AtomicU32 {
     fn fresh(len: usize) -> Box<[AtomicU32]> {
         sync::zeros(len)
     }
 }
 
-impl Fresh for AtomicU64 {
+impl SlotInit for AtomicU64 {
     fn fresh(len: usize) -> Box<[AtomicU64]> {
         sync::zeros(len)
     }
 }
 
-impl<T> Fresh for OnceLock<T> {
+impl<T> SlotInit for OnceLock<T> {
     /// All are written when a segment is made, and for a first mask few are needed.
     const FIRST: u32 = 5;
 
@@ -55,7 +55,7 @@ impl<T> Fresh for OnceLock<T> {
     }
 }
 
-impl<T: Fresh> Segmented<T> {
+impl<T: SlotInit> AppendVec<T> {
     /// The segment of an index, and the place in there.
     #[inline]
     fn locate(index: usize) -> (usize, usize) {
@@ -109,11 +109,11 @@ mod tests {
 
     #[test]
     fn entries_keep_their_places_and_rows_lie_in_one_segment() {
-        let list: Segmented<AtomicU32> = Segmented::default();
+        let list: AppendVec<AtomicU32> = AppendVec::default();
         assert!(list.get(0).is_none() && list.slice(5000, 3).is_empty());
         let mut next = 0;
         for row in 0..400u32 {
-            let at = Segmented::<AtomicU32>::room(next, 100);
+            let at = AppendVec::<AtomicU32>::room(next, 100);
             (0..100).for_each(|place| list.entry(at + place).store(row + 1, Ordering::Relaxed));
             let read: Vec<u32> = list.slice(at, 100).iter().map(|e| e.load(Ordering::Relaxed)).collect();
             assert_eq!(read, vec![row + 1; 100]);

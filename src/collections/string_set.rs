@@ -26,7 +26,7 @@ struct Node {
 
 /// The table of sets.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TextSets {
+pub(crate) struct StringSets {
     /// Of the sets other than the empty one.
     nodes: Vec<Node>,
     children: Vec<(u8, SetId)>,
@@ -44,7 +44,7 @@ fn children_of<'a>(nodes: &[Node], children: &'a [(u8, SetId)], id: u32) -> &'a 
     &children[end(id.saturating_sub(1))..end(id)]
 }
 
-impl TextSets {
+impl StringSets {
     fn intern(&mut self, has_empty: bool, children: &[(u8, SetId)]) -> SetId {
         if !has_empty && children.is_empty() {
             return SetId::EMPTY;

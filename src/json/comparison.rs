@@ -1,6 +1,6 @@
 //! A text in the making, compared with a value: whether some spelling of the value begins with the text.
 
-use super::string::Decoder;
+use super::string::JsonStringDecoder;
 use super::value::{Number, Value, Values, is_space, more};
 use smallvec::{SmallVec, smallvec};
 
@@ -29,10 +29,10 @@ enum At {
     Text(u32, u32),
     Number(u32, Digits),
     /// After so many bytes of the content.
-    String(u32, u32, Decoder),
+    String(u32, u32, JsonStringDecoder),
     /// Before a name; after `{` the end may come instead.
     Name(bool),
-    InName(SmallVec<[u8; 16]>, Decoder),
+    InName(SmallVec<[u8; 16]>, JsonStringDecoder),
     /// After a name: before the colon.
     Colon(u32),
     /// After an item or member.
@@ -91,17 +91,17 @@ impl Comparison {
     }
 
     /// Whether its [coarse](Comparison::coarse) form is another.
-    pub(crate) fn is_fine(&self) -> bool {
+    pub(crate) fn needs_widening(&self) -> bool {
         matches!(&self.at, At::Number(_, digits) if !(-ZEROS..=ZEROS).contains(&digits.power))
     }
 
     /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
-    pub(crate) fn coarse(&self) -> Comparison {
-        let mut coarse = self.clone();
-        if let At::Number(_, digits) = &mut coarse.at {
+    pub(crate) fn widened(&self) -> Comparison {
+        let mut widened = self.clone();
+        if let At::Number(_, digits) = &mut widened.at {
             digits.power = digits.power.clamp(-ZEROS, ZEROS);
         }
-        coarse
+        widened
     }
 
     /// Bytes on the heap.
@@ -155,7 +155,7 @@ impl Comparison {
             }
             At::String(id, at, decoder) => {
                 let Value::String(content) = values.get(*id) else { return false };
-                if byte == b'"' && *decoder == Decoder::Plain {
+                if byte == b'"' && *decoder == JsonStringDecoder::Plain {
                     let agrees = *at as usize == content.len();
                     self.value_ends();
                     return agrees;
@@ -167,7 +167,7 @@ impl Comparison {
             }
             At::Name(may_end) => match byte {
                 b'"' => {
-                    self.at = At::InName(SmallVec::new(), Decoder::Plain);
+                    self.at = At::InName(SmallVec::new(), JsonStringDecoder::Plain);
                     true
                 }
                 b'}' => *may_end && self.is_complete(values) && self.close(),
@@ -180,7 +180,7 @@ impl Comparison {
                     return false;
                 };
                 let left = |place: usize| came[place / 64] >> (place % 64) & 1 == 0;
-                if byte == b'"' && *decoder == Decoder::Plain {
+                if byte == b'"' && *decoder == JsonStringDecoder::Plain {
                     let found = (0..members.len()).find(|&m| left(m) && *members[m].0 == **name);
                     let Some(found) = found else { return false };
                     came[found / 64] |= 1 << (found % 64);
@@ -191,7 +191,7 @@ impl Comparison {
                 name.extend(more);
                 let begins = |full: &[u8]| {
                     let rest = full.strip_prefix(&**name);
-                    rest.is_some_and(|rest| *decoder == Decoder::Plain || decoder.may_become(rest))
+                    rest.is_some_and(|rest| *decoder == JsonStringDecoder::Plain || decoder.may_become(rest))
                 };
                 (0..members.len()).any(|m| left(m) && begins(&members[m].0))
             }
@@ -236,7 +236,7 @@ impl Comparison {
                 true
             }
             (Value::String(_), b'"') => {
-                self.at = At::String(id, 0, Decoder::Plain);
+                self.at = At::String(id, 0, JsonStringDecoder::Plain);
                 true
             }
             (Value::Number(number), _) => {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 /// How far an escape sequence of a string has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Decoder {
+pub(crate) enum JsonStringDecoder {
     #[default]
     Plain,
     Backslash,
@@ -15,18 +15,18 @@ pub(crate) enum Decoder {
     HighBackslash(u16),
 }
 
-impl Decoder {
+impl JsonStringDecoder {
     /// What one more byte of a string's text adds to its content; `None` if it is no JSON string.
     pub(crate) fn decode(&mut self, byte: u8) -> Option<SmallVec<[u8; 4]>> {
         let mut content = SmallVec::new();
         let next = match *self {
-            Decoder::Plain if byte == b'\\' => Decoder::Backslash,
-            Decoder::Plain => {
+            JsonStringDecoder::Plain if byte == b'\\' => JsonStringDecoder::Backslash,
+            JsonStringDecoder::Plain => {
                 content.push(byte);
-                Decoder::Plain
+                JsonStringDecoder::Plain
             }
-            Decoder::Backslash if byte == b'u' => Decoder::Hex(0, 0, 0),
-            Decoder::Backslash => {
+            JsonStringDecoder::Backslash if byte == b'u' => JsonStringDecoder::Hex(0, 0, 0),
+            JsonStringDecoder::Backslash => {
                 content.push(match byte {
                     b'"' | b'\\' | b'/' => byte,
                     b'b' => 8,
@@ -36,30 +36,30 @@ impl Decoder {
                     b't' => b'\t',
                     _ => return None,
                 });
-                Decoder::Plain
+                JsonStringDecoder::Plain
             }
-            Decoder::Hex(count, code, high) => {
+            JsonStringDecoder::Hex(count, code, high) => {
                 let digit = char::from(byte).to_digit(16)? as u16;
                 let code = code << 4 | digit;
                 match (count, code, high) {
-                    (0..3, ..) => Decoder::Hex(count + 1, code, high),
-                    (_, 0xD800..0xDC00, 0) => Decoder::High(code),
+                    (0..3, ..) => JsonStringDecoder::Hex(count + 1, code, high),
+                    (_, 0xD800..0xDC00, 0) => JsonStringDecoder::High(code),
                     (_, _, 0) => {
                         let c = char::from_u32(u32::from(code))?;
                         content.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                        Decoder::Plain
+                        JsonStringDecoder::Plain
                     }
                     (_, 0xDC00..0xE000, high) => {
                         let code = 0x10000 + (u32::from(high - 0xD800) << 10) + u32::from(code - 0xDC00);
                         content.extend_from_slice(char::from_u32(code)?.encode_utf8(&mut [0; 4]).as_bytes());
-                        Decoder::Plain
+                        JsonStringDecoder::Plain
                     }
                     _ => return None,
                 }
             }
-            Decoder::High(high) if byte == b'\\' => Decoder::HighBackslash(high),
-            Decoder::HighBackslash(high) if byte == b'u' => Decoder::Hex(0, 0, high),
-            Decoder::High(_) | Decoder::HighBackslash(_) => return None,
+            JsonStringDecoder::High(high) if byte == b'\\' => JsonStringDecoder::HighBackslash(high),
+            JsonStringDecoder::HighBackslash(high) if byte == b'u' => JsonStringDecoder::Hex(0, 0, high),
+            JsonStringDecoder::High(_) | JsonStringDecoder::HighBackslash(_) => return None,
         };
         *self = next;
         Some(content)
@@ -73,14 +73,16 @@ impl Decoder {
         let mut units = [0; 2];
         let units = c.encode_utf16(&mut units);
         match (*self, &*units) {
-            (Decoder::Plain | Decoder::Backslash, _) => true,
-            (Decoder::Hex(count, code, 0), &[unit, ..]) => {
+            (JsonStringDecoder::Plain | JsonStringDecoder::Backslash, _) => true,
+            (JsonStringDecoder::Hex(count, code, 0), &[unit, ..]) => {
                 u32::from(unit) >> (16 - 4 * u32::from(count)) == u32::from(code)
             }
-            (Decoder::Hex(count, code, high), &[first, unit]) => {
+            (JsonStringDecoder::Hex(count, code, high), &[first, unit]) => {
                 first == high && u32::from(unit) >> (16 - 4 * u32::from(count)) == u32::from(code)
             }
-            (Decoder::High(high) | Decoder::HighBackslash(high), &[first, _]) => first == high,
+            (JsonStringDecoder::High(high) | JsonStringDecoder::HighBackslash(high), &[first, _]) => {
+                first == high
+            }
             _ => false,
         }
     }

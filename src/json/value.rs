@@ -5,7 +5,7 @@
 //! [`Comparison`](super::comparison::Comparison) takes the same texts for spellings of a value, which the tests below hold it
 //! to: a search that took others would offer a byte after which an item cannot end, or withhold one after which it can.
 
-use super::string::Decoder;
+use super::string::JsonStringDecoder;
 use hashbrown::HashMap;
 
 /// A value.
@@ -66,9 +66,9 @@ impl Rest<'_> {
     fn string(&mut self) -> Option<Box<[u8]>> {
         self.take(b'"').then_some(())?;
         let mut content = Vec::new();
-        let mut decoder = Decoder::default();
+        let mut decoder = JsonStringDecoder::default();
         for (place, &byte) in self.0.iter().enumerate() {
-            if byte == b'"' && decoder == Decoder::default() {
+            if byte == b'"' && decoder == JsonStringDecoder::default() {
                 self.0 = &self.0[place + 1..];
                 return Some(content.into());
             }

@@ -1,9 +1,9 @@
 //! A grammar compiled for a vocabulary.
 
-use super::cache::mask_cache::{Engine, Published};
-use super::cache::shape_cache::Shared;
+use super::cache::mask_cache::{MaskCache, Snapshot};
+use super::cache::shape_cache::ShapeCache;
 use super::spelling;
-use crate::automaton::{Automaton, EndlessNames};
+use crate::automaton::{Automaton, KeyExhaustion};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
@@ -42,7 +42,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
-    shared: Arc<Shared>,
+    shared: Arc<ShapeCache>,
 }
 
 impl Compiler {
@@ -76,20 +76,20 @@ impl Compiler {
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         let automaton = Automaton::new(grammar, &self.limits)?;
         if automaton.has_names() {
-            self.vocabulary.quoted();
+            self.vocabulary.quote_tokens();
         }
-        let engine = Engine::new(Arc::clone(&self.shared));
+        let cache = MaskCache::new(Arc::clone(&self.shared));
         Ok(CompiledGrammar(Arc::new(Inner {
             fixed_bytes: OnceLock::new(),
             grammar: grammar.clone(),
             names: match automaton.may_have_few_names() {
-                true => FurtherNames::default(),
-                false => FurtherNames { are_endless: OnceLock::from(true), ..FurtherNames::default() },
+                true => KeySupply::default(),
+                false => KeySupply { are_endless: OnceLock::from(true), ..KeySupply::default() },
             },
             automaton,
             vocabulary: Arc::clone(&self.vocabulary),
-            published: Arc::clone(engine.current()),
-            engine: Mutex::new(engine),
+            snapshot: Arc::clone(cache.current()),
+            cache: Mutex::new(cache),
         })))
     }
 }
@@ -106,19 +106,19 @@ struct Inner {
     /// Bytes of the grammar and of the automaton as it was made, once someone asks.
     fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
-    names: FurtherNames,
+    names: KeySupply,
     vocabulary: Arc<Vocabulary>,
-    published: Arc<ArcSwap<Published>>,
-    engine: Mutex<Engine>,
+    snapshot: Arc<ArcSwap<Snapshot>>,
+    cache: Mutex<MaskCache>,
 }
 
 /// Whether every beginning of a name of an object can become endlessly many names.
 #[derive(Debug, Default)]
-struct FurtherNames {
+struct KeySupply {
     /// Once it is known.
     are_endless: OnceLock<bool>,
     /// Until then, how far that was found out.
-    found_out: Mutex<Option<Box<EndlessNames>>>,
+    found_out: Mutex<Option<Box<KeyExhaustion>>>,
     /// Bytes of that.
     bytes: AtomicUsize,
 }
@@ -157,13 +157,13 @@ impl CompiledGrammar {
     }
 
     /// Whether it is known that every beginning of a name of an object can become endlessly many names.
-    pub(crate) fn names_are_endless(&self) -> bool {
+    pub(crate) fn keys_are_unbounded(&self) -> bool {
         self.0.names.are_endless.get() == Some(&true)
     }
 
     /// Goes on to find out whether that is so, unless another thread does.
-    pub(crate) fn look_at_names(&self) {
-        let FurtherNames { are_endless, found_out, bytes } = &self.0.names;
+    pub(crate) fn explore_key_supply(&self) {
+        let KeySupply { are_endless, found_out, bytes } = &self.0.names;
         if are_endless.get().is_none()
             && let Ok(mut found_out) = found_out.try_lock()
         {
@@ -178,23 +178,23 @@ impl CompiledGrammar {
 
     /// Sizes and counts.
     pub fn statistics(&self) -> Statistics {
-        let engine = self.engine();
+        let cache = self.cache();
         Statistics {
             states: self.0.automaton.state_count(),
-            configurations: engine.tables.configuration_count(),
-            masks_computed: engine.masks_computed,
-            resets: engine.generation(),
+            configurations: cache.tables.configuration_count(),
+            masks_computed: cache.masks_computed,
+            resets: cache.generation(),
             automaton_bytes: self.0.automaton.memory_usage(),
-            cache_bytes: engine.memory_usage(),
+            cache_bytes: cache.memory_usage(),
         }
     }
 
     /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
     pub fn memory_usage(&self) -> usize {
-        let Inner { fixed_bytes, automaton, grammar, published, names, .. } = &*self.0;
+        let Inner { fixed_bytes, automaton, grammar, snapshot, names, .. } = &*self.0;
         let fixed = fixed_bytes.get_or_init(|| automaton.bytes_ahead() + grammar.memory_usage());
         let names = names.bytes.load(Ordering::Relaxed);
-        fixed + automaton.later_bytes() + names + published.load().memory_usage()
+        fixed + automaton.deferred_bytes() + names + snapshot.load().memory_usage()
     }
 
     /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so
@@ -205,20 +205,20 @@ impl CompiledGrammar {
     }
 
     /// What has been made so far; no lock is taken.
-    pub(crate) fn published(&self) -> Guard<Arc<Published>> {
-        self.0.published.load()
+    pub(crate) fn snapshot(&self) -> Guard<Arc<Snapshot>> {
+        self.0.snapshot.load()
     }
 
     /// What makes more, one thread at a time, with the work of one mask.
-    pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
-        let mut engine = self.0.engine.lock().unwrap_or_else(|poisoned| {
+    pub(crate) fn cache(&self) -> MutexGuard<'_, MaskCache> {
+        let mut cache = self.0.cache.lock().unwrap_or_else(|poisoned| {
             // whoever panicked may have left the tables half made: make them anew
-            self.0.engine.clear_poison();
-            let mut engine = poisoned.into_inner();
-            engine.reset();
-            engine
+            self.0.cache.clear_poison();
+            let mut cache = poisoned.into_inner();
+            cache.reset();
+            cache
         });
-        engine.tables.work = Budget::of_mask(self.0.automaton.limits());
-        engine
+        cache.tables.work = Budget::of_mask(self.0.automaton.limits());
+        cache
     }
 }

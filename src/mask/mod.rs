@@ -28,6 +28,6 @@ mod token_mask;
 mod token_set;
 mod walk;
 
-pub(crate) use cache::mask_cache::{Engine, Located, NameEnds};
+pub(crate) use cache::mask_cache::{Located, MaskCache, NameEnds};
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
 pub use token_mask::TokenMask;

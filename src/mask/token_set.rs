@@ -15,11 +15,11 @@ const FEW: usize = 32;
 
 /// Zeros, as many words as a mask has, that are there once they are asked for.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct ScratchBits {
     words: Vec<u32>,
 }
 
-impl Marks {
+impl ScratchBits {
     /// The words; who marks something unmarks it.
     fn words(&mut self, width: usize) -> &mut [u32] {
         self.words.resize(width.div_ceil(32), 0);
@@ -33,30 +33,30 @@ impl Marks {
 
 /// Allowed tokens: those of some words without the removed ones, and those added.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Allowed {
+pub(super) struct TokenSet {
     words: Option<Arc<[u32]>>,
     removed: Vec<u32>,
     added: Vec<u32>,
 }
 
-impl Allowed {
+impl TokenSet {
     /// Begins with the tokens of shared words.
-    pub(super) fn of_words(words: Arc<[u32]>) -> Allowed {
-        Allowed { words: Some(words), removed: Vec::new(), added: Vec::new() }
+    pub(super) fn of_words(words: Arc<[u32]>) -> TokenSet {
+        TokenSet { words: Some(words), removed: Vec::new(), added: Vec::new() }
     }
 
     /// Begins with a list of tokens.
-    pub(super) fn of_ids(ids: &[u32]) -> Allowed {
-        Allowed { words: None, removed: Vec::new(), added: ids.to_vec() }
+    pub(super) fn of_ids(ids: &[u32]) -> TokenSet {
+        TokenSet { words: None, removed: Vec::new(), added: ids.to_vec() }
     }
 
     /// Whether there are words.
-    pub(super) fn is_wide(&self) -> bool {
+    pub(super) fn has_base(&self) -> bool {
         self.words.is_some()
     }
 
     /// Whether there are so many added ones that they had better be settled.
-    pub(super) fn are_many(&self) -> bool {
+    pub(super) fn is_large(&self) -> bool {
         self.added.len() > MANY
     }
 
@@ -84,7 +84,7 @@ impl Allowed {
     }
 
     /// Takes tokens out.
-    pub(super) fn remove(&mut self, ids: &[u32], width: usize, marks: &mut Marks) {
+    pub(super) fn remove(&mut self, ids: &[u32], width: usize, marks: &mut ScratchBits) {
         if ids.is_empty() {
             return;
         }
@@ -115,19 +115,19 @@ impl Allowed {
     }
 
     /// Adds all that another has.
-    pub(super) fn unite(&mut self, mut other: Allowed) {
+    pub(super) fn unite(&mut self, mut other: TokenSet) {
         if self.words.is_none() {
             std::mem::swap(self, &mut other);
         }
         match other.words.take() {
             None if self.added.is_empty() => self.added = other.added,
             None => self.added.extend_from_slice(&other.added),
-            Some(words) => self.unite_wide(Allowed { words: Some(words), ..other }),
+            Some(words) => self.unite_wide(TokenSet { words: Some(words), ..other }),
         }
     }
 
     /// Adds all that another has; both have words.
-    fn unite_wide(&mut self, mut other: Allowed) {
+    fn unite_wide(&mut self, mut other: TokenSet) {
         let (Some(own), Some(others)) = (&self.words, &other.words) else { return };
         let more = |a: &[u32], b: &[u32]| a.iter().zip(b).map(|(a, b)| (a & !b).count_ones()).sum::<u32>();
         let (fewer, rest) = (more(own, others), more(others, own));
@@ -135,7 +135,7 @@ impl Allowed {
             let (mut own, others) = (self.bits(own.len()), other.bits(others.len()));
             let own_words = Arc::make_mut(&mut own);
             own_words.iter_mut().zip(others.iter()).for_each(|(own, other)| *own |= other);
-            *self = Allowed::of_words(own);
+            *self = TokenSet::of_words(own);
             return;
         }
         if fewer < rest {
@@ -162,7 +162,7 @@ impl Allowed {
     }
 
     /// Makes what follows cheap to share: words of its own if it is near no others.
-    pub(super) fn settle(&mut self, width: usize) {
+    pub(super) fn compact(&mut self, width: usize) {
         let width_words = width.div_ceil(32);
         let many = match self.words {
             Some(_) => self.removed.len() + self.added.len() > NEAR,
@@ -176,14 +176,14 @@ impl Allowed {
                 self.removed.drain(..).for_each(|id| own[id as usize / 32] &= !(1 << (id % 32)));
                 self.added.drain(..).for_each(|id| own[id as usize / 32] |= 1 << (id % 32));
             }
-            None => *self = Allowed::of_words(self.bits(width_words)),
+            None => *self = TokenSet::of_words(self.bits(width_words)),
         }
     }
 
     /// The mask.
-    pub(super) fn finish(mut self, width: usize, marks: &mut Marks) -> TokenMask {
-        self.settle(width);
-        let Allowed { words, mut removed, mut added } = self;
+    pub(super) fn finish(mut self, width: usize, marks: &mut ScratchBits) -> TokenMask {
+        self.compact(width);
+        let TokenSet { words, mut removed, mut added } = self;
         if words.is_none() && added.len() <= FEW {
             added.sort_unstable();
             added.dedup();

@@ -1,7 +1,7 @@
 //! Why a text is rejected: where, and what was expected there, by rule and by label.
 
 use super::errors::show_byte;
-use super::{At, Matcher};
+use super::{Matcher, PathCx};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
@@ -114,7 +114,7 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn explain(&mut self, bytes: &[u8]) -> Result<Explanation> {
-        self.with_engine(|with, at| {
+        self.with_cache(|with, at| {
             let mut at = with.cursor(at);
             let mut fine = 0;
             for &byte in bytes {
@@ -127,10 +127,10 @@ impl Matcher {
                     open.insert(byte);
                 }
             }
-            let At { compiled, engine, path, .. } = with;
+            let PathCx { compiled, cache, path, .. } = with;
             let (automaton, at) = (compiled.automaton(), at.configuration);
             let mut expected: Vec<Expectation> = Vec::new();
-            for (state, wanted) in engine.tables.wanted_bytes(automaton, at) {
+            for (state, wanted) in cache.tables.wanted_bytes(automaton, at) {
                 let scope = automaton.scope(state);
                 let rule = compiled.grammar().rule(scope.rule).name.to_string();
                 let label = scope.label.map(|label| compiled.grammar().label(label).to_string());
@@ -149,7 +149,7 @@ impl Matcher {
                 found: bytes.get(fine).copied(),
                 tail,
                 viable: fine == bytes.len(),
-                may_end: engine.tables.is_accepting(at),
+                may_end: cache.tables.is_accepting(at),
                 expected,
             })
         })

@@ -21,12 +21,12 @@ impl Matcher {
         if self.path.has_ended() {
             return Ok(Vec::new());
         }
-        self.with_engine(|with, at| {
+        self.with_cache(|with, at| {
             let automaton = with.compiled.automaton();
             let mut at = with.cursor(at);
             let mut forced = Vec::new();
-            while !with.engine.tables.is_accepting(at.configuration) && forced.len() < MOST_FORCED {
-                let candidates = with.engine.tables.candidate_bytes(automaton, at.configuration);
+            while !with.cache.tables.is_accepting(at.configuration) && forced.len() < MOST_FORCED {
+                let candidates = with.cache.tables.candidate_bytes(automaton, at.configuration);
                 let mut only = None;
                 for byte in candidates.iter() {
                     let next = with.step(at, &forced, byte)?;
@@ -87,10 +87,10 @@ impl Matcher {
         if self.path.has_ended() {
             return Ok(ByteSet::EMPTY);
         }
-        self.with_engine(|with, at| {
+        self.with_cache(|with, at| {
             let mut allowed = ByteSet::EMPTY;
             let at = with.cursor(at);
-            for byte in with.engine.tables.candidate_bytes(with.compiled.automaton(), at.configuration).iter()
+            for byte in with.cache.tables.candidate_bytes(with.compiled.automaton(), at.configuration).iter()
             {
                 if with.step(at, &[], byte)?.is_some() {
                     allowed.insert(byte);

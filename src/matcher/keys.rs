@@ -1,6 +1,6 @@
 //! No object has a name twice: what that takes away from masks and texts.
 //!
-//! Configurations know nothing of the names that came; they are followed beside them ([`Place`]), and only from the first
+//! Configurations know nothing of the names that came; they are followed beside them ([`KeyState`]), and only from the first
 //! name on that a grammar does not list. Of a mask, then, those tokens are taken away that end a name which came: within a
 //! name they are found along the names that begin alike, of the tokens with a quote. Two things need a closer look, at each
 //! token with a quote: names of which there are few, as a beginning may leave none that did not come; and vocabularies with
@@ -8,13 +8,13 @@
 
 use super::path;
 use super::path::Path;
-use super::{At, Matcher};
+use super::{Matcher, PathCx};
 use crate::automaton::ConfigurationId;
-use crate::automaton::keys::tracker::{NameTables, Place};
+use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
-use crate::json::string::Decoder;
+use crate::json::string::JsonStringDecoder;
 use crate::mask::{CompiledGrammar, NameEnds, TokenMask};
-use crate::token_index::quote_tokens::Quoted;
+use crate::token_index::quote_tokens::QuoteTokens;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -23,24 +23,25 @@ const ROOM: usize = 1 << 20;
 const ROOM_PER_BYTE: usize = 1 << 10;
 
 /// Where the names are before the first byte of a text.
-pub(super) fn start(compiled: &CompiledGrammar) -> Place {
-    let from_the_start = compiled.automaton().has_names() && compiled.vocabulary().quoted().have_two_names;
-    if from_the_start { Place::START } else { Place::OUTSIDE }
+pub(super) fn start(compiled: &CompiledGrammar) -> KeyState {
+    let from_the_start =
+        compiled.automaton().has_names() && compiled.vocabulary().quote_tokens().has_two_key_tokens;
+    if from_the_start { KeyState::START } else { KeyState::OUTSIDE }
 }
 
 /// Whether each token with a quote needs a look.
 fn is_thorough(compiled: &CompiledGrammar) -> bool {
-    compiled.vocabulary().quoted().have_two_names || !compiled.names_are_endless()
+    compiled.vocabulary().quote_tokens().has_two_key_tokens || !compiled.keys_are_unbounded()
 }
 
 /// A configuration, and which names came.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
     pub(super) configuration: ConfigurationId,
-    pub(super) place: Place,
+    pub(super) place: KeyState,
 }
 
-impl At<'_> {
+impl PathCx<'_> {
     /// Where the path has come.
     pub(super) fn cursor(&self, configuration: ConfigurationId) -> Cursor {
         Cursor { configuration, place: self.path.place() }
@@ -49,7 +50,7 @@ impl At<'_> {
     /// The cursor after one more byte, which comes after the path and the bytes `since`, if a word goes on so.
     pub(super) fn step(&mut self, at: Cursor, since: &[u8], byte: u8) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
-        match self.engine.tables.step(automaton, at.configuration, byte)? {
+        match self.cache.tables.step(automaton, at.configuration, byte)? {
             ConfigurationId::DEAD => Ok(None),
             next => self.come_to(next, at, since, byte),
         }
@@ -63,11 +64,11 @@ impl At<'_> {
         since: &[u8],
         byte: u8,
     ) -> Result<Option<Cursor>> {
-        let named = self.engine.tables.successors().is_named(configuration);
+        let named = self.cache.tables.transitions().is_named(configuration);
         if at.place.is_outside() && !named {
             return Ok(Some(Cursor { configuration, ..at }));
         }
-        let quoted = self.compiled.vocabulary().quoted();
+        let quoted = self.compiled.vocabulary().quote_tokens();
         let before = since.iter().rev().copied().chain(self.path.backwards());
         let Some(place) = next_place(self.names, quoted, at.place, (before, byte, named)) else {
             return Ok(None);
@@ -79,8 +80,8 @@ impl At<'_> {
     /// Whether a name that is being read, if one is, may become one that did not come.
     fn is_open(&mut self, at: Cursor) -> Result<bool> {
         let name = at.place.in_name().filter(|&name| self.names.is_left(name));
-        let Some(name) = name.filter(|_| !self.compiled.names_are_endless()) else { return Ok(true) };
-        self.names.has_another(self.compiled.automaton(), &mut self.engine.tables, at.configuration, name)
+        let Some(name) = name.filter(|_| !self.compiled.keys_are_unbounded()) else { return Ok(true) };
+        self.names.has_another(self.compiled.automaton(), &mut self.cache.tables, at.configuration, name)
     }
 
     /// Accepts bytes as a step, if a word goes on so and no object gets a name twice, or will have to.
@@ -88,15 +89,15 @@ impl At<'_> {
         let automaton = self.compiled.automaton();
         let mut place = self.path.place();
         for (read, &byte) in bytes.iter().enumerate() {
-            configuration = self.engine.tables.step(automaton, configuration, byte)?;
+            configuration = self.cache.tables.step(automaton, configuration, byte)?;
             if configuration == ConfigurationId::DEAD {
                 return Ok(false);
             }
-            let named = self.engine.tables.successors().is_named(configuration);
+            let named = self.cache.tables.transitions().is_named(configuration);
             if place.is_outside() && !named {
                 continue;
             }
-            let quoted = self.compiled.vocabulary().quoted();
+            let quoted = self.compiled.vocabulary().quote_tokens();
             let before = bytes[..read].iter().rev().copied().chain(self.path.backwards());
             match next_place(self.names, quoted, place, (before, byte, named)) {
                 Some(next) => place = next,
@@ -106,23 +107,23 @@ impl At<'_> {
         if !self.is_open(Cursor { configuration, place })? {
             return Ok(false);
         }
-        self.path.push(bytes, self.engine.located(configuration), place);
+        self.path.push(bytes, self.cache.located(configuration), place);
         Ok(true)
     }
 
     /// Makes the sets of names again, without what was only looked at.
-    fn follow_again(&mut self) -> Result<()> {
+    fn rebuild_key_tracker(&mut self) -> Result<()> {
         let automaton = self.compiled.automaton();
-        let quoted = self.compiled.vocabulary().quoted();
-        let engine = &mut *self.engine;
-        let start = engine.start(automaton)?;
+        let quoted = self.compiled.vocabulary().quote_tokens();
+        let cache = &mut *self.cache;
+        let start = cache.start(automaton)?;
         let (mut at, mut place) = (start, self.path.outset());
         let (text, mut read) = (self.path.bytes(), 0);
-        let mut names = NameTables::default();
+        let mut names = KeyTracker::default();
         let mut path = self.path.rewritten(start, |_, bytes| {
             for &byte in bytes {
-                at = engine.step(automaton, at, byte)?;
-                let named = engine.tables.successors().is_named(engine.id(at)?);
+                at = cache.step(automaton, at, byte)?;
+                let named = cache.tables.transitions().is_named(cache.id(at)?);
                 let before = text[..read].iter().rev().copied();
                 place = next_place(&mut names, quoted, place, (before, byte, named)).unwrap_or(place);
                 read += 1;
@@ -135,10 +136,10 @@ impl At<'_> {
     }
 
     /// Tokens that end a name which came, or after which none is left that did not. Some may not be allowed anyway.
-    fn repeated(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
+    fn tokens_repeating_a_key(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
         let mut repeated = self.without_another(at)?;
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        let quoted = vocabulary.quoted();
+        let quoted = vocabulary.quote_tokens();
         let trie = &quoted.trie;
         let mut add = |node| repeated.extend(trie.subtree_tokens(node).iter().map(|token| token.get()));
         let mut read = Vec::new();
@@ -150,7 +151,10 @@ impl At<'_> {
             }
             for child in trie.steps(node) {
                 let may_begin = quoted.may_begin_name(child.node);
-                let name = at.place.in_name().filter(|name| child.byte == b'"' && name.0 == Decoder::Plain);
+                let name = at
+                    .place
+                    .in_name()
+                    .filter(|name| child.byte == b'"' && name.0 == JsonStringDecoder::Plain);
                 if let Some(name) = name.filter(|_| !may_begin) {
                     // what follows the name does not matter
                     if self.names.left_after(name, child.byte).is_none() {
@@ -159,7 +163,7 @@ impl At<'_> {
                     continue;
                 }
                 let automaton = self.compiled.automaton();
-                let next = self.engine.tables.step(automaton, at.configuration, child.byte)?;
+                let next = self.cache.tables.step(automaton, at.configuration, child.byte)?;
                 if next == ConfigurationId::DEAD {
                     continue;
                 }
@@ -181,7 +185,7 @@ impl At<'_> {
     /// The tokens that go on with a name so that it can only become one that came.
     fn without_another(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
         let mut without = FxHashSet::default();
-        if self.compiled.names_are_endless() {
+        if self.compiled.keys_are_unbounded() {
             return Ok(without);
         }
         let automaton = self.compiled.automaton();
@@ -191,11 +195,11 @@ impl At<'_> {
         while let Some((node, at, name)) = open.pop() {
             for child in trie.steps(node).iter().filter(|child| child.byte != b'"') {
                 let Some(name) = self.names.left_after(name, child.byte) else { continue };
-                let next = self.engine.tables.step(automaton, at, child.byte)?;
+                let next = self.cache.tables.step(automaton, at, child.byte)?;
                 if next == ConfigurationId::DEAD || !self.names.is_left(name) {
                     continue;
                 }
-                if !self.names.has_another(automaton, &mut self.engine.tables, next, name)? {
+                if !self.names.has_another(automaton, &mut self.cache.tables, next, name)? {
                     without.extend(trie.tokens(child.node).iter().map(|token| token.get()));
                 }
                 open.push((child.node, next, name));
@@ -207,11 +211,11 @@ impl At<'_> {
 
 /// The place after a byte; `before` has the bytes before it, last first.
 fn next_place(
-    names: &mut NameTables,
-    quoted: &Quoted,
-    place: Place,
+    names: &mut KeyTracker,
+    quoted: &QuoteTokens,
+    place: KeyState,
     (before, byte, named): (impl Iterator<Item = u8>, u8, bool),
-) -> Option<Place> {
+) -> Option<KeyState> {
     let is_common = |name: &[u8]| quoted.may_hold(name);
     match place.is_outside() && named {
         true => Some(names.enter(before, is_common)),
@@ -226,8 +230,8 @@ pub(super) fn place_after(
     path: &Path,
     bytes: &[u8],
     ends: &NameEnds,
-) -> Option<Place> {
-    let quoted = compiled.vocabulary().quoted();
+) -> Option<KeyState> {
+    let quoted = compiled.vocabulary().quote_tokens();
     let names = path.names();
     let mut names = path::lock(&names);
     let mut place = path.place();
@@ -236,34 +240,35 @@ pub(super) fn place_after(
         place = next_place(&mut names, quoted, place, (before, byte, ends.contains(&read)))?;
     }
     let is_left = place.in_name().is_some_and(|name| names.is_left(name));
-    (!is_left || compiled.names_are_endless()).then_some(place)
+    (!is_left || compiled.keys_are_unbounded()).then_some(place)
 }
 
 impl Matcher {
     /// A mask without the tokens that would give an object a name twice.
-    pub(super) fn without_repeated_names(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
+    pub(super) fn without_repeated_keys(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
         if self.path.place().is_outside() {
             return Ok(mask);
         }
         let size = path::lock(&self.path.names()).memory_usage();
         if size > ROOM + ROOM_PER_BYTE * self.path.byte_count() {
-            self.with_engine(|with, _| with.follow_again())?;
+            self.with_cache(|with, _| with.rebuild_key_tracker())?;
         }
-        self.compiled.look_at_names();
+        self.compiled.explore_key_supply();
         let place = self.path.place();
         let repeated = match is_thorough(&self.compiled) {
-            true => self.with_engine(|with, configuration| with.repeated(with.cursor(configuration)))?,
-            false => self.repeated(place),
+            true => self
+                .with_cache(|with, configuration| with.tokens_repeating_a_key(with.cursor(configuration)))?,
+            false => self.tokens_repeating_a_key(place),
         };
         Ok(if repeated.is_empty() { mask } else { Arc::new(mask.without(repeated)) })
     }
 
     /// Tokens that end a name which came.
-    fn repeated(&self, place: Place) -> FxHashSet<u32> {
+    fn tokens_repeating_a_key(&self, place: KeyState) -> FxHashSet<u32> {
         let names = self.path.names();
         let mut names = path::lock(&names);
         let vocabulary = self.compiled.vocabulary();
-        let quoted = vocabulary.quoted();
+        let quoted = vocabulary.quote_tokens();
         let mut repeated = FxHashSet::default();
         let name = place.in_name().filter(|&name| names.is_left(name));
         let mut open: Vec<_> = name.map(|name| (quoted.trie.root(), name)).into_iter().collect();

@@ -15,12 +15,12 @@ mod path;
 
 pub use explain::{Expectation, Explanation};
 
-use crate::automaton::keys::tracker::NameTables;
-use crate::automaton::{ConfigurationId, Successors};
+use crate::automaton::keys::tracker::KeyTracker;
+use crate::automaton::{ConfigurationId, Transitions};
 use crate::diagnostic::Place;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::mask::{CompiledGrammar, Engine, TokenMask};
+use crate::mask::{CompiledGrammar, MaskCache, TokenMask};
 use crate::vocabulary::TokenId;
 use path::Path;
 use std::sync::Arc;
@@ -33,11 +33,11 @@ pub struct Matcher {
 }
 
 /// What it takes to find out more about a path, under the engine's lock.
-struct At<'a> {
+struct PathCx<'a> {
     compiled: &'a CompiledGrammar,
-    engine: &'a mut Engine,
+    cache: &'a mut MaskCache,
     path: &'a mut Path,
-    names: &'a mut NameTables,
+    names: &'a mut KeyTracker,
 }
 
 impl CompiledGrammar {
@@ -90,9 +90,9 @@ impl Matcher {
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
         if !self.path.has_ended() && self.path.place().is_outside() {
-            let published = self.compiled.published();
-            let at = self.path.at_or_start(|| published.start());
-            if let Some(mask) = at.and_then(|at| published.mask(at)) {
+            let snapshot = self.compiled.snapshot();
+            let at = self.path.at_or_start(|| snapshot.start());
+            if let Some(mask) = at.and_then(|at| snapshot.mask(at)) {
                 return Ok(look(mask));
             }
         }
@@ -108,17 +108,17 @@ impl Matcher {
             let width = self.compiled.vocabulary().width();
             return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
         }
-        let published = self.compiled.published();
-        let at = self.path.at_or_start(|| published.start());
-        let known = at.and_then(|at| published.mask(at).map(Arc::clone));
-        drop(published);
+        let snapshot = self.compiled.snapshot();
+        let at = self.path.at_or_start(|| snapshot.start());
+        let known = at.and_then(|at| snapshot.mask(at).map(Arc::clone));
+        drop(snapshot);
         let mask = match known {
             Some(mask) => mask,
-            None => self.with_engine(|At { compiled, engine, .. }, configuration| {
-                engine.mask(compiled.automaton(), compiled.vocabulary(), configuration)
+            None => self.with_cache(|PathCx { compiled, cache, .. }, configuration| {
+                cache.mask(compiled.automaton(), compiled.vocabulary(), configuration)
             })?,
         };
-        self.without_repeated_names(mask)
+        self.without_repeated_keys(mask)
     }
 
     /// Accepts a token: ordinary ones by their bytes, end-of-sequence ones where the text is a word.
@@ -164,7 +164,7 @@ impl Matcher {
             return Err(errors::after_end(self.byte_count()));
         }
         if accept_known(&self.compiled, &mut self.path, bytes)
-            || self.with_engine(|with, at| with.accept(at, bytes))?
+            || self.with_cache(|with, at| with.accept(at, bytes))?
         {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn is_accepting(&mut self) -> Result<bool> {
-        self.ask(Successors::is_accepting)
+        self.ask(Transitions::is_accepting)
     }
 
     /// Whether the text has ended, or is a word that nothing can be added to.
@@ -207,47 +207,47 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn is_finished(&mut self) -> Result<bool> {
-        Ok(self.path.has_ended() || self.ask(Successors::is_final)?)
+        Ok(self.path.has_ended() || self.ask(Transitions::is_final)?)
     }
 
-    fn ask(&mut self, ask: impl Fn(&Successors, ConfigurationId) -> bool) -> Result<bool> {
-        let published = self.compiled.published();
-        let at = self.path.at_or_start(|| published.start());
-        match at.and_then(|at| published.ask(at, &ask)) {
+    fn ask(&mut self, ask: impl Fn(&Transitions, ConfigurationId) -> bool) -> Result<bool> {
+        let snapshot = self.compiled.snapshot();
+        let at = self.path.at_or_start(|| snapshot.start());
+        match at.and_then(|at| snapshot.ask(at, &ask)) {
             Some(answer) => Ok(answer),
-            None => self.with_engine(|with, at| Ok(ask(with.engine.tables.successors(), at))),
+            None => self.with_cache(|with, at| Ok(ask(with.cache.tables.transitions(), at))),
         }
     }
 
     /// Runs `work` on the current configuration, under the engine's lock. Where the tables are full they are dropped, the
     /// walk is found again, and the work is done once more with all the room there is: what it changes must be its last
     /// act.
-    fn with_engine<R>(
+    fn with_cache<R>(
         &mut self,
-        mut work: impl FnMut(&mut At<'_>, ConfigurationId) -> Result<R>,
+        mut work: impl FnMut(&mut PathCx<'_>, ConfigurationId) -> Result<R>,
     ) -> Result<R> {
         let (compiled, path) = (&self.compiled, &mut self.path);
-        let mut engine = compiled.engine();
+        let mut cache = compiled.cache();
         let names = path.names();
         let mut names = path::lock(&names);
-        if engine.memory_usage() > compiled.automaton().cache_bytes() {
-            engine.reset();
+        if cache.memory_usage() > compiled.automaton().cache_bytes() {
+            cache.reset();
         }
-        let generation = engine.generation();
-        let fresh = engine.tables.configuration_count() <= 1;
-        let mut attempt = |engine: &mut Engine| {
-            let at = path.find(compiled.automaton(), engine)?;
-            let at = engine.id(at)?;
-            work(&mut At { compiled, engine, path, names: &mut names }, at)
+        let generation = cache.generation();
+        let fresh = cache.tables.configuration_count() <= 1;
+        let mut attempt = |cache: &mut MaskCache| {
+            let at = path.find(compiled.automaton(), cache)?;
+            let at = cache.id(at)?;
+            work(&mut PathCx { compiled, cache, path, names: &mut names }, at)
         };
-        let mut result = attempt(&mut engine);
+        let mut result = attempt(&mut cache);
         if !fresh && result.as_ref().is_err_and(|error| Limits::is_exceeded(error, "cache_bytes")) {
-            if engine.generation() == generation {
-                engine.reset();
+            if cache.generation() == generation {
+                cache.reset();
             }
-            result = attempt(&mut engine);
+            result = attempt(&mut cache);
         }
-        engine.publish_size();
+        cache.publish_size();
         result.map_err(|error| error.or_at(&Place::Byte(path.byte_count())))
     }
 }
@@ -258,9 +258,9 @@ fn accept_known(compiled: &CompiledGrammar, path: &mut Path, bytes: &[u8]) -> bo
     if path.has_ended() {
         return false;
     }
-    let published = compiled.published();
-    let at = path.at_or_start(|| published.start());
-    let known = at.and_then(|at| published.run(compiled.automaton(), at, bytes));
+    let snapshot = compiled.snapshot();
+    let at = path.at_or_start(|| snapshot.start());
+    let known = at.and_then(|at| snapshot.run(compiled.automaton(), at, bytes));
     let Some((end, names)) = known.filter(|(end, _)| !end.is_dead()) else { return false };
     let place = path.place();
     let place = match place.is_outside() && names.is_empty() {

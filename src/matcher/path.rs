@@ -4,9 +4,9 @@
 //! that a fork copies one chunk at most, however long the text is.
 
 use crate::automaton::Automaton;
-use crate::automaton::keys::tracker::{NameTables, Place};
+use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
-use crate::mask::{Engine, Located};
+use crate::mask::{Located, MaskCache};
 use crate::work::Budget;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,11 +22,11 @@ pub(super) struct Path {
     /// The configuration before the first byte; none before the first use.
     start: Option<Located>,
     /// The names that came before the first byte.
-    outset: Place,
+    outset: KeyState,
     /// The last chunk. It is empty where no step was accepted, or where the one before it has just become full.
     last: Chunk,
     /// The sets of names that the places of the steps are of. Forks share them: they only grow.
-    names: Arc<Mutex<NameTables>>,
+    names: Arc<Mutex<KeyTracker>>,
 }
 
 /// An accepted token or byte string.
@@ -37,7 +37,7 @@ struct Step {
     /// The configuration after it.
     at: Located,
     /// Which names of objects came.
-    place: Place,
+    place: KeyState,
     /// Whether it is an end-of-sequence token.
     is_end: bool,
 }
@@ -88,12 +88,12 @@ impl Chunk {
 }
 
 impl Path {
-    pub(super) fn new(outset: Place) -> Path {
+    pub(super) fn new(outset: KeyState) -> Path {
         Path { start: None, outset, last: Chunk::default(), names: Arc::default() }
     }
 
     /// Which names came before the first byte.
-    pub(super) fn outset(&self) -> Place {
+    pub(super) fn outset(&self) -> KeyState {
         self.outset
     }
 
@@ -107,7 +107,7 @@ impl Path {
     }
 
     /// Adds a step.
-    pub(super) fn push(&mut self, bytes: &[u8], at: Located, place: Place) {
+    pub(super) fn push(&mut self, bytes: &[u8], at: Located, place: KeyState) {
         self.last.bytes.extend_from_slice(bytes);
         self.push_step(at, place, false);
     }
@@ -117,7 +117,7 @@ impl Path {
         self.push_step(at, self.place(), true);
     }
 
-    fn push_step(&mut self, at: Located, place: Place, is_end: bool) {
+    fn push_step(&mut self, at: Located, place: KeyState, is_end: bool) {
         let end = self.byte_count();
         self.last.steps.push(Step { end, at, place, is_end });
         if self.last.is_full() {
@@ -154,7 +154,7 @@ impl Path {
 
     /// Which names of objects came.
     #[inline]
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> KeyState {
         self.last_step().map_or(self.outset, |step| step.place)
     }
 
@@ -175,29 +175,29 @@ impl Path {
 
     /// The configuration in the engine's tables. Where they are of another generation than the steps, all steps are made
     /// again along the bytes.
-    pub(super) fn find(&mut self, automaton: &Automaton, engine: &mut Engine) -> Result<Located> {
-        match self.at().filter(|at| engine.has(*at)) {
+    pub(super) fn find(&mut self, automaton: &Automaton, cache: &mut MaskCache) -> Result<Located> {
+        match self.at().filter(|at| cache.has(*at)) {
             Some(at) => Ok(at),
-            None => self.find_again(automaton, engine),
+            None => self.find_again(automaton, cache),
         }
     }
 
     #[cold]
-    fn find_again(&mut self, automaton: &Automaton, engine: &mut Engine) -> Result<Located> {
+    fn find_again(&mut self, automaton: &Automaton, cache: &mut MaskCache) -> Result<Located> {
         // each step was made within the work of its own
-        let work = std::mem::replace(&mut engine.tables.work, Budget::unbounded());
-        let found = self.made_again(automaton, engine);
-        engine.tables.work = work;
+        let work = std::mem::replace(&mut cache.tables.work, Budget::unbounded());
+        let found = self.made_again(automaton, cache);
+        cache.tables.work = work;
         let (path, at) = found?;
         *self = path;
         Ok(at)
     }
 
-    fn made_again(&self, automaton: &Automaton, engine: &mut Engine) -> Result<(Path, Located)> {
-        let start = engine.start(automaton)?;
+    fn made_again(&self, automaton: &Automaton, cache: &mut MaskCache) -> Result<(Path, Located)> {
+        let start = cache.start(automaton)?;
         let mut at = start;
         let path = self.rewritten(start, |place, bytes| {
-            at = bytes.iter().try_fold(at, |at, &byte| engine.step(automaton, at, byte))?;
+            at = bytes.iter().try_fold(at, |at, &byte| cache.step(automaton, at, byte))?;
             Ok((at, place))
         })?;
         Ok((path, at))
@@ -208,7 +208,7 @@ impl Path {
     pub(super) fn rewritten(
         &self,
         start: Located,
-        mut rewrite: impl FnMut(Place, &[u8]) -> Result<(Located, Place)>,
+        mut rewrite: impl FnMut(KeyState, &[u8]) -> Result<(Located, KeyState)>,
     ) -> Result<Path> {
         let mut path = Path { start: Some(start), names: Arc::clone(&self.names), ..Path::new(self.outset) };
         for chunk in self.chunks() {
@@ -244,18 +244,18 @@ impl Path {
     }
 
     /// The sets of names.
-    pub(super) fn names(&self) -> Arc<Mutex<NameTables>> {
+    pub(super) fn names(&self) -> Arc<Mutex<KeyTracker>> {
         Arc::clone(&self.names)
     }
 
     /// Replaces the sets of names, which are then not those of forks any more.
-    pub(super) fn set_names(&mut self, names: NameTables) {
+    pub(super) fn set_names(&mut self, names: KeyTracker) {
         self.names = Arc::new(Mutex::new(names));
     }
 }
 
 /// Locks sets of names. Each change of them is whole or not begun, so whoever panicked has left them usable.
-pub(super) fn lock(names: &Mutex<NameTables>) -> MutexGuard<'_, NameTables> {
+pub(super) fn lock(names: &Mutex<KeyTracker>) -> MutexGuard<'_, KeyTracker> {
     names.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     fn grown(path: &mut Path, steps: std::ops::Range<usize>) {
-        steps.for_each(|step| path.push(step.to_string().as_bytes(), Located::DEAD, Place::OUTSIDE));
+        steps.for_each(|step| path.push(step.to_string().as_bytes(), Located::DEAD, KeyState::OUTSIDE));
     }
 
     fn text(steps: impl Iterator<Item = usize>) -> Vec<u8> {
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn forks_share_what_came_before_and_steps_are_taken_back_across_chunks() {
-        let mut path = Path::new(Place::OUTSIDE);
+        let mut path = Path::new(KeyState::OUTSIDE);
         grown(&mut path, 0..1000);
         for back in [0, 1, 39, 40, 41, 63, 64, 65, 500, 1000] {
             let mut fork = path.clone();
@@ -289,8 +289,8 @@ mod tests {
 
     #[test]
     fn a_long_path_is_dropped_without_deep_recursion() {
-        let mut path = Path::new(Place::OUTSIDE);
-        (0..2_000_000).for_each(|_| path.push(b"", Located::DEAD, Place::OUTSIDE));
+        let mut path = Path::new(KeyState::OUTSIDE);
+        (0..2_000_000).for_each(|_| path.push(b"", Located::DEAD, KeyState::OUTSIDE));
         let fork = path.clone();
         drop(path);
         assert_eq!(fork.step_count(), 2_000_000);

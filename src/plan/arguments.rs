@@ -1,6 +1,6 @@
 //! Arguments of steps, checked against the schemas of their actions.
 
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::{Automaton, Cache, ConfigurationId};
 use crate::error::Result;
 use crate::syntax::automaton_spec::Spec;
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ impl ArgumentChecker {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(Automaton::new(arguments.compact(), spec.limits())?),
         };
-        let mut tables = Tables::new();
+        let mut tables = Cache::new();
         let mut at = tables.start(automaton)?;
         for (place, &byte) in text.as_bytes().iter().enumerate() {
             at = tables.step(automaton, at, byte)?;

@@ -2,7 +2,7 @@
 
 use super::errors;
 use super::registers::Registers;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::{Automaton, Cache, ConfigurationId};
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Codes, Spec};
 use crate::transitions::{Indexed, Transition, TransitionSystem};
@@ -50,7 +50,7 @@ pub(super) struct States {
     pub(super) codes: Codes,
     pub(super) registers: Registers,
     automaton: Automaton,
-    tables: Tables,
+    tables: Cache,
     states: Vec<State>,
     ids: FxHashMap<(ConfigurationId, u32), u32>,
     edges: Vec<Edge>,
@@ -65,7 +65,7 @@ impl States {
             codes,
             registers,
             automaton,
-            tables: Tables::new(),
+            tables: Cache::new(),
             states: Vec::new(),
             ids: FxHashMap::default(),
             edges: Vec::new(),

@@ -6,7 +6,7 @@ use regex_syntax::utf8::{Utf8Range, Utf8Sequence, Utf8Sequences};
 use std::sync::LazyLock;
 
 /// A kind; there are fewer than 64.
-pub(crate) type Kind = u8;
+pub(crate) type CharKind = u8;
 
 /// No kind: control characters, quotes and backslashes.
 const NONE: u8 = u8::MAX;
@@ -39,7 +39,7 @@ const BEYOND_ASCII: usize = SOME.len() + 1;
 
 /// The characters of each kind, as they are spelled in UTF-8.
 pub(crate) static SPELLED: LazyLock<Vec<Vec<Utf8Sequence>>> = LazyLock::new(|| {
-    let ascii = |kind: Kind| {
+    let ascii = |kind: CharKind| {
         let of_kind = |byte: &u8| kind_of(*byte) == Some(kind);
         let sequence = |byte| Utf8Sequence::One(Utf8Range { start: byte, end: byte });
         (0..0x80).filter(of_kind).map(sequence).collect()
@@ -92,14 +92,14 @@ const OF_AND_COUNT: ([u8; 128], u8) = {
 const OF: [u8; 128] = OF_AND_COUNT.0;
 
 /// The first of the kinds beyond ASCII.
-const BEYOND: Kind = OF_AND_COUNT.1;
+const BEYOND: CharKind = OF_AND_COUNT.1;
 
 /// The kind of a character that is only begun, as far as it may be of more than one.
-const ANY_BEYOND: Kind = BEYOND + BEYOND_ASCII as Kind;
+const ANY_BEYOND: CharKind = BEYOND + BEYOND_ASCII as CharKind;
 
 /// The kind of an ASCII character.
 #[inline]
-pub(crate) const fn kind_of(byte: u8) -> Option<Kind> {
+pub(crate) const fn kind_of(byte: u8) -> Option<CharKind> {
     if !byte.is_ascii() {
         return None;
     }
@@ -110,16 +110,16 @@ pub(crate) const fn kind_of(byte: u8) -> Option<Kind> {
 }
 
 /// The kind of a character.
-pub(crate) fn kind_of_char(c: char) -> Option<Kind> {
+pub(crate) fn kind_of_char(c: char) -> Option<CharKind> {
     if let Some(byte) = u8::try_from(c).ok().filter(u8::is_ascii) {
         return kind_of(byte);
     }
     let is_in = |ranges: &Characters| ranges.iter().any(|&(low, high)| (low..=high).contains(&c));
-    Some(BEYOND + SOME.iter().position(is_in).unwrap_or(SOME.len()) as Kind)
+    Some(BEYOND + SOME.iter().position(is_in).unwrap_or(SOME.len()) as CharKind)
 }
 
 /// The kind of a character beyond ASCII that begins with some bytes.
-pub(crate) fn kind_of_begun(bytes: &[u8]) -> Kind {
+pub(crate) fn kind_of_begun(bytes: &[u8]) -> CharKind {
     let begins = |sequence: &Utf8Sequence| {
         sequence.len() > bytes.len()
             && sequence.as_slice().iter().zip(bytes).all(|(range, &byte)| range.matches(byte))
@@ -134,71 +134,71 @@ pub(crate) fn kind_of_begun(bytes: &[u8]) -> Kind {
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Kinds(u64);
+pub(crate) struct CharKinds(u64);
 
-impl Kinds {
+impl CharKinds {
     /// All kinds.
-    pub(crate) const ALL: Kinds = Kinds((1 << (ANY_BEYOND + 1)) - 1);
+    pub(crate) const ALL: CharKinds = CharKinds((1 << (ANY_BEYOND + 1)) - 1);
 
     /// Those of the ASCII characters.
-    pub(crate) const ASCII: Kinds = Kinds((1 << BEYOND) - 1);
+    pub(crate) const ASCII: CharKinds = CharKinds((1 << BEYOND) - 1);
 
     /// Those of characters that are only begun.
-    const ANY_BEYOND: Kinds = Kinds(1 << ANY_BEYOND);
+    const ANY_BEYOND: CharKinds = CharKinds(1 << ANY_BEYOND);
 
     /// Those of the characters beyond ASCII.
-    const BEYOND: Kinds = Kinds(Kinds::ALL.0 & !((1 << BEYOND) - 1));
+    const BEYOND: CharKinds = CharKinds(CharKinds::ALL.0 & !((1 << BEYOND) - 1));
 
     /// The kinds that some of the bytes may begin.
-    pub(crate) fn of_bytes(bytes: impl Iterator<Item = u8>) -> Kinds {
-        let of = |byte| if byte < 0x80 { kind_of(byte).map(Kinds::of) } else { Some(Kinds::BEYOND) };
-        Kinds(bytes.filter_map(of).fold(0, |all, kinds| all | kinds.0))
+    pub(crate) fn of_bytes(bytes: impl Iterator<Item = u8>) -> CharKinds {
+        let of = |byte| if byte < 0x80 { kind_of(byte).map(CharKinds::of) } else { Some(CharKinds::BEYOND) };
+        CharKinds(bytes.filter_map(of).fold(0, |all, kinds| all | kinds.0))
     }
 
     /// Those of groups; with the characters of all kinds beyond ASCII, those that are only begun as well.
-    pub(crate) fn of_groups(groups: u64) -> Kinds {
-        let begun = if groups & Kinds::BEYOND.0 != 0 { Kinds::ANY_BEYOND.0 } else { 0 };
-        Kinds(groups | begun)
+    pub(crate) fn of_groups(groups: u64) -> CharKinds {
+        let begun = if groups & CharKinds::BEYOND.0 != 0 { CharKinds::ANY_BEYOND.0 } else { 0 };
+        CharKinds(groups | begun)
     }
 
-    /// These kinds, as [`of_groups`](Kinds::of_groups) takes them.
+    /// These kinds, as [`of_groups`](CharKinds::of_groups) takes them.
     pub(crate) fn groups(self) -> u64 {
         self.0
     }
 
     /// One kind.
     #[inline]
-    pub(crate) fn of(kind: Kind) -> Kinds {
-        Kinds(1 << kind)
+    pub(crate) fn of(kind: CharKind) -> CharKinds {
+        CharKinds(1 << kind)
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, other: Kinds) {
+    pub(crate) fn add(&mut self, other: CharKinds) {
         self.0 |= other.0;
     }
 
     #[inline]
-    pub(crate) fn meets(self, other: Kinds) -> bool {
+    pub(crate) fn intersects(self, other: CharKinds) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Those that either set has.
-    pub(crate) fn and(self, other: Kinds) -> Kinds {
-        Kinds(self.0 | other.0)
+    pub(crate) fn union(self, other: CharKinds) -> CharKinds {
+        CharKinds(self.0 | other.0)
     }
 
     /// Those that both sets have.
-    pub(crate) fn common(self, other: Kinds) -> Kinds {
-        Kinds(self.0 & other.0)
+    pub(crate) fn intersection(self, other: CharKinds) -> CharKinds {
+        CharKinds(self.0 & other.0)
     }
 
     /// Those that another set has not.
-    pub(crate) fn without(self, other: Kinds) -> Kinds {
-        Kinds(self.0 & !other.0)
+    pub(crate) fn difference(self, other: CharKinds) -> CharKinds {
+        CharKinds(self.0 & !other.0)
     }
 
     #[inline]
-    pub(crate) fn are_in(self, other: Kinds) -> bool {
+    pub(crate) fn is_subset(self, other: CharKinds) -> bool {
         self.0 & !other.0 == 0
     }
 }
@@ -213,8 +213,8 @@ mod tests {
             let mut buffer = [0; 4];
             let bytes = c.encode_utf8(&mut buffer).as_bytes();
             let spells =
-                |kind: &Kind| SPELLED[usize::from(*kind)].iter().any(|sequence| sequence.matches(bytes));
-            let of: Vec<Kind> = (0..ANY_BEYOND).filter(spells).collect();
+                |kind: &CharKind| SPELLED[usize::from(*kind)].iter().any(|sequence| sequence.matches(bytes));
+            let of: Vec<CharKind> = (0..ANY_BEYOND).filter(spells).collect();
             assert_eq!(of, Vec::from_iter(kind_of_char(c)), "{c:?}");
             // one that is begun is either of its kind or of an unknown one
             for end in 1..bytes.len() {

@@ -4,8 +4,8 @@
 //! in kinds of characters, Llama 3.1's 123,177 of them make a trie of some 15,000 nodes: where a pattern does not tell
 //! apart characters of a kind, a walk over these takes the place of one over all.
 
-use super::alphabet::{Kind, Kinds, kind_of_begun, kind_of_char};
-use super::subtree_summary::Subtree;
+use super::alphabet::{CharKind, CharKinds, kind_of_begun, kind_of_char};
+use super::subtree_summary::SubtreeSummary;
 use crate::vocabulary::trie::{TokenTrie, sort_key};
 use crate::vocabulary::{TokenId, Vocabulary};
 
@@ -14,16 +14,16 @@ const BEGUN: u8 = 64;
 
 /// Tokens by the kinds of their characters.
 #[derive(Debug)]
-pub(crate) struct ByKind {
+pub(crate) struct ClassTrie {
     /// Of the spellings; where a spelling is that of several tokens, these are in the order of their bytes.
     pub(crate) trie: TokenTrie,
     /// Per node: what is below it.
-    below: Box<[Subtree]>,
+    below: Box<[SubtreeSummary]>,
 }
 
 /// The kind of a byte of a spelling.
 #[inline]
-pub(crate) fn kind(byte: u8) -> Kind {
+pub(crate) fn kind(byte: u8) -> CharKind {
     byte % BEGUN
 }
 
@@ -41,9 +41,9 @@ fn spell(bytes: &[u8], spelling: &mut Vec<u8>) -> bool {
     true
 }
 
-impl ByKind {
+impl ClassTrie {
     /// The trie of some tokens, each of which is characters and at most one that is begun at its end.
-    pub(crate) fn new(tokens: impl Iterator<Item = TokenId>, vocabulary: &Vocabulary) -> ByKind {
+    pub(crate) fn new(tokens: impl Iterator<Item = TokenId>, vocabulary: &Vocabulary) -> ClassTrie {
         let (mut spellings, mut spelled) = (Vec::new(), Vec::new());
         for token in tokens {
             let (start, bytes) = (spellings.len(), vocabulary.bytes(token).unwrap_or_default());
@@ -63,20 +63,20 @@ impl ByKind {
         let sorted: Vec<(&[u8], TokenId)> =
             spelled.into_iter().map(|(_, spelling, _, token)| (&spellings[spelling], token)).collect();
         let trie = TokenTrie::from_sorted(&sorted);
-        let mut below = vec![Subtree::default(); trie.node_count()];
+        let mut below = vec![SubtreeSummary::default(); trie.node_count()];
         // children have higher numbers than their parents
         for node in (0..trie.node_count() as u32).rev() {
             for step in trie.steps(node) {
                 let of_child = below[step.node as usize];
-                below[node as usize].add(Kinds::of(kind(step.byte)), of_child);
+                below[node as usize].add(CharKinds::of(kind(step.byte)), of_child);
             }
         }
-        ByKind { trie, below: below.into() }
+        ClassTrie { trie, below: below.into() }
     }
 
     /// What is below a node.
     #[inline]
-    pub(crate) fn below(&self, node: u32) -> Subtree {
+    pub(crate) fn below(&self, node: u32) -> SubtreeSummary {
         self.below[node as usize]
     }
 

@@ -7,14 +7,14 @@
 //! - *rests*: for the tokens that begin in the loop and leave it, what is left of them after their longest
 //!   prefix inside, as a trie. Many tokens share a rest: of Llama 3.1's 128,000 tokens 123,177 are inside the
 //!   JSON string loop, and the rests of those that leave it make a trie of some thousand nodes;
-//! - the same by the number of characters ([`Counted`]), for loops whose rounds are counted (`maxLength`).
+//! - the same by the number of characters ([`ByLength`]), for loops whose rounds are counted (`maxLength`).
 //!
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
 
 use super::alphabet::kind_of;
-use super::class_trie::ByKind;
-use super::subtree_summary::Subtrees;
+use super::class_trie::ClassTrie;
+use super::subtree_summary::SubtreeSummaries;
 use crate::vocabulary::trie::TokenTrie;
 use crate::vocabulary::{TokenId, Vocabulary};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) const STATES: usize = 8;
 
 /// Tokens of more characters than this are not precomputed by their number.
-pub(crate) const COUNTED: usize = 24;
+pub(crate) const MAX_CHARS: usize = 24;
 
 /// Bytes from `low` to `high` lead from one state of a loop to another.
 #[derive(Clone, Copy, Debug)]
@@ -123,9 +123,9 @@ const _: () = {
 pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
     /// The larger subtrees of the trie of all tokens.
-    pub(crate) subtrees: Subtrees,
+    pub(crate) subtrees: SubtreeSummaries,
     /// The tokens inside JSON strings.
-    pub(crate) by_kind: ByKind,
+    pub(crate) class_trie: ClassTrie,
     /// Short and long tokens, the longest bounds first.
     pub(crate) lengths: Vec<Lengths>,
     tries: Vec<TokenTrie>,
@@ -164,28 +164,28 @@ pub(crate) struct LoopLanguage {
     pub(crate) transitions: Vec<Transition>,
     pub(crate) probe: u8,
     /// Whether a byte begins a character of the loop.
-    pub(crate) begins: [bool; 256],
+    pub(crate) first_bytes: [bool; 256],
     /// The tokens that stay inside, as bits.
-    pub(crate) inside: Arc<[u32]>,
+    pub(crate) accepted: Arc<[u32]>,
     /// Of a loop that few tokens begin in and whose characters have one byte: the nodes of the trie of all tokens that
     /// follow a node inside.
     pub(crate) places: Option<Vec<u32>>,
     /// Per state: the rests of the tokens that leave the loop there, if there are any.
-    pub(crate) rests: Rests,
+    pub(crate) suffixes: Suffixes,
     /// The tokens that leave the loop, whole, by the [group](leaving_group) of the byte that they leave it with.
-    pub(crate) leaving: [Option<TrieId>; LEAVING],
+    pub(crate) escaping: [Option<TrieId>; ESCAPES],
     /// Nothing for loops that grammars do not count.
-    pub(crate) counted: Option<Counted>,
+    pub(crate) by_length: Option<ByLength>,
 }
 
 /// Per state: rests of tokens.
-pub(crate) type Rests = Vec<Option<TrieId>>;
+pub(crate) type Suffixes = Vec<Option<TrieId>>;
 
 /// Groups of tokens that leave a loop, by the byte that they leave it with.
-pub(crate) const LEAVING: usize = 3;
+pub(crate) const ESCAPES: usize = 3;
 
 /// The group of a byte: quotes, backslashes, all others.
-pub(crate) fn leaving_group(byte: u8) -> usize {
+pub(crate) fn escape_group(byte: u8) -> usize {
     match byte {
         b'"' => 0,
         b'\\' => 1,
@@ -195,21 +195,21 @@ pub(crate) fn leaving_group(byte: u8) -> usize {
 
 /// The tokens that begin in a loop, by the number of their characters in it.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct ByLength {
     /// The tokens inside of `n` characters, one that is only begun included, are
-    /// `inside[starts[n]..starts[n + 1]]`; `n` is at most [`COUNTED`].
-    pub(crate) inside: Vec<u32>,
+    /// `inside[starts[n]..starts[n + 1]]`; `n` is at most [`MAX_CHARS`].
+    pub(crate) accepted: Vec<u32>,
     pub(crate) starts: Vec<usize>,
     /// All of them as bits.
     pub(crate) words: Arc<[u32]>,
     /// By the number of whole characters before they leave: the rests of tokens.
-    pub(crate) rests: Vec<Rests>,
+    pub(crate) suffixes: Vec<Suffixes>,
     /// The tokens of more characters, whole.
     pub(crate) longer: Option<TrieId>,
 }
 
 /// A token that begins in a loop.
-struct Run<'v> {
+struct LoopPrefix<'v> {
     token: TokenId,
     bytes: &'v [u8],
     /// Whole characters, and the state after the last byte inside.
@@ -227,11 +227,14 @@ impl Loops {
             .iter()
             .map(|definition| LoopLanguage::new(definition, vocabulary, &mut tries))
             .collect();
-        let inside = &languages[STRING].inside;
-        let in_strings = |token: &TokenId| inside[token.index() / 32] >> (token.index() % 32) & 1 == 1;
+        let accepted = &languages[STRING].accepted;
+        let in_strings = |token: &TokenId| accepted[token.index() / 32] >> (token.index() % 32) & 1 == 1;
         Loops {
-            subtrees: Subtrees::new(vocabulary.trie()),
-            by_kind: ByKind::new(vocabulary.tokens().map(|(token, _)| token).filter(in_strings), vocabulary),
+            subtrees: SubtreeSummaries::new(vocabulary.trie()),
+            class_trie: ClassTrie::new(
+                vocabulary.tokens().map(|(token, _)| token).filter(in_strings),
+                vocabulary,
+            ),
             lengths: SHORT.iter().filter_map(|&bytes| lengths(bytes, vocabulary, &mut tries)).collect(),
             languages,
             tries,
@@ -251,7 +254,7 @@ impl Loops {
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()
-            + self.by_kind.memory_usage()
+            + self.class_trie.memory_usage()
             + self.languages.iter().map(LoopLanguage::memory_usage).sum::<usize>()
             + self.lengths.iter().map(|lengths| lengths.short.len() * 4).sum::<usize>()
             + self.tries.iter().map(TokenTrie::memory_usage).sum::<usize>()
@@ -262,9 +265,10 @@ impl LoopLanguage {
     fn new(definition: &Definition, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> LoopLanguage {
         let transitions = definition.transitions();
         let next = table(&transitions);
-        let runs: Vec<Run<'_>> =
-            vocabulary.tokens().filter_map(|(token, bytes)| Run::new(&next, token, bytes)).collect();
-        let inside: Vec<u32> = runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
+        let runs: Vec<LoopPrefix<'_>> =
+            vocabulary.tokens().filter_map(|(token, bytes)| LoopPrefix::new(&next, token, bytes)).collect();
+        let accepted: Vec<u32> =
+            runs.iter().filter(|run| run.is_inside()).map(|run| run.token.get()).collect();
         let words = vocabulary.mask_words();
         let is_short = definition.is_short();
         LoopLanguage {
@@ -272,19 +276,19 @@ impl LoopLanguage {
             beyond: definition.beyond,
             transitions,
             probe: definition.probe,
-            begins: std::array::from_fn(|byte| next[0][byte].is_some()),
-            inside: bits(&inside, words).into(),
+            first_bytes: std::array::from_fn(|byte| next[0][byte].is_some()),
+            accepted: bits(&accepted, words).into(),
             places: is_short.then(|| places(&next[0], vocabulary.trie())),
-            rests: rests(runs.iter(), tries),
-            leaving: leaving(&runs, tries),
-            counted: (!is_short).then(|| Counted::new(&runs, words, tries)),
+            suffixes: suffixes(runs.iter(), tries),
+            escaping: escaping(&runs, tries),
+            by_length: (!is_short).then(|| ByLength::new(&runs, words, tries)),
         }
     }
 
     /// Bytes on the heap.
     fn memory_usage(&self) -> usize {
-        (self.inside.len() + self.places.as_ref().map_or(0, Vec::len)) * 4
-            + self.counted.as_ref().map_or(0, Counted::memory_usage)
+        (self.accepted.len() + self.places.as_ref().map_or(0, Vec::len)) * 4
+            + self.by_length.as_ref().map_or(0, ByLength::memory_usage)
     }
 }
 
@@ -315,31 +319,31 @@ pub(crate) fn nodes_at_most<'v>(tokens: impl Iterator<Item = &'v [u8]> + Clone, 
     let mut most = of_whole(all) + of_whole(quoted) + long.into_iter().map(of_whole).sum::<usize>();
     for definition in &DEFINITIONS {
         let next = table(&definition.transitions());
-        let (mut leaving, mut rests, mut longer) = (0usize, 0usize, 0usize);
-        for run in tokens.clone().filter_map(|bytes| Run::new(&next, TokenId::new(0), bytes)) {
+        let (mut escaping, mut suffixes, mut longer) = (0usize, 0usize, 0usize);
+        for run in tokens.clone().filter_map(|bytes| LoopPrefix::new(&next, TokenId::new(0), bytes)) {
             if !run.is_inside() {
                 let rest = run.bytes.len() - run.length;
-                let is_counted = !definition.is_short() && run.characters <= COUNTED;
-                leaving += run.bytes.len();
-                rests += if is_counted { 2 * rest } else { rest };
+                let is_counted = !definition.is_short() && run.characters <= MAX_CHARS;
+                escaping += run.bytes.len();
+                suffixes += if is_counted { 2 * rest } else { rest };
             }
             longer += if definition.is_short() || run.is_counted() { 0 } else { run.bytes.len() };
         }
-        most += of_whole(leaving) + of_whole(longer) + rests;
+        most += of_whole(escaping) + of_whole(longer) + suffixes;
     }
     most
 }
 
-impl<'v> Run<'v> {
+impl<'v> LoopPrefix<'v> {
     /// Nothing if the token does not begin in the loop.
-    fn new(next: &Table, token: TokenId, bytes: &'v [u8]) -> Option<Run<'v>> {
+    fn new(next: &Table, token: TokenId, bytes: &'v [u8]) -> Option<LoopPrefix<'v>> {
         let (mut state, mut length, mut characters) = (0, 0, 0);
         while let Some(to) = bytes.get(length).and_then(|&byte| next[state][usize::from(byte)]) {
             state = to;
             length += 1;
             characters += usize::from(state == 0);
         }
-        (length > 0).then_some(Run { token, bytes, characters, state, length })
+        (length > 0).then_some(LoopPrefix { token, bytes, characters, state, length })
     }
 
     fn is_inside(&self) -> bool {
@@ -353,33 +357,33 @@ impl<'v> Run<'v> {
 
     /// Whether the number of its characters is precomputed.
     fn is_counted(&self) -> bool {
-        if self.is_inside() { self.begun() <= COUNTED } else { self.characters <= COUNTED }
+        if self.is_inside() { self.begun() <= MAX_CHARS } else { self.characters <= MAX_CHARS }
     }
 }
 
-impl Counted {
-    fn new(runs: &[Run<'_>], words: usize, tries: &mut Vec<TokenTrie>) -> Counted {
-        let mut by_length: Vec<&Run<'_>> =
+impl ByLength {
+    fn new(runs: &[LoopPrefix<'_>], words: usize, tries: &mut Vec<TokenTrie>) -> ByLength {
+        let mut by_length: Vec<&LoopPrefix<'_>> =
             runs.iter().filter(|run| run.is_inside() && run.is_counted()).collect();
         by_length.sort_by_key(|run| run.begun());
-        let starts = (0..COUNTED + 2).map(|n| by_length.partition_point(|run| run.begun() < n)).collect();
-        let inside: Vec<u32> = by_length.iter().map(|run| run.token.get()).collect();
+        let starts = (0..MAX_CHARS + 2).map(|n| by_length.partition_point(|run| run.begun() < n)).collect();
+        let accepted: Vec<u32> = by_length.iter().map(|run| run.token.get()).collect();
         let mut longer: Vec<(&[u8], TokenId)> =
             runs.iter().filter(|run| !run.is_counted()).map(|run| (run.bytes, run.token)).collect();
         longer.sort_unstable();
-        Counted {
-            words: bits(&inside, words).into(),
-            inside,
+        ByLength {
+            words: bits(&accepted, words).into(),
+            accepted,
             starts,
-            rests: (0..=COUNTED)
-                .map(|n| rests(runs.iter().filter(|run| run.characters == n), tries))
+            suffixes: (0..=MAX_CHARS)
+                .map(|n| suffixes(runs.iter().filter(|run| run.characters == n), tries))
                 .collect(),
             longer: add_trie(&longer, tries),
         }
     }
 
     fn memory_usage(&self) -> usize {
-        self.inside.capacity() * 4 + self.words.len() * 4
+        self.accepted.capacity() * 4 + self.words.len() * 4
     }
 }
 
@@ -419,10 +423,11 @@ fn places(next: &[Option<usize>; 256], trie: &TokenTrie) -> Vec<u32> {
 }
 
 /// The tokens that leave, by group.
-fn leaving(runs: &[Run<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; LEAVING] {
+fn escaping(runs: &[LoopPrefix<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; ESCAPES] {
     std::array::from_fn(|group| {
-        let leaves_so =
-            |run: &&Run<'_>| run.bytes.get(run.length).is_some_and(|&byte| leaving_group(byte) == group);
+        let leaves_so = |run: &&LoopPrefix<'_>| {
+            run.bytes.get(run.length).is_some_and(|&byte| escape_group(byte) == group)
+        };
         let mut tokens: Vec<(&[u8], TokenId)> =
             runs.iter().filter(leaves_so).map(|run| (run.bytes, run.token)).collect();
         tokens.sort_unstable();
@@ -431,16 +436,19 @@ fn leaving(runs: &[Run<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; LEA
 }
 
 /// The rests of those that leave the loop, per state.
-fn rests<'a, 'v: 'a>(runs: impl Iterator<Item = &'a Run<'v>>, tries: &mut Vec<TokenTrie>) -> Rests {
-    let mut leaving: [Vec<(&[u8], TokenId)>; STATES] = Default::default();
+fn suffixes<'a, 'v: 'a>(
+    runs: impl Iterator<Item = &'a LoopPrefix<'v>>,
+    tries: &mut Vec<TokenTrie>,
+) -> Suffixes {
+    let mut escaping: [Vec<(&[u8], TokenId)>; STATES] = Default::default();
     for run in runs.filter(|run| !run.is_inside()) {
-        leaving[run.state].push((&run.bytes[run.length..], run.token));
+        escaping[run.state].push((&run.bytes[run.length..], run.token));
     }
-    let trie = |mut rests: Vec<(&[u8], TokenId)>| {
-        rests.sort_unstable();
-        add_trie(&rests, tries)
+    let trie = |mut suffixes: Vec<(&[u8], TokenId)>| {
+        suffixes.sort_unstable();
+        add_trie(&suffixes, tries)
     };
-    leaving.into_iter().map(trie).collect()
+    escaping.into_iter().map(trie).collect()
 }
 
 fn bits(ids: &[u32], words: usize) -> Vec<u32> {
@@ -477,8 +485,8 @@ mod tests {
             let loops = Loops::new(&vocabulary);
             let without_root = |trie: &TokenTrie| trie.node_count() - 1;
             let found = loops.tries.iter().map(without_root).sum::<usize>()
-                + without_root(&loops.by_kind.trie)
-                + without_root(&vocabulary.quoted().trie);
+                + without_root(&loops.class_trie.trie)
+                + without_root(&vocabulary.quote_tokens().trie);
             let most = nodes_at_most(tokens.iter().map(Vec::as_slice), nodes);
             assert!(found <= most, "{alphabet}: {found} nodes, {most} at most");
         }

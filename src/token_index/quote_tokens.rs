@@ -6,35 +6,35 @@ use rustc_hash::FxHashSet;
 
 /// The tokens of a vocabulary that have a quote.
 #[derive(Debug)]
-pub(crate) struct Quoted {
+pub(crate) struct QuoteTokens {
     /// Them alone.
     pub(crate) trie: TokenTrie,
     /// Per node: whether a name may begin below it.
     may_begin: Box<[bool]>,
-    pub(crate) tokens: Vec<QuotedToken>,
+    pub(crate) tokens: Vec<QuoteToken>,
     /// The names that a single token may hold.
     names: FxHashSet<Box<[u8]>>,
     /// Whether a token may end one name and begin another, with more than its quote.
-    pub(crate) have_two_names: bool,
+    pub(crate) has_two_key_tokens: bool,
 }
 
 /// A token with a quote.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QuotedToken {
+pub(crate) struct QuoteToken {
     pub(crate) token: TokenId,
     /// Whether it may hold a whole name.
     pub(crate) is_whole: bool,
 }
 
-impl Quoted {
-    pub(crate) fn new(vocabulary: &Vocabulary) -> Quoted {
+impl QuoteTokens {
+    pub(crate) fn new(vocabulary: &Vocabulary) -> QuoteTokens {
         let mut quoted: Vec<(&[u8], TokenId)> = vocabulary
             .tokens()
             .map(|(token, bytes)| (bytes, token))
             .filter(|(b, _)| b.contains(&b'"'))
             .collect();
         quoted.sort_unstable();
-        let (mut tokens, mut names, mut have_two_names) = (Vec::new(), FxHashSet::default(), false);
+        let (mut tokens, mut names, mut has_two_key_tokens) = (Vec::new(), FxHashSet::default(), false);
         for &(bytes, token) in &quoted {
             let mut is_whole = false;
             for (open, close) in whole_names(bytes) {
@@ -42,11 +42,11 @@ impl Quoted {
                 is_whole = true;
                 names.insert(name.into_bytes().into());
             }
-            have_two_names |= has_two_names(bytes);
-            tokens.push(QuotedToken { token, is_whole });
+            has_two_key_tokens |= has_two_names(bytes);
+            tokens.push(QuoteToken { token, is_whole });
         }
         let trie = TokenTrie::from_sorted(&quoted);
-        Quoted { may_begin: may_begin(&trie), trie, tokens, names, have_two_names }
+        QuoteTokens { may_begin: may_begin(&trie), trie, tokens, names, has_two_key_tokens }
     }
 
     /// Whether a token that goes through a node of the trie may begin a name after it.
@@ -63,7 +63,7 @@ impl Quoted {
     pub(crate) fn memory_usage(&self) -> usize {
         self.trie.memory_usage()
             + self.may_begin.len()
-            + self.tokens.capacity() * size_of::<QuotedToken>()
+            + self.tokens.capacity() * size_of::<QuoteToken>()
             + self.names.iter().map(|name| name.len() + 17).sum::<usize>()
     }
 }

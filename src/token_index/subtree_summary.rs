@@ -4,7 +4,7 @@
 //! loop language is at hand. But most subtrees of the trie hold letters alone: if all letters lead on, for as long as
 //! the longest token of the subtree goes, then all of its tokens are allowed and none needs a look.
 
-use super::alphabet::{Kinds, kind_of, kind_of_begun, kind_of_char};
+use super::alphabet::{CharKinds, kind_of, kind_of_begun, kind_of_char};
 use super::loops::{BEYOND_ASCII, STATES};
 use crate::vocabulary::trie::TokenTrie;
 use rustc_hash::FxHashMap;
@@ -17,9 +17,9 @@ const NONE: u16 = u16::MAX;
 
 /// A subtree whose paths, from its root on, are characters (the last one may only be begun).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Subtree {
+pub(crate) struct SubtreeSummary {
     /// The kinds of the characters.
-    pub(crate) kinds: Kinds,
+    pub(crate) kinds: CharKinds,
     /// The most characters of a path, one that is only begun included.
     pub(crate) characters: u16,
 }
@@ -32,17 +32,17 @@ fn bytes(begun: &Begun) -> &[u8] {
 }
 
 /// Takes in what is below a node that stands within a character, by one more byte of it.
-fn add_within(all: &mut Subtree, begun: &Begun, ends: bool, below: Subtree) {
+fn add_within(all: &mut SubtreeSummary, begun: &Begun, ends: bool, below: SubtreeSummary) {
     if ends && let Some(c) = std::str::from_utf8(bytes(begun)).ok().and_then(|text| text.chars().next()) {
-        all.kinds.add(kind_of_char(c).map(Kinds::of).unwrap_or_default());
+        all.kinds.add(kind_of_char(c).map(CharKinds::of).unwrap_or_default());
     }
     all.kinds.add(below.kinds);
     all.characters = all.characters.max(below.characters);
 }
 
-impl Subtree {
+impl SubtreeSummary {
     /// Takes in a subtree that is come to by a character of some kind.
-    pub(crate) fn add(&mut self, kinds: Kinds, below: Subtree) {
+    pub(crate) fn add(&mut self, kinds: CharKinds, below: SubtreeSummary) {
         self.kinds.add(kinds);
         self.kinds.add(below.kinds);
         self.characters = self.characters.max(below.characters.saturating_add(1));
@@ -51,10 +51,10 @@ impl Subtree {
 
 /// The larger subtrees of a trie.
 #[derive(Debug)]
-pub(crate) struct Subtrees {
+pub(crate) struct SubtreeSummaries {
     /// Per node: the place of its subtree.
     entries: Box<[u16]>,
-    distinct: Vec<Subtree>,
+    distinct: Vec<SubtreeSummary>,
 }
 
 /// Of a node: whether it stands between characters or within one, which one cannot say after a byte out of place.
@@ -68,8 +68,8 @@ fn follow(next: &[[State; 256]; STATES], state: State, byte: u8) -> (State, bool
     }
 }
 
-impl Subtrees {
-    pub(crate) fn new(trie: &TokenTrie) -> Subtrees {
+impl SubtreeSummaries {
+    pub(crate) fn new(trie: &TokenTrie) -> SubtreeSummaries {
         let mut next = [[None; 256]; STATES];
         next[0][..0x80].fill(Some(0));
         for transition in &BEYOND_ASCII {
@@ -93,16 +93,16 @@ impl Subtrees {
             }
         }
         // children have higher numbers than their parents
-        let mut made: Vec<Option<Subtree>> = vec![None; count];
-        let mut subtrees = Subtrees { entries: vec![NONE; count].into(), distinct: Vec::new() };
+        let mut made: Vec<Option<SubtreeSummary>> = vec![None; count];
+        let mut subtrees = SubtreeSummaries { entries: vec![NONE; count].into(), distinct: Vec::new() };
         let mut places = FxHashMap::default();
         for node in (0..count as u32).rev() {
             let state = states[node as usize];
-            let mut all = Some(Subtree::default());
+            let mut all = Some(SubtreeSummary::default());
             if state != Some(0) && !trie.tokens(node).is_empty() {
                 // they end within a character
-                all = Some(Subtree {
-                    kinds: Kinds::of(kind_of_begun(bytes(&begun[node as usize]))),
+                all = Some(SubtreeSummary {
+                    kinds: CharKinds::of(kind_of_begun(bytes(&begun[node as usize]))),
                     characters: 0,
                 });
             }
@@ -111,8 +111,8 @@ impl Subtrees {
                 let below = made[child].filter(|_| follow(&next, state, step.byte).1);
                 // that of a character beyond ASCII is known below
                 let kind = match step.byte.is_ascii() {
-                    true => kind_of(step.byte).map(Kinds::of),
-                    false => Some(Kinds::default()),
+                    true => kind_of(step.byte).map(CharKinds::of),
+                    false => Some(CharKinds::default()),
                 };
                 all = all.zip(below).zip(kind).map(|((mut all, below), kinds)| {
                     if state == Some(0) {
@@ -143,13 +143,13 @@ impl Subtrees {
 
     /// The subtree of a node, if it is large enough to be taken whole.
     #[inline]
-    pub(crate) fn get(&self, node: u32) -> Option<Subtree> {
+    pub(crate) fn get(&self, node: u32) -> Option<SubtreeSummary> {
         let entry = *self.entries.get(node as usize).filter(|&&entry| entry != NONE)?;
         Some(self.distinct[usize::from(entry)])
     }
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        size_of_val(&*self.entries) + self.distinct.capacity() * size_of::<Subtree>()
+        size_of_val(&*self.entries) + self.distinct.capacity() * size_of::<SubtreeSummary>()
     }
 }

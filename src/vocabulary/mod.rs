@@ -49,7 +49,7 @@ pub use trie::TokenTrie;
 pub(crate) use trie::{ChildStep, EndingTokens, Node};
 
 use crate::token_index::loops::{Loops, TrieId};
-use crate::token_index::quote_tokens::Quoted;
+use crate::token_index::quote_tokens::QuoteTokens;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -71,7 +71,7 @@ pub struct Vocabulary {
     /// Made when a mask first needs them.
     loops: OnceLock<Arc<Loops>>,
     /// Made when names of objects are first told apart.
-    quoted: OnceLock<Arc<Quoted>>,
+    quoted: OnceLock<Arc<QuoteTokens>>,
     fingerprint: [u8; 32],
 }
 
@@ -178,8 +178,8 @@ impl Vocabulary {
     }
 
     /// The tokens with quotes; see [`quoted`].
-    pub(crate) fn quoted(&self) -> &Quoted {
-        self.quoted.get_or_init(|| Quoted::new(self).into())
+    pub(crate) fn quote_tokens(&self) -> &QuoteTokens {
+        self.quoted.get_or_init(|| QuoteTokens::new(self).into())
     }
 
     /// One of the tries.

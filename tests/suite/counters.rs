@@ -2,7 +2,7 @@
 
 use crate::language::Language;
 use crate::masks::check;
-use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::automaton::{Automaton, Cache, ConfigurationId};
 use grammata::grammar::Grammar;
 use grammata::syntax::{json_schema, regex};
 use grammata::testing::agreement::{operations_agree, words_are_accepted};
@@ -44,7 +44,7 @@ const LONG: [(&str, Text<'_>, usize); 12] = [
 fn tables_stay_small_while_many_numbers_of_rounds_fit() {
     for (source, text, most) in LONG {
         let automaton = Automaton::new(&pattern(source), &Limits::default()).unwrap();
-        let mut tables = Tables::new();
+        let mut tables = Cache::new();
         let mut at = tables.start(&automaton).unwrap();
         let text: String = text.iter().map(|(part, times)| part.repeat(*times)).collect();
         for (place, byte) in text.bytes().enumerate() {

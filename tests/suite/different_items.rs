@@ -1,7 +1,7 @@
 //! Lists whose items differ: languages against all their words, masks against trying each token alone, and walks
 //! that never get stuck.
 
-use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::automaton::{Automaton, Cache, ConfigurationId};
 use grammata::grammar::{Distinct, Grammar, GrammarBuilder};
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
@@ -48,7 +48,7 @@ fn check_grammar(name: &str, grammar: &Grammar, words: &BTreeSet<String>) {
     for word in words {
         prefixes.extend((0..=word.len()).map(|end| &word.as_bytes()[..end]));
     }
-    let mut tables = Tables::new();
+    let mut tables = Cache::new();
     for &prefix in &prefixes {
         let mut at = tables.start(&automaton).unwrap();
         for &byte in prefix {
@@ -206,7 +206,7 @@ fn an_item_goes_on_as_long_as_it_can_differ() {
     for (items, prefix, allowed) in cases {
         let automaton = Automaton::new(&grammar(&list(items.clone()), Whitespace::Free), &Limits::default());
         let automaton = automaton.unwrap_or_else(|e| panic!("{items}: {e}"));
-        let mut tables = Tables::new();
+        let mut tables = Cache::new();
         let mut at = tables.start(&automaton).unwrap();
         for &byte in prefix.as_bytes() {
             at = tables.step(&automaton, at, byte).unwrap();
@@ -297,7 +297,7 @@ fn compiled(schema: &Value, whitespace: Whitespace, limits: Limits) -> (Compiled
 /// Each token tried alone, byte by byte.
 fn token_by_token(
     compiled: &CompiledGrammar,
-    tables: &mut Tables,
+    tables: &mut Cache,
     prefix: &[u8],
     tokens: &[Vec<u8>],
 ) -> Vec<u32> {
@@ -308,7 +308,7 @@ fn token_by_token(
         }
         at
     };
-    let start = Tables::new().start(automaton).unwrap();
+    let start = Cache::new().start(automaton).unwrap();
     let at = run(start, prefix);
     let names = super::masks::tells_names_apart(compiled.grammar());
     let repeats = |token: &[u8]| names && has_repeated_name(&[prefix, token].concat());
@@ -346,10 +346,10 @@ fn has_repeated_item(text: &[u8]) -> bool {
 /// Walks under the mask, as the choices say, checking every mask.
 fn walk(schema: &Value, compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices: &[u16]) -> Matcher {
     let mut matcher = compiled.matcher();
-    let mut tables = Tables::new();
+    let mut tables = Cache::new();
     assert_eq!(
         tables.start(compiled.automaton()).unwrap(),
-        Tables::new().start(compiled.automaton()).unwrap()
+        Cache::new().start(compiled.automaton()).unwrap()
     );
     for &choice in choices {
         let mask = matcher.mask().unwrap_or_else(|e| {

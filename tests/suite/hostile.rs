@@ -2,7 +2,7 @@
 
 use crate::language::{Language, matches};
 use grammata::automaton::words::{Count, count, enumerate};
-use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::automaton::{Automaton, Cache, ConfigurationId};
 use grammata::grammar::{Grammar, GrammarBuilder};
 use grammata::syntax::{gbnf, regex};
 use grammata::{ErrorKind, Limits};
@@ -176,7 +176,7 @@ fn limits_are_errors() {
     let limits = Limits { cache_bytes: 100_000, ..Limits::default() };
     let nested = grammar(r#"root ::= "(" root ")" | "x""#);
     let automaton = Automaton::new(&nested, &limits).unwrap();
-    let mut tables = Tables::new();
+    let mut tables = Cache::new();
     let mut at = tables.start(&automaton).unwrap();
     let error = loop {
         match tables.step(&automaton, at, b'(') {

@@ -1,12 +1,12 @@
 //! The language of a grammar, by the engine, which the properties hold to the naive oracles.
 
-use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::automaton::{Automaton, Cache, ConfigurationId};
 use grammata::grammar::Grammar;
 use grammata::{ErrorKind, Limits, Result};
 use std::cell::RefCell;
 
 /// A language that many texts are tried against.
-pub(crate) struct Language(Option<(Automaton, RefCell<Tables>)>);
+pub(crate) struct Language(Option<(Automaton, RefCell<Cache>)>);
 
 impl Language {
     /// The language of a grammar; one without words accepts nothing.
@@ -28,7 +28,7 @@ impl Language {
 
     fn made(grammar: &Grammar, limits: &Limits) -> Result<Language> {
         match Automaton::new(grammar, limits) {
-            Ok(automaton) => Ok(Language(Some((automaton, RefCell::new(Tables::new()))))),
+            Ok(automaton) => Ok(Language(Some((automaton, RefCell::new(Cache::new()))))),
             Err(error) if error.code() == "automaton/empty-language" => Ok(Language(None)),
             Err(error) => Err(error),
         }

@@ -1,7 +1,7 @@
 //! Masks over a real vocabulary, bit for bit against trying each token alone: on loops, where precomputed
 //! parts take the place of the walk, and along the examples of the shipped grammars.
 
-use grammata::automaton::{ConfigurationId, Tables};
+use grammata::automaton::{Cache, ConfigurationId};
 use grammata::grammar::{Expression, Grammar};
 use grammata::syntax::{gbnf, json_schema, regex};
 use grammata::testing::names::has_repeated_name;
@@ -25,7 +25,7 @@ pub(crate) fn tells_names_apart(grammar: &Grammar) -> bool {
 /// The mask after a prefix, each token tried alone.
 fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
     let automaton = compiled.automaton();
-    let mut tables = Tables::new();
+    let mut tables = Cache::new();
     let start = tables.start(automaton).expect("within the limits");
     let mut run = |mut at, bytes: &[u8]| {
         for &byte in bytes {
@@ -75,7 +75,7 @@ pub(crate) fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
 }
 
 #[test]
-fn loops_give_the_bits_of_the_walk() {
+fn loop_strategies_match_the_trie_walk() {
     let cases: [(&str, &[&str]); 21] = [
         (r"(?s).*", &["", "a", "é", "\n"]),
         (r".*", &["", "some text"]),

@@ -2,7 +2,7 @@
 //! never get stuck.
 
 use grammata::automaton::words::{Count, count, enumerate};
-use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::automaton::{Automaton, Cache, ConfigurationId};
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
@@ -65,7 +65,7 @@ fn objects() -> Vec<String> {
 }
 
 #[test]
-fn where_names_are_few_a_byte_is_allowed_if_some_word_goes_on_with_it() {
+fn scarce_keys_allow_exactly_the_viable_bytes() {
     let few = |pattern: &str, more: Value| {
         let mut schema = json!({"type": "object", "patternProperties": {pattern: {"const": 1}},
             "additionalProperties": false});
@@ -202,7 +202,7 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
     let vocabulary = compiled.vocabulary();
     let automaton = compiled.automaton();
     let mut matcher = compiled.matcher();
-    let mut tables = Tables::new();
+    let mut tables = Cache::new();
     let start = tables.start(automaton).unwrap();
     let mut run = |mut at, bytes: &[u8]| {
         for &byte in bytes {

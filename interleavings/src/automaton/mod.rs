@@ -16,35 +16,35 @@ impl Automaton {
     }
 }
 
-/// Writes as `Tables` does: a configuration is there before a successor names it.
+/// Writes as `Cache` does: a configuration is there before a successor names it.
 pub(crate) mod writer {
     use super::run::cache::ConfigurationId;
-    use super::run::transitions::{Marks, Row, Successors};
+    use super::run::transitions::{Flags, Row, Transitions};
 
     /// Adds a configuration that accepts or not.
-    pub(crate) fn add(successors: &Successors, id: u32, accepting: bool) {
-        successors.add(ConfigurationId(id), Marks { accepting, named: accepting }, false);
+    pub(crate) fn add(transitions: &Transitions, id: u32, accepting: bool) {
+        transitions.add(ConfigurationId(id), Flags { accepting, named: accepting }, false);
     }
 
     /// Gives a configuration a dense row after `from`, and returns its start and its end.
-    pub(crate) fn dense(successors: &Successors, id: u32, from: u32) -> (u32, u32) {
-        let (row, end) = successors.new_row(from, 2);
-        successors.set_row(ConfigurationId(id), Row::Dense(row));
+    pub(crate) fn dense(transitions: &Transitions, id: u32, from: u32) -> (u32, u32) {
+        let (row, end) = transitions.new_row(from, 2);
+        transitions.set_row(ConfigurationId(id), Row::Dense(row));
         (row, end)
     }
 
     /// Says what follows the bytes of a class.
-    pub(crate) fn fill(successors: &Successors, row: u32, class: usize, next: u32) {
-        successors.fill(row, class, class, ConfigurationId(next));
+    pub(crate) fn fill(transitions: &Transitions, row: u32, class: usize, next: u32) {
+        transitions.fill(row, class, class, ConfigurationId(next));
     }
 
     /// Says that all bytes lead to the same.
-    pub(crate) fn alike(successors: &Successors, id: u32) {
-        successors.set_alike(ConfigurationId(id));
+    pub(crate) fn alike(transitions: &Transitions, id: u32) {
+        transitions.set_alike(ConfigurationId(id));
     }
 
     /// Gives a configuration the only byte that may come, with its successor once it is known.
-    pub(crate) fn single(successors: &Successors, id: u32, byte: u8, next: Option<u32>) {
-        successors.set_row(ConfigurationId(id), Row::Single(byte, next.map(ConfigurationId)));
+    pub(crate) fn single(transitions: &Transitions, id: u32, byte: u8, next: Option<u32>) {
+        transitions.set_row(ConfigurationId(id), Row::Single(byte, next.map(ConfigurationId)));
     }
 }

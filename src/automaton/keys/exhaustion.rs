@@ -5,7 +5,7 @@
 //! to be few.
 
 use crate::automaton::run::byte_runs::Configurations;
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::{Automaton, Cache, ConfigurationId};
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -21,8 +21,8 @@ const AT_ONCE: usize = 32;
 
 /// How far that was found out.
 #[derive(Debug, Default)]
-pub(crate) struct EndlessNames {
-    tables: Tables,
+pub(crate) struct KeyExhaustion {
+    tables: Cache,
     /// How many starts of names are done; their names are endless.
     done: usize,
     reached: Reached,
@@ -39,7 +39,7 @@ struct Reached {
     ways: Vec<usize>,
 }
 
-impl EndlessNames {
+impl KeyExhaustion {
     /// Looks at some more configurations. Whether names are endless, once that is known; false if that is not to be found out.
     pub(crate) fn look(&mut self, automaton: &Automaton) -> Option<bool> {
         for _ in 0..AT_ONCE {
@@ -108,7 +108,7 @@ impl Reached {
     }
 
     /// Whether from each configuration a way leads on that does not end, unless nothing can follow it.
-    fn go_on(&mut self, tables: &Tables) -> bool {
+    fn go_on(&mut self, tables: &Cache) -> bool {
         let ways = &mut self.ways;
         let mut ended: Vec<usize> = (0..ways.len()).filter(|&place| ways[place] == 0).collect();
         while let Some(place) = ended.pop() {

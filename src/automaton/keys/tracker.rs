@@ -1,31 +1,31 @@
 //! The names of objects: no object of a JSON text has one twice.
 //!
 //! What was read of a text says which objects are open, which names came in each, and whether a name is being read. That
-//! is a [`Place`], kept beside a configuration, which knows nothing of it: configurations are shared, whatever names came.
-//! Names whose configuration is [marked](crate::automaton::Successors::is_named) when they end are remembered; those that a grammar
+//! is a [`KeyState`], kept beside a configuration, which knows nothing of it: configurations are shared, whatever names came.
+//! Names whose configuration is [marked](crate::automaton::Transitions::is_named) when they end are remembered; those that a grammar
 //! lists need not be, as it admits each once. Before the first name that is remembered, and when the object it stands in is
-//! closed, there is nothing to follow, and the place is [`Place::OUTSIDE`].
+//! closed, there is nothing to follow, and the place is [`KeyState::OUTSIDE`].
 
-use crate::automaton::{Automaton, ConfigurationId, Tables};
-use crate::collections::string_set::{SetId, TextSets};
+use crate::automaton::{Automaton, Cache, ConfigurationId};
+use crate::collections::string_set::{SetId, StringSets};
 use crate::error::Result;
-use crate::json::string::Decoder;
+use crate::json::string::JsonStringDecoder;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How far a text has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct KeyState {
     /// The innermost container.
     level: u32,
-    at: At,
+    at: Position,
 }
 
-impl Place {
+impl KeyState {
     /// No object is open that has remembered names.
-    pub(crate) const OUTSIDE: Place = Place { level: Level::OUTSIDE, at: At::Value };
+    pub(crate) const OUTSIDE: KeyState = KeyState { level: Level::OUTSIDE, at: Position::Value };
     /// Before a text that is followed from its beginning.
-    pub(crate) const START: Place = Place { level: Level::ROOT, at: At::Value };
+    pub(crate) const START: KeyState = KeyState { level: Level::ROOT, at: Position::Value };
 
     /// Whether nothing is followed.
     #[inline]
@@ -34,16 +34,16 @@ impl Place {
     }
 
     /// Within a name: how far it was decoded, and what is left of the names that came and begin with it.
-    pub(crate) fn in_name(self) -> Option<(Decoder, SetId)> {
+    pub(crate) fn in_name(self) -> Option<(JsonStringDecoder, SetId)> {
         match self.at {
-            At::Name { decoder, left, .. } => Some((decoder, left)),
+            Position::Name { decoder, left, .. } => Some((decoder, left)),
             _ => None,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum At {
+enum Position {
     /// Where a string is a value.
     Value,
     /// Where a string is a name.
@@ -51,7 +51,7 @@ enum At {
     /// In a string that is a value, after a backslash or not.
     Text { escaped: bool },
     /// In a name: its characters so far, and the rests of the names that came and begin with them.
-    Name { decoder: Decoder, text: TextId, left: SetId },
+    Name { decoder: JsonStringDecoder, text: TextId, left: SetId },
 }
 
 /// The id of a text that was read.
@@ -74,10 +74,10 @@ impl Level {
     const ROOT: u32 = 1;
 }
 
-/// The tables behind [`Place`]s.
+/// The tables behind [`KeyState`]s.
 #[derive(Clone, Debug)]
-pub(crate) struct NameTables {
-    sets: TextSets,
+pub(crate) struct KeyTracker {
+    sets: StringSets,
     levels: Vec<Level>,
     level_ids: FxHashMap<Level, u32>,
     /// Per text: the one without its last byte, and that byte.
@@ -85,11 +85,11 @@ pub(crate) struct NameTables {
     text_ids: FxHashMap<(TextId, u8), TextId>,
 }
 
-impl Default for NameTables {
-    fn default() -> NameTables {
+impl Default for KeyTracker {
+    fn default() -> KeyTracker {
         let outside = Level { below: 0, is_object: false, names: SetId::EMPTY, common: false };
-        NameTables {
-            sets: TextSets::default(),
+        KeyTracker {
+            sets: StringSets::default(),
             levels: vec![outside; 2],
             level_ids: FxHashMap::default(),
             texts: vec![(TextId(0), 0)],
@@ -100,7 +100,7 @@ impl Default for NameTables {
 
 /// The characters of a string; nothing if it is no JSON.
 fn decoded(text: &[u8]) -> Option<Vec<u8>> {
-    let mut decoder = Decoder::default();
+    let mut decoder = JsonStringDecoder::default();
     let mut content = Vec::new();
     for &byte in text {
         content.extend(decoder.decode(byte)?);
@@ -108,16 +108,18 @@ fn decoded(text: &[u8]) -> Option<Vec<u8>> {
     Some(content)
 }
 
-impl NameTables {
+impl KeyTracker {
     /// How far a name was decoded and what is left of the names that came, after one more byte. Nothing if the byte ends a
     /// name that came.
     pub(crate) fn left_after(
         &self,
-        (mut decoder, left): (Decoder, SetId),
+        (mut decoder, left): (JsonStringDecoder, SetId),
         byte: u8,
-    ) -> Option<(Decoder, SetId)> {
+    ) -> Option<(JsonStringDecoder, SetId)> {
         match decoder {
-            Decoder::Plain if byte == b'"' => (!self.sets.has_empty(left)).then_some((decoder, SetId::EMPTY)),
+            JsonStringDecoder::Plain if byte == b'"' => {
+                (!self.sets.has_empty(left)).then_some((decoder, SetId::EMPTY))
+            }
             _ => {
                 // what is no JSON is no name that came
                 let left = decoder.decode(byte).map_or(SetId::EMPTY, |more| self.sets.after(left, &more));
@@ -127,7 +129,7 @@ impl NameTables {
     }
 
     /// Whether there are names that came and begin with what was read.
-    pub(crate) fn is_left(&self, (_, left): (Decoder, SetId)) -> bool {
+    pub(crate) fn is_left(&self, (_, left): (JsonStringDecoder, SetId)) -> bool {
         left != SetId::EMPTY
     }
 
@@ -138,9 +140,9 @@ impl NameTables {
     pub(crate) fn has_another(
         &self,
         automaton: &Automaton,
-        tables: &mut Tables,
+        tables: &mut Cache,
         configuration: ConfigurationId,
-        (decoder, left): (Decoder, SetId),
+        (decoder, left): (JsonStringDecoder, SetId),
     ) -> Result<bool> {
         let mut open = vec![(configuration, decoder, left)];
         let mut known = FxHashSet::default();
@@ -171,7 +173,7 @@ impl NameTables {
     }
 
     /// Whether a name that a single token may spell came in one of the open objects.
-    pub(crate) fn has_common(&self, place: Place) -> bool {
+    pub(crate) fn has_common(&self, place: KeyState) -> bool {
         self.levels[place.level as usize].common
     }
 
@@ -212,7 +214,7 @@ impl NameTables {
         &mut self,
         mut backwards: impl Iterator<Item = u8>,
         is_common: impl Fn(&[u8]) -> bool,
-    ) -> Place {
+    ) -> KeyState {
         let mut text = Vec::new();
         let mut next = backwards.next();
         while let Some(byte) = next {
@@ -233,36 +235,36 @@ impl NameTables {
             }
         }
         text.reverse();
-        let Some(name) = decoded(&text) else { return Place::OUTSIDE };
+        let Some(name) = decoded(&text) else { return KeyState::OUTSIDE };
         let object = Level { below: Level::OUTSIDE, is_object: true, names: SetId::EMPTY, common: false };
         self.with_name(object, &name, is_common)
     }
 
-    fn with_name(&mut self, level: Level, name: &[u8], is_common: impl Fn(&[u8]) -> bool) -> Place {
+    fn with_name(&mut self, level: Level, name: &[u8], is_common: impl Fn(&[u8]) -> bool) -> KeyState {
         let names = self.sets.with(level.names, name);
         let level = self.level(Level { names, common: level.common || is_common(name), ..level });
-        Place { level, at: At::Value }
+        KeyState { level, at: Position::Value }
     }
 
     /// The place after one more byte; nothing if it ends a name that came before. `remember` says that a name that ends is
     /// to be remembered.
     pub(crate) fn advance(
         &mut self,
-        place: Place,
+        place: KeyState,
         byte: u8,
         remember: bool,
         is_common: impl Fn(&[u8]) -> bool,
-    ) -> Option<Place> {
+    ) -> Option<KeyState> {
         if place.is_outside() {
             return Some(place);
         }
         let level = self.levels[place.level as usize];
         let at = match (place.at, byte) {
-            (At::Text { escaped: true }, _) => At::Text { escaped: false },
-            (At::Text { .. }, b'\\') => At::Text { escaped: true },
-            (At::Text { .. }, b'"') => At::Value,
-            (At::Text { .. }, _) => place.at,
-            (At::Name { decoder: Decoder::Plain, text, left }, b'"') => {
+            (Position::Text { escaped: true }, _) => Position::Text { escaped: false },
+            (Position::Text { .. }, b'\\') => Position::Text { escaped: true },
+            (Position::Text { .. }, b'"') => Position::Value,
+            (Position::Text { .. }, _) => place.at,
+            (Position::Name { decoder: JsonStringDecoder::Plain, text, left }, b'"') => {
                 if self.sets.has_empty(left) {
                     return None;
                 }
@@ -270,34 +272,36 @@ impl NameTables {
                     let name = self.text(text);
                     return Some(self.with_name(level, &name, is_common));
                 }
-                At::Value
+                Position::Value
             }
-            (At::Name { mut decoder, text, left }, _) => match decoder.decode(byte) {
+            (Position::Name { mut decoder, text, left }, _) => match decoder.decode(byte) {
                 Some(more) => {
                     let (text, left) = (self.append(text, &more), self.sets.after(left, &more));
-                    At::Name { decoder, text, left }
+                    Position::Name { decoder, text, left }
                 }
                 // no JSON: such a text has no objects
-                None => return Some(Place::OUTSIDE),
+                None => return Some(KeyState::OUTSIDE),
             },
-            (At::Key, b'"') if level.is_object => {
-                At::Name { decoder: Decoder::Plain, text: TextId::default(), left: level.names }
-            }
-            (At::Value | At::Key, b'"') => At::Text { escaped: false },
-            (At::Value | At::Key, b'{' | b'[') => {
+            (Position::Key, b'"') if level.is_object => Position::Name {
+                decoder: JsonStringDecoder::Plain,
+                text: TextId::default(),
+                left: level.names,
+            },
+            (Position::Value | Position::Key, b'"') => Position::Text { escaped: false },
+            (Position::Value | Position::Key, b'{' | b'[') => {
                 let (below, is_object) = (place.level, byte == b'{');
                 let inner = Level { below, is_object, names: SetId::EMPTY, common: level.common };
-                let at = if is_object { At::Key } else { At::Value };
-                return Some(Place { level: self.level(inner), at });
+                let at = if is_object { Position::Key } else { Position::Value };
+                return Some(KeyState { level: self.level(inner), at });
             }
-            (At::Value | At::Key, b'}' | b']') => {
+            (Position::Value | Position::Key, b'}' | b']') => {
                 let level = if place.level == Level::ROOT { Level::ROOT } else { level.below };
-                return Some(Place { level, at: At::Value });
+                return Some(KeyState { level, at: Position::Value });
             }
-            (At::Value | At::Key, b',') if level.is_object => At::Key,
-            (At::Value | At::Key, _) => place.at,
+            (Position::Value | Position::Key, b',') if level.is_object => Position::Key,
+            (Position::Value | Position::Key, _) => place.at,
         };
-        Some(Place { at, ..place })
+        Some(KeyState { at, ..place })
     }
 
     /// Bytes on the heap.

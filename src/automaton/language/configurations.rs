@@ -1,7 +1,7 @@
 //! The configurations of an automaton as a transition system, whose labels are sets of bytes.
 
-use crate::automaton::keys::tracker::{NameTables, Place};
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::keys::tracker::{KeyState, KeyTracker};
+use crate::automaton::{Automaton, Cache, ConfigurationId};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
@@ -12,8 +12,8 @@ use rand::{Rng, RngCore};
 /// The configurations of an automaton, in tables of their own.
 pub(in crate::automaton) struct Configurations<'a> {
     pub(in crate::automaton) automaton: &'a Automaton,
-    pub(in crate::automaton) tables: Tables,
-    names: NameTables,
+    pub(in crate::automaton) tables: Cache,
+    names: KeyTracker,
     pub(in crate::automaton) start: Position,
     /// The bytes of each class.
     classes: Vec<ByteSet>,
@@ -23,23 +23,23 @@ pub(in crate::automaton) struct Configurations<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Position {
     pub(in crate::automaton) configuration: ConfigurationId,
-    names: Place,
+    names: KeyState,
 }
 
 impl<'a> Configurations<'a> {
     /// Without a budget of work.
     pub(in crate::automaton) fn new(automaton: &'a Automaton) -> Result<Configurations<'a>> {
-        let mut tables = Tables::new();
-        let start = Position { configuration: tables.start(automaton)?, names: Place::OUTSIDE };
+        let mut tables = Cache::new();
+        let start = Position { configuration: tables.start(automaton)?, names: KeyState::OUTSIDE };
         let mut classes = vec![ByteSet::EMPTY; automaton.class_count()];
         (0..=255).for_each(|byte| classes[automaton.class_of(byte)].insert(byte));
-        Ok(Configurations { automaton, tables, names: NameTables::default(), start, classes })
+        Ok(Configurations { automaton, tables, names: KeyTracker::default(), start, classes })
     }
 
     /// The same, but words are left out in which an object has a name twice.
     pub(in crate::automaton) fn following_names(mut self) -> Configurations<'a> {
         if self.automaton.has_names() {
-            self.start.names = Place::START;
+            self.start.names = KeyState::START;
         }
         self
     }
@@ -51,7 +51,7 @@ impl<'a> Configurations<'a> {
         if configuration == ConfigurationId::DEAD {
             return Ok(None);
         }
-        let named = self.tables.successors().is_named(configuration);
+        let named = self.tables.transitions().is_named(configuration);
         let names = self.names.advance(at.names, byte, named, |_| false);
         Ok(names.map(|names| Position { configuration, names }))
     }
@@ -77,9 +77,9 @@ impl TransitionSystem for Configurations<'_> {
     /// By the last of their bytes.
     fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, ByteSet>>) -> Result<()> {
         let first = into.len();
-        let one_by_one = self.tables.remembers(at.configuration) || !at.names.is_outside();
+        let one_by_one = self.tables.is_history_dependent(at.configuration) || !at.names.is_outside();
         let automaton = self.automaton;
-        for &byte in automaton.distinguished(one_by_one).iter().rev() {
+        for &byte in automaton.alphabet(one_by_one).iter().rev() {
             let Some(to) = self.step(*at, byte)? else { continue };
             let bytes = match one_by_one {
                 true => ByteSet::range(byte, byte),
@@ -145,6 +145,6 @@ impl Letters for Configurations<'_> {
     }
 
     fn relaxed(&self, at: &Position) -> Position {
-        Position { names: Place::OUTSIDE, ..*at }
+        Position { names: KeyState::OUTSIDE, ..*at }
     }
 }

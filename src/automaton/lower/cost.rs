@@ -75,27 +75,31 @@ fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut 
 
 /// How large the expressions of a grammar are.
 #[derive(Debug)]
-pub(in crate::automaton) struct Sizes {
+pub(in crate::automaton) struct Costs {
     /// About how many states each becomes, saturating.
-    pub(in crate::automaton) weights: Vec<u32>,
+    pub(in crate::automaton) expanded_size: Vec<u32>,
     /// Which are lowered once and called, as they are not small and used more than once. Written out at each use, expressions
     /// that share and share again would become exponentially many states.
     pub(in crate::automaton) shared: Vec<bool>,
     /// At most how many states each becomes where it is written out, and shared ones in it are called.
-    pub(in crate::automaton) here: Vec<u64>,
+    pub(in crate::automaton) inline_size: Vec<u64>,
     /// At most how many states all become together.
     all: u64,
 }
 
-impl Sizes {
-    pub(in crate::automaton) fn of(grammar: &Grammar) -> Sizes {
-        let (weights, uses) = weights_and_uses(grammar);
-        let shared = shared(grammar, &weights, &uses);
-        let here = here(grammar, &shared);
-        let of_shared = here.iter().zip(&shared).filter(|(_, shared)| **shared).map(|(here, _)| *here);
-        let of_rules = grammar.rules().iter().map(|rule| here[rule.body.index()]);
+impl Costs {
+    pub(in crate::automaton) fn of(grammar: &Grammar) -> Costs {
+        let (expanded_size, uses) = weights_and_uses(grammar);
+        let shared = shared(grammar, &expanded_size, &uses);
+        let inline_size = inline_sizes(grammar, &shared);
+        let of_shared = inline_size
+            .iter()
+            .zip(&shared)
+            .filter(|(_, shared)| **shared)
+            .map(|(inline_size, _)| *inline_size);
+        let of_rules = grammar.rules().iter().map(|rule| inline_size[rule.body.index()]);
         let all = of_shared.chain(of_rules).fold(0, u64::saturating_add);
-        Sizes { weights, shared, here, all }
+        Costs { expanded_size, shared, inline_size, all }
     }
 
     /// More states than all expressions together become.
@@ -104,32 +108,32 @@ impl Sizes {
     }
 }
 
-fn shared(grammar: &Grammar, weights: &[u32], uses: &[u32]) -> Vec<bool> {
-    let counts = uses.iter().zip(weights).zip(grammar.expressions());
+fn shared(grammar: &Grammar, expanded_size: &[u32], uses: &[u32]) -> Vec<bool> {
+    let counts = uses.iter().zip(expanded_size).zip(grammar.expressions());
     counts
         .map(|((&uses, &weight), expression)| {
-            let here = match expression {
+            let inline_size = match expression {
                 Expression::Bytes(_) => true,
                 // a loop ends in what follows it
                 Expression::Repeat { max: None, .. } => weight as usize <= LEAF,
                 _ => false,
             };
-            uses > 1 && weight > SMALL && !here
+            uses > 1 && weight > SMALL && !inline_size
         })
         .collect()
 }
 
 /// About how many states each expression becomes, and as how many others' operand it stands.
 fn weights_and_uses(grammar: &Grammar) -> (Vec<u32>, Vec<u32>) {
-    let mut weights: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
+    let mut expanded_size: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     let mut uses = vec![0u32; grammar.expressions().len()];
     for expression in grammar.expressions() {
         let mut children = 0u32;
         expression.for_each_child(|child| {
-            children = children.saturating_add(weights[child.index()]);
+            children = children.saturating_add(expanded_size[child.index()]);
             uses[child.index()] = uses[child.index()].saturating_add(1);
         });
-        weights.push(match expression {
+        expanded_size.push(match expression {
             Expression::Empty | Expression::Never => 0,
             Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             Expression::Class(class) => (class.ranges().len() as u32).min(4),
@@ -146,15 +150,15 @@ fn weights_and_uses(grammar: &Grammar) -> (Vec<u32>, Vec<u32>) {
             Expression::Name(..) => children.saturating_add(1),
         });
     }
-    (weights, uses)
+    (expanded_size, uses)
 }
 
-fn here(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
-    let mut here: Vec<u64> = Vec::with_capacity(shared.len());
+fn inline_sizes(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
+    let mut inline_size: Vec<u64> = Vec::with_capacity(shared.len());
     for expression in grammar.expressions() {
         let mut inner = 0u64;
         expression.for_each_child(|child| {
-            let states = if shared[child.index()] { 1 } else { here[child.index()] };
+            let states = if shared[child.index()] { 1 } else { inline_size[child.index()] };
             inner = inner.saturating_add(states);
         });
         let own = match expression {
@@ -177,12 +181,12 @@ fn here(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
             &Expression::Repeat { body, min, max } => {
                 // a loop is written out with its body, even if others share that
                 let rounds = max.unwrap_or(min).clamp(1, UNROLLED_STATES);
-                inner = here[body.index()].saturating_mul(u64::from(rounds));
+                inner = inline_size[body.index()].saturating_mul(u64::from(rounds));
                 let leaf = matches!(grammar.expression(body), Expression::Rule(_));
                 4 + 2 * rounds as usize + if leaf { 4 * LEAF } else { 0 }
             }
         };
-        here.push(inner.saturating_add(own as u64));
+        inline_size.push(inner.saturating_add(own as u64));
     }
-    here
+    inline_size
 }

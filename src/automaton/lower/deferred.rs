@@ -1,17 +1,17 @@
 //! What is lowered later: parts of the grammar that are entered after a byte at the earliest, when a configuration first
 //! enters them.
 //!
-//! A part stands in the automaton as a [`State::Later`]. Who first comes to it lowers it to a [`Block`] of its own, while
+//! A part stands in the automaton as a [`State::Deferred`]. Who first comes to it lowers it to a [`Block`] of its own, while
 //! others wait; blocks are only added, so all that there is can be read without a lock. Nothing is found out here that an
 //! author of a grammar must know: which expressions have words is known, locksteps have been searched, the number of
 //! states has been bounded.
 
-use super::{Kept, Lowering};
+use super::{Lowering, LoweringState};
 use crate::automaton::Automaton;
 use crate::automaton::errors;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::state::StateId;
-use crate::collections::append_vec::Segmented;
+use crate::collections::append_vec::AppendVec;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use std::fmt;
@@ -25,15 +25,15 @@ const PAGE: usize = 64;
 const NEAR: usize = 1 << 12;
 
 /// The blocks that are made later, and what it takes to make them.
-pub(in crate::automaton) struct Later {
+pub(in crate::automaton) struct Deferred {
     /// The first id of the blocks made later.
     first: u32,
     /// Per page of ids the block that lies there.
     near: Box<[OnceLock<Arc<Block>>]>,
     /// The pages after those.
-    far: Segmented<OnceLock<Arc<Block>>>,
+    far: AppendVec<OnceLock<Arc<Block>>>,
     /// Per part: where it begins, once it is lowered.
-    starts: Segmented<OnceLock<StateId>>,
+    starts: AppendVec<OnceLock<StateId>>,
     work: Mutex<Work>,
     states: AtomicUsize,
     bytes: AtomicUsize,
@@ -42,30 +42,30 @@ pub(in crate::automaton) struct Later {
 struct Work {
     grammar: Grammar,
     /// What lowering goes on with; nothing if it has failed.
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<LoweringState>>,
     failed: Option<Error>,
     /// The first id of the next block.
     next: usize,
 }
 
-impl fmt::Debug for Later {
+impl fmt::Debug for Deferred {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Later").field("states", &self.states).finish_non_exhaustive()
     }
 }
 
-impl Later {
+impl Deferred {
     /// Nothing made yet, beside the block of ids from 0 on that is made ahead.
-    pub(in crate::automaton) fn new(ahead: &Block, grammar: &Grammar, kept: Box<Kept>) -> Later {
+    pub(in crate::automaton) fn new(ahead: &Block, grammar: &Grammar, kept: Box<LoweringState>) -> Deferred {
         let next = ahead.span().next_multiple_of(PAGE);
         let first = next as u32;
-        let pages = kept.sizes.all() as usize / (PAGE / 2) + 8;
+        let pages = kept.costs.all() as usize / (PAGE / 2) + 8;
         let work = Work { grammar: grammar.clone(), kept: Some(kept), failed: None, next };
-        Later {
+        Deferred {
             first,
             near: (0..pages.min(NEAR)).map(|_| OnceLock::new()).collect(),
-            far: Segmented::default(),
-            starts: Segmented::default(),
+            far: AppendVec::default(),
+            starts: AppendVec::default(),
             work: Mutex::new(work),
             states: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
@@ -120,7 +120,7 @@ impl Later {
 impl Automaton {
     /// Where a part begins, if it is lowered.
     pub(in crate::automaton) fn lowered(&self, part: u32) -> Option<StateId> {
-        self.later.as_ref()?.starts.get(part as usize)?.get().copied()
+        self.deferred.as_ref()?.starts.get(part as usize)?.get().copied()
     }
 
     /// Where a part begins; lowers it if nobody has. What that takes is bounded ahead and counted by the caller afterwards,
@@ -130,8 +130,8 @@ impl Automaton {
         if let Some(start) = self.lowered(part) {
             return Ok(start);
         }
-        let Some(later) = &self.later else { return Err(errors::not_lowered()) };
-        let mut work = later.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(deferred) = &self.deferred else { return Err(errors::not_lowered()) };
+        let mut work = deferred.work.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(start) = self.lowered(part) {
             return Ok(start);
         }
@@ -139,15 +139,15 @@ impl Automaton {
         let Some(taken) = kept.take() else {
             return Err(failed.clone().unwrap_or_else(errors::not_lowered));
         };
-        let mut lowering = Lowering::later(grammar, self, taken, *next as u32);
+        let mut lowering = Lowering::resume(grammar, self, taken, *next as u32);
         let start = match lowering.part(part) {
             Ok(start) => start,
             Err(error) => return Err(failed.insert(error).clone()),
         };
         let (block, parts, back) = lowering.into_parts();
-        *next = later.publish(block);
+        *next = deferred.publish(block);
         for (part, start) in parts {
-            later.starts.entry(part as usize).get_or_init(|| start);
+            deferred.starts.entry(part as usize).get_or_init(|| start);
         }
         *kept = Some(back);
         Ok(start)

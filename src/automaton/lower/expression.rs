@@ -65,7 +65,7 @@ impl<'g> Lowering<'g> {
                 self.results.push(state);
             }
             Task::MemberValue { expression, scope } => {
-                if self.kept.defers && self.kept.sizes.here[expression.index()] > LARGE_VALUE {
+                if self.kept.defers && self.kept.costs.inline_size[expression.index()] > LARGE_VALUE {
                     let scope = self.block.scopes[scope as usize];
                     let state = self.defer(Pending::Value(expression), scope);
                     return self.results.push(state);
@@ -109,7 +109,7 @@ impl<'g> Lowering<'g> {
                 self.fill_split(start, &[built]);
                 self.results.push(result);
             }
-            Task::DistinctEnd { list, places, separated, scope } => {
+            Task::UniqueEnd { list, places, separated, scope } => {
                 self.scope = scope;
                 self.end_distinct(list, places, separated);
             }
@@ -186,7 +186,7 @@ impl<'g> Lowering<'g> {
     /// The state of an expression for which nothing else is to be built first, if it is one.
     fn build_leaf(&mut self, id: ExprId, next: StateId) -> Option<StateId> {
         let grammar = self.grammar;
-        if self.kept.sizes.shared[id.index()] {
+        if self.kept.costs.shared[id.index()] {
             let known = self.kept.shared_starts.get(&id).copied();
             let scope = self.block.scopes[self.scope as usize];
             let start = known.unwrap_or_else(|| self.start_of(Pending::Shared(id), scope));
@@ -213,8 +213,8 @@ impl<'g> Lowering<'g> {
                 _ => return None,
             },
             Expression::Intersection(_) | Expression::Complement(_) => {
-                let index = self.lockstep(id, next);
-                self.add_state(State::LockstepEnter(index))
+                let index = self.product(id, next);
+                self.add_state(State::ProductEnter(index))
             }
             _ => return None,
         })
@@ -242,9 +242,9 @@ impl<'g> Lowering<'g> {
             Expression::Name(body, names) => self.build_name(id, (*body, *names), next, scope),
             Expression::Distinct(list) => self.begin_distinct(id, list, next, scope),
             _ => {
-                let shared = std::mem::take(&mut self.kept.sizes.shared[id.index()]);
+                let shared = std::mem::take(&mut self.kept.costs.shared[id.index()]);
                 let state = self.build_leaf(id, next);
-                self.kept.sizes.shared[id.index()] = shared;
+                self.kept.costs.shared[id.index()] = shared;
                 self.results.extend(state);
             }
         }
@@ -258,7 +258,7 @@ impl<'g> Lowering<'g> {
         // rounds are not empty, so of rounds that may be empty any number may be left out
         let min = if self.kept.nullable.holds(body) { 1 } else { min.max(1) };
         let rounds = max.unwrap_or(min);
-        let weight = self.kept.sizes.weights[body.index()].saturating_mul(rounds);
+        let weight = self.kept.costs.expanded_size[body.index()].saturating_mul(rounds);
         if rounds == 1 || weight <= cost::UNROLLED_STATES {
             self.tasks.push(Task::RoundEnd { body, round: rounds, min, next, scope });
             match max {

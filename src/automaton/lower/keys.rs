@@ -5,7 +5,7 @@ use super::blame;
 use super::task::Task;
 use crate::automaton::language::words::{Count, count_from};
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::{Automaton, errors};
 use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
@@ -30,7 +30,7 @@ impl Lowering<'_> {
         // what follows is not part of it: names are alike in many places
         let start = self.open_callable();
         if names != Names::Endless {
-            self.kept.sources.names.insert(id, start);
+            self.kept.provenance.names.insert(id, start);
         }
         let result = self.call(start, next);
         self.push_task(Task::CallableEnd { start, result });
@@ -61,18 +61,18 @@ impl Lowering<'_> {
     /// The starts of those of some names of which there may be few. All names of the list are lowered.
     fn few(&self, names: impl Iterator<Item = ExprId>) -> Vec<StateId> {
         let is_few = |id: &ExprId| matches!(self.grammar.expression(*id), Expression::Name(_, Names::Few));
-        names.filter(is_few).filter_map(|id| self.kept.sources.names.get(&id).copied()).collect()
+        names.filter(is_few).filter_map(|id| self.kept.provenance.names.get(&id).copied()).collect()
     }
 
     /// Notes, for each list of members, the start of all names of its further members if these may be few, and the names of
     /// which one must come while other further members might use them up. A name may be shared with other lists, so that it
     /// has a start only once all is lowered.
     pub(in crate::automaton) fn note_few_names(&mut self) {
-        if self.kept.sources.names.is_empty() {
+        if self.kept.provenance.names.is_empty() {
             return;
         }
         for place in 0..self.block.members.len() {
-            let Expression::Members(source) = self.grammar.expression(self.kept.sources.members[place])
+            let Expression::Members(source) = self.grammar.expression(self.kept.provenance.members[place])
             else {
                 continue;
             };
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         let mut few = if are_few(&all) { self.few(all.iter().map(|one| one.0)) } else { Vec::new() };
         for names in used_up.into_iter().filter(|names| !names.is_empty()) {
             let start = self.split(&names);
-            self.kept.sources.ones.push(start);
+            self.kept.provenance.ones.push(start);
         }
         few.sort_unstable();
         few.dedup();
@@ -111,11 +111,11 @@ impl Lowering<'_> {
 pub(in crate::automaton) fn bound_further(
     automaton: &mut Automaton,
     grammar: &Grammar,
-    sources: &[ExprId],
+    provenance: &[ExprId],
     budget: &Budget,
 ) -> Result<(Lacking, Vec<ExprId>)> {
     let (mut lacking, mut few) = (Vec::new(), Vec::new());
-    for (place, &source) in sources.iter().enumerate().take(automaton.ahead.members.len()) {
+    for (place, &source) in provenance.iter().enumerate().take(automaton.ahead.members.len()) {
         let Some(names) = automaton.ahead.members[place].names else { continue };
         let most = word_count(automaton, names, budget)?;
         if most >= MANY {
@@ -123,14 +123,14 @@ pub(in crate::automaton) fn bound_further(
         }
         few.push(source);
         let list = &mut automaton.ahead.members[place];
-        list.most_further = Some(most);
+        list.max_additional = Some(most);
         let all = list.values.len() as u32 + most;
         if let Some(conditional) = &list.conditional {
             conditional.check(true, &automaton.limits)?;
         }
         let is_conditional = list.conditional.is_some();
         let least = list.min;
-        let has_members = || Tables::within(budget, |tables| tables.has_members(automaton, place as u32));
+        let has_members = || Cache::within(budget, |tables| tables.has_members(automaton, place as u32));
         if all < least || is_conditional && !has_members()? {
             let place = blame::place_of(grammar, automaton, automaton.ahead.members[place].to_return);
             lacking.push((source, errors::too_few_names(place, least, all)));
@@ -157,7 +157,7 @@ pub(in crate::automaton) fn check_ones(
 
 /// How many words there are from a start on; [`MANY`] or more stand for each other.
 fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<u32> {
-    if Tables::within(budget, |tables| comes_back(tables, automaton, start))? {
+    if Cache::within(budget, |tables| comes_back(tables, automaton, start))? {
         return Ok(MANY);
     }
     Ok(match count_from(automaton, start, budget)? {
@@ -167,7 +167,7 @@ fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<
 }
 
 /// Whether the first byte that is found each time leads to a configuration that came before: there are endlessly many words.
-fn comes_back(tables: &mut Tables, automaton: &Automaton, start: StateId) -> Result<bool> {
+fn comes_back(tables: &mut Cache, automaton: &Automaton, start: StateId) -> Result<bool> {
     let mut at = tables.start_of(automaton, Some(start), false)?;
     let mut seen = FxHashSet::default();
     while seen.insert(at) {

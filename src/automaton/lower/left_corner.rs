@@ -37,7 +37,7 @@ struct Group<'s> {
 type GroupOf = FxHashMap<StateId, usize>;
 
 impl Lowering<'_> {
-    /// Transforms all groups. See [`settle`](Lowering::settle) for `root`.
+    /// Transforms all groups. See [`settle`](Lowering::order_callables) for `root`.
     pub(in crate::automaton) fn remove_left_recursion(
         &mut self,
         groups: &[Vec<StateId>],
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         let mut seen: FxHashSet<StateId> = FxHashSet::default();
         let mut open: Vec<StateId> = vec![root];
         // these are lowered to be counted, whoever calls them
-        open.extend(self.kept.sources.names.values().chain(&self.kept.sources.ones));
+        open.extend(self.kept.provenance.names.values().chain(&self.kept.provenance.ones));
         while let Some(state) = open.pop() {
             if let Some(&place) = group_of.get(&state) {
                 goals.insert(state);
@@ -92,7 +92,7 @@ impl Lowering<'_> {
                     open.extend(group.inside.iter().map(|next| next.to_return));
                 }
             } else if seen.insert(state) {
-                if matches!(self.state(state), State::Later(_)) {
+                if matches!(self.state(state), State::Deferred(_)) {
                     return None;
                 }
                 self.add_next(state, &mut open);
@@ -104,7 +104,7 @@ impl Lowering<'_> {
     /// All states that a state leads to or calls.
     fn add_next(&self, state: StateId, next: &mut Vec<StateId>) {
         match self.state(state) {
-            State::Accept | State::Later(_) => {}
+            State::Accept | State::Deferred(_) => {}
             State::Byte { next: after, .. } | State::Named { next: after } => next.push(after),
             State::ByteOr { next: after, otherwise, .. } => next.extend([after, otherwise]),
             State::Bytes { first, len } => next.extend(self.edges(first, len).iter().map(|edge| edge.next)),
@@ -123,15 +123,15 @@ impl Lowering<'_> {
                 next.extend(list.values.iter().chain(&list.rest).chain(&list.names).chain(&list.ones));
                 next.extend([list.separator, list.exit, list.to_return, list.between]);
             }
-            State::DistinctEnter(d) | State::DistinctReturn(d) | State::DistinctNext(d) => {
+            State::UniqueEnter(d) | State::UniqueReturn(d) | State::UniqueNext(d) => {
                 let list = &self.block.distincts[self.block.at(d)];
                 next.extend_from_slice(&list.items);
                 next.extend([list.separator, list.exit, list.to_return]);
             }
-            State::LockstepEnter(l) | State::Lockstep(l) => {
-                let lockstep = &self.block.locksteps[self.block.at(l)];
-                next.extend(lockstep.operands.iter().filter_map(|operand| operand.start));
-                next.extend([lockstep.exit, lockstep.state]);
+            State::ProductEnter(l) | State::Product(l) => {
+                let product = &self.block.products[self.block.at(l)];
+                next.extend(product.operands.iter().filter_map(|operand| operand.start));
+                next.extend([product.exit, product.state]);
             }
         }
     }

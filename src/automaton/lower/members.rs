@@ -79,7 +79,7 @@ impl<'g> Lowering<'g> {
         let to_return = self.add_state(State::MembersReturn(index));
         let after_separator = self.add_state(State::MembersNext(index));
         let between = self.add_state(State::MembersBetween(index));
-        self.kept.sources.members.push(id);
+        self.kept.provenance.members.push(id);
         self.block.members.push(Members {
             any_order: source.order == Order::Any,
             keys: KeyTrie::default(),
@@ -91,7 +91,7 @@ impl<'g> Lowering<'g> {
             max: source.max,
             rest: None,
             names: None,
-            most_further: None,
+            max_additional: None,
             ones: Vec::new(),
             conditional: None,
             separator: StateId::ACCEPT,

@@ -27,8 +27,8 @@ mod word_graph;
 
 use super::program::block::Block;
 use super::program::byte_classes::ClassBuilder;
-use super::program::state::{Edge, Lockstep, Operand, State, StateId};
-use super::run::cache::Tables;
+use super::program::state::{Edge, Operand, Product, State, StateId};
+use super::run::cache::Cache;
 use super::{Automaton, Scope, errors};
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
@@ -36,13 +36,13 @@ use crate::grammar::analysis::{Analysis, Property};
 use crate::grammar::{ExprId, Expression, Grammar, Names, RuleId};
 use crate::limits::Limits;
 use crate::work::Budget;
-use cost::Sizes;
-use deferred::Later;
+use cost::Costs;
+use deferred::Deferred;
 use rustc_hash::FxHashMap;
 use task::Task;
 
 /// How deep locksteps may nest: stepping one steps those inside it.
-const LOCKSTEP_DEPTH: usize = 64;
+const MAX_PRODUCT_DEPTH: usize = 64;
 
 /// The making of one block of states.
 pub(super) struct Lowering<'g> {
@@ -51,7 +51,7 @@ pub(super) struct Lowering<'g> {
     pub(super) older: Option<&'g Automaton>,
     pub(super) limits: Limits,
     pub(super) block: Block,
-    pub(super) kept: Box<Kept>,
+    pub(super) kept: Box<LoweringState>,
     /// Starts of rules, loop bodies, rests: all that is called. Each is a split of its own.
     pub(super) callables: Vec<StateId>,
     /// How many callables are free of left recursion already.
@@ -75,13 +75,13 @@ pub(super) struct Lowering<'g> {
 }
 
 /// What is kept from one block to the next.
-pub(super) struct Kept {
+pub(super) struct LoweringState {
     pub(super) productive: Analysis,
     pub(super) nullable: Analysis,
     pub(super) class_tails: FxHashMap<ExprId, StateId>,
     pub(super) rule_starts: Vec<Option<StateId>>,
     operands: FxHashMap<ExprId, Vec<Operand>>,
-    pub(super) sizes: Sizes,
+    pub(super) costs: Costs,
     pub(super) shared_starts: FxHashMap<ExprId, StateId>,
     classes: ClassBuilder,
     /// Whether what is entered after a byte at the earliest is left for later.
@@ -92,15 +92,15 @@ pub(super) struct Kept {
     starts: Vec<Option<StateId>>,
     /// The rank of the callable that was ranked last.
     pub(super) rank: u32,
-    spare: Spare,
+    scratch: Scratch,
     /// How many states there are in all blocks so far.
     states: usize,
-    pub(super) sources: Sources,
+    pub(super) provenance: Provenance,
 }
 
 /// Where some things come from that are looked at once all is lowered, which is then not left for later.
 #[derive(Default)]
-pub(super) struct Sources {
+pub(super) struct Provenance {
     /// Per list of members.
     pub(super) members: Vec<ExprId>,
     /// Per list of different items.
@@ -113,7 +113,7 @@ pub(super) struct Sources {
 
 /// Lists kept for their allocations.
 #[derive(Default)]
-struct Spare {
+struct Scratch {
     block: Block,
     callables: Vec<StateId>,
     calls: FxHashMap<(StateId, StateId), StateId>,
@@ -149,9 +149,9 @@ fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         if !excluded.is_empty() {
             lowering.kept.productive = Analysis::productive_without(grammar, |id| excluded.contains_key(&id));
         }
-        for lockstep in order::lockstep_order(grammar, LOCKSTEP_DEPTH)? {
-            let place = |error: Error| error.or_at(&grammar.place_of(lockstep));
-            lowering.prepare_lockstep(lockstep, &budget).map_err(place)?;
+        for product in order::product_order(grammar, MAX_PRODUCT_DEPTH)? {
+            let place = |error: Error| error.or_at(&grammar.place_of(product));
+            lowering.prepare_product(product, &budget).map_err(place)?;
         }
         let root = grammar.rule(grammar.root());
         if !lowering.kept.productive.holds(root.body) {
@@ -163,12 +163,12 @@ fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         lowering.check_conditions()?;
         // what may be wrong must come out now: too many states, too few different items or names, recursion that cannot
         // be removed
-        lowering.kept.defers = lowering.kept.sizes.all() < limits.automaton_states as u64 / 2
+        lowering.kept.defers = lowering.kept.costs.all() < limits.automaton_states as u64 / 2
             && !grammar.expressions().iter().any(is_counted)
             && !order::is_left_recursive(grammar, &lowering.kept.nullable);
         let scope = Scope { rule: grammar.root(), label: None };
         let start = lowering.begin(Pending::Rule(grammar.root()), scope, None);
-        lowering.settle(Some(start))?;
+        lowering.order_callables(Some(start))?;
         let (automaton, lacking) = lowering.finish(start, &budget)?;
         if lacking.is_empty() {
             return Ok(automaton);
@@ -190,22 +190,22 @@ fn is_counted(expression: &Expression) -> bool {
 
 impl<'g> Lowering<'g> {
     fn new(grammar: &'g Grammar, limits: &Limits) -> Lowering<'g> {
-        let kept = Kept {
+        let kept = LoweringState {
             productive: Analysis::new(grammar, Property::Productive),
             nullable: Analysis::new(grammar, Property::Nullable),
             class_tails: FxHashMap::default(),
             rule_starts: vec![None; grammar.rules().len()],
             operands: FxHashMap::default(),
-            sizes: Sizes::of(grammar),
+            costs: Costs::of(grammar),
             shared_starts: FxHashMap::default(),
             classes: ClassBuilder::new(grammar),
             defers: false,
             parts: Vec::new(),
             starts: Vec::new(),
             rank: u32::MAX,
-            spare: Spare::default(),
+            scratch: Scratch::default(),
             states: 0,
-            sources: Sources::default(),
+            provenance: Provenance::default(),
         };
         let mut lowering = Lowering::on(grammar, None, limits.clone(), Box::new(kept), 0);
         // most are no larger
@@ -220,10 +220,10 @@ impl<'g> Lowering<'g> {
     }
 
     /// The making of a block of ids from `first` on, after `older`.
-    pub(super) fn later(
+    pub(super) fn resume(
         grammar: &'g Grammar,
         older: &'g Automaton,
-        kept: Box<Kept>,
+        kept: Box<LoweringState>,
         first: u32,
     ) -> Lowering<'g> {
         Lowering::on(grammar, Some(older), older.limits.clone(), kept, first)
@@ -233,11 +233,11 @@ impl<'g> Lowering<'g> {
         grammar: &'g Grammar,
         older: Option<&'g Automaton>,
         limits: Limits,
-        mut kept: Box<Kept>,
+        mut kept: Box<LoweringState>,
         first: u32,
     ) -> Lowering<'g> {
-        let spare = std::mem::take(&mut kept.spare);
-        let Spare { block, callables, calls, scope_ids, pending, left_calls, tasks, results } = spare;
+        let scratch = std::mem::take(&mut kept.scratch);
+        let Scratch { block, callables, calls, scope_ids, pending, left_calls, tasks, results } = scratch;
         Lowering {
             grammar,
             older,
@@ -386,7 +386,7 @@ impl<'g> Lowering<'g> {
         let part = self.kept.parts.len() as u32;
         self.kept.parts.push((what, scope));
         self.kept.starts.push(None);
-        self.add_state(State::Later(part))
+        self.add_state(State::Deferred(part))
     }
 
     /// Begins something in this block, at `place` if that is a state of this block that stood for it.
@@ -422,14 +422,14 @@ impl<'g> Lowering<'g> {
     /// The start of what a state stands for, as far as that is known.
     pub(super) fn resolved(&self, start: StateId) -> StateId {
         match self.state(start) {
-            State::Later(part) => self.kept.starts[part as usize].unwrap_or(start),
+            State::Deferred(part) => self.kept.starts[part as usize].unwrap_or(start),
             _ => start,
         }
     }
 
     /// Begins what is left for later and called at `start`.
     pub(super) fn begin_called(&mut self, start: StateId) {
-        if let State::Later(part) = self.state(start)
+        if let State::Deferred(part) = self.state(start)
             && self.kept.starts[part as usize].is_none()
         {
             self.begin_part(part, Some(start).filter(|&start| self.block.is_here(start)));
@@ -474,7 +474,7 @@ impl<'g> Lowering<'g> {
     }
 
     /// Lowers the operands of an intersection or complement, and finds out whether it has words.
-    fn prepare_lockstep(&mut self, id: ExprId, budget: &Budget) -> Result<()> {
+    fn prepare_product(&mut self, id: ExprId, budget: &Budget) -> Result<()> {
         let (list, complement): (Vec<ExprId>, bool) = match self.grammar.expression(id) {
             Expression::Intersection(list) => (list.to_vec(), false),
             Expression::Complement(operand) => (vec![*operand], true),
@@ -489,16 +489,16 @@ impl<'g> Lowering<'g> {
             };
             operands.push(Operand { start, nullable: self.kept.nullable.holds(operand) });
         }
-        self.settle(None)?;
+        self.order_callables(None)?;
         let nullable = operands.iter().all(|o| o.nullable) != complement;
         let hopeless = !complement && operands.iter().any(|o| o.start.is_none());
         self.kept.operands.insert(id, operands);
         let has_words = !hopeless && {
-            let index = self.lockstep(id, StateId::ACCEPT);
+            let index = self.product(id, StateId::ACCEPT);
             self.kept.classes.reach(self.grammar, id);
             let block = std::mem::take(&mut self.block);
             let automaton = Automaton::of(block, self.kept.classes.build(), self.limits.clone());
-            let has_words = Tables::within(budget, |tables| tables.lockstep_has_words(&automaton, index))?;
+            let has_words = Cache::within(budget, |tables| tables.product_has_words(&automaton, index))?;
             self.block = automaton.ahead;
             has_words
         };
@@ -511,12 +511,12 @@ impl<'g> Lowering<'g> {
         Ok(())
     }
 
-    pub(super) fn lockstep(&mut self, id: ExprId, exit: StateId) -> u32 {
-        let index = self.block.next(&self.block.locksteps);
-        let state = self.add_state(State::Lockstep(index));
+    pub(super) fn product(&mut self, id: ExprId, exit: StateId) -> u32 {
+        let index = self.block.next(&self.block.products);
+        let state = self.add_state(State::Product(index));
         let operands = self.kept.operands.get(&id).cloned().unwrap_or_default();
         let complement = matches!(self.grammar.expression(id), Expression::Complement(_));
-        self.block.locksteps.push(Lockstep { operands, complement, exit, state });
+        self.block.products.push(Product { operands, complement, exit, state });
         index
     }
 
@@ -529,23 +529,25 @@ impl<'g> Lowering<'g> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        self.pass_over_splits();
+        self.eliminate_unit_splits();
         let start = self.single(start);
         self.block.shrink_to_fit();
         let classes = self.kept.classes.build();
         let names = self.grammar.expressions().iter().any(|e| matches!(e, Expression::Name(..)));
-        let mut sources = std::mem::take(&mut self.kept.sources);
-        sources.ones.iter_mut().for_each(|start| *start = self.single(*start));
-        let mut name_starts: Vec<StateId> = sources.names.values().map(|&start| self.single(start)).collect();
+        let mut provenance = std::mem::take(&mut self.kept.provenance);
+        provenance.ones.iter_mut().for_each(|start| *start = self.single(*start));
+        let mut name_starts: Vec<StateId> =
+            provenance.names.values().map(|&start| self.single(start)).collect();
         name_starts.sort_unstable();
         let has_more = self.begun.len() < self.kept.parts.len();
-        let later = has_more.then(|| Box::new(Later::new(&self.block, self.grammar, self.kept)));
+        let deferred = has_more.then(|| Box::new(Deferred::new(&self.block, self.grammar, self.kept)));
         let automaton = Automaton::of(self.block, classes, self.limits);
-        let mut automaton = Automaton { start, nullable, later, names, name_starts, ..automaton };
-        keys::check_ones(&automaton, self.grammar, &sources.ones, budget)?;
-        let (mut lacking, few) = keys::bound_further(&mut automaton, self.grammar, &sources.members, budget)?;
+        let mut automaton = Automaton { start, nullable, deferred, names, name_starts, ..automaton };
+        keys::check_ones(&automaton, self.grammar, &provenance.ones, budget)?;
+        let (mut lacking, few) =
+            keys::bound_further(&mut automaton, self.grammar, &provenance.members, budget)?;
         unique_items::check_names(self.grammar, &few)?;
-        lacking.extend(unique_items::lacking_items(&automaton, self.grammar, &sources.items, budget)?);
+        lacking.extend(unique_items::lacking_items(&automaton, self.grammar, &provenance.items, budget)?);
         Ok((automaton, lacking))
     }
 
@@ -556,8 +558,8 @@ impl<'g> Lowering<'g> {
         self.block.edges.reserve(64);
         self.block.splits.reserve(16);
         self.begin_part(part, None);
-        self.settle(None)?;
-        self.pass_over_splits();
+        self.order_callables(None)?;
+        self.eliminate_unit_splits();
         for &part in &self.begun {
             let start = self.kept.starts[part as usize].map(|start| self.single(start));
             self.kept.starts[part as usize] = start;
@@ -566,7 +568,7 @@ impl<'g> Lowering<'g> {
     }
 
     /// The block, the parts that begin in it, and what the next one needs.
-    pub(super) fn into_parts(self) -> (Block, Vec<(u32, StateId)>, Box<Kept>) {
+    pub(super) fn into_parts(self) -> (Block, Vec<(u32, StateId)>, Box<LoweringState>) {
         let starts = &self.kept.starts;
         let begun = self.begun.iter().filter_map(|&part| Some((part, starts[part as usize]?))).collect();
         let Lowering { mut block, mut kept, mut callables, mut calls, mut scope_ids, .. } = self;
@@ -576,7 +578,7 @@ impl<'g> Lowering<'g> {
         calls.clear();
         scope_ids.clear();
         left_calls.clear();
-        kept.spare = Spare { block, callables, calls, scope_ids, pending, left_calls, tasks, results };
+        kept.scratch = Scratch { block, callables, calls, scope_ids, pending, left_calls, tasks, results };
         (made, begun, kept)
     }
 }

@@ -61,9 +61,9 @@ fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// The intersections and complements that the root reaches, those inside others first.
-pub(in crate::automaton) fn lockstep_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<ExprId>> {
-    let is_lockstep = |e: &Expression| matches!(e, Expression::Intersection(_) | Expression::Complement(_));
-    if !grammar.expressions().iter().any(is_lockstep) {
+pub(in crate::automaton) fn product_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<ExprId>> {
+    let is_product = |e: &Expression| matches!(e, Expression::Intersection(_) | Expression::Complement(_));
+    if !grammar.expressions().iter().any(is_product) {
         return Ok(Vec::new());
     }
     let below = |expression: &Expression| -> Vec<usize> {
@@ -94,7 +94,7 @@ pub(in crate::automaton) fn lockstep_order(grammar: &Grammar, max_depth: usize) 
             let expression = &grammar.expressions()[node];
             depth[node] = inner;
             remembers[node] = lists;
-            if !is_lockstep(expression) || !reached[node] {
+            if !is_product(expression) || !reached[node] {
                 continue;
             }
             if cyclic {
@@ -122,17 +122,17 @@ pub(in crate::automaton) fn is_left_recursive(grammar: &Grammar, nullable: &Anal
         Open,
         Done,
     }
-    let mut marks = vec![Mark::New; grammar.expressions().len()];
+    let mut flags = vec![Mark::New; grammar.expressions().len()];
     let mut path: Vec<(ExprId, bool)> = Vec::new();
     for rule in grammar.rules() {
         path.push((rule.body, false));
         while let Some((id, is_end)) = path.pop() {
-            match marks[id.index()] {
-                _ if is_end => marks[id.index()] = Mark::Done,
+            match flags[id.index()] {
+                _ if is_end => flags[id.index()] = Mark::Done,
                 Mark::Open => return true,
                 Mark::Done => {}
                 Mark::New => {
-                    marks[id.index()] = Mark::Open;
+                    flags[id.index()] = Mark::Open;
                     path.push((id, true));
                     path.extend(first_operands(grammar, nullable, id).map(|first| (first, false)));
                 }
@@ -218,7 +218,7 @@ impl Lowering<'_> {
             State::Call { start, .. } => (&[], Some(self.resolved(start))),
             State::LoopAgain(l) => (&[], Some(self.block.loops[self.block.at(l)].body)),
             State::MembersEnter(m) => (&list(m).ones, list(m).rest),
-            State::DistinctEnter(d) => (&[], self.block.distincts[self.block.at(d)].items.first().copied()),
+            State::UniqueEnter(d) => (&[], self.block.distincts[self.block.at(d)].items.first().copied()),
             _ => (&[], None),
         };
         ones.iter().copied().chain(one)
@@ -260,7 +260,7 @@ impl Lowering<'_> {
     /// come before what they left-call. Older ones left-call none of them.
     ///
     /// `root` is where all words begin, if nothing is built afterwards that could call the new callables.
-    pub(in crate::automaton) fn settle(&mut self, root: Option<StateId>) -> Result<()> {
+    pub(in crate::automaton) fn order_callables(&mut self, root: Option<StateId>) -> Result<()> {
         let mut transformed = false;
         loop {
             self.build_pending()?;

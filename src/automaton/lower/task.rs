@@ -65,7 +65,7 @@ pub(in crate::automaton) enum Task {
         start: StateId,
         result: StateId,
     },
-    DistinctEnd {
+    UniqueEnd {
         list: u32,
         places: usize,
         separated: bool,

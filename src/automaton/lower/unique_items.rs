@@ -5,8 +5,8 @@ use super::blame;
 use super::task::Task;
 use crate::automaton::Automaton;
 use crate::automaton::errors;
-use crate::automaton::program::state::{Distinct, State, StateId};
-use crate::automaton::run::cache::Tables;
+use crate::automaton::program::state::{State, StateId, UniqueItems};
+use crate::automaton::run::cache::Cache;
 use crate::error::{Error, Result};
 use crate::grammar::{Distinct as Source, ExprId, Expression, Grammar};
 use crate::work::Budget;
@@ -20,8 +20,8 @@ impl Lowering<'_> {
         scope: u32,
     ) {
         let index = self.block.next(&self.block.distincts);
-        let to_return = self.add_state(State::DistinctReturn(index));
-        let between = self.add_state(State::DistinctNext(index));
+        let to_return = self.add_state(State::UniqueReturn(index));
+        let between = self.add_state(State::UniqueNext(index));
         // without a separator only one item can come, and none where there is no word
         let separated = self.kept.productive.holds(source.separator);
         let items = source.items.iter().take_while(|&&item| self.kept.productive.holds(item));
@@ -29,8 +29,8 @@ impl Lowering<'_> {
         let is_whole = separated && items.len() == source.items.len();
         let most = (!is_whole).then_some(items.len() as u32);
         let starts: Vec<StateId> = items.iter().map(|_| self.open_callable()).collect();
-        self.kept.sources.items.push(id);
-        self.block.distincts.push(Distinct {
+        self.kept.provenance.items.push(id);
+        self.block.distincts.push(UniqueItems {
             items: starts.clone(),
             min: source.min,
             max: source.max.into_iter().chain(most).min(),
@@ -39,7 +39,7 @@ impl Lowering<'_> {
             exit: next,
             to_return,
         });
-        self.push_task(Task::DistinctEnd { list: index, places: items.len(), separated, scope });
+        self.push_task(Task::UniqueEnd { list: index, places: items.len(), separated, scope });
         if separated {
             self.push_task(Task::OrEmpty { expression: source.separator, next: between });
             self.push_task(Task::Build { expression: source.separator, next: between, scope });
@@ -58,7 +58,7 @@ impl Lowering<'_> {
         self.results_of(places);
         let enter = match places {
             0 => self.split(&[]),
-            _ => self.add_state(State::DistinctEnter(list)),
+            _ => self.add_state(State::UniqueEnter(list)),
         };
         self.push_result(enter);
     }
@@ -101,14 +101,14 @@ pub(in crate::automaton) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Re
 pub(in crate::automaton) fn lacking_items(
     automaton: &Automaton,
     grammar: &Grammar,
-    sources: &[ExprId],
+    provenance: &[ExprId],
     budget: &Budget,
 ) -> Result<Vec<(ExprId, Error)>> {
     let mut lacking = Vec::new();
-    for (index, (list, &source)) in automaton.ahead.distincts.iter().zip(sources).enumerate() {
+    for (index, (list, &source)) in automaton.ahead.distincts.iter().zip(provenance).enumerate() {
         if list.min > 1 && !list.endless {
-            let different = |tables: &mut Tables| tables.different_items(automaton, index as u32, list.min);
-            let most = Tables::within(budget, different)?;
+            let different = |tables: &mut Cache| tables.different_items(automaton, index as u32, list.min);
+            let most = Cache::within(budget, different)?;
             if most < list.min {
                 let place = blame::place_of(grammar, automaton, list.to_return);
                 lacking.push((source, errors::too_few_different(place, list.min, most)));

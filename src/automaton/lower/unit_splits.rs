@@ -5,7 +5,7 @@ use super::Lowering;
 use crate::automaton::program::state::{State, StateId};
 
 impl Lowering<'_> {
-    pub(in crate::automaton) fn pass_over_splits(&mut self) {
+    pub(in crate::automaton) fn eliminate_unit_splits(&mut self) {
         let targets = self.targets();
         let mut block = std::mem::take(&mut self.block);
         let first = block.first;
@@ -44,9 +44,9 @@ impl Lowering<'_> {
             to(&mut list.separator);
             to(&mut list.exit);
         }
-        for lockstep in &mut block.locksteps {
-            to(&mut lockstep.exit);
-            lockstep.operands.iter_mut().filter_map(|operand| operand.start.as_mut()).for_each(&to);
+        for product in &mut block.products {
+            to(&mut product.exit);
+            product.operands.iter_mut().filter_map(|operand| operand.start.as_mut()).for_each(&to);
         }
         block.ranks.iter_mut().for_each(|(start, _)| to(start));
         // of one that several starts lead to the rank is the highest

@@ -3,7 +3,7 @@
 //! Ids of states count through all blocks, and so do the places of edges, loops and lists: those of a block count from its
 //! first state's id on.
 
-use super::state::{Distinct, Edge, Lockstep, Loop, Members, State, StateId};
+use super::state::{Edge, Loop, Members, Product, State, StateId, UniqueItems};
 use crate::automaton::Scope;
 
 /// Some states and the tables that they point into.
@@ -20,8 +20,8 @@ pub(in crate::automaton) struct Block {
     pub(in crate::automaton) splits: Vec<StateId>,
     pub(in crate::automaton) loops: Vec<Loop>,
     pub(in crate::automaton) members: Vec<Members>,
-    pub(in crate::automaton) distincts: Vec<Distinct>,
-    pub(in crate::automaton) locksteps: Vec<Lockstep>,
+    pub(in crate::automaton) distincts: Vec<UniqueItems>,
+    pub(in crate::automaton) products: Vec<Product>,
     /// Starts of callables, sorted, with their place in the left-call order; callers come before callees.
     pub(in crate::automaton) ranks: Vec<(StateId, u32)>,
 }
@@ -39,7 +39,7 @@ impl Block {
             loops: std::mem::take(&mut self.loops),
             members: std::mem::take(&mut self.members),
             distincts: std::mem::take(&mut self.distincts),
-            locksteps: std::mem::take(&mut self.locksteps),
+            products: std::mem::take(&mut self.products),
             ranks: self.ranks.clone(),
         };
         self.states.clear();

@@ -29,7 +29,7 @@ impl fmt::Display for StateId {
     }
 }
 
-/// One state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Key`, `Lockstep`) wait for a byte and are what
+/// One state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Key`, `Product`) wait for a byte and are what
 /// configurations consist of; the others are passed through when a configuration is closed.
 ///
 /// Every `Call` is of something that cannot be empty: what may be empty is skipped by a `Split` where it
@@ -66,24 +66,24 @@ pub(crate) enum State {
     /// Inside a member's key: a node of the key trie.
     Key { members: u32, node: u32 },
     /// Begin a list of items that are pairwise different.
-    DistinctEnter(u32),
+    UniqueEnter(u32),
     /// Return address of an item; the frame's value says which items were seen.
-    DistinctReturn(u32),
+    UniqueReturn(u32),
     /// Between the separator and the next item.
-    DistinctNext(u32),
+    UniqueNext(u32),
     /// Stands for a part of the grammar that is lowered when it is first entered.
-    Later(u32),
+    Deferred(u32),
     /// Begin a lockstep.
-    LockstepEnter(u32),
+    ProductEnter(u32),
     /// Inside a lockstep; the top frame's value is the tuple of configurations.
-    Lockstep(u32),
+    Product(u32),
 }
 
 impl State {
     /// Whether the state waits for a byte.
     pub(crate) fn is_leaf(self) -> bool {
-        use State::{Byte, ByteOr, Bytes, Key, Lockstep};
-        matches!(self, Byte { .. } | ByteOr { .. } | Bytes { .. } | Key { .. } | Lockstep(_))
+        use State::{Byte, ByteOr, Bytes, Key, Product};
+        matches!(self, Byte { .. } | ByteOr { .. } | Bytes { .. } | Key { .. } | Product(_))
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct Members {
     /// Start of the names of all members without a fixed key, if they may be few.
     pub(crate) names: Option<StateId>,
     /// How many further members may come at most: there are only so many names.
-    pub(crate) most_further: Option<u32>,
+    pub(crate) max_additional: Option<u32>,
     /// Starts of the members without a fixed key that come once at most.
     pub(crate) ones: Vec<StateId>,
     /// What must hold of the members that come, if that is not said by what is required.
@@ -185,29 +185,29 @@ impl Conditional {
 
 /// The lowered form of [`crate::grammar::Distinct`].
 #[derive(Clone, Debug)]
-pub(crate) struct Distinct {
+pub(crate) struct UniqueItems {
     /// Per place: start of an item (it ends in the accepting state). The last one is that of all further places.
     pub(crate) items: Vec<StateId>,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     pub(crate) endless: bool,
-    /// Start of the separator, which leads to the `DistinctNext` state.
+    /// Start of the separator, which leads to the `UniqueNext` state.
     pub(crate) separator: StateId,
     /// Where to go on afterwards.
     pub(crate) exit: StateId,
-    /// The `DistinctReturn` state.
+    /// The `UniqueReturn` state.
     pub(crate) to_return: StateId,
 }
 
 /// Sub-automata that run side by side over the same bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Lockstep {
+pub(crate) struct Product {
     pub(crate) operands: Vec<Operand>,
     /// Accept where the (single) operand does not.
     pub(crate) complement: bool,
     /// Where to go on afterwards.
     pub(crate) exit: StateId,
-    /// The `Lockstep` state itself, also the return address in frames.
+    /// The `Product` state itself, also the return address in frames.
     pub(crate) state: StateId,
 }
 

@@ -4,10 +4,10 @@
 use super::members::Progress;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Conditional, Members, StateId};
-use crate::automaton::run::cache::Tables;
+use crate::automaton::run::cache::Cache;
 use crate::error::Result;
 use crate::grammar::conditions;
-use crate::grammar::conditions::Outlook;
+use crate::grammar::conditions::Constraints;
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 
@@ -21,7 +21,7 @@ impl Members {
     }
 }
 
-impl Tables {
+impl Cache {
     /// The value of the list's frame after an entry, if that may come.
     pub(in crate::automaton) fn entry_after(
         &mut self,
@@ -43,7 +43,7 @@ impl Tables {
     }
 
     /// The starts of the members without a key that may come, with the value of the list's frame after each.
-    pub(in crate::automaton) fn further_entries(
+    pub(in crate::automaton) fn additional_entries(
         &mut self,
         list: Conditioned<'_>,
         at: Progress,
@@ -73,7 +73,7 @@ impl Tables {
                 return Ok(true);
             }
         }
-        Ok(!self.further_entries(list, at)?.is_empty())
+        Ok(!self.additional_entries(list, at)?.is_empty())
     }
 
     /// Whether the list may end here, as far as its conditions and required members go.
@@ -118,10 +118,10 @@ impl Tables {
     /// The value of the list's frame after one more member, without a key or with one, if the list can be finished then.
     fn finishable(&mut self, list: Conditioned<'_>, at: Progress, keyless: bool) -> Result<Option<u32>> {
         let (m, members, conditional) = list;
-        let further = at.further + u32::from(keyless && members.most_further.is_some());
+        let further = at.further + u32::from(keyless && members.max_additional.is_some());
         let at = Progress { count: at.count + 1, further, ..at };
         let too_many = members.max.is_some_and(|max| at.count > max)
-            || members.most_further.is_some_and(|most| at.further > most);
+            || members.max_additional.is_some_and(|most| at.further > most);
         if too_many {
             return Ok(None);
         }
@@ -129,15 +129,15 @@ impl Tables {
         if let Some(&known) = self.counted.finished.get(&(m, value)) {
             return Ok(known.then_some(value));
         }
-        let outlook = Outlook {
+        let constraints = Constraints {
             clauses: &conditional.clauses,
             came: self.seen.get(at.base),
             open: &self.open_entries(list, at),
             count: (members.min.saturating_sub(at.count), members.max.map(|max| max - at.count)),
-            keyless: members.most_further.map(|most| most - at.further),
+            keyless: members.max_additional.map(|most| most - at.further),
             rest: members.rest.is_some(),
         };
-        let answer = outlook.can_be_finished();
+        let answer = constraints.is_satisfiable();
         self.counted.finished.insert((m, value), answer);
         Ok(answer.then_some(value))
     }

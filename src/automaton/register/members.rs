@@ -6,9 +6,9 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Members, StateId};
-use crate::automaton::run::cache::Tables;
+use crate::automaton::run::cache::Cache;
 use crate::automaton::run::closure::Closure;
-use crate::automaton::run::stack_set::{Frame, StackId};
+use crate::automaton::run::stack_set::{Frame, StackSetId};
 use crate::error::Result;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
@@ -101,11 +101,11 @@ impl Counted {
 impl Members {
     /// Whether the value of the list's frame is the id of a [`Progress`].
     fn is_counted(&self) -> bool {
-        self.min > 0 || self.max.is_some() || self.conditional.is_some() || self.most_further.is_some()
+        self.min > 0 || self.max.is_some() || self.conditional.is_some() || self.max_additional.is_some()
     }
 }
 
-impl Tables {
+impl Cache {
     fn progress(&self, list: &Members, value: u32) -> Progress {
         if list.is_counted() {
             self.counted.get(value)
@@ -181,7 +181,7 @@ impl Tables {
     /// How many members without fixed keys may still come, if that is bounded.
     fn others_left(&self, list: &Members, at: Progress) -> Option<u32> {
         match list.rest {
-            Some(_) => Some(list.most_further?.saturating_sub(at.further)),
+            Some(_) => Some(list.max_additional?.saturating_sub(at.further)),
             None => Some(0),
         }
     }
@@ -201,7 +201,7 @@ impl Tables {
     /// The starts of the further members that may come, with the value of the list's frame after each.
     fn further(&mut self, (m, list): (u32, &Members), at: Progress) -> Result<SmallVec<[(StateId, u32); 2]>> {
         if let Some(conditional) = &list.conditional {
-            return self.further_entries((m, list, conditional), at);
+            return self.additional_entries((m, list, conditional), at);
         }
         let end = list.values.len() as u32;
         if !list.any_order && list.next_required[at.base as usize] != end {
@@ -211,9 +211,9 @@ impl Tables {
         // in declared order nothing but others comes after one of them
         let enough = list.any_order
             || self.others_left(list, at).is_none_or(|left| at.count.saturating_add(left) >= list.min);
-        let more = list.most_further.is_none_or(|most| at.further < most);
+        let more = list.max_additional.is_none_or(|most| at.further < most);
         let rest = list.rest.filter(|_| enough && more && self.has_room(list, at));
-        let further = at.further + u32::from(list.most_further.is_some());
+        let further = at.further + u32::from(list.max_additional.is_some());
         let after = Progress { base, count: at.count + 1, further };
         Ok(rest.map(|start| (start, self.value_of(list, after))).into_iter().collect())
     }
@@ -223,7 +223,7 @@ impl Tables {
         automaton: &Automaton,
         closure: &mut Closure,
         m: u32,
-        stack: StackId,
+        stack: StackSetId,
     ) -> Result<()> {
         self.begin_member(automaton, closure, (m, automaton.members(m)), 0, stack)
     }
@@ -235,7 +235,7 @@ impl Tables {
         closure: &mut Closure,
         (m, list): (u32, &Members),
         value: u32,
-        below: StackId,
+        below: StackSetId,
     ) -> Result<()> {
         let at = self.progress(list, value);
         if self.any_may_come((m, list), at, list.keys.members(0))? {
@@ -254,7 +254,7 @@ impl Tables {
         automaton: &Automaton,
         closure: &mut Closure,
         m: u32,
-        stack: StackId,
+        stack: StackSetId,
     ) -> Result<()> {
         let list = automaton.members(m);
         for place in 0..self.stacks.frame_count(stack) {
@@ -296,7 +296,7 @@ impl Tables {
         closure: &mut Closure,
         (m, node): (u32, u32),
         byte: u8,
-        stack: StackId,
+        stack: StackSetId,
     ) -> Result<()> {
         let list = automaton.members(m);
         let Some(child) = list.keys.child(node, byte) else { return Ok(()) };

@@ -4,13 +4,13 @@
 //! be found somewhere in a string of 35 characters), those are looked at first from which each operand by itself has the
 //! least way to go: a greedy best-first search (Doran and Michie, 1966).
 
-use super::product::{Tuple, Word};
-use super::unique::TapeId;
+use super::product::{ProductState, Word};
+use super::unique::HistoryId;
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{Lockstep, State};
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::program::state::{Product, State};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::Item;
-use crate::automaton::run::transitions::{Dense, Marks, Successors};
+use crate::automaton::run::transitions::{Dense, Flags, Transitions};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
@@ -82,7 +82,7 @@ struct OperandRow<'a> {
 
 impl Rows<'_> {
     /// The classes of bytes that may lead on, without those known to lead to the same as the ones before them.
-    fn classes(&self, automaton: &Automaton, lockstep: &Lockstep) -> ByteSet {
+    fn classes(&self, automaton: &Automaton, product: &Product) -> ByteSet {
         let rows = match self {
             Rows::Only(byte) => return ByteSet::from_iter([automaton.class_of(*byte) as u8]),
             Rows::All(rows) => rows,
@@ -94,7 +94,7 @@ impl Rows<'_> {
             changes = changes.union(&known.0);
             dead = dead.union(&known.1);
         }
-        match lockstep.complement {
+        match product.complement {
             true => changes,
             false => changes.intersection(&dead.complement()),
         }
@@ -114,38 +114,38 @@ impl OperandRow<'_> {
     }
 }
 
-impl Tables {
+impl Cache {
     /// Searches for a word that leads from a tuple to acceptance; what is found of tuples on the way is noted.
-    pub(in crate::automaton) fn search_completion(
+    pub(in crate::automaton) fn search_non_emptiness(
         &mut self,
         automaton: &Automaton,
         l: u32,
         tuple: u32,
     ) -> Result<bool> {
-        let lockstep = automaton.lockstep(l);
+        let product = automaton.product(l);
         let limit = automaton.limits().lockstep_search;
-        let successors = Arc::clone(self.successors());
+        let transitions = Arc::clone(self.transitions());
         let mut frontier = Frontier::new(tuple);
-        while let Some((current, read)) = self.next_tuple(automaton, lockstep, &mut frontier)? {
+        while let Some((current, read)) = self.next_product_state(automaton, product, &mut frontier)? {
             // how many bytes lead to acceptance, and the last one if it does at once
             let (mut bytes, mut last) = (None, None);
-            let rows = self.rows_of(automaton, lockstep, current, &successors);
+            let rows = self.rows_of(automaton, product, current, &transitions);
             let mut before = None;
-            for class in rows.classes(automaton, lockstep).iter().map(usize::from) {
+            for class in rows.classes(automaton, product).iter().map(usize::from) {
                 let byte = automaton.class_representatives()[class];
                 let next = match &rows {
-                    Rows::Only(_) => self.step_tuple(automaton, lockstep, current, byte)?,
+                    Rows::Only(_) => self.step_product_state(automaton, product, current, byte)?,
                     Rows::All(rows) if rows.iter().all(|row| row.is_as_before(class)) => continue,
-                    Rows::All(rows) => self.step_rows(automaton, lockstep, rows, (class, byte))?,
+                    Rows::All(rows) => self.step_rows(automaton, product, rows, (class, byte))?,
                 };
                 self.work.spend(1)?;
                 let Some(next) = next.filter(|_| next != before) else { continue };
                 before = Some(next);
-                if self.accepts(lockstep, next) {
+                if self.accepts(product, next) {
                     (bytes, last) = (Some(1), Some(byte));
                     break;
                 }
-                let known = self.tuples.extendable.get(&(l, next)).copied();
+                let known = self.products.co_accessible.get(&(l, next)).copied();
                 if let Some(Some(more)) = known {
                     let through = more.saturating_add(1);
                     bytes = Some(bytes.map_or(through, |bytes| through.min(bytes)));
@@ -168,7 +168,7 @@ impl Tables {
                 let (mut on_path, mut bytes) = (current, bytes);
                 let mut word: Word = last.into_iter().collect();
                 loop {
-                    self.tuples.completed(l, on_path, bytes);
+                    self.products.completed(l, on_path, bytes);
                     if on_path == tuple {
                         break;
                     }
@@ -179,7 +179,7 @@ impl Tables {
                 }
                 word.reverse();
                 if last.is_some() && word.len() <= LONGEST_TRIED {
-                    self.tuples.keep(l, word);
+                    self.products.keep(l, word);
                 }
                 return Ok(true);
             }
@@ -187,7 +187,7 @@ impl Tables {
         }
         // nothing was found: none of the tuples seen leads to acceptance
         for &dead in frontier.ways.keys() {
-            self.tuples.extendable.insert((l, dead), None);
+            self.products.co_accessible.insert((l, dead), None);
         }
         Ok(false)
     }
@@ -196,16 +196,16 @@ impl Tables {
     fn rows_of<'a>(
         &mut self,
         automaton: &Automaton,
-        lockstep: &Lockstep,
+        product: &Product,
         tuple: u32,
-        successors: &'a Successors,
+        transitions: &'a Transitions,
     ) -> Rows<'a> {
         let mut rows = SmallVec::new();
-        for place in 0..lockstep.operands.len() {
-            let configuration = self.tuples.get(tuple)[place];
-            let dense = self.row(automaton, configuration).map(|row| successors.dense(row, automaton));
+        for place in 0..product.operands.len() {
+            let configuration = self.products.get(tuple)[place];
+            let dense = self.row(automaton, configuration).map(|row| transitions.dense(row, automaton));
             if dense.is_none()
-                && !lockstep.complement
+                && !product.complement
                 && let Some(byte) = self.only_byte(automaton, configuration)
             {
                 return Rows::Only(byte);
@@ -215,47 +215,47 @@ impl Tables {
         Rows::All(rows)
     }
 
-    /// The tuple after the bytes of a class, as [`step_tuple`](Tables::step_tuple) finds it.
+    /// The tuple after the bytes of a class, as [`step_tuple`](Cache::step_tuple) finds it.
     fn step_rows(
         &mut self,
         automaton: &Automaton,
-        lockstep: &Lockstep,
+        product: &Product,
         rows: &[OperandRow<'_>],
         (class, byte): (usize, u8),
     ) -> Result<Option<u32>> {
         let is_dead = |row: &OperandRow<'_>| row.entry(class) == Some(ConfigurationId::DEAD);
-        if !lockstep.complement && rows.iter().any(is_dead) {
+        if !product.complement && rows.iter().any(is_dead) {
             return Ok(None);
         }
-        let mut after = Tuple::new();
+        let mut after = ProductState::new();
         for row in rows {
             let next = match row.entry(class) {
                 Some(known) => known,
                 None => self.step(automaton, row.configuration, byte)?,
             };
-            if next == ConfigurationId::DEAD && !lockstep.complement {
+            if next == ConfigurationId::DEAD && !product.complement {
                 return Ok(None);
             }
             after.push(next);
         }
-        Ok(Some(self.tuples.intern(&after)))
+        Ok(Some(self.products.intern(&after)))
     }
 
     /// The next tuple to be looked at.
-    fn next_tuple(
+    fn next_product_state(
         &mut self,
         automaton: &Automaton,
-        lockstep: &Lockstep,
+        product: &Product,
         frontier: &mut Frontier,
     ) -> Result<Option<Reached>> {
-        let few = lockstep.operands.len() <= FEW_OPERANDS;
-        if lockstep.complement || !few || frontier.ways.len() <= PATIENCE {
+        let few = product.operands.len() <= FEW_OPERANDS;
+        if product.complement || !few || frontier.ways.len() <= PATIENCE {
             return Ok(frontier.queue.pop_front());
         }
         while let Some((tuple, read)) = frontier.queue.pop_front() {
             let mut left = 0;
-            for place in 0..self.tuples.get(tuple).len() {
-                let operand = self.tuples.get(tuple)[place];
+            for place in 0..self.products.get(tuple).len() {
+                let operand = self.products.get(tuple)[place];
                 left = left.max(self.least_bytes(automaton, operand, &mut frontier.looked_at)?);
             }
             frontier.directed.push((Reverse((left, read)), (tuple, read)));
@@ -283,7 +283,7 @@ impl Tables {
 
     /// How many bytes an item takes by itself, at least: breadth first over single items. Noted of all on the way.
     fn least_of_item(&mut self, automaton: &Automaton, item: Item, looked_at: &mut usize) -> Result<u32> {
-        if let Some(&known) = self.tuples.least.get(&item) {
+        if let Some(&known) = self.products.least.get(&item) {
             return Ok(known);
         }
         if *looked_at >= MOST_LOOKED_AT_IN_ALL {
@@ -296,18 +296,18 @@ impl Tables {
         let mut best: (u32, usize, u32) = (u32::MAX, 0, u32::MAX);
         let mut done = 0;
         while let Some(&(at, _, depth)) = order.get(done).filter(|next| next.2 + 1 < best.0) {
-            if order.len() > MOST_LOOKED_AT || matches!(automaton.state(at.state), State::Lockstep(_)) {
+            if order.len() > MOST_LOOKED_AT || matches!(automaton.state(at.state), State::Product(_)) {
                 best = (depth, done, 0);
                 break;
             }
-            let single = self.intern(&[at], Marks::default(), TapeId::NONE);
+            let single = self.intern(&[at], Flags::default(), HistoryId::NONE);
             for next in self.after_any(automaton, single)? {
-                if next == ConfigurationId::UNSURE || self.is_accepting(next) {
+                if next == ConfigurationId::UNKNOWN || self.is_accepting(next) {
                     best = (depth + 1, done, 1);
                     break;
                 }
                 for &item in self.items(next) {
-                    match self.tuples.least.get(&item).map(|more| more.saturating_add(1)) {
+                    match self.products.least.get(&item).map(|more| more.saturating_add(1)) {
                         Some(more) => best = best.min((depth.saturating_add(more), done, more)),
                         None if seen.insert(item) => order.push((item, done, depth + 1)),
                         None => {}
@@ -320,7 +320,7 @@ impl Tables {
         let (_, mut place, mut bytes) = best;
         loop {
             let (item, before, _) = order[place];
-            self.tuples.least.insert(item, bytes);
+            self.products.least.insert(item, bytes);
             if place == 0 {
                 return Ok(bytes);
             }

@@ -6,8 +6,8 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::{ConfigurationId, Tables};
-use crate::automaton::run::stack_set::{Frame, StackId};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::stack_set::{Frame, StackSetId};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -19,9 +19,9 @@ const IN_VAIN: usize = 128;
 
 /// What a configuration may do until it returns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shape(Box<[u32]>);
+pub(crate) struct CanonicalForm(Box<[u32]>);
 
-impl Shape {
+impl CanonicalForm {
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
         self.0.len() * 4
@@ -30,24 +30,24 @@ impl Shape {
 
 /// A shape, and the locksteps of the grammar that it is of.
 #[derive(Clone, Debug)]
-pub(crate) struct Shaped {
-    pub(crate) shape: Shape,
-    locksteps: SmallVec<[u32; 2]>,
+pub(crate) struct Canonical {
+    pub(crate) form: CanonicalForm,
+    products: SmallVec<[u32; 2]>,
 }
 
 /// A shape in the making.
 #[derive(Debug, Default)]
-pub(in crate::automaton) struct Draft {
+pub(in crate::automaton) struct CanonicalScratch {
     words: Vec<u32>,
-    met: Met,
-    locksteps: SmallVec<[u32; 2]>,
+    met: StateNumbering,
+    products: SmallVec<[u32; 2]>,
     /// First states of configurations whose shapes were begun in vain.
     in_vain: FxHashSet<StateId>,
 }
 
 /// The states met, in that order, and a table of where they are.
 #[derive(Debug, Default)]
-struct Met {
+struct StateNumbering {
     states: Vec<StateId>,
     /// Per slot: 0, or one more than the place of a state. There are twice as many as states are met at most.
     slots: Vec<u16>,
@@ -55,19 +55,19 @@ struct Met {
     used: Vec<u16>,
 }
 
-impl Met {
+impl StateNumbering {
     const SLOTS: usize = 2 * MOST_WORDS.next_power_of_two();
 
     fn clear(&mut self) {
         self.states.clear();
-        self.slots.resize(Met::SLOTS, 0);
+        self.slots.resize(StateNumbering::SLOTS, 0);
         self.used.drain(..).for_each(|slot| self.slots[usize::from(slot)] = 0);
     }
 
     /// One more than the place of a state, which is added if it is new and there is room.
     fn number(&mut self, state: StateId) -> Option<u32> {
         // Fibonacci hashing: Knuth, The Art of Computer Programming 3, section 6.4
-        let mut slot = (state.0.wrapping_mul(0x9E37_79B9) >> 16) as usize % Met::SLOTS;
+        let mut slot = (state.0.wrapping_mul(0x9E37_79B9) >> 16) as usize % StateNumbering::SLOTS;
         loop {
             match self.slots[slot] {
                 0 if self.states.len() >= MOST_WORDS => return None,
@@ -78,7 +78,7 @@ impl Met {
                     return Some(self.states.len() as u32);
                 }
                 number if self.states[usize::from(number) - 1] == state => return Some(u32::from(number)),
-                _ => slot = (slot + 1) % Met::SLOTS,
+                _ => slot = (slot + 1) % StateNumbering::SLOTS,
             }
         }
     }
@@ -86,39 +86,40 @@ impl Met {
 
 struct Writer<'a> {
     automaton: &'a Automaton,
-    tables: &'a Tables,
-    draft: Draft,
+    tables: &'a Cache,
+    scratch: CanonicalScratch,
 }
 
-impl Tables {
+impl Cache {
     /// The shape of a configuration; `None` if it is large, or has to do with the members or items of a list.
-    pub(crate) fn shape(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<Shaped> {
+    pub(crate) fn canonical_form(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<Canonical> {
         let first = self.states(id).next()?;
-        if self.draft.in_vain.contains(&first) {
+        if self.canonical_scratch.in_vain.contains(&first) {
             return None;
         }
-        let mut draft = std::mem::take(&mut self.draft);
-        draft.locksteps.clear();
-        draft.words.clear();
-        draft.met.clear();
-        let mut writer = Writer { automaton, tables: self, draft };
+        let mut scratch = std::mem::take(&mut self.canonical_scratch);
+        scratch.products.clear();
+        scratch.words.clear();
+        scratch.met.clear();
+        let mut writer = Writer { automaton, tables: self, scratch };
         let written = writer.write(id);
-        self.draft = writer.draft;
-        if written.is_none() && self.draft.words.len() > IN_VAIN {
-            self.draft.in_vain.insert(first);
+        self.canonical_scratch = writer.scratch;
+        if written.is_none() && self.canonical_scratch.words.len() > IN_VAIN {
+            self.canonical_scratch.in_vain.insert(first);
         }
-        let (words, locksteps) = (&self.draft.words, &self.draft.locksteps);
-        written.map(|()| Shaped { shape: Shape(words.as_slice().into()), locksteps: locksteps.clone() })
+        let (words, products) = (&self.canonical_scratch.words, &self.canonical_scratch.products);
+        written
+            .map(|()| Canonical { form: CanonicalForm(words.as_slice().into()), products: products.clone() })
     }
 
     /// The most bytes that it took to complete what runs in lockstep in a shape.
-    pub(crate) fn reach_of(&self, shaped: &Shaped) -> u32 {
-        shaped.locksteps.iter().map(|&l| self.tuples.reach(l)).max().unwrap_or(0)
+    pub(crate) fn completion_radius_of(&self, canonical: &Canonical) -> u32 {
+        canonical.products.iter().map(|&l| self.products.completion_radius(l)).max().unwrap_or(0)
     }
 
     /// Says that it may take so many bytes to complete what runs in lockstep in a shape: another grammar has found out.
-    pub(crate) fn raise_reach(&mut self, shaped: &Shaped, bytes: u32) {
-        shaped.locksteps.iter().for_each(|&l| self.tuples.raise_reach(l, bytes));
+    pub(crate) fn raise_completion_radius(&mut self, canonical: &Canonical, bytes: u32) {
+        canonical.products.iter().for_each(|&l| self.products.raise_completion_radius(l, bytes));
     }
 }
 
@@ -126,7 +127,7 @@ impl Writer<'_> {
     fn write(&mut self, id: ConfigurationId) -> Option<()> {
         self.configuration(id)?;
         let mut written = 0;
-        while let Some(&state) = self.draft.met.states.get(written) {
+        while let Some(&state) = self.scratch.met.states.get(written) {
             written += 1;
             self.write_state(state)?;
         }
@@ -134,12 +135,12 @@ impl Writer<'_> {
     }
 
     fn put(&mut self, word: u32) {
-        self.draft.words.push(word);
+        self.scratch.words.push(word);
     }
 
     /// Whether there is room for more.
     fn has_room(&self) -> Option<()> {
-        (self.draft.words.len() < MOST_WORDS).then_some(())
+        (self.scratch.words.len() < MOST_WORDS).then_some(())
     }
 
     /// Writes the kind of what follows, with how many parts it has or a byte.
@@ -158,15 +159,15 @@ impl Writer<'_> {
     fn number(&mut self, state: StateId) -> Option<u32> {
         let state = self.automaton.single(state);
         let state = match self.automaton.state(state) {
-            State::Later(part) => self.automaton.lowered(part)?,
+            State::Deferred(part) => self.automaton.lowered(part)?,
             _ => state,
         };
-        if state == StateId::ACCEPT { Some(0) } else { self.draft.met.number(state) }
+        if state == StateId::ACCEPT { Some(0) } else { self.scratch.met.number(state) }
     }
 
     fn configuration(&mut self, id: ConfigurationId) -> Option<()> {
         let tables = self.tables;
-        if id == ConfigurationId::UNSURE || tables.remembers(id) {
+        if id == ConfigurationId::UNKNOWN || tables.is_history_dependent(id) {
             return None;
         }
         let items = tables.items(id);
@@ -178,7 +179,7 @@ impl Writer<'_> {
     }
 
     /// Writes the frames of rounds and locksteps that a part keeps.
-    fn stacks(&mut self, stack: StackId) -> Option<()> {
+    fn stacks(&mut self, stack: StackSetId) -> Option<()> {
         self.has_room()?;
         let frames = self.tables.stacks.frames(stack);
         self.put(frames.len() as u32);
@@ -189,9 +190,9 @@ impl Writer<'_> {
             }
             self.refer(frame.to_return)?;
             match self.automaton.state(frame.to_return) {
-                State::MembersReturn(_) | State::MembersBetween(_) | State::DistinctReturn(_) => return None,
-                State::Lockstep(_) => {
-                    let tuple = self.tables.tuples.get(frame.value);
+                State::MembersReturn(_) | State::MembersBetween(_) | State::UniqueReturn(_) => return None,
+                State::Product(_) => {
+                    let tuple = self.tables.products.get(frame.value);
                     tuple.iter().try_for_each(|&operand| self.configuration(operand))?;
                 }
                 State::LoopReturn(_) => {
@@ -213,7 +214,7 @@ impl Writer<'_> {
         let automaton = self.automaton;
         match automaton.state(state) {
             // these are not met
-            State::Accept | State::Later(_) => None,
+            State::Accept | State::Deferred(_) => None,
             State::Byte { byte, next } => {
                 self.put_kind(3, u32::from(byte));
                 self.refer(next)
@@ -256,25 +257,25 @@ impl Writer<'_> {
             | State::MembersNext(_)
             | State::MembersBetween(_)
             | State::Key { .. }
-            | State::DistinctEnter(_)
-            | State::DistinctReturn(_)
-            | State::DistinctNext(_) => None,
-            State::Lockstep(l) => self.write_lockstep(11, l),
-            State::LockstepEnter(l) => self.write_lockstep(12, l),
+            | State::UniqueEnter(_)
+            | State::UniqueReturn(_)
+            | State::UniqueNext(_) => None,
+            State::Product(l) => self.write_product(11, l),
+            State::ProductEnter(l) => self.write_product(12, l),
         }
     }
 
-    fn write_lockstep(&mut self, kind: u32, l: u32) -> Option<()> {
-        self.draft.locksteps.push(l);
-        let lockstep = self.automaton.lockstep(l);
-        self.put_kind(kind, lockstep.operands.len() as u32);
-        self.put(u32::from(lockstep.complement));
-        for operand in &lockstep.operands {
+    fn write_product(&mut self, kind: u32, l: u32) -> Option<()> {
+        self.scratch.products.push(l);
+        let product = self.automaton.product(l);
+        self.put_kind(kind, product.operands.len() as u32);
+        self.put(u32::from(product.complement));
+        for operand in &product.operands {
             self.put(u32::from(operand.nullable) << 1 | u32::from(operand.start.is_some()));
             operand.start.map_or(Some(()), |start| self.refer(start))?;
         }
-        self.refer(lockstep.exit)?;
-        self.refer(lockstep.state)
+        self.refer(product.exit)?;
+        self.refer(product.state)
     }
 
     fn write_loop(&mut self, kind: u32, l: u32) -> Option<()> {

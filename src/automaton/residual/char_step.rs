@@ -3,11 +3,11 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::register::product::Tuple;
-use crate::automaton::run::byte_runs::{Configurations, Run};
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::register::product::ProductState;
+use crate::automaton::run::byte_runs::{ByteRun, Configurations};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::Item;
-use crate::automaton::run::stack_set::StackId;
+use crate::automaton::run::stack_set::StackSetId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use regex_syntax::utf8::Utf8Sequence;
@@ -22,24 +22,24 @@ const MOST_MOVES: usize = 16;
 type States = SmallVec<[StateId; 8]>;
 
 /// Where each of some states leads, if anywhere.
-type Moves = SmallVec<[Option<StateId>; 8]>;
+type StateMap = SmallVec<[Option<StateId>; 8]>;
 
 /// Groups of characters that are told apart, at most 64, as they are spelled in UTF-8.
 #[derive(Debug)]
-pub(crate) struct Groups {
+pub(crate) struct CharPartition {
     spelled: Vec<Vec<Utf8Sequence>>,
     /// Per byte: the groups of which some character begins with it.
-    begun_by: [GroupSet; 256],
+    begun_by: [BlockSet; 256],
     /// Those of which some characters are ASCII, and those of which some are not.
-    ascii: GroupSet,
-    beyond: GroupSet,
+    ascii: BlockSet,
+    beyond: BlockSet,
 }
 
 /// Some of them, as bits.
-pub(crate) type GroupSet = u64;
+pub(crate) type BlockSet = u64;
 
-impl Groups {
-    pub(crate) fn new(spelled: Vec<Vec<Utf8Sequence>>) -> Groups {
+impl CharPartition {
+    pub(crate) fn new(spelled: Vec<Vec<Utf8Sequence>>) -> CharPartition {
         let mut begun_by = [0; 256];
         for (group, spelled) in spelled.iter().enumerate() {
             for first in spelled.iter().filter_map(|sequence| sequence.as_slice().first()) {
@@ -47,38 +47,38 @@ impl Groups {
                 begun_by[bytes].iter_mut().for_each(|groups| *groups |= 1 << group);
             }
         }
-        let any = |of: &[GroupSet]| of.iter().fold(0, |all, groups| all | groups);
+        let any = |of: &[BlockSet]| of.iter().fold(0, |all, groups| all | groups);
         let (ascii, beyond) = (any(&begun_by[..0x80]), any(&begun_by[0x80..]));
-        Groups { spelled, begun_by, ascii, beyond }
+        CharPartition { spelled, begun_by, ascii, beyond }
     }
 
-    fn all(&self) -> GroupSet {
+    fn all(&self) -> BlockSet {
         self.ascii | self.beyond
     }
 
     /// Those of which some character begins with one of some bytes.
-    fn begun_by(&self, bytes: impl IntoIterator<Item = u8>) -> GroupSet {
+    fn begun_by(&self, bytes: impl IntoIterator<Item = u8>) -> BlockSet {
         bytes.into_iter().fold(0, |all, byte| all | self.begun_by[usize::from(byte)])
     }
 
     /// Where they are, as a name for them.
-    fn address(&'static self) -> usize {
+    fn partition_id(&'static self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 }
 
 /// What characters lead to, with the groups some characters of which do.
 #[derive(Clone, Debug)]
-pub(crate) struct After<T> {
-    pub(crate) all: SmallVec<[(T, GroupSet); 2]>,
+pub(crate) struct Images<T> {
+    pub(crate) all: SmallVec<[(T, BlockSet); 2]>,
     /// The groups of which it takes the bytes to tell.
-    pub(crate) unknown: GroupSet,
+    pub(crate) unknown: BlockSet,
 }
 
-impl<T> After<T> {
+impl<T> Images<T> {
     /// What the characters of some groups lead to.
-    fn one(value: T, groups: GroupSet) -> After<T> {
-        After { all: smallvec![(value, groups)], unknown: 0 }
+    fn one(value: T, groups: BlockSet) -> Images<T> {
+        Images { all: smallvec![(value, groups)], unknown: 0 }
     }
 
     /// What the characters of all groups lead to, if it is known.
@@ -87,7 +87,7 @@ impl<T> After<T> {
     }
 
     /// Adds what some characters of some groups lead to.
-    pub(crate) fn add(&mut self, value: T, groups: GroupSet)
+    pub(crate) fn add(&mut self, value: T, groups: BlockSet)
     where
         T: PartialEq,
     {
@@ -98,15 +98,15 @@ impl<T> After<T> {
     }
 
     /// The groups whose characters lead to more than one thing.
-    fn vary(&self) -> GroupSet {
-        let seen = |(once, twice): (GroupSet, GroupSet), &(_, groups): &(T, GroupSet)| {
+    fn vary(&self) -> BlockSet {
+        let seen = |(once, twice): (BlockSet, BlockSet), &(_, groups): &(T, BlockSet)| {
             (once | groups, twice | once & groups)
         };
         self.all.iter().fold((0, 0), seen).1
     }
 
     /// What two things lead to together. Where both vary in a group it takes the characters to know what goes together.
-    fn with<U, V>(&self, other: &After<U>, mut both: impl FnMut(&T, &U) -> V) -> After<V> {
+    fn with<U, V>(&self, other: &Images<U>, mut both: impl FnMut(&T, &U) -> V) -> Images<V> {
         let unknown = self.unknown | other.unknown | self.vary() & other.vary();
         let mut all = SmallVec::new();
         for (one, groups) in &self.all {
@@ -117,11 +117,11 @@ impl<T> After<T> {
                 }
             }
         }
-        After { all, unknown }
+        Images { all, unknown }
     }
 
     /// The same where what the other leads to is added.
-    fn extended<U>(mut self, other: &After<U>, mut add: impl FnMut(&mut T, &U)) -> After<T>
+    fn extended<U>(mut self, other: &Images<U>, mut add: impl FnMut(&mut T, &U)) -> Images<T>
     where
         T: Clone,
     {
@@ -139,21 +139,21 @@ impl<T> After<T> {
 
 /// In which ways characters beyond ASCII move states, of groups of which it does not take more than these states to know,
 /// and where they are not too many.
-type Ways = Arc<After<Moves>>;
+type StateMaps = Arc<Images<StateMap>>;
 
 /// The ways that are known. States have the same ones in all groupings that are looked for at one address.
 #[derive(Debug, Default)]
-pub(in crate::automaton) struct KnownWays {
-    ways: FxHashMap<(States, usize), Ways>,
+pub(in crate::automaton) struct CharStepMemo {
+    ways: FxHashMap<(States, usize), StateMaps>,
     /// Where they lead from operands of locksteps, in a grouping.
-    of_operands: FxHashMap<(ConfigurationId, usize), After<ConfigurationId>>,
+    of_operands: FxHashMap<(ConfigurationId, usize), Images<ConfigurationId>>,
 }
 
-impl KnownWays {
+impl CharStepMemo {
     /// Bytes on the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        let operand = size_of::<(ConfigurationId, usize, After<ConfigurationId>)>();
-        self.ways.capacity() * (size_of::<(States, usize, Ways)>() + 1)
+        let operand = size_of::<(ConfigurationId, usize, Images<ConfigurationId>)>();
+        self.ways.capacity() * (size_of::<(States, usize, StateMaps)>() + 1)
             + self.of_operands.capacity() * (operand + 1)
     }
 }
@@ -161,15 +161,15 @@ impl KnownWays {
 /// A configuration's items: those that a byte moves to one state each, and the locksteps.
 struct Parted {
     plain: SmallVec<[Item; 8]>,
-    locksteps: SmallVec<[(u32, StackId); 2]>,
+    products: SmallVec<[(u32, StackSetId); 2]>,
     /// The groups that other items tell apart.
-    unknown: GroupSet,
+    unknown: BlockSet,
 }
 
 /// A lockstep after a character: which one, the tuple that is come to, and the stacks below.
-type Stepped = SmallVec<[(u32, u32, StackId); 2]>;
+type Stepped = SmallVec<[(u32, u32, StackSetId); 2]>;
 
-impl Tables {
+impl Cache {
     /// The configurations after ASCII characters, the dead one among them, each once.
     pub(crate) fn after_ascii(
         &mut self,
@@ -193,25 +193,25 @@ impl Tables {
         &mut self,
         automaton: &Automaton,
         id: ConfigurationId,
-        groups: &'static Groups,
-    ) -> Result<After<ConfigurationId>> {
-        if self.remembers(id) {
-            return Ok(After { all: SmallVec::new(), unknown: groups.all() });
+        groups: &'static CharPartition,
+    ) -> Result<Images<ConfigurationId>> {
+        if self.is_history_dependent(id) {
+            return Ok(Images { all: SmallVec::new(), unknown: groups.all() });
         }
-        let Parted { plain, locksteps, unknown } = self.parted(automaton, id, groups);
+        let Parted { plain, products, unknown } = self.parted(automaton, id, groups);
         let ways = self.ways(automaton, &plain, groups);
-        let mut stepped = After { unknown, ..After::one(Stepped::new(), groups.all()) };
-        for &(l, stack) in &locksteps {
+        let mut stepped = Images { unknown, ..Images::one(Stepped::new(), groups.all()) };
+        for &(l, stack) in &products {
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let tuples = self.tuples_after(automaton, l, frame.value, groups)?;
+                let tuples = self.product_images(automaton, l, frame.value, groups)?;
                 stepped = stepped.extended(&tuples, |stepped, tuple| {
                     stepped.extend(tuple.map(|tuple| (l, tuple, frame.below)));
                 });
             }
         }
         let mut failed = Ok(());
-        let moved = |moves: &Moves, stepped: &Stepped| {
+        let moved = |moves: &StateMap, stepped: &Stepped| {
             self.moved(automaton, &plain, moves, stepped).unwrap_or_else(|error| {
                 failed = Err(error);
                 ConfigurationId::DEAD
@@ -222,23 +222,23 @@ impl Tables {
     }
 
     /// The tuples of a lockstep after characters, `None` among them if an operand is dead then and decides alone.
-    fn tuples_after(
+    fn product_images(
         &mut self,
         automaton: &Automaton,
         l: u32,
         tuple: u32,
-        groups: &'static Groups,
-    ) -> Result<After<Option<u32>>> {
-        let mut tuples = After::one(Tuple::new(), groups.all());
-        for operand in Tuple::from_slice(self.tuples.get(tuple)) {
+        groups: &'static CharPartition,
+    ) -> Result<Images<Option<u32>>> {
+        let mut tuples = Images::one(ProductState::new(), groups.all());
+        for operand in ProductState::from_slice(self.products.get(tuple)) {
             let after = self.operand_after(automaton, operand, groups)?;
             tuples = tuples.extended(&after, |tuple, &next| tuple.push(next));
         }
-        let complement = automaton.lockstep(l).complement;
-        let mut after = After { all: SmallVec::new(), unknown: tuples.unknown };
+        let complement = automaton.product(l).complement;
+        let mut after = Images { all: SmallVec::new(), unknown: tuples.unknown };
         for (tuple, of) in tuples.all {
             let goes_on = complement || !tuple.contains(&ConfigurationId::DEAD);
-            after.add(goes_on.then(|| self.tuples.intern(&tuple)), of);
+            after.add(goes_on.then(|| self.products.intern(&tuple)), of);
         }
         Ok(after)
     }
@@ -248,24 +248,24 @@ impl Tables {
         &mut self,
         automaton: &Automaton,
         operand: ConfigurationId,
-        groups: &'static Groups,
-    ) -> Result<After<ConfigurationId>> {
-        let key = (operand, groups.address());
-        if let Some(known) = self.known_ways.of_operands.get(&key) {
+        groups: &'static CharPartition,
+    ) -> Result<Images<ConfigurationId>> {
+        let key = (operand, groups.partition_id());
+        if let Some(known) = self.char_steps.of_operands.get(&key) {
             return Ok(known.clone());
         }
         let after = self.after_characters(automaton, operand, groups)?;
-        self.known_ways.of_operands.insert(key, after.clone());
+        self.char_steps.of_operands.insert(key, after.clone());
         Ok(after)
     }
 
     /// The items of a configuration, by kind.
-    fn parted(&self, automaton: &Automaton, id: ConfigurationId, groups: &Groups) -> Parted {
-        let mut parted = Parted { plain: SmallVec::new(), locksteps: SmallVec::new(), unknown: 0 };
+    fn parted(&self, automaton: &Automaton, id: ConfigurationId, groups: &CharPartition) -> Parted {
+        let mut parted = Parted { plain: SmallVec::new(), products: SmallVec::new(), unknown: 0 };
         for &item in self.items(id) {
             match automaton.state(item.state) {
                 plain if is_plain(plain) => parted.plain.push(item),
-                State::Lockstep(l) => parted.locksteps.push((l, item.stack)),
+                State::Product(l) => parted.products.push((l, item.stack)),
                 // other characters do not go on with a key
                 State::Key { members, node } => {
                     let edges = automaton.keys(members).edges(node);
@@ -282,7 +282,7 @@ impl Tables {
         &mut self,
         automaton: &Automaton,
         items: &[Item],
-        moves: &Moves,
+        moves: &StateMap,
         stepped: &Stepped,
     ) -> Result<ConfigurationId> {
         self.check_memory(automaton)?;
@@ -293,7 +293,7 @@ impl Tables {
                 }
             }
             for &(l, tuple, below) in stepped {
-                tables.come_to_tuple(automaton, closure, (l, tuple), below)?;
+                tables.reach_product_state(automaton, closure, (l, tuple), below)?;
             }
             if tables.memory.is_used() {
                 closure.doubt(&tables.stacks);
@@ -303,8 +303,13 @@ impl Tables {
     }
 
     /// The ways in which characters move items.
-    fn ways(&mut self, automaton: &Automaton, items: &[Item], groups: &'static Groups) -> After<Moves> {
-        let mut ways = After { all: SmallVec::new(), unknown: 0 };
+    fn ways(
+        &mut self,
+        automaton: &Automaton,
+        items: &[Item],
+        groups: &'static CharPartition,
+    ) -> Images<StateMap> {
+        let mut ways = Images { all: SmallVec::new(), unknown: 0 };
         if groups.ascii != 0 {
             let start = items.iter().map(|item| Some(item.state)).collect();
             each_move(automaton, &start, (0, 0x7F), |moves, (low, high)| {
@@ -314,33 +319,38 @@ impl Tables {
                 }
             });
             if ways.all.len() > MOST_MOVES {
-                ways = After { all: SmallVec::new(), unknown: groups.ascii };
+                ways = Images { all: SmallVec::new(), unknown: groups.ascii };
             }
         }
         if groups.beyond == 0 {
             return ways;
         }
         // mostly none or one of the states tells the characters of a group apart
-        let mut beyond = After::one(Moves::new(), groups.beyond);
+        let mut beyond = Images::one(StateMap::new(), groups.beyond);
         for item in items {
             let of_state = self.ways_beyond_ascii(automaton, smallvec![item.state], groups);
             beyond = beyond.extended(&of_state, |moves, next| moves.extend_from_slice(next));
         }
         if beyond.unknown != 0 && items.len() > 1 {
             let states = items.iter().map(|item| item.state).collect();
-            beyond = After::clone(&self.ways_beyond_ascii(automaton, states, groups));
+            beyond = Images::clone(&self.ways_beyond_ascii(automaton, states, groups));
         }
         beyond.all.into_iter().for_each(|(moves, of)| ways.add(moves, of));
-        After { unknown: ways.unknown | beyond.unknown, ..ways }
+        Images { unknown: ways.unknown | beyond.unknown, ..ways }
     }
 
-    fn ways_beyond_ascii(&mut self, automaton: &Automaton, states: States, groups: &'static Groups) -> Ways {
-        let of = (states, groups.address());
-        if let Some(known) = self.known_ways.ways.get(&of) {
+    fn ways_beyond_ascii(
+        &mut self,
+        automaton: &Automaton,
+        states: States,
+        groups: &'static CharPartition,
+    ) -> StateMaps {
+        let of = (states, groups.partition_id());
+        if let Some(known) = self.char_steps.ways.get(&of) {
             return Arc::clone(known);
         }
         let ways = Arc::new(new_ways_beyond_ascii(automaton, &of.0, groups));
-        self.known_ways.ways.insert(of, Arc::clone(&ways));
+        self.char_steps.ways.insert(of, Arc::clone(&ways));
         ways
     }
 }
@@ -350,8 +360,8 @@ fn is_plain(state: State) -> bool {
     matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. })
 }
 
-fn new_ways_beyond_ascii(automaton: &Automaton, states: &States, groups: &Groups) -> After<Moves> {
-    let mut after = After { all: SmallVec::new(), unknown: 0 };
+fn new_ways_beyond_ascii(automaton: &Automaton, states: &States, groups: &CharPartition) -> Images<StateMap> {
+    let mut after = Images { all: SmallVec::new(), unknown: 0 };
     let mut bytes = ByteSet::EMPTY;
     states.iter().for_each(|&state| automaton.add_wanted_bytes(state, &mut bytes));
     let wanted = groups.begun_by(bytes.iter().filter(|byte| !byte.is_ascii()));
@@ -380,8 +390,8 @@ fn continuations(first: u8, second: bool) -> (u8, u8) {
 }
 
 /// The ways in which the characters of a group that are beyond ASCII move states.
-fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<Moves>> {
-    let start: Moves = states.iter().copied().map(Some).collect();
+fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<StateMap>> {
+    let start: StateMap = states.iter().copied().map(Some).collect();
     let mut ways = Vec::new();
     for sequence in group.iter().filter(|sequence| sequence.len() > 1) {
         let mut bytes = sequence.as_slice().iter().map(|range| (range.start, range.end));
@@ -409,7 +419,7 @@ fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence])
 }
 
 /// Adds each way in which bytes from one to another move states, unless it is known.
-fn move_all(automaton: &Automaton, states: &Moves, bytes: (u8, u8), ways: &mut Vec<Moves>) {
+fn move_all(automaton: &Automaton, states: &StateMap, bytes: (u8, u8), ways: &mut Vec<StateMap>) {
     each_move(automaton, states, bytes, |moves, _| {
         if !ways.contains(&moves) {
             ways.push(moves);
@@ -420,15 +430,15 @@ fn move_all(automaton: &Automaton, states: &Moves, bytes: (u8, u8), ways: &mut V
 /// Says how bytes from one to another move states: for each run of bytes that move all of them alike.
 fn each_move(
     automaton: &Automaton,
-    states: &Moves,
+    states: &StateMap,
     (low, high): (u8, u8),
-    mut add: impl FnMut(Moves, (u8, u8)),
+    mut add: impl FnMut(StateMap, (u8, u8)),
 ) {
     let mut byte = Some(low);
     while let Some(low) = byte.filter(|&low| low <= high) {
-        let mut run = Run::around(low);
+        let mut run = ByteRun::around(low);
         let follow = |state: &Option<StateId>| run.follow(automaton, automaton.state((*state)?));
-        let moves: Moves = states.iter().map(follow).collect();
+        let moves: StateMap = states.iter().map(follow).collect();
         let last = run.bounds().1.min(high);
         add(moves, (low, last));
         byte = last.checked_add(1);

@@ -3,7 +3,7 @@
 //! What a state may read before it returns to the stack below does not depend on that stack. So a configuration
 //! is split into parts, one a set of stacks, and each part is given an empty stack instead: the inside of a
 //! string is then one configuration wherever the string stands. A part accepts where it returns; what follows
-//! is [`Tables::returned`] of the stacks below.
+//! is [`Cache::returned`] of the stacks below.
 //!
 //! Frames whose value a state may look at before it returns stay with the part: the members seen in a key or a
 //! separator, rounds of a loop, the tuple of a lockstep. So do those of calls in a string that return to the quote that ends
@@ -13,48 +13,48 @@
 use super::saturate::Round;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::register::unique::{TapeId, is_looked_at};
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::register::unique::{HistoryId, is_looked_at};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::Item;
-use crate::automaton::run::stack_set::{Frame, StackId, Stacks};
-use crate::automaton::run::transitions::Marks;
+use crate::automaton::run::stack_set::{Frame, StackSetId, StackSets};
+use crate::automaton::run::transitions::Flags;
 use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 use std::ops::Deref;
 
 /// Frames of nested loops that stay with a part; where there are more, a configuration is not split.
-const DEEPEST: usize = 6;
+const MAX_KEPT_FRAMES: usize = 6;
 
 /// More parts than this are not worth while.
-const MOST: usize = 64;
+const MAX_RESIDUALS: usize = 64;
 
 /// Some states of a configuration, with all that they may do before they return to the stacks below.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Residual {
     /// The states, on an empty stack.
     pub(crate) configuration: ConfigurationId,
     /// Where they return to; `None` to nothing: the text ends there.
-    pub(crate) below: Option<StackId>,
+    pub(crate) returns_to: Option<StackSetId>,
 }
 
 /// The parts of a configuration.
 #[derive(Debug)]
-pub(crate) struct Parts {
-    parts: SmallVec<[Part; 4]>,
+pub(crate) struct Decomposition {
+    parts: SmallVec<[Residual; 4]>,
     /// Whether rounds were told apart, of which there are many: over fewer bytes they might not have to be.
-    pub(crate) told_apart: bool,
+    pub(crate) depends_on_count: bool,
 }
 
-impl Deref for Parts {
-    type Target = [Part];
+impl Deref for Decomposition {
+    type Target = [Residual];
 
-    fn deref(&self) -> &[Part] {
+    fn deref(&self) -> &[Residual] {
         &self.parts
     }
 }
 
 /// Frames that stay with a part, from the top.
-type Kept = SmallVec<[(StateId, u32); DEEPEST]>;
+type KeptFrames = SmallVec<[(StateId, u32); MAX_KEPT_FRAMES]>;
 
 /// Of a state that reads so many bytes a call is a wide one.
 const WIDE: usize = 128;
@@ -62,31 +62,36 @@ const WIDE: usize = 128;
 /// One state of a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Split {
-    below: StackId,
+    below: StackSetId,
     /// Equal for the states of one part.
     part: usize,
     /// The stacks as they are.
-    stack: StackId,
-    kept: Kept,
+    stack: StackSetId,
+    kept: KeptFrames,
     state: StateId,
 }
 
-impl Tables {
+impl Cache {
     /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
     /// where that does the same over the next `horizon` bytes.
-    pub(crate) fn parts(&mut self, automaton: &Automaton, id: ConfigurationId, horizon: u32) -> Parts {
-        let whole = SmallVec::from_elem(Part { configuration: id, below: None }, 1);
-        let whole = Parts { parts: whole, told_apart: false };
-        let mut told_apart = false;
+    pub(crate) fn decompose(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+        horizon: u32,
+    ) -> Decomposition {
+        let whole = SmallVec::from_elem(Residual { configuration: id, returns_to: None }, 1);
+        let whole = Decomposition { parts: whole, depends_on_count: false };
+        let mut depends_on_count = false;
         let mut splits: SmallVec<[Split; 8]> = SmallVec::new();
         for place in 0..self.items(id).len() {
             let Item { state, stack } = self.items(id)[place];
             match self.split_stack(automaton, (id, state, stack), horizon, &mut splits) {
-                Some(here) => told_apart |= here,
+                Some(here) => depends_on_count |= here,
                 None => return whole,
             }
         }
-        let as_they_are = |split: &Split| split.below == Stacks::EMPTY_STACK && split.kept.is_empty();
+        let as_they_are = |split: &Split| split.below == StackSets::EMPTY_STACK && split.kept.is_empty();
         if splits.iter().all(as_they_are) {
             return whole;
         }
@@ -99,7 +104,7 @@ impl Tables {
             let mut items: SmallVec<[Item; 8]> = SmallVec::new();
             for Split { kept, state, .. } in part {
                 let frames = kept.iter().rev();
-                let stack = frames.fold(Stacks::EMPTY_STACK, |below, &(to_return, value)| {
+                let stack = frames.fold(StackSets::EMPTY_STACK, |below, &(to_return, value)| {
                     self.stacks.push(to_return, value, below)
                 });
                 // a configuration has each state once, with all of its stacks
@@ -109,15 +114,18 @@ impl Tables {
                 }
             }
             items.sort_unstable();
-            let configuration = self.intern(&items, Marks::default(), TapeId::NONE);
+            let configuration = self.intern(&items, Flags::default(), HistoryId::NONE);
             let below = part[0].below;
-            parts.push(Part { configuration, below: (below != Stacks::EMPTY_STACK).then_some(below) });
+            parts.push(Residual {
+                configuration,
+                returns_to: (below != StackSets::EMPTY_STACK).then_some(below),
+            });
         }
-        Parts { parts, told_apart }
+        Decomposition { parts, depends_on_count }
     }
 
     /// Whether nearly any byte may come in the states of a configuration that have a stack.
-    fn is_wide(&self, automaton: &Automaton, id: ConfigurationId, stack: StackId) -> bool {
+    fn is_wide(&self, automaton: &Automaton, id: ConfigurationId, stack: StackSetId) -> bool {
         let states = self.items(id).iter().filter(|item| item.stack == stack);
         let wanted = states.map(|item| automaton.wanted_bytes(item.state));
         wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE
@@ -157,19 +165,20 @@ impl Tables {
     fn split_stack(
         &mut self,
         automaton: &Automaton,
-        (id, state, whole): (ConfigurationId, StateId, StackId),
+        (id, state, whole): (ConfigurationId, StateId, StackSetId),
         horizon: u32,
         splits: &mut SmallVec<[Split; 8]>,
     ) -> Option<bool> {
-        let mut told_apart = false;
+        let mut depends_on_count = false;
         let is_key = matches!(automaton.state(state), State::Key { .. });
-        let mut open: SmallVec<[(StackId, Kept); 2]> = SmallVec::from_elem((whole, Kept::new()), 1);
+        let mut open: SmallVec<[(StackSetId, KeptFrames); 2]> =
+            SmallVec::from_elem((whole, KeptFrames::new()), 1);
         while let Some((stack, kept)) = open.pop() {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let round = self.stacks.near_frame(automaton, &frame, horizon);
-                told_apart |= round.is_some_and(|(_, apart)| apart);
+                let round = self.stacks.saturated_frame(automaton, &frame, horizon);
+                depends_on_count |= round.is_some_and(|(_, apart)| apart);
                 let stays = match round {
                     Some((Round::As(to_return, rounds), _)) => Some((to_return, rounds)),
                     _ if automaton.text_goes_on(&frame) && self.is_wide(automaton, id, whole) => {
@@ -187,10 +196,10 @@ impl Tables {
                 let value = match returns {
                     Some(State::MembersReturn(_)) if is_key => frame.value,
                     Some(State::MembersBetween(_)) => frame.value,
-                    Some(State::DistinctReturn(_)) if is_looked_at(frame.value) => frame.value,
-                    Some(State::Lockstep(l)) => {
-                        let (tuple, here) = self.near_tuple(automaton, l, frame.value, horizon);
-                        told_apart |= here;
+                    Some(State::UniqueReturn(_)) if is_looked_at(frame.value) => frame.value,
+                    Some(State::Product(l)) => {
+                        let (tuple, here) = self.saturated_product(automaton, l, frame.value, horizon);
+                        depends_on_count |= here;
                         tuple
                     }
                     _ => {
@@ -207,13 +216,13 @@ impl Tables {
             } else if !plain.is_empty() {
                 let below = self.stacks.intern(&plain);
                 splits.push(Split { below, part: 0, stack: whole, kept, state });
-            } else if kept.len() >= DEEPEST {
+            } else if kept.len() >= MAX_KEPT_FRAMES {
                 return None;
             }
-            if splits.len() + open.len() > MOST {
+            if splits.len() + open.len() > MAX_RESIDUALS {
                 return None;
             }
         }
-        Some(told_apart)
+        Some(depends_on_count)
     }
 }

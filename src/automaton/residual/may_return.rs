@@ -3,8 +3,8 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::{ConfigurationId, Tables};
-use crate::automaton::run::stack_set::{Frame, StackId};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::stack_set::{Frame, StackSetId};
 use crate::grammar::ByteSet;
 use rustc_hash::FxHashSet;
 
@@ -26,7 +26,7 @@ impl Reached {
     }
 }
 
-impl Tables {
+impl Cache {
     /// Whether a configuration may return to nothing after no bytes but these; true if that is not found out.
     pub(crate) fn may_return_within(
         &self,
@@ -54,9 +54,9 @@ impl Tables {
         &self,
         automaton: &Automaton,
         state: StateId,
-        stack: StackId,
+        stack: StackSetId,
         reached: &mut Reached,
-        stacks: &mut FxHashSet<StackId>,
+        stacks: &mut FxHashSet<StackSetId>,
     ) -> bool {
         let mut open = vec![(state, stack)];
         while let Some((state, stack)) = open.pop() {
@@ -70,8 +70,8 @@ impl Tables {
                     State::LoopReturn(l) => open.push((automaton.counted_loop(l).exit, frame.below)),
                     State::MembersReturn(_)
                     | State::MembersBetween(_)
-                    | State::DistinctReturn(_)
-                    | State::Lockstep(_) => return false,
+                    | State::UniqueReturn(_)
+                    | State::Product(_) => return false,
                     _ => open.push((frame.to_return, frame.below)),
                 }
             }

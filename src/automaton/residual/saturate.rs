@@ -13,22 +13,22 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Loop, State, StateId};
-use crate::automaton::register::product::Tuple;
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::register::product::ProductState;
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::Item;
 use crate::automaton::run::round_sets::{ANY_ROUNDS, Interval, Intervals};
-use crate::automaton::run::stack_set::{Frame, StackId, Stacks};
+use crate::automaton::run::stack_set::{Frame, StackSetId, StackSets};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Stacks of more frames are left as they are.
-const DEEPEST: usize = 8;
+const MAX_STACK_DEPTH: usize = 8;
 
 /// So are configurations of more states.
-const MOST_STATES: usize = 32;
+const MAX_STATES: usize = 32;
 
 /// Where completions are longer than this, rounds are told apart.
-const LONGEST_COMPLETION: u32 = 64;
+const MAX_COMPLETION_RADIUS: u32 = 64;
 
 /// A loop of at most this number of rounds has few sets of numbers of rounds.
 const FEW_ROUNDS: u32 = 24;
@@ -44,7 +44,7 @@ pub(in crate::automaton) enum Round {
 
 /// What a set of numbers of rounds is over the next rounds.
 #[derive(Debug)]
-enum Nearness {
+enum Saturation {
     /// Itself: none of its numbers is too large to be met.
     Itself,
     /// The set of all numbers.
@@ -56,21 +56,21 @@ enum Nearness {
 }
 
 /// What a set is over the next `rounds` rounds: larger numbers are not met.
-fn nearness(set: &[Interval], rounds: u32) -> Nearness {
-    let (Some(first), Some(last)) = (set.first(), set.last()) else { return Nearness::Itself };
+fn saturate(set: &[Interval], rounds: u32) -> Saturation {
+    let (Some(first), Some(last)) = (set.first(), set.last()) else { return Saturation::Itself };
     if last.high <= rounds {
-        return Nearness::Itself;
+        return Saturation::Itself;
     }
     if first.low > rounds {
-        return Nearness::Far;
+        return Saturation::Far;
     }
     if first.low == 0 && first.high >= rounds {
-        return Nearness::Any;
+        return Saturation::Any;
     }
     let mut cut = Intervals::new();
     set.iter().take_while(|next| next.low <= rounds).for_each(|next| cut.push(*next));
     Interval { low: rounds + 1, high: Interval::ENDLESS }.append_to(&mut cut);
-    Nearness::Cut(cut)
+    Saturation::Cut(cut)
 }
 
 /// The rounds that may end within `horizon` bytes: the one that is being read, and those that follow.
@@ -78,10 +78,10 @@ fn rounds_within(counted: &Loop, horizon: u32) -> u32 {
     horizon / counted.bytes + 1
 }
 
-impl Stacks {
+impl StackSets {
     /// What the frame of a round is over the next `horizon` bytes, and whether it is one of many that differ there; `None`
     /// for other frames.
-    pub(in crate::automaton) fn near_frame(
+    pub(in crate::automaton) fn saturated_frame(
         &mut self,
         automaton: &Automaton,
         frame: &Frame,
@@ -94,21 +94,21 @@ impl Stacks {
         if let State::LoopReturn(l) = automaton.state(frame.to_return) {
             let counted = automaton.counted_loop(l);
             let set = self.rounds.get(frame.value);
-            let (value, told_apart) = match nearness(&set, rounds_within(counted, horizon)) {
+            let (value, depends_on_count) = match saturate(&set, rounds_within(counted, horizon)) {
                 _ if frame.value == ANY_ROUNDS => (ANY_ROUNDS, false),
-                Nearness::Itself => (frame.value, many(counted)),
-                Nearness::Any => (ANY_ROUNDS, false),
+                Saturation::Itself => (frame.value, many(counted)),
+                Saturation::Any => (ANY_ROUNDS, false),
                 // as there were before the second round
-                Nearness::Far => (self.rounds.intern(&[counted.following(1)]), false),
-                Nearness::Cut(set) => (self.rounds.intern(&set), many(counted)),
+                Saturation::Far => (self.rounds.intern(&[counted.following(1)]), false),
+                Saturation::Cut(set) => (self.rounds.intern(&set), many(counted)),
             };
-            return Some((Round::As(frame.to_return, value), told_apart));
+            return Some((Round::As(frame.to_return, value), depends_on_count));
         }
         let counted = automaton.first_round(frame.to_return)?;
-        Some(match nearness(&[counted.following(0)], rounds_within(counted, horizon)) {
-            Nearness::Any => (Round::As(counted.to_return, ANY_ROUNDS), false),
-            Nearness::Far => (Round::First, false),
-            Nearness::Itself | Nearness::Cut(_) => (Round::First, many(counted)),
+        Some(match saturate(&[counted.following(0)], rounds_within(counted, horizon)) {
+            Saturation::Any => (Round::As(counted.to_return, ANY_ROUNDS), false),
+            Saturation::Far => (Round::First, false),
+            Saturation::Itself | Saturation::Cut(_) => (Round::First, many(counted)),
         })
     }
 }
@@ -133,60 +133,62 @@ impl Automaton {
     }
 }
 
-impl Tables {
+impl Cache {
     /// A tuple of a lockstep that does the same over the next `horizon` bytes; and whether many rounds are told apart.
-    pub(in crate::automaton) fn near_tuple(
+    pub(in crate::automaton) fn saturated_product(
         &mut self,
         automaton: &Automaton,
         l: u32,
         tuple: u32,
         horizon: u32,
     ) -> (u32, bool) {
-        let lockstep = automaton.lockstep(l);
-        let reach = self.tuples.reach(l);
-        if lockstep.complement || reach > LONGEST_COMPLETION {
+        let product = automaton.product(l);
+        let completion_radius = self.products.completion_radius(l);
+        if product.complement || completion_radius > MAX_COMPLETION_RADIUS {
             return (tuple, false);
         }
-        let mut told_apart = false;
-        let mut operands = Tuple::from_slice(self.tuples.get(tuple));
+        let mut depends_on_count = false;
+        let mut operands = ProductState::from_slice(self.products.get(tuple));
         for operand in &mut operands {
-            let (near, here) = self.near_configuration(automaton, *operand, horizon.saturating_add(reach));
+            let (near, here) =
+                self.saturated_configuration(automaton, *operand, horizon.saturating_add(completion_radius));
             *operand = near;
-            told_apart |= here;
+            depends_on_count |= here;
         }
-        (self.tuples.intern(&operands), told_apart)
+        (self.products.intern(&operands), depends_on_count)
     }
 
-    fn near_configuration(
+    fn saturated_configuration(
         &mut self,
         automaton: &Automaton,
         id: ConfigurationId,
         horizon: u32,
     ) -> (ConfigurationId, bool) {
-        if id <= ConfigurationId::UNSURE || self.remembers(id) || self.items(id).len() > MOST_STATES {
+        if !id.is_ordinary() || self.is_history_dependent(id) || self.items(id).len() > MAX_STATES {
             return (id, false);
         }
         let mut items: SmallVec<[Item; 8]> = SmallVec::from_slice(self.items(id));
-        let mut told_apart = false;
+        let mut depends_on_count = false;
         let mut known = FxHashMap::default();
         for item in &mut items {
-            let (stack, here) = self.near_stack(automaton, item.stack, horizon, DEEPEST, &mut known);
+            let (stack, here) =
+                self.saturated_stack(automaton, item.stack, horizon, MAX_STACK_DEPTH, &mut known);
             item.stack = stack;
-            told_apart |= here;
+            depends_on_count |= here;
         }
-        let tape = self.tape(id);
-        (self.intern(&items, self.successors().marks(id), tape), told_apart)
+        let history = self.history(id);
+        (self.intern(&items, self.transitions().flags(id), history), depends_on_count)
     }
 
     /// Sets of stacks share what lies below them: of those with several frames `known` has what was found, by depth.
-    fn near_stack(
+    fn saturated_stack(
         &mut self,
         automaton: &Automaton,
-        stack: StackId,
+        stack: StackSetId,
         horizon: u32,
         depth: usize,
-        known: &mut FxHashMap<(StackId, usize), (StackId, bool)>,
-    ) -> (StackId, bool) {
+        known: &mut FxHashMap<(StackSetId, usize), (StackSetId, bool)>,
+    ) -> (StackSetId, bool) {
         if depth == 0 {
             return (stack, false);
         }
@@ -194,7 +196,7 @@ impl Tables {
         if branches && let Some(&near) = known.get(&(stack, depth)) {
             return near;
         }
-        let (mut all, mut told_apart) = (None, false);
+        let (mut all, mut depends_on_count) = (None, false);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             if frame.to_return == Frame::BOTTOM {
@@ -202,20 +204,20 @@ impl Tables {
                 all = Some(all.map_or(bottom, |all| self.stacks.union(all, bottom)));
                 continue;
             }
-            let (below, here) = self.near_stack(automaton, frame.below, horizon, depth - 1, known);
-            told_apart |= here;
+            let (below, here) = self.saturated_stack(automaton, frame.below, horizon, depth - 1, known);
+            depends_on_count |= here;
             let (mut to_return, mut value) = (frame.to_return, frame.value);
-            match self.stacks.near_frame(automaton, &frame, horizon) {
+            match self.stacks.saturated_frame(automaton, &frame, horizon) {
                 Some((Round::As(near, ANY_ROUNDS), _)) => (to_return, value) = (near, ANY_ROUNDS),
                 // with other rounds to follow, completions might have to be longer
-                Some((Round::As(_, near), apart)) => told_apart |= apart || near != value,
-                Some((Round::First, apart)) => told_apart |= apart,
+                Some((Round::As(_, near), apart)) => depends_on_count |= apart || near != value,
+                Some((Round::First, apart)) => depends_on_count |= apart,
                 None => {}
             }
             let near = self.stacks.push(to_return, value, below);
             all = Some(all.map_or(near, |all| self.stacks.union(all, near)));
         }
-        let near = (all.unwrap_or(stack), told_apart);
+        let near = (all.unwrap_or(stack), depends_on_count);
         if branches {
             known.insert((stack, depth), near);
         }

@@ -1,6 +1,6 @@
 //! Runs of bytes with the same successor: whoever asks for all bytes need not ask for each.
 
-use super::cache::{ConfigurationId, Tables};
+use super::cache::{Cache, ConfigurationId};
 use super::transitions::Row;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Edge, State, StateId};
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// Some configurations.
 pub(crate) type Configurations = SmallVec<[ConfigurationId; 16]>;
 
-impl Tables {
+impl Cache {
     /// The configurations after any byte, in the order of bytes, without the dead one; the same one may come again.
     pub(crate) fn after_any(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Configurations> {
         let mut all = self.after_range(automaton, id, (0, u8::MAX))?;
@@ -66,17 +66,17 @@ impl Tables {
         byte: u8,
         within: (u8, u8),
     ) -> (u8, u8) {
-        let row = match self.successors().row(id) {
-            Row::Dense(_) if self.successors().are_alike(id) => return within,
-            Row::Dense(row) => self.successors().dense(row, automaton),
+        let row = match self.transitions().row(id) {
+            Row::Dense(_) if self.transitions().are_alike(id) => return within,
+            Row::Dense(row) => self.transitions().dense(row, automaton),
             Row::Single(only, _) if only == byte => return (byte, byte),
             // dead on all others
             Row::Single(only, _) if byte < only => return (within.0, within.1.min(only - 1)),
             Row::Single(only, _) => return (within.0.max(only + 1), within.1),
-            Row::Unknown | Row::Remembering => return (byte, byte),
+            Row::Unknown | Row::HistoryDependent => return (byte, byte),
         };
         let classes = automaton.class_of(within.0)..automaton.class_of(within.1) + 1;
-        let run = self.successors().run(row, automaton.class_of(byte), classes);
+        let run = self.transitions().run(row, automaton.class_of(byte), classes);
         let starts = automaton.class_representatives();
         let last = starts.get(run.end).map_or(u8::MAX, |next| next - 1);
         (within.0.max(starts[run.start]), within.1.min(last))
@@ -84,16 +84,16 @@ impl Tables {
 }
 
 /// Bytes around one byte that a configuration does not tell apart from it.
-pub(in crate::automaton) struct Run {
+pub(in crate::automaton) struct ByteRun {
     byte: u8,
     low: u8,
     high: u8,
 }
 
-impl Run {
+impl ByteRun {
     /// All bytes, around one.
-    pub(in crate::automaton) fn around(byte: u8) -> Run {
-        Run { byte, low: 0, high: u8::MAX }
+    pub(in crate::automaton) fn around(byte: u8) -> ByteRun {
+        ByteRun { byte, low: 0, high: u8::MAX }
     }
 
     /// The first byte and the last one.

@@ -1,17 +1,17 @@
 //! Configurations, interned, and the lazily filled step function between them.
 
-use super::byte_runs::Run;
+use super::byte_runs::ByteRun;
 use super::closure::{Closure, Item};
-use super::closure_memo::{ClosedSets, Place};
-use super::stack_set::{Frame, StackId, Stacks};
-use super::transitions::{Marks, Row, Successors};
+use super::closure_memo::{ClosureMemo, Place};
+use super::stack_set::{Frame, StackSetId, StackSets};
+use super::transitions::{Flags, Row, Transitions};
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::register::members::{Counted, SeenSets};
-use crate::automaton::register::product::Tuples;
-use crate::automaton::register::unique::{Memory, TapeId};
-use crate::automaton::residual::canonical::Draft;
-use crate::automaton::residual::char_step::KnownWays;
+use crate::automaton::register::product::ProductStates;
+use crate::automaton::register::unique::{HistoryId, Memory};
+use crate::automaton::residual::canonical::CanonicalScratch;
+use crate::automaton::residual::char_step::CharStepMemo;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// The memory is looked at once in so many steps.
 const CHECKED: u8 = 16;
 
-/// The id of a configuration: what the automaton is in after a prefix. Within one [`Tables`], equal ids mean
+/// The id of a configuration: what the automaton is in after a prefix. Within one [`Cache`], equal ids mean
 /// equal futures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConfigurationId(pub(in crate::automaton) u32);
@@ -37,7 +37,13 @@ impl ConfigurationId {
 
     /// Of a configuration that does not remember which items of a list came: it takes that to know what comes here. It
     /// only comes up in masks in the making, and nothing is known of its successors.
-    pub(crate) const UNSURE: ConfigurationId = ConfigurationId(1);
+    pub(crate) const UNKNOWN: ConfigurationId = ConfigurationId(1);
+
+    /// Whether it is neither dead nor unknown.
+    #[inline]
+    pub(crate) fn is_ordinary(self) -> bool {
+        self > ConfigurationId::UNKNOWN
+    }
 
     /// The place in the table of configurations.
     pub fn index(self) -> usize {
@@ -53,31 +59,31 @@ const NEW_STEP: usize = 8;
 
 /// The tables that grow as an automaton is run: stacks, configurations, successors.
 #[derive(Debug)]
-pub struct Tables {
-    pub(in crate::automaton) stacks: Stacks,
+pub struct Cache {
+    pub(in crate::automaton) stacks: StackSets,
     pub(in crate::automaton) seen: SeenSets,
     pub(in crate::automaton) counted: Counted,
-    pub(in crate::automaton) tuples: Tuples,
+    pub(in crate::automaton) products: ProductStates,
     pub(in crate::automaton) memory: Memory,
     items: Vec<Item>,
     /// Per configuration: the end of its items; they begin where those of the configuration before end.
     ends: Vec<u32>,
     /// Per configuration: what it remembers.
-    tapes: Vec<TapeId>,
+    histories: Vec<HistoryId>,
     ids: HashTable<u32>,
-    successors: Arc<Successors>,
+    transitions: Arc<Transitions>,
     /// The end of the last row of successors.
     rows_end: u32,
     /// The closures of single states: many bytes and many configurations lead to the same one.
     closed: FxHashMap<Item, ConfigurationId>,
     /// And of several.
-    closed_sets: ClosedSets,
+    closure_memo: ClosureMemo,
     /// Work lists kept for their allocations; locksteps need more than one at a time.
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
     spare: Vec<Box<Closure>>,
     scratch: Vec<Item>,
-    pub(in crate::automaton) known_ways: KnownWays,
-    pub(in crate::automaton) draft: Draft,
+    pub(in crate::automaton) char_steps: CharStepMemo,
+    pub(in crate::automaton) canonical_scratch: CanonicalScratch,
     /// How many steps were made since the memory was looked at.
     unchecked: u8,
     /// The work that is left for what is being computed.
@@ -87,10 +93,10 @@ pub struct Tables {
 /// Of more items than this those are moved at once that a byte leads to one state.
 const MANY: usize = 64;
 
-fn hash(items: &[Item], marks: Marks, tape: TapeId) -> u64 {
+fn hash(items: &[Item], flags: Flags, history: HistoryId) -> u64 {
     let mut hasher = FxHasher::default();
     items.hash(&mut hasher);
-    (marks, tape).hash(&mut hasher);
+    (flags, history).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -100,51 +106,51 @@ pub(in crate::automaton) fn items_of<'a, T>(items: &'a [T], ends: &[u32], id: u3
     &items[start..ends[id as usize] as usize]
 }
 
-impl Default for Tables {
-    fn default() -> Tables {
-        Tables::new()
+impl Default for Cache {
+    fn default() -> Cache {
+        Cache::new()
     }
 }
 
-impl Tables {
+impl Cache {
     /// Empty tables.
-    pub fn new() -> Tables {
-        let mut tables = Tables {
-            stacks: Stacks::new(),
+    pub fn new() -> Cache {
+        let mut tables = Cache {
+            stacks: StackSets::new(),
             seen: SeenSets::default(),
             counted: Counted::default(),
-            tuples: Tuples::default(),
+            products: ProductStates::default(),
             memory: Memory::new(),
             // most first masks need no more
             items: Vec::with_capacity(64),
             ends: Vec::with_capacity(64),
-            tapes: Vec::with_capacity(64),
+            histories: Vec::with_capacity(64),
             ids: HashTable::with_capacity(56),
-            successors: Arc::default(),
+            transitions: Arc::default(),
             rows_end: 0,
             closed: FxHashMap::default(),
-            closed_sets: ClosedSets::default(),
+            closure_memo: ClosureMemo::default(),
             spare: Vec::new(),
             scratch: Vec::new(),
-            known_ways: KnownWays::default(),
-            draft: Draft::default(),
+            char_steps: CharStepMemo::default(),
+            canonical_scratch: CanonicalScratch::default(),
             unchecked: 0,
             work: Budget::unbounded(),
         };
-        tables.intern(&[], Marks::default(), TapeId::NONE);
+        tables.intern(&[], Flags::default(), HistoryId::NONE);
         // the unsure one has a place of its own
         tables.ends.push(0);
-        tables.tapes.push(TapeId::NONE);
-        tables.successors.add(ConfigurationId::UNSURE, Marks::default(), true);
+        tables.histories.push(HistoryId::NONE);
+        tables.transitions.add(ConfigurationId::UNKNOWN, Flags::default(), true);
         tables
     }
 
     /// Computes something on empty tables, whose work is taken from a budget.
     pub(in crate::automaton) fn within<T>(
         budget: &Budget,
-        compute: impl FnOnce(&mut Tables) -> Result<T>,
+        compute: impl FnOnce(&mut Cache) -> Result<T>,
     ) -> Result<T> {
-        let mut tables = Tables { work: budget.clone(), ..Tables::new() };
+        let mut tables = Cache { work: budget.clone(), ..Cache::new() };
         let result = compute(&mut tables);
         budget.settle(&tables.work);
         result
@@ -165,12 +171,12 @@ impl Tables {
 
     /// Whether the bytes so far are a word of the language.
     pub fn is_accepting(&self, id: ConfigurationId) -> bool {
-        self.successors.is_accepting(id)
+        self.transitions.is_accepting(id)
     }
 
     /// Whether the bytes so far are a word, and no longer word begins with them.
     pub fn is_final(&self, id: ConfigurationId) -> bool {
-        self.successors.is_final(id)
+        self.transitions.is_final(id)
     }
 
     /// The states waiting for a byte.
@@ -187,15 +193,15 @@ impl Tables {
     /// # Errors
     /// Limits: `cache_bytes`, `lockstep_search`.
     pub fn step(&mut self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        if let Some(known) = self.successors.step(automaton, id, byte) {
+        if let Some(known) = self.transitions.step(automaton, id, byte) {
             return Ok(known);
         }
-        match self.successors.row(id) {
+        match self.transitions.row(id) {
             Row::Unknown => {
                 self.new_row(automaton, id);
                 return self.step(automaton, id, byte);
             }
-            Row::Remembering => {
+            Row::HistoryDependent => {
                 if let Some(&next) = self.memory.next.get(&(id, byte)) {
                     return Ok(next);
                 }
@@ -206,14 +212,14 @@ impl Tables {
     }
 
     /// What is known of the configurations, for others to read.
-    pub(crate) fn successors(&self) -> &Arc<Successors> {
-        &self.successors
+    pub(crate) fn transitions(&self) -> &Arc<Transitions> {
+        &self.transitions
     }
 
-    /// The row of a configuration's successors, for [`Successors::dense`]. Configurations that wait for one
+    /// The row of a configuration's successors, for [`Transitions::dense`]. Configurations that wait for one
     /// byte, or remember what was read, have none.
     pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<u32> {
-        let row = match self.successors.row(id) {
+        let row = match self.transitions.row(id) {
             Row::Unknown => self.new_row(automaton, id),
             known => known,
         };
@@ -224,7 +230,7 @@ impl Tables {
     }
 
     /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
-    /// locksteps make smaller; a [`step`](Tables::step) tells.
+    /// locksteps make smaller; a [`step`](Cache::step) tells.
     pub fn wanted_bytes<'a>(
         &'a self,
         automaton: &'a Automaton,
@@ -233,7 +239,7 @@ impl Tables {
         self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
     }
 
-    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Tables::wanted_bytes).
+    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Cache::wanted_bytes).
     pub fn candidate_bytes(&self, automaton: &Automaton, id: ConfigurationId) -> ByteSet {
         let mut all = ByteSet::EMPTY;
         self.items(id).iter().for_each(|item| automaton.add_wanted_bytes(item.state, &mut all));
@@ -251,7 +257,7 @@ impl Tables {
 
     /// The one byte that may come, if the configuration is a single state that waits for a single byte.
     pub(crate) fn only_byte(&self, automaton: &Automaton, id: ConfigurationId) -> Option<u8> {
-        match (self.successors.row(id), self.items(id)) {
+        match (self.transitions.row(id), self.items(id)) {
             (Row::Single(byte, _), _) => Some(byte),
             (Row::Unknown, [item]) => match automaton.state(item.state) {
                 State::Byte { byte, .. } => Some(byte),
@@ -264,7 +270,7 @@ impl Tables {
 
     /// The state of a configuration that is a single state that waits for a single byte.
     pub(crate) fn only_state(&self, id: ConfigurationId) -> Option<StateId> {
-        match (self.successors.row(id), self.items(id)) {
+        match (self.transitions.row(id), self.items(id)) {
             (Row::Single(..), [item]) => Some(item.state),
             _ => None,
         }
@@ -279,9 +285,9 @@ impl Tables {
     ) -> Option<(u8, ConfigurationId)> {
         let [item] = *self.items(id) else { return None };
         match automaton.state(item.state) {
-            State::ByteOr { byte, otherwise, .. } if !self.remembers(id) => {
+            State::ByteOr { byte, otherwise, .. } if !self.is_history_dependent(id) => {
                 let others =
-                    self.intern(&[Item { state: otherwise, ..item }], Marks::default(), TapeId::NONE);
+                    self.intern(&[Item { state: otherwise, ..item }], Flags::default(), HistoryId::NONE);
                 Some((byte, others))
             }
             _ => None,
@@ -290,10 +296,10 @@ impl Tables {
 
     /// What is in both of two configurations, as a configuration; `None` if that is nothing, or they remember what was read.
     pub(crate) fn common(&mut self, a: ConfigurationId, b: ConfigurationId) -> Option<ConfigurationId> {
-        if a <= ConfigurationId::UNSURE || b <= ConfigurationId::UNSURE {
+        if !a.is_ordinary() || !b.is_ordinary() {
             return None;
         }
-        if self.remembers(a) || self.remembers(b) {
+        if self.is_history_dependent(a) || self.is_history_dependent(b) {
             return None;
         }
         let other = self.items(b);
@@ -302,20 +308,20 @@ impl Tables {
         if common.len() == self.items(a).len() {
             return Some(a);
         }
-        (!common.is_empty()).then(|| self.intern(&common, Marks::default(), TapeId::NONE))
+        (!common.is_empty()).then(|| self.intern(&common, Flags::default(), HistoryId::NONE))
     }
 
     fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
         let row = match self.only_byte(automaton, id) {
             Some(byte) => Row::Single(byte, None),
-            None if self.remembers(id) => Row::Remembering,
+            None if self.is_history_dependent(id) => Row::HistoryDependent,
             None => {
-                let (row, end) = self.successors.new_row(self.rows_end, automaton.class_count());
+                let (row, end) = self.transitions.new_row(self.rows_end, automaton.class_count());
                 self.rows_end = end;
                 Row::Dense(row)
             }
         };
-        self.successors.set_row(id, row);
+        self.transitions.set_row(id, row);
         row
     }
 
@@ -328,7 +334,7 @@ impl Tables {
         self.check_memory(automaton)?;
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
-        let traced = match self.remembers(id) {
+        let traced = match self.is_history_dependent(id) {
             true => self.trace_byte(automaton, id, byte, &mut closure.trace),
             false => Ok(()),
         };
@@ -341,15 +347,15 @@ impl Tables {
         self.spare.push(closure);
         spent?;
         let ((low, high), next) = result?;
-        match self.successors.row(id) {
-            Row::Single(only, _) => self.successors.set_row(id, Row::Single(only, Some(next))),
+        match self.transitions.row(id) {
+            Row::Single(only, _) => self.transitions.set_row(id, Row::Single(only, Some(next))),
             Row::Dense(row) => {
-                self.successors.fill(row, automaton.class_of(low), automaton.class_of(high), next);
+                self.transitions.fill(row, automaton.class_of(low), automaton.class_of(high), next);
                 if (low, high) == (0, u8::MAX) {
-                    self.successors.set_alike(id);
+                    self.transitions.set_alike(id);
                 }
             }
-            Row::Remembering => {
+            Row::HistoryDependent => {
                 self.memory.next.insert((id, byte), next);
             }
             Row::Unknown => {}
@@ -365,7 +371,7 @@ impl Tables {
         byte: u8,
         closure: &mut Closure,
     ) -> Result<(u8, u8)> {
-        let mut run = Run::around(byte);
+        let mut run = ByteRun::around(byte);
         let count = self.items(id).len();
         let mut moved = Vec::new();
         for place in 0..count {
@@ -384,8 +390,8 @@ impl Tables {
                     }
                     self.step_key(a, closure, (members, node), byte, stack)?;
                 }
-                State::Lockstep(l) => {
-                    let (low, high) = self.step_lockstep(a, closure, l, byte, stack)?;
+                State::Product(l) => {
+                    let (low, high) = self.step_product(a, closure, l, byte, stack)?;
                     run.narrow(low, high);
                 }
                 _ => {}
@@ -397,8 +403,8 @@ impl Tables {
 
     /// The configuration of the states in a closure that is not closed yet.
     fn closed(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
-        if closure.trace.unsure {
-            return Ok(ConfigurationId::UNSURE);
+        if closure.trace.unknown {
+            return Ok(ConfigurationId::UNKNOWN);
         }
         let single = match closure.states() {
             [] if !closure.accepting => return Ok(ConfigurationId::DEAD),
@@ -409,7 +415,7 @@ impl Tables {
         let single = single.filter(|_| !closure.trace.is_begun());
         if let Some(item) = single {
             if automaton.state(item.state).is_leaf() {
-                return Ok(self.intern(&[item], Marks::default(), TapeId::NONE));
+                return Ok(self.intern(&[item], Flags::default(), HistoryId::NONE));
             }
             if let Some(&known) = self.closed.get(&item) {
                 return Ok(known);
@@ -417,7 +423,7 @@ impl Tables {
         }
         let several = match single {
             None if !closure.accepting && !closure.trace.is_begun() => {
-                self.closed_sets.find(closure.states())
+                self.closure_memo.find(closure.states())
             }
             _ => Place::None,
         };
@@ -428,13 +434,13 @@ impl Tables {
         let id = match closed {
             Ok(id) if !closure.trace.depends => id,
             _ => {
-                self.closed_sets.forget(several);
+                self.closure_memo.forget(several);
                 return closed;
             }
         };
         match (single, several) {
             (Some(item), _) => drop(self.closed.insert(item, id)),
-            (None, Place::Free(set)) => self.closed_sets.insert(set, id),
+            (None, Place::Free(set)) => self.closure_memo.insert(set, id),
             _ => {}
         }
         Ok(id)
@@ -444,7 +450,7 @@ impl Tables {
     ///
     /// # Errors
     /// Limits: `cache_bytes`, `lockstep_search`.
-    pub(crate) fn returned(&mut self, automaton: &Automaton, stack: StackId) -> Result<ConfigurationId> {
+    pub(crate) fn returned(&mut self, automaton: &Automaton, stack: StackSetId) -> Result<ConfigurationId> {
         self.begin(automaton, Some(Item { state: StateId::ACCEPT, stack }), false)
     }
 
@@ -455,7 +461,7 @@ impl Tables {
         start: Option<StateId>,
         nullable: bool,
     ) -> Result<ConfigurationId> {
-        let item = start.map(|state| Item { state, stack: Stacks::EMPTY_STACK });
+        let item = start.map(|state| Item { state, stack: StackSets::EMPTY_STACK });
         self.begin(automaton, item, nullable)
     }
 
@@ -478,7 +484,7 @@ impl Tables {
     pub(in crate::automaton) fn make(
         &mut self,
         automaton: &Automaton,
-        fill: impl FnOnce(&mut Tables, &mut Closure) -> Result<()>,
+        fill: impl FnOnce(&mut Cache, &mut Closure) -> Result<()>,
     ) -> Result<ConfigurationId> {
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
@@ -488,43 +494,44 @@ impl Tables {
     }
 
     fn intern_closure(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
-        if closure.trace.unsure {
-            return Ok(ConfigurationId::UNSURE);
+        if closure.trace.unknown {
+            return Ok(ConfigurationId::UNKNOWN);
         }
         let mut items = std::mem::take(&mut self.scratch);
         items.clear();
         items.extend(closure.leaves(automaton));
         items.sort_unstable();
-        let mut tape = Ok(TapeId::NONE);
+        let mut history = Ok(HistoryId::NONE);
         if closure.trace.depends || closure.trace.is_begun() {
-            tape = self.settle(automaton, &mut closure.trace, &mut items);
+            history = self.commit_history(automaton, &mut closure.trace, &mut items);
         }
-        let marks = Marks { accepting: closure.accepting, named: closure.named };
-        let id = tape.map(|tape| self.intern(&items, marks, tape));
+        let flags = Flags { accepting: closure.accepting, named: closure.named };
+        let id = history.map(|history| self.intern(&items, flags, history));
         self.scratch = items;
         if let Ok(id) = id {
-            self.keep_alerts(id, &closure.trace);
+            self.keep_watches(id, &closure.trace);
         }
         id
     }
 
     /// What the configuration remembers.
-    pub(in crate::automaton) fn tape(&self, id: ConfigurationId) -> TapeId {
-        self.tapes[id.index()]
+    pub(in crate::automaton) fn history(&self, id: ConfigurationId) -> HistoryId {
+        self.histories[id.index()]
     }
 
     pub(in crate::automaton) fn intern(
         &mut self,
         items: &[Item],
-        marks: Marks,
-        tape: TapeId,
+        flags: Flags,
+        history: HistoryId,
     ) -> ConfigurationId {
-        let hash = hash(items, marks, tape);
-        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
+        let hash = hash(items, flags, history);
+        let (all, ends, histories, transitions) =
+            (&self.items, &self.ends, &self.histories, &self.transitions);
         let same = |&id: &u32| {
             items_of(all, ends, id) == items
-                && successors.marks(ConfigurationId(id)) == marks
-                && tapes[id as usize] == tape
+                && transitions.flags(ConfigurationId(id)) == flags
+                && histories[id as usize] == history
         };
         if let Some(&id) = self.ids.find(hash, same) {
             return ConfigurationId(id);
@@ -532,12 +539,13 @@ impl Tables {
         let id = self.ends.len() as u32;
         self.items.extend_from_slice(items);
         self.ends.push(self.items.len() as u32);
-        self.tapes.push(tape);
-        self.successors.add(ConfigurationId(id), marks, items.is_empty());
-        let (all, ends, tapes, successors) = (&self.items, &self.ends, &self.tapes, &self.successors);
+        self.histories.push(history);
+        self.transitions.add(ConfigurationId(id), flags, items.is_empty());
+        let (all, ends, histories, transitions) =
+            (&self.items, &self.ends, &self.histories, &self.transitions);
         self.ids.insert_unique(hash, id, |&id| {
-            let marks = successors.marks(ConfigurationId(id));
-            self::hash(items_of(all, ends, id), marks, tapes[id as usize])
+            let flags = transitions.flags(ConfigurationId(id));
+            self::hash(items_of(all, ends, id), flags, histories[id as usize])
         });
         ConfigurationId(id)
     }
@@ -577,14 +585,14 @@ impl Tables {
         self.stacks.memory_usage()
             + self.seen.memory_usage()
             + self.counted.memory_usage()
-            + self.tuples.memory_usage()
+            + self.products.memory_usage()
             + self.memory.memory_usage()
-            + self.known_ways.memory_usage()
+            + self.char_steps.memory_usage()
             + self.items.capacity() * size_of::<Item>()
-            + (self.ends.capacity() + self.tapes.capacity()) * 4
+            + (self.ends.capacity() + self.histories.capacity()) * 4
             + self.ids.capacity() * 5
-            + self.successors.memory_usage()
+            + self.transitions.memory_usage()
             + self.closed.capacity() * (size_of::<Item>() + 5)
-            + self.closed_sets.memory_usage()
+            + self.closure_memo.memory_usage()
     }
 }

@@ -4,11 +4,11 @@
 //! the (acyclic) left-call graph, so that all callers of a rule have been seen, and their stacks united,
 //! before the rule is entered: each rule is entered once, however many ways lead to it.
 
-use super::cache::Tables;
-use super::stack_set::{Frame, StackId, Stacks};
+use super::cache::Cache;
+use super::stack_set::{Frame, StackSetId, StackSets};
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::register::unique::Trace;
+use crate::automaton::register::unique::HistoryTrace;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Item {
     pub(crate) state: StateId,
-    pub(crate) stack: StackId,
+    pub(crate) stack: StackSetId,
 }
 
 /// Beyond so many states a hash index takes the place of a linear look.
@@ -40,12 +40,12 @@ pub(in crate::automaton) struct Closure {
     /// How many calls were added to them.
     added_calls: usize,
     /// All of them in the order of their ranks, with what is below them, from when there are more until all are entered.
-    many_calls: BTreeMap<(u32, StateId), Vec<StackId>>,
+    many_calls: BTreeMap<(u32, StateId), Vec<StackSetId>>,
     pub(in crate::automaton) accepting: bool,
     /// Whether a name was read to its end.
     pub(in crate::automaton) named: bool,
     /// What was read, where lists of different items remember it.
-    pub(in crate::automaton) trace: Trace,
+    pub(in crate::automaton) trace: HistoryTrace,
 }
 
 impl Closure {
@@ -62,8 +62,8 @@ impl Closure {
     }
 
     /// Before it is closed: it takes the tape to know what follows if that is so of what has moved.
-    pub(in crate::automaton) fn doubt(&mut self, stacks: &Stacks) {
-        self.trace.unsure |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
+    pub(in crate::automaton) fn doubt(&mut self, stacks: &StackSets) {
+        self.trace.unknown |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
     }
 
     /// The states reached.
@@ -80,9 +80,9 @@ impl Closure {
     }
 }
 
-impl Tables {
+impl Cache {
     /// Adds a state with stacks to a closure.
-    pub(in crate::automaton) fn add(&mut self, closure: &mut Closure, state: StateId, stack: StackId) {
+    pub(in crate::automaton) fn add(&mut self, closure: &mut Closure, state: StateId, stack: StackSetId) {
         let item = Item { state, stack };
         let place = if closure.visited.len() <= LINEAR {
             closure.visited.iter().position(|v| v.state == state)
@@ -118,7 +118,7 @@ impl Tables {
         automaton: &Automaton,
         closure: &mut Closure,
         start: StateId,
-        stack: StackId,
+        stack: StackSetId,
     ) {
         let rank = automaton.rank(start);
         if closure.many_calls.is_empty() && closure.added_calls < MANY {
@@ -150,7 +150,7 @@ impl Tables {
     pub(in crate::automaton) fn add_all(&mut self, closure: &mut Closure, items: &mut [Item]) {
         items.sort_unstable();
         for same in items.chunk_by(|a, b| a.state == b.state) {
-            let stacks: Vec<StackId> = same.iter().map(|item| item.stack).collect();
+            let stacks: Vec<StackSetId> = same.iter().map(|item| item.stack).collect();
             let stack = self.stacks.union_all(&stacks);
             self.add(closure, same[0].state, stack);
         }
@@ -177,12 +177,12 @@ impl Tables {
             | State::ByteOr { .. }
             | State::Bytes { .. }
             | State::Key { .. }
-            | State::Lockstep(_) => {}
+            | State::Product(_) => {}
             // return addresses are never entered without their frame
             State::LoopReturn(_)
             | State::MembersReturn(_)
             | State::MembersBetween(_)
-            | State::DistinctReturn(_) => {}
+            | State::UniqueReturn(_) => {}
             State::Accept => {
                 for place in 0..self.stacks.frame_count(stack) {
                     let frame = self.stacks.frame(stack, place);
@@ -206,7 +206,7 @@ impl Tables {
                 let start = self.entered(automaton, start)?;
                 self.call(automaton, closure, start, stack);
             }
-            State::Later(part) => self.add(closure, self.lowered_part(automaton, part)?, stack),
+            State::Deferred(part) => self.add(closure, self.lowered_part(automaton, part)?, stack),
             State::LoopAgain(l) => {
                 let following = automaton.counted_loop(l).following(1);
                 let rounds = self.stacks.rounds.intern(&[following]);
@@ -214,9 +214,9 @@ impl Tables {
             }
             State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
             State::MembersNext(m) => self.next_member(automaton, closure, m, stack)?,
-            State::DistinctEnter(d) => self.enter_distinct(automaton, closure, d, stack),
-            State::DistinctNext(d) => self.next_item(automaton, closure, d, stack),
-            State::LockstepEnter(l) => self.enter_lockstep(automaton, closure, l, stack)?,
+            State::UniqueEnter(d) => self.enter_distinct(automaton, closure, d, stack),
+            State::UniqueNext(d) => self.next_item(automaton, closure, d, stack),
+            State::ProductEnter(l) => self.enter_product(automaton, closure, l, stack)?,
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl Tables {
     #[inline]
     pub(in crate::automaton) fn entered(&self, automaton: &Automaton, state: StateId) -> Result<StateId> {
         match automaton.state(state) {
-            State::Later(part) => self.lowered_part(automaton, part),
+            State::Deferred(part) => self.lowered_part(automaton, part),
             _ => Ok(state),
         }
     }
@@ -257,7 +257,7 @@ impl Tables {
                 }
             }
             State::MembersReturn(m) => self.end_member(automaton, closure, m, frame)?,
-            State::DistinctReturn(_) => self.end_item(automaton, closure, frame)?,
+            State::UniqueReturn(_) => self.end_item(automaton, closure, frame)?,
             _ => self.add(closure, frame.to_return, frame.below),
         }
         Ok(())
@@ -270,7 +270,7 @@ impl Tables {
         closure: &mut Closure,
         l: u32,
         rounds: u32,
-        stack: StackId,
+        stack: StackSetId,
     ) {
         let counted = automaton.counted_loop(l);
         let stack = self.stacks.push(counted.to_return, rounds, stack);

@@ -11,7 +11,7 @@ const LARGEST: usize = 32;
 
 /// Sets of items, as they were put into a closure, with the configurations that they are closed to.
 #[derive(Debug, Default)]
-pub(in crate::automaton) struct ClosedSets {
+pub(in crate::automaton) struct ClosureMemo {
     items: Vec<Item>,
     /// By hash: where the items begin and end, and the configuration.
     of: HashTable<(u64, u32, u32, ConfigurationId)>,
@@ -26,7 +26,7 @@ pub(in crate::automaton) enum Place {
     None,
 }
 
-impl ClosedSets {
+impl ClosureMemo {
     /// Looks for a set, and keeps its items if it is not known.
     pub(in crate::automaton) fn find(&mut self, items: &[Item]) -> Place {
         if items.len() > LARGEST {

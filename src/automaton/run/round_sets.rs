@@ -12,7 +12,7 @@
 //! depends on the future alone: ways of which one allows whatever the other allows are united by inclusion.
 
 use super::cache::items_of;
-use super::stack_set::{DOUBTFUL, StackId};
+use super::stack_set::{DOUBTFUL, StackSetId};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -62,7 +62,7 @@ impl Interval {
 /// Intervals of one length at one distance: the numbers of rounds of one or three letters that fit a text are all even or
 /// all odd. Kept as runs, such a set takes the same memory whatever the bounds of its loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Run {
+struct IntervalRun {
     first: Interval,
     /// From one interval to the next; 0 if there is one alone.
     step: u32,
@@ -70,7 +70,7 @@ struct Run {
     more: u32,
 }
 
-impl Run {
+impl IntervalRun {
     fn place(&self, number: u32) -> Interval {
         let shift = self.step * number;
         Interval { low: self.first.low + shift, high: self.first.high + shift }
@@ -83,7 +83,7 @@ impl Run {
     /// Whether the run could be extended by an interval; if so, it is.
     fn takes(&mut self, next: Interval) -> bool {
         let step = if self.more == 0 { next.low - self.first.low } else { self.step };
-        let longer = Run { step, more: self.more + 1, ..*self };
+        let longer = IntervalRun { step, more: self.more + 1, ..*self };
         let is_next = next.high - next.low == self.first.high - self.first.low
             && next.low - self.first.low == u32::saturating_mul(step, longer.more);
         if is_next {
@@ -94,11 +94,11 @@ impl Run {
 }
 
 /// The runs of sorted intervals, from the first one on each as long as possible: equal sets have equal runs.
-fn runs(set: &[Interval]) -> SmallVec<[Run; 1]> {
-    let mut runs: SmallVec<[Run; 1]> = SmallVec::new();
+fn runs(set: &[Interval]) -> SmallVec<[IntervalRun; 1]> {
+    let mut runs: SmallVec<[IntervalRun; 1]> = SmallVec::new();
     for &next in set {
         if !runs.last_mut().is_some_and(|last| last.takes(next)) {
-            runs.push(Run { first: next, step: 0, more: 0 });
+            runs.push(IntervalRun { first: next, step: 0, more: 0 });
         }
     }
     runs
@@ -107,7 +107,7 @@ fn runs(set: &[Interval]) -> SmallVec<[Run; 1]> {
 /// The table of sets.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct RoundSets {
-    runs: Vec<Run>,
+    runs: Vec<IntervalRun>,
     /// Per set after [`ANY_ROUNDS`]: the end of its runs; they begin where those of the set before end.
     ends: Vec<u32>,
     ids: HashTable<u32>,
@@ -120,7 +120,7 @@ const NO_ROUND: u32 = 0;
 /// The set after one more round was not needed yet.
 const UNKNOWN: u32 = 1;
 
-fn hash(runs: &[Run]) -> u64 {
+fn hash(runs: &[IntervalRun]) -> u64 {
     let mut hasher = FxHasher::default();
     runs.hash(&mut hasher);
     hasher.finish()
@@ -173,7 +173,7 @@ impl RoundSets {
 
     /// Bytes on the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.runs.capacity() * size_of::<Run>()
+        self.runs.capacity() * size_of::<IntervalRun>()
             + (self.ends.capacity() + self.fewer.capacity()) * 4
             + self.ids.capacity() * 5
     }
@@ -183,7 +183,7 @@ impl RoundSets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::automaton) struct Span {
     pub(in crate::automaton) rounds: Interval,
-    pub(in crate::automaton) below: StackId,
+    pub(in crate::automaton) below: StackSetId,
 }
 
 impl Span {
@@ -201,7 +201,7 @@ pub(in crate::automaton) type Spans = SmallVec<[Span; 4]>;
 pub(in crate::automaton) fn overlay(
     left: &[Span],
     right: &[Span],
-    mut united: impl FnMut(StackId, StackId) -> StackId,
+    mut united: impl FnMut(StackSetId, StackSetId) -> StackSetId,
 ) -> Spans {
     let mut all = Spans::new();
     let (mut left, mut right) = (left.iter().copied(), right.iter().copied());
@@ -231,22 +231,22 @@ pub(in crate::automaton) fn overlay(
 mod tests {
     use super::*;
     use crate::automaton::program::state::StateId;
-    use crate::automaton::run::stack_set::{StackId, Stacks};
+    use crate::automaton::run::stack_set::{StackSetId, StackSets};
     use std::collections::BTreeSet;
 
     /// Numbers of rounds of an inner and an outer loop, or of the outer one alone.
     type Stack = (Option<u32>, u32);
 
-    fn one(stacks: &mut Stacks, (inner, outer): Stack) -> StackId {
+    fn one(stacks: &mut StackSets, (inner, outer): Stack) -> StackSetId {
         let mut frame = |loop_, low, below| {
             let rounds = stacks.rounds.intern(&[Interval { low, high: low }]);
             stacks.push(StateId(loop_), rounds, below)
         };
-        let below = frame(2, outer, Stacks::EMPTY_STACK);
+        let below = frame(2, outer, StackSets::EMPTY_STACK);
         inner.map_or(below, |inner| frame(1, inner, below))
     }
 
-    fn all(stacks: &Stacks, id: StackId) -> BTreeSet<Stack> {
+    fn all(stacks: &StackSets, id: StackSetId) -> BTreeSet<Stack> {
         let mut found = BTreeSet::new();
         let numbers = |value| stacks.rounds.get(value).into_iter().flat_map(|i| i.low..=i.high);
         for frame in stacks.frames(id) {
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn equal_sets_of_stacks_have_equal_ids() {
-        let mut stacks = Stacks::new();
+        let mut stacks = StackSets::new();
         let mut seed = 7u64;
         let mut below = |n: u64| {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

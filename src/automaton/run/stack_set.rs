@@ -1,6 +1,6 @@
 //! Interned sets of stacks.
 //!
-//! A [`StackId`] names a *set* of stacks as a sorted list of frames, each with the set of stacks below it;
+//! A [`StackSetId`] names a *set* of stacks as a sorted list of frames, each with the set of stacks below it;
 //! no two frames of a list have the same return state and value. That makes the representation canonical:
 //! it is the minimal deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets
 //! have equal ids, and union, the only operation beside push and pop, keeps it so.
@@ -28,7 +28,7 @@ pub(in crate::automaton) const BETWEEN: u32 = 3 << 30;
 pub(in crate::automaton) const DOUBTFUL: u32 = 1 << 30;
 
 /// The same inside an item after which it takes the tape to know.
-pub(in crate::automaton) const UNSURE: u32 = DOUBTFUL + 1;
+pub(in crate::automaton) const UNKNOWN: u32 = DOUBTFUL + 1;
 
 /// Whether a frame's value is a register.
 pub(in crate::automaton) fn is_register(value: u32) -> bool {
@@ -43,13 +43,13 @@ struct Registers {
     inside: bool,
     /// Not one, but the value [`DOUBTFUL`].
     doubtful: bool,
-    /// Not one, but the value [`UNSURE`].
-    unsure: bool,
+    /// Not one, but the value [`UNKNOWN`].
+    unknown: bool,
 }
 
 /// The id of a set of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct StackId(u32);
+pub(crate) struct StackSetId(u32);
 
 /// One frame on top, and the stacks below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +59,7 @@ pub(crate) struct Frame {
     /// A register: a set of numbers of rounds, a set of seen members, a tuple of configurations; 0 for plain calls.
     pub(crate) value: u32,
     /// The stacks below.
-    pub(crate) below: StackId,
+    pub(crate) below: StackSetId,
 }
 
 impl Frame {
@@ -73,12 +73,12 @@ impl Frame {
 
 /// The table of sets of stacks.
 #[derive(Debug)]
-pub(crate) struct Stacks {
+pub(crate) struct StackSets {
     frames: Vec<Frame>,
     /// Per id: the end of its frames; they begin where those of the id before end.
     ends: Vec<u32>,
     ids: HashTable<u32>,
-    unions: FxHashMap<(StackId, StackId), StackId>,
+    unions: FxHashMap<(StackSetId, StackSetId), StackSetId>,
     /// The registers of counted loops.
     pub(in crate::automaton) rounds: RoundSets,
     /// Per id: the registers of its frames and those below.
@@ -88,11 +88,11 @@ pub(crate) struct Stacks {
 }
 
 /// Pairs of sets whose unions are missing.
-type Pairs = SmallVec<[(StackId, StackId); 2]>;
+type Pairs = SmallVec<[(StackSetId, StackSetId); 2]>;
 
 /// A union that is being made of two lists of frames.
 struct Merge {
-    pair: (StackId, StackId),
+    pair: (StackSetId, StackSetId),
     /// How many frames of the first set are merged.
     left: usize,
     /// How many of the second.
@@ -101,7 +101,7 @@ struct Merge {
 }
 
 impl Merge {
-    fn of((a, b): (StackId, StackId)) -> Merge {
+    fn of((a, b): (StackSetId, StackSetId)) -> Merge {
         Merge { pair: (a.min(b), a.max(b)), left: 0, right: 0, merged: Vec::new() }
     }
 }
@@ -112,12 +112,12 @@ fn hash(frames: &[Frame]) -> u64 {
     hasher.finish()
 }
 
-impl Stacks {
+impl StackSets {
     /// The set that holds the empty stack alone.
-    pub(crate) const EMPTY_STACK: StackId = StackId(0);
+    pub(crate) const EMPTY_STACK: StackSetId = StackSetId(0);
 
-    pub(crate) fn new() -> Stacks {
-        let mut stacks = Stacks {
+    pub(crate) fn new() -> StackSets {
+        let mut stacks = StackSets {
             frames: Vec::with_capacity(16),
             ends: Vec::with_capacity(16),
             ids: HashTable::with_capacity(14),
@@ -126,48 +126,48 @@ impl Stacks {
             registers: Vec::with_capacity(16),
             interned: 0,
         };
-        stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: 0, below: StackId(0) }]);
+        stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: 0, below: StackSetId(0) }]);
         stacks
     }
 
     /// The frames on top, sorted by return state and value.
-    pub(crate) fn frames(&self, id: StackId) -> &[Frame] {
+    pub(crate) fn frames(&self, id: StackSetId) -> &[Frame] {
         let start = if id.0 == 0 { 0 } else { self.ends[id.0 as usize - 1] as usize };
         &self.frames[start..self.ends[id.0 as usize] as usize]
     }
 
     /// Whether a frame has a register.
-    pub(in crate::automaton) fn has_register(&self, id: StackId) -> bool {
+    pub(in crate::automaton) fn has_register(&self, id: StackSetId) -> bool {
         self.registers[id.0 as usize].any
     }
 
     /// Whether a frame has the register of a list inside an item.
-    pub(in crate::automaton) fn is_inside(&self, id: StackId) -> bool {
+    pub(in crate::automaton) fn is_inside(&self, id: StackSetId) -> bool {
         self.registers[id.0 as usize].inside
     }
 
     /// Whether a frame is [`DOUBTFUL`].
-    pub(in crate::automaton) fn is_doubtful(&self, id: StackId) -> bool {
+    pub(in crate::automaton) fn is_doubtful(&self, id: StackSetId) -> bool {
         self.registers[id.0 as usize].doubtful
     }
 
-    /// Whether a frame is [`UNSURE`].
-    pub(in crate::automaton) fn is_unsure(&self, id: StackId) -> bool {
-        self.registers[id.0 as usize].unsure
+    /// Whether a frame is [`UNKNOWN`].
+    pub(in crate::automaton) fn is_unknown(&self, id: StackSetId) -> bool {
+        self.registers[id.0 as usize].unknown
     }
 
     /// How many frames are on top.
-    pub(crate) fn frame_count(&self, id: StackId) -> usize {
+    pub(crate) fn frame_count(&self, id: StackSetId) -> usize {
         self.frames(id).len()
     }
 
     /// One frame by its place.
-    pub(crate) fn frame(&self, id: StackId, place: usize) -> Frame {
+    pub(crate) fn frame(&self, id: StackSetId, place: usize) -> Frame {
         self.frames(id)[place]
     }
 
     /// The set of the given frames, which are sorted and have distinct keys.
-    pub(crate) fn intern(&mut self, frames: &[Frame]) -> StackId {
+    pub(crate) fn intern(&mut self, frames: &[Frame]) -> StackSetId {
         let hash = hash(frames);
         let (all, ends) = (&self.frames, &self.ends);
         let get = |id: u32| {
@@ -175,7 +175,7 @@ impl Stacks {
             &all[start..ends[id as usize] as usize]
         };
         if let Some(&id) = self.ids.find(hash, |&id| get(id) == frames) {
-            return StackId(id);
+            return StackSetId(id);
         }
         let id = self.ends.len() as u32;
         let mut registers = Registers::default();
@@ -184,7 +184,7 @@ impl Stacks {
             registers.any |= is_register(frame.value) || below.any;
             registers.inside |= (REGISTER..BETWEEN).contains(&frame.value) || below.inside;
             registers.doubtful |= frame.value == DOUBTFUL || below.doubtful;
-            registers.unsure |= frame.value == UNSURE || below.unsure;
+            registers.unknown |= frame.value == UNKNOWN || below.unknown;
         }
         self.registers.push(registers);
         self.interned += frames.len();
@@ -195,7 +195,7 @@ impl Stacks {
             let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
             self::hash(&all[start..ends[id as usize] as usize])
         });
-        StackId(id)
+        StackSetId(id)
     }
 
     /// How many frames have been interned since that was last taken.
@@ -205,7 +205,7 @@ impl Stacks {
 
     /// The union of some sets, of one at least. All their frames are merged at once: set by set, `n` sets of one frame would
     /// make sets of some `n * n / 2` frames on the way.
-    pub(in crate::automaton) fn union_all(&mut self, sets: &[StackId]) -> StackId {
+    pub(in crate::automaton) fn union_all(&mut self, sets: &[StackSetId]) -> StackSetId {
         if let &[one] = sets {
             return one;
         }
@@ -233,8 +233,8 @@ impl Stacks {
     }
 
     /// The set of some frames of one counted loop, whose sets of rounds may overlap: united in pairs, and these in pairs.
-    fn union_of_rounds(&mut self, frames: &[Frame]) -> StackId {
-        let mut sets: Vec<StackId> = frames.iter().map(|&frame| self.intern(&[frame])).collect();
+    fn union_of_rounds(&mut self, frames: &[Frame]) -> StackSetId {
+        let mut sets: Vec<StackSetId> = frames.iter().map(|&frame| self.intern(&[frame])).collect();
         while sets.len() > 1 {
             let united = sets.chunks(2).map(|pair| match *pair {
                 [one, other] => self.union(one, other),
@@ -251,12 +251,12 @@ impl Stacks {
     }
 
     /// Pushes one frame on all stacks of a set.
-    pub(crate) fn push(&mut self, to_return: StateId, value: u32, below: StackId) -> StackId {
+    pub(crate) fn push(&mut self, to_return: StateId, value: u32, below: StackSetId) -> StackSetId {
         self.intern(&[Frame { to_return, value, below }])
     }
 
     /// The union of two sets. Without recursion: stacks are as deep as the text nests.
-    pub(crate) fn union(&mut self, a: StackId, b: StackId) -> StackId {
+    pub(crate) fn union(&mut self, a: StackSetId, b: StackSetId) -> StackSetId {
         if let Some(known) = self.known_union(a, b) {
             return known;
         }
@@ -276,7 +276,7 @@ impl Stacks {
         united
     }
 
-    fn known_union(&self, a: StackId, b: StackId) -> Option<StackId> {
+    fn known_union(&self, a: StackSetId, b: StackSetId) -> Option<StackSetId> {
         if a == b { Some(a) } else { self.unions.get(&(a.min(b), a.max(b))).copied() }
     }
 

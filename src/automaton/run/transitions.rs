@@ -1,9 +1,9 @@
 //! What is known of configurations, for any thread to read without a lock: whether one accepts, and which
-//! configuration follows a byte. One thread at a time adds to it, through [`Tables`](crate::automaton::Tables).
+//! configuration follows a byte. One thread at a time adds to it, through [`Cache`](crate::automaton::Cache).
 
 use super::cache::ConfigurationId;
 use crate::automaton::Automaton;
-use crate::collections::append_vec::Segmented;
+use crate::collections::append_vec::AppendVec;
 use crate::grammar::ByteSet;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ops::Range;
@@ -17,12 +17,12 @@ pub(in crate::automaton) enum Row {
     /// From this entry on there is one a byte class.
     Dense(u32),
     /// Each byte has a successor of its own, which is kept with what the configuration remembers.
-    Remembering,
+    HistoryDependent,
 }
 
 /// What is true of a configuration beside what may follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(in crate::automaton) struct Marks {
+pub(in crate::automaton) struct Flags {
     /// The bytes so far are a word.
     pub(in crate::automaton) accepting: bool,
     /// A name of an object has just been read to its end.
@@ -47,7 +47,7 @@ impl Packed {
             0 => Row::Unknown,
             1 => Row::Single((self.0 >> 8) as u8, known(value)),
             2 => Row::Dense(value),
-            _ => Row::Remembering,
+            _ => Row::HistoryDependent,
         }
     }
 
@@ -59,7 +59,7 @@ impl Packed {
                     Row::Unknown => 0,
                     Row::Single(byte, next) => 1 | u64::from(byte) << 8 | u64::from(entry(next)) << 32,
                     Row::Dense(row) => 2 | u64::from(row) << 32,
-                    Row::Remembering => 3,
+                    Row::HistoryDependent => 3,
                 },
         )
     }
@@ -121,12 +121,12 @@ impl Dense<'_> {
 
 /// What is known of configurations so far.
 #[derive(Debug, Default)]
-pub(crate) struct Successors {
-    configurations: Segmented<AtomicU64>,
-    rows: Segmented<AtomicU32>,
+pub(crate) struct Transitions {
+    configurations: AppendVec<AtomicU64>,
+    rows: AppendVec<AtomicU32>,
 }
 
-impl Successors {
+impl Transitions {
     fn packed(&self, id: ConfigurationId) -> Packed {
         let configuration = self.configurations.get(id.index());
         Packed(configuration.map_or(0, |configuration| configuration.load(Ordering::Acquire)))
@@ -144,9 +144,9 @@ impl Successors {
         self.packed(id).0 & both == both
     }
 
-    pub(in crate::automaton) fn marks(&self, id: ConfigurationId) -> Marks {
+    pub(in crate::automaton) fn flags(&self, id: ConfigurationId) -> Flags {
         let Packed(bits) = self.packed(id);
-        Marks { accepting: bits & Packed::ACCEPTING != 0, named: bits & Packed::NAMED != 0 }
+        Flags { accepting: bits & Packed::ACCEPTING != 0, named: bits & Packed::NAMED != 0 }
     }
 
     /// Whether the last byte has ended a name of an object.
@@ -211,21 +211,21 @@ impl Successors {
             Row::Single(only, _) if only != byte => Some(ConfigurationId::DEAD),
             Row::Single(_, next) => next,
             Row::Dense(row) => self.entry(row, automaton.class_of(byte)),
-            Row::Unknown | Row::Remembering => None,
+            Row::Unknown | Row::HistoryDependent => None,
         }
     }
 
     /// Adds a configuration whose successors are not known. `last` says that no byte may come.
-    pub(in crate::automaton) fn add(&self, id: ConfigurationId, marks: Marks, last: bool) {
-        let flags = (u64::from(marks.accepting) * Packed::ACCEPTING)
-            | (u64::from(marks.named) * Packed::NAMED)
+    pub(in crate::automaton) fn add(&self, id: ConfigurationId, flags: Flags, last: bool) {
+        let flags = (u64::from(flags.accepting) * Packed::ACCEPTING)
+            | (u64::from(flags.named) * Packed::NAMED)
             | (u64::from(last) * Packed::LAST);
         self.configurations.entry(id.index()).store(flags, Ordering::Release);
     }
 
     /// Makes a dense row from `from` on, where there is room; returns it and the end of it.
     pub(in crate::automaton) fn new_row(&self, from: u32, classes: usize) -> (u32, u32) {
-        let row = Segmented::<AtomicU32>::room(from as usize, classes);
+        let row = AppendVec::<AtomicU32>::room(from as usize, classes);
         self.rows.entry(row);
         (row as u32, (row + classes) as u32)
     }

@@ -17,7 +17,7 @@ use search::{Search, Weights};
 
 /// How far a list has come, and what may still come.
 #[derive(Debug)]
-pub(crate) struct Outlook<'o> {
+pub(crate) struct Constraints<'o> {
     /// The conditions, over entries.
     pub(crate) clauses: &'o Clauses,
     /// The entries that came.
@@ -64,9 +64,9 @@ pub(crate) fn groups<M>(members: &[M], have_one_key: impl Fn(&M, &M) -> bool) ->
     groups
 }
 
-impl Outlook<'_> {
+impl Constraints<'_> {
     /// Whether the list can be finished. Takes no more decisions than [`Clauses::is_decidable`] was asked about.
-    pub(crate) fn can_be_finished(&self) -> bool {
+    pub(crate) fn is_satisfiable(&self) -> bool {
         let (min, max) = self.count;
         match max {
             Some(max) if max < min => false,
@@ -177,7 +177,7 @@ impl Members {
         let mut open = FixedBitSet::with_capacity(entries);
         (0..entries).for_each(|entry| open.set(entry, has_words(entry)));
         let max = if separator { self.max } else { Some(self.max.unwrap_or(1).min(1)) };
-        Outlook {
+        Constraints {
             clauses: &self.clauses(),
             came: &FixedBitSet::new(),
             open: &open,
@@ -185,6 +185,6 @@ impl Members {
             keyless: None,
             rest,
         }
-        .can_be_finished()
+        .is_satisfiable()
     }
 }

@@ -79,7 +79,7 @@ impl List {
     }
 
     /// Whether one of all sets of open entries finishes the list.
-    fn can_be_finished(&self, question: &Question) -> bool {
+    fn is_satisfiable(&self, question: &Question) -> bool {
         let open: Vec<usize> = question.open.ones().collect();
         (0..1_u32 << open.len()).any(|subset| {
             let chosen: Vec<usize> =
@@ -132,8 +132,8 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         for _ in 0..4 {
             let question = list.question(&mut choices);
             let &Question { ref came, ref open, count, keyless, rest } = &question;
-            let answer = Outlook { clauses: &clauses, came, open, count, keyless, rest }.can_be_finished();
-            prop_assert_eq!(answer, list.can_be_finished(&question), "{:?} of {:?}", question, list);
+            let answer = Constraints { clauses: &clauses, came, open, count, keyless, rest }.is_satisfiable();
+            prop_assert_eq!(answer, list.is_satisfiable(&question), "{:?} of {:?}", question, list);
             for is_counted in [false, true] {
                 let taken = decisions(&clauses, is_counted, &question);
                 let bounded = taken == 0 || clauses.all_decisions(is_counted, taken - 1).is_none();

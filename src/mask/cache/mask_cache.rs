@@ -1,18 +1,18 @@
-//! What is made lazily for one compiled grammar. What has been made, any thread reads without a lock ([`Published`]);
-//! what is missing is made under one lock, once, within one memory bound ([`Engine`]).
+//! What is made lazily for one compiled grammar. What has been made, any thread reads without a lock ([`Snapshot`]);
+//! what is missing is made under one lock, once, within one memory bound ([`MaskCache`]).
 //!
 //! When the bound is reached all tables are dropped, and ids mean something else from then on. Outside of the lock an id
 //! therefore only exists together with its generation of tables, as a [`Located`], and whoever reads the tables with one
 //! of another generation is told that nothing is known of it.
 
-use super::shape_cache::Shared;
-use crate::automaton::{Automaton, ConfigurationId, Successors, Tables};
-use crate::collections::append_vec::Segmented;
+use super::shape_cache::ShapeCache;
+use crate::automaton::{Automaton, Cache, ConfigurationId, Transitions};
+use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::compute;
-use crate::mask::compute::Records;
+use crate::mask::compute::ResidualMasks;
 use crate::mask::token_mask::TokenMask;
-use crate::mask::token_set::Marks;
+use crate::mask::token_set::ScratchBits;
 use crate::vocabulary::Vocabulary;
 use arc_swap::ArcSwap;
 use smallvec::SmallVec;
@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) type NameEnds = SmallVec<[usize; 2]>;
 
 /// A configuration: its id, and the generation of tables that the id belongs to. Neither can be had without the other but
-/// from the [`Engine`] itself, under its lock.
+/// from the [`MaskCache`] itself, under its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     generation: u64,
@@ -44,16 +44,16 @@ impl Located {
 
 /// What is known of one generation of tables, for any thread to read. It grows, but nothing in it changes.
 #[derive(Debug)]
-pub(crate) struct Published {
+pub(crate) struct Snapshot {
     generation: u64,
     start: OnceLock<ConfigurationId>,
-    successors: Arc<Successors>,
-    masks: Segmented<OnceLock<Arc<TokenMask>>>,
+    transitions: Arc<Transitions>,
+    masks: AppendVec<OnceLock<Arc<TokenMask>>>,
     /// Bytes of all that was made for the grammar, as of the last time that something was.
     bytes: AtomicUsize,
 }
 
-impl Published {
+impl Snapshot {
     /// The configuration before the first byte, if it is known.
     pub(crate) fn start(&self) -> Option<Located> {
         self.start.get().map(|&id| Located { generation: self.generation, id })
@@ -83,11 +83,11 @@ impl Published {
         let mut ends = NameEnds::new();
         let names = automaton.has_names();
         for (place, &byte) in bytes.iter().enumerate() {
-            id = self.successors.step(automaton, id, byte)?;
+            id = self.transitions.step(automaton, id, byte)?;
             if id == ConfigurationId::DEAD {
                 break;
             }
-            if names && self.successors.is_named(id) {
+            if names && self.transitions.is_named(id) {
                 ends.push(place);
             }
         }
@@ -98,9 +98,9 @@ impl Published {
     pub(crate) fn ask<R>(
         &self,
         at: Located,
-        ask: impl FnOnce(&Successors, ConfigurationId) -> R,
+        ask: impl FnOnce(&Transitions, ConfigurationId) -> R,
     ) -> Option<R> {
-        self.id(at).map(|id| ask(&self.successors, id))
+        self.id(at).map(|id| ask(&self.transitions, id))
     }
 
     /// Bytes of tables and masks.
@@ -112,58 +112,58 @@ impl Published {
 /// Makes tables and masks. When they are dropped to make room, the generation goes up: ids of an older
 /// generation mean nothing, and matchers find theirs again by running over their bytes.
 #[derive(Debug)]
-pub(crate) struct Engine {
-    pub(crate) tables: Tables,
-    published: Arc<Published>,
+pub(crate) struct MaskCache {
+    pub(crate) tables: Cache,
+    snapshot: Arc<Snapshot>,
     /// Where readers find what is published.
-    current: Arc<ArcSwap<Published>>,
-    records: Records,
+    current: Arc<ArcSwap<Snapshot>>,
+    records: ResidualMasks,
     /// What grammars for the vocabulary have found out for each other.
-    shared: Arc<Shared>,
-    marks: Marks,
+    shared: Arc<ShapeCache>,
+    marks: ScratchBits,
     mask_bytes: usize,
     pub(crate) masks_computed: u64,
 }
 
-fn published(generation: u64, tables: &Tables) -> Arc<Published> {
-    Arc::new(Published {
+fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
+    Arc::new(Snapshot {
         generation,
         start: OnceLock::new(),
-        successors: Arc::clone(tables.successors()),
-        masks: Segmented::default(),
+        transitions: Arc::clone(tables.transitions()),
+        masks: AppendVec::default(),
         bytes: AtomicUsize::new(0),
     })
 }
 
-impl Engine {
-    pub(in crate::mask) fn new(shared: Arc<Shared>) -> Engine {
-        let tables = Tables::new();
-        let published = published(0, &tables);
-        Engine {
+impl MaskCache {
+    pub(in crate::mask) fn new(shared: Arc<ShapeCache>) -> MaskCache {
+        let tables = Cache::new();
+        let snapshot = snapshot(0, &tables);
+        MaskCache {
             tables,
-            current: Arc::new(ArcSwap::new(Arc::clone(&published))),
-            published,
-            records: Records::default(),
+            current: Arc::new(ArcSwap::new(Arc::clone(&snapshot))),
+            snapshot,
+            records: ResidualMasks::default(),
             shared,
-            marks: Marks::default(),
+            marks: ScratchBits::default(),
             mask_bytes: 0,
             masks_computed: 0,
         }
     }
 
-    /// Where readers find what is published, now and after a [`reset`](Engine::reset).
-    pub(in crate::mask) fn current(&self) -> &Arc<ArcSwap<Published>> {
+    /// Where readers find what is published, now and after a [`reset`](MaskCache::reset).
+    pub(in crate::mask) fn current(&self) -> &Arc<ArcSwap<Snapshot>> {
         &self.current
     }
 
     /// How many times the tables were dropped.
     pub(crate) fn generation(&self) -> u64 {
-        self.published.generation
+        self.snapshot.generation
     }
 
     /// Whether a configuration is one of the present tables.
     pub(crate) fn has(&self, at: Located) -> bool {
-        self.published.id(at).is_some()
+        self.snapshot.id(at).is_some()
     }
 
     /// The id of a configuration of the present tables.
@@ -171,7 +171,7 @@ impl Engine {
     /// # Errors
     /// It is of other tables, which is a defect.
     pub(crate) fn id(&self, at: Located) -> Result<ConfigurationId> {
-        self.published.id(at).ok_or_else(crate::mask::errors::stale_configuration)
+        self.snapshot.id(at).ok_or_else(crate::mask::errors::stale_configuration)
     }
 
     /// A configuration of the present tables by its id.
@@ -182,20 +182,20 @@ impl Engine {
     /// Drops all that was made. What is left of the work of the present mask stays.
     pub(crate) fn reset(&mut self) {
         let work = self.tables.work.clone();
-        self.tables = Tables::new();
+        self.tables = Cache::new();
         self.tables.work = work;
-        self.published = published(self.generation() + 1, &self.tables);
-        self.current.store(Arc::clone(&self.published));
-        self.records = Records::default();
+        self.snapshot = snapshot(self.generation() + 1, &self.tables);
+        self.current.store(Arc::clone(&self.snapshot));
+        self.records = ResidualMasks::default();
         // a mask that ended in a panic may have left some
-        self.marks = Marks::default();
+        self.marks = ScratchBits::default();
         self.mask_bytes = 0;
     }
 
     /// The configuration before the first byte.
     pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<Located> {
         let start = self.tables.start(automaton)?;
-        Ok(self.located(*self.published.start.get_or_init(|| start)))
+        Ok(self.located(*self.snapshot.start.get_or_init(|| start)))
     }
 
     /// The configuration after one more byte.
@@ -209,7 +209,7 @@ impl Engine {
 
     /// Says how much has been made.
     pub(crate) fn publish_size(&self) {
-        self.published.bytes.store(self.memory_usage(), Ordering::Relaxed);
+        self.snapshot.bytes.store(self.memory_usage(), Ordering::Relaxed);
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
@@ -217,7 +217,7 @@ impl Engine {
             + self.mask_bytes
             + self.records.memory_usage()
             + self.marks.memory_usage()
-            + self.published.masks.memory_usage()
+            + self.snapshot.masks.memory_usage()
     }
 
     /// The mask of a configuration, computed on the first visit.
@@ -227,7 +227,7 @@ impl Engine {
         vocabulary: &Vocabulary,
         configuration: ConfigurationId,
     ) -> Result<Arc<TokenMask>> {
-        if let Some(mask) = self.published.mask(self.located(configuration)) {
+        if let Some(mask) = self.snapshot.mask(self.located(configuration)) {
             return Ok(Arc::clone(mask));
         }
         let mask = compute::mask(
@@ -242,6 +242,6 @@ impl Engine {
         let mask = Arc::new(mask);
         self.masks_computed += 1;
         self.mask_bytes += mask.memory_usage() + size_of::<TokenMask>();
-        Ok(Arc::clone(self.published.masks.entry(configuration.index()).get_or_init(|| mask)))
+        Ok(Arc::clone(self.snapshot.masks.entry(configuration.index()).get_or_init(|| mask)))
     }
 }

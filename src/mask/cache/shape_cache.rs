@@ -1,8 +1,8 @@
 //! What is known of parts by their shapes: grammars for one vocabulary have strings, numbers and dates in common, and what
 //! one of them has found out the next need not.
 
-use crate::automaton::Shape;
-use crate::mask::compute::{Facts, Spot};
+use crate::automaton::CanonicalForm;
+use crate::mask::compute::{ResidualTokens, TrieScope};
 use hashbrown::{HashTable, hash_table};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -15,12 +15,12 @@ const MOST_BYTES: usize = 32 << 20;
 const FREED: usize = 4;
 
 /// Of what something is known: a shape, and the tokens that it is about.
-pub(in crate::mask) type Known = (Shape, Spot);
+pub(in crate::mask) type Known = (CanonicalForm, TrieScope);
 
 /// What is known, by shape. Once half of the room is full, what is not asked for until the other half is full is
 /// dropped.
 #[derive(Debug, Default)]
-pub(in crate::mask) struct Shared(Mutex<Halves>);
+pub(in crate::mask) struct ShapeCache(Mutex<Generations>);
 
 /// Facts, or that the part is not kept by itself.
 #[derive(Debug)]
@@ -28,11 +28,11 @@ struct Entry {
     /// Of what is known: shapes are long, and a table that grows asks for the hashes of all.
     hash: u64,
     known: Known,
-    facts: Option<Arc<Facts>>,
+    facts: Option<Arc<ResidualTokens>>,
 }
 
 #[derive(Debug, Default)]
-struct Halves {
+struct Generations {
     young: HashTable<Entry>,
     old: HashTable<Entry>,
     /// To be freed.
@@ -41,18 +41,18 @@ struct Halves {
     bytes: usize,
 }
 
-impl Shared {
+impl ShapeCache {
     /// What is known, if it is: facts, or that the part is not kept by itself.
-    pub(in crate::mask) fn get(&self, known: &Known) -> Option<Option<Arc<Facts>>> {
+    pub(in crate::mask) fn get(&self, known: &Known) -> Option<Option<Arc<ResidualTokens>>> {
         let hash = FxBuildHasher.hash_one(known);
         let is_it = |entry: &Entry| entry.known == *known;
-        let mut halves = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = halves.young.find(hash, is_it) {
+        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = generations.young.find(hash, is_it) {
             return Some(entry.facts.clone());
         }
-        let (entry, _) = halves.old.find_entry(hash, is_it).ok()?.remove();
+        let (entry, _) = generations.old.find_entry(hash, is_it).ok()?.remove();
         let facts = entry.facts.clone();
-        halves.insert(entry);
+        generations.insert(entry);
         Some(facts)
     }
 
@@ -63,13 +63,13 @@ impl Shared {
     }
 
     /// Keeps what was found out.
-    pub(in crate::mask) fn insert(&self, known: Known, facts: Option<Arc<Facts>>) {
+    pub(in crate::mask) fn insert(&self, known: Known, facts: Option<Arc<ResidualTokens>>) {
         let hash = FxBuildHasher.hash_one(&known);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(Entry { hash, known, facts });
     }
 }
 
-impl Halves {
+impl Generations {
     fn insert(&mut self, entry: Entry) {
         let bytes = entry.facts.as_ref().map_or(0, |facts| facts.memory_usage());
         self.bytes += bytes + entry.known.0.memory_usage() + 2 * size_of::<Entry>();

@@ -1,42 +1,42 @@
 //! The mask of a configuration, put together from its parts.
 //!
-//! For each part of a configuration (see [`Tables::parts`]) there is a [`Record`]: the tokens that the part
+//! For each part of a configuration (see [`Cache::parts`]) there is a [`ResidualMask`]: the tokens that the part
 //! allows whatever is below it, and the places where it returns before a token has ended. The record is made
 //! once for all configurations that have the part. What a configuration adds is a walk from those places on,
 //! which is short: after a string few bytes may come.
 
 pub(in crate::mask) mod unique;
 
-use super::cache::shape_cache::Shared;
+use super::cache::shape_cache::ShapeCache;
 use super::strategy::class_trie;
 use super::strategy::delta;
-use super::strategy::delta::{Difference, Removed};
+use super::strategy::delta::{MaskDelta, Removed};
 use super::strategy::loop_language;
 use super::token_mask::TokenMask;
-use super::token_set::{Allowed, Marks};
-use super::walk::{Return, Walk};
-use crate::automaton::{Automaton, ConfigurationId, Part, Tables};
+use super::token_set::{ScratchBits, TokenSet};
+use super::walk::{Continuation, Walk};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Residual};
 use crate::error::Result;
 use crate::token_index::loops::TrieId;
 use crate::vocabulary::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-use unique::{Blind, Indifferent};
+use unique::{ForgetfulMask, Indifferent};
 
 /// Some tokens: those below a node of a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Spot {
+pub(super) struct TrieScope {
     trie: TrieId,
     node: u32,
 }
 
-impl Spot {
+impl TrieScope {
     /// All tokens.
-    const ALL: Spot = Spot { trie: TrieId::ALL, node: 0 };
+    const ALL: TrieScope = TrieScope { trie: TrieId::ALL, node: 0 };
 }
 
 /// Of what a record is: a part, and the tokens that it is about.
-type RecordOf = (ConfigurationId, Spot);
+type ResidualKey = (ConfigurationId, TrieScope);
 
 /// So many configurations are looked at to see how long completions are.
 const MOST_EXPLORED: usize = 64;
@@ -49,47 +49,47 @@ const LONG_WALK: usize = 48;
 
 /// What is known of a part.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct ResidualMask {
     /// The part that it is nearly the same as.
     base: Option<ConfigurationId>,
-    facts: Arc<Facts>,
+    facts: Arc<ResidualTokens>,
 }
 
 /// What is known of a part, in whichever grammar it is.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct ResidualTokens {
     /// The tokens allowed whatever is below, or how they differ from those of another part.
     tokens: Tokens,
     /// Where it returns before a token has ended.
-    returns: Vec<Return>,
+    continuations: Vec<Continuation>,
     /// It took at most so many bytes to complete what runs in lockstep.
-    reach: u32,
+    completion_radius: u32,
 }
 
 #[derive(Debug)]
 enum Tokens {
-    Whole(Allowed),
-    Near(Difference),
+    Whole(TokenSet),
+    Near(MaskDelta),
 }
 
 /// The records made so far.
 #[derive(Debug, Default)]
-pub(super) struct Records {
+pub(super) struct ResidualMasks {
     /// `None` for parts that may return nearly everywhere.
-    of: FxHashMap<RecordOf, Option<Record>>,
+    of: FxHashMap<ResidualKey, Option<ResidualMask>>,
     /// Of the configurations that stand in for those that remember items.
-    blind: FxHashMap<ConfigurationId, Arc<Blind>>,
+    forgetful: FxHashMap<ConfigurationId, Arc<ForgetfulMask>>,
     /// Subtrees of the trie where what came makes no difference.
     indifferent: FxHashSet<Indifferent>,
     bytes: usize,
 }
 
-impl Records {
+impl ResidualMasks {
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
         self.bytes
-            + self.of.capacity() * (size_of::<(RecordOf, Option<Record>)>() + 1)
-            + self.blind.capacity() * (size_of::<(ConfigurationId, Arc<Blind>)>() + 1)
+            + self.of.capacity() * (size_of::<(ResidualKey, Option<ResidualMask>)>() + 1)
+            + self.forgetful.capacity() * (size_of::<(ConfigurationId, Arc<ForgetfulMask>)>() + 1)
             + self.indifferent.capacity() * (size_of::<Indifferent>() + 1)
     }
 
@@ -101,39 +101,39 @@ impl Records {
         self.indifferent.extend(subtrees);
     }
 
-    pub(super) fn blind(&self, configuration: ConfigurationId) -> Option<Arc<Blind>> {
-        self.blind.get(&configuration).cloned()
+    pub(super) fn forgetful(&self, configuration: ConfigurationId) -> Option<Arc<ForgetfulMask>> {
+        self.forgetful.get(&configuration).cloned()
     }
 
-    pub(super) fn keep_blind(&mut self, configuration: ConfigurationId, blind: Arc<Blind>) {
-        self.bytes += blind.memory_usage();
-        self.blind.insert(configuration, blind);
+    pub(super) fn keep_forgetful(&mut self, configuration: ConfigurationId, forgetful: Arc<ForgetfulMask>) {
+        self.bytes += forgetful.memory_usage();
+        self.forgetful.insert(configuration, forgetful);
     }
 }
 
-impl Facts {
+impl ResidualTokens {
     pub(super) fn memory_usage(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Whole(allowed) => allowed.memory_usage(),
             Tokens::Near(difference) => difference.removed.memory_usage() + difference.added.memory_usage(),
         };
-        size_of::<Facts>() + tokens + self.returns.len() * size_of::<Return>()
+        size_of::<ResidualTokens>() + tokens + self.continuations.len() * size_of::<Continuation>()
     }
 }
 
 /// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, and the
 /// end-of-sequence tokens if the configuration accepts.
 pub(super) fn mask(
-    tables: &mut Tables,
-    records: &mut Records,
-    shared: &Shared,
+    tables: &mut Cache,
+    records: &mut ResidualMasks,
+    shared: &ShapeCache,
     automaton: &Automaton,
     vocabulary: &Vocabulary,
     configuration: ConfigurationId,
-    marks: &mut Marks,
+    marks: &mut ScratchBits,
 ) -> Result<TokenMask> {
-    let successors = Arc::clone(tables.successors());
-    let walk = Walk::new(tables, &successors, automaton, vocabulary);
+    let transitions = Arc::clone(tables.transitions());
+    let walk = Walk::new(tables, &transitions, automaton, vocabulary);
     let mut work = Work { walk, records, shared, marks, spares_walks: false, spared: false };
     let mut allowed = work.allowed(configuration)?;
     if tables.is_accepting(configuration) {
@@ -144,46 +144,46 @@ pub(super) fn mask(
 
 pub(super) struct Work<'a> {
     pub(super) walk: Walk<'a>,
-    pub(super) records: &'a mut Records,
-    shared: &'a Shared,
-    pub(super) marks: &'a mut Marks,
+    pub(super) records: &'a mut ResidualMasks,
+    shared: &'a ShapeCache,
+    pub(super) marks: &'a mut ScratchBits,
     /// Whether records are not made that take a walk over all tokens, and whether one was not.
     spares_walks: bool,
     spared: bool,
 }
 
 impl Work<'_> {
-    pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+    pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
         if self.walk.tables.has_register(configuration) {
             return self.remembering(configuration);
         }
         if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
-            let mut allowed = Allowed::default();
+            let mut allowed = TokenSet::default();
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
-            self.settle(&mut allowed)?;
+            self.resolve_entered(&mut allowed)?;
             return Ok(allowed);
         }
         loop {
-            let before = self.walk.tables.reaches();
-            let allowed = self.by_parts(configuration)?;
+            let before = self.walk.tables.radius_epoch();
+            let allowed = self.by_residuals(configuration)?;
             // where completions are longer than was thought, bounds may have been nearer
-            if self.walk.tables.reaches() == before {
+            if self.walk.tables.radius_epoch() == before {
                 return Ok(allowed);
             }
         }
     }
 
     /// The tokens of a configuration, from those of its parts.
-    fn by_parts(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+    fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
         let (automaton, vocabulary) = (self.walk.automaton, self.walk.vocabulary);
-        let parts = self.walk.tables.parts(automaton, configuration, vocabulary.longest());
+        let residuals = self.walk.tables.decompose(automaton, configuration, vocabulary.longest());
         let mut allowed = None;
         // where a bound is near for long tokens only, those are looked at by themselves
-        for lengths in vocabulary.loops().lengths.iter().filter(|_| parts.told_apart) {
-            let of_short = self.walk.tables.parts(automaton, configuration, lengths.bytes);
-            if !of_short.told_apart {
-                let short = self.unite(&of_short, Spot::ALL, Some(configuration))?;
-                let long = self.unite(&parts, Spot { trie: lengths.long, node: 0 }, None)?;
+        for lengths in vocabulary.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
+            let of_short = self.walk.tables.decompose(automaton, configuration, lengths.bytes);
+            if !of_short.depends_on_count {
+                let short = self.unite(&of_short, TrieScope::ALL, Some(configuration))?;
+                let long = self.unite(&residuals, TrieScope { trie: lengths.long, node: 0 }, None)?;
                 allowed = short.zip(long).map(|(mut short, long)| {
                     short.keep(&lengths.short);
                     short.unite(long);
@@ -193,7 +193,7 @@ impl Work<'_> {
             }
         }
         if allowed.is_none() {
-            allowed = self.unite(&parts, Spot::ALL, Some(configuration))?;
+            allowed = self.unite(&residuals, TrieScope::ALL, Some(configuration))?;
         }
         match allowed {
             Some(allowed) => Ok(allowed),
@@ -204,16 +204,16 @@ impl Work<'_> {
     /// The tokens that parts allow, those of `whole` if that is given; `None` if one has no record.
     fn unite(
         &mut self,
-        parts: &[Part],
-        spot: Spot,
+        residuals: &[Residual],
+        scope: TrieScope,
         whole: Option<ConfigurationId>,
-    ) -> Result<Option<Allowed>> {
-        let mut allowed = Allowed::default();
-        for &part in parts {
+    ) -> Result<Option<TokenSet>> {
+        let mut allowed = TokenSet::default();
+        for &residual in residuals {
             // where most tokens are allowed already, the others are looked at rather than all again
-            let whole = whole.filter(|_| allowed.is_wide());
+            let whole = whole.filter(|_| allowed.has_base());
             let outer = std::mem::replace(&mut self.spares_walks, whole.is_some());
-            let more = self.part(part, spot);
+            let more = self.residual_tokens(residual, scope);
             self.spares_walks = outer;
             let spared = std::mem::take(&mut self.spared);
             match (more?, whole) {
@@ -226,18 +226,18 @@ impl Work<'_> {
     }
 
     /// All tokens of a configuration, of which some are known.
-    fn complete(&mut self, configuration: ConfigurationId, known: &Allowed) -> Result<Option<Allowed>> {
+    fn complete(&mut self, configuration: ConfigurationId, known: &TokenSet) -> Result<Option<TokenSet>> {
         let mut allowed = class_trie::complete(&mut self.walk, configuration, known)?;
         if let Some(allowed) = &mut allowed {
-            self.settle(allowed)?;
+            self.resolve_entered(allowed)?;
         }
         Ok(allowed)
     }
 
     /// Adds what follows where strings may begin.
-    pub(super) fn settle(&mut self, allowed: &mut Allowed) -> Result<()> {
+    pub(super) fn resolve_entered(&mut self, allowed: &mut TokenSet) -> Result<()> {
         while let Some((trie, node, configuration)) = self.walk.entered.pop() {
-            match self.below(Spot { trie, node }, configuration)? {
+            match self.below(TrieScope { trie, node }, configuration)? {
                 Some(more) => allowed.unite(more),
                 None => self.walk.run_from(trie, node, configuration, allowed)?,
             }
@@ -247,35 +247,35 @@ impl Work<'_> {
 
     /// The tokens below a node at which a configuration is come to, from those of its parts; `None` if that is not worth
     /// while.
-    fn below(&mut self, spot: Spot, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+    fn below(&mut self, scope: TrieScope, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
         let Walk { tables, automaton, vocabulary, .. } = &mut self.walk;
-        if tables.remembers(configuration)
-            || tables.may_become_unsure(configuration)
+        if tables.is_history_dependent(configuration)
+            || tables.may_become_unknown(configuration)
             || tables.is_accepting(configuration)
             || tables.candidate_bytes(automaton, configuration).len() < WIDE
         {
             return Ok(None);
         }
-        let parts = tables.parts(automaton, configuration, vocabulary.longest());
-        if parts.told_apart {
+        let residuals = tables.decompose(automaton, configuration, vocabulary.longest());
+        if residuals.depends_on_count {
             return Ok(None);
         }
         let others = std::mem::take(&mut self.walk.entered);
-        let tokens = self.unite(&parts, spot, None);
+        let tokens = self.unite(&residuals, scope, None);
         self.walk.entered = others;
         tokens
     }
 
     /// The tokens that a part allows where it stands; `None` if it has no record.
-    fn part(&mut self, part: Part, spot: Spot) -> Result<Option<Allowed>> {
-        let Some(record) = self.record((part.configuration, spot), spot == Spot::ALL)? else {
+    fn residual_tokens(&mut self, residual: Residual, scope: TrieScope) -> Result<Option<TokenSet>> {
+        let Some(record) = self.record((residual.configuration, scope), scope == TrieScope::ALL)? else {
             return Ok(None);
         };
         let mut allowed = match (&record.facts.tokens, record.base) {
             (Tokens::Whole(allowed), _) => allowed.clone(),
             (Tokens::Near(difference), base) => {
-                let base = base.map(|configuration| Part { configuration, ..part });
-                let base = base.map_or(Ok(None), |base| self.part(base, spot));
+                let base = base.map(|configuration| Residual { configuration, ..residual });
+                let base = base.map_or(Ok(None), |base| self.residual_tokens(base, scope));
                 let Some(mut allowed) = base? else { return Ok(None) };
                 match &difference.removed {
                     Removed::Few(tokens) => {
@@ -287,35 +287,35 @@ impl Work<'_> {
                 allowed
             }
         };
-        if let Some(below) = part.below {
+        if let Some(below) = residual.returns_to {
             let returned = self.walk.tables.returned(self.walk.automaton, below)?;
-            if returned == ConfigurationId::UNSURE {
-                for place in &record.facts.returns {
-                    self.walk.leave_unsure(place.trie, place.node);
+            if returned == ConfigurationId::UNKNOWN {
+                for place in &record.facts.continuations {
+                    self.walk.leave_unknown(place.trie, place.node);
                 }
             }
             let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, returned);
-            for place in record.facts.returns.iter().filter(|place| candidates.contains(place.byte)) {
+            for place in record.facts.continuations.iter().filter(|place| candidates.contains(place.byte)) {
                 let next = self.walk.step(returned, place.byte)?;
                 self.walk.run_below(place.trie, place.node, next, &mut allowed)?;
             }
             if self.walk.tables.is_accepting(returned) {
-                self.walk.returns_at(&record.facts.returns);
+                self.walk.continue_at(&record.facts.continuations);
             }
         } else {
-            self.walk.returns_at(&record.facts.returns);
+            self.walk.continue_at(&record.facts.continuations);
         }
-        self.settle(&mut allowed)?;
+        self.resolve_entered(&mut allowed)?;
         Ok(Some(allowed))
     }
 
     /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
-    fn record(&mut self, of: RecordOf, lean: bool) -> Result<Option<Record>> {
+    fn record(&mut self, of: ResidualKey, lean: bool) -> Result<Option<ResidualMask>> {
         if let Some(known) = self.records.of.get(&of) {
             return Ok(known.clone());
         }
-        let (configuration, spot) = of;
-        let record = match self.walk.tables.shape(self.walk.automaton, configuration) {
+        let (configuration, scope) = of;
+        let record = match self.walk.tables.canonical_form(self.walk.automaton, configuration) {
             None => {
                 let record = self.new_record(of, lean)?;
                 if self.spared {
@@ -323,10 +323,10 @@ impl Work<'_> {
                 }
                 record.map(|(base, facts)| (base, Arc::new(facts)))
             }
-            Some(shaped) => match self.shared.get(&(shaped.shape.clone(), spot)) {
+            Some(canonical) => match self.shared.get(&(canonical.form.clone(), scope)) {
                 Some(None) => None,
                 Some(Some(facts)) => {
-                    self.walk.tables.raise_reach(&shaped, facts.reach);
+                    self.walk.tables.raise_completion_radius(&canonical, facts.completion_radius);
                     Some((self.base_of(configuration, &facts)?, facts))
                 }
                 None => {
@@ -334,22 +334,27 @@ impl Work<'_> {
                     if self.spared {
                         return Ok(None);
                     }
-                    let reach = self.walk.tables.reach_of(&shaped);
-                    let record = record.map(|(base, facts)| (base, Arc::new(Facts { reach, ..facts })));
+                    let completion_radius = self.walk.tables.completion_radius_of(&canonical);
+                    let record = record
+                        .map(|(base, facts)| (base, Arc::new(ResidualTokens { completion_radius, ..facts })));
                     let facts = record.as_ref().map(|record| Arc::clone(&record.1));
-                    self.shared.insert((shaped.shape, spot), facts);
+                    self.shared.insert((canonical.form, scope), facts);
                     record
                 }
             },
         };
-        let record = record.map(|(base, facts)| Record { base, facts });
+        let record = record.map(|(base, facts)| ResidualMask { base, facts });
         self.records.bytes += record.as_ref().map_or(0, |record| record.facts.memory_usage());
         self.records.of.insert(of, record.clone());
         Ok(record)
     }
 
     /// The part that a part is nearly the same as, given what another grammar has found out.
-    fn base_of(&mut self, configuration: ConfigurationId, facts: &Facts) -> Result<Option<ConfigurationId>> {
+    fn base_of(
+        &mut self,
+        configuration: ConfigurationId,
+        facts: &ResidualTokens,
+    ) -> Result<Option<ConfigurationId>> {
         match &facts.tokens {
             Tokens::Whole(_) => Ok(None),
             Tokens::Near(_) => delta::base(&mut self.walk, configuration),
@@ -358,47 +363,47 @@ impl Work<'_> {
 
     fn new_record(
         &mut self,
-        (configuration, spot): RecordOf,
+        (configuration, scope): ResidualKey,
         lean: bool,
-    ) -> Result<Option<(Option<ConfigurationId>, Facts)>> {
+    ) -> Result<Option<(Option<ConfigurationId>, ResidualTokens)>> {
         if self.walk.tables.is_accepting(configuration) {
             return Ok(None);
         }
         let base = if lean { self.base(configuration)? } else { None };
         // the record may be made in the middle of another
-        let outer = (self.walk.returns.take(), std::mem::take(&mut self.walk.entered));
-        let (unsure, reaches) = (self.walk.unsure.len(), self.walk.reaches);
+        let outer = (self.walk.continuations.take(), std::mem::take(&mut self.walk.entered));
+        let (unknown, radius_epoch) = (self.walk.unknown.len(), self.walk.radius_epoch);
         let tokens = loop {
-            let before = self.walk.tables.reaches();
-            self.walk.returns = Some(Vec::new());
-            self.walk.reaches = Some(before);
-            let tokens = self.tokens_at(configuration, spot, base);
+            let before = self.walk.tables.radius_epoch();
+            self.walk.continuations = Some(Vec::new());
+            self.walk.radius_epoch = Some(before);
+            let tokens = self.tokens_at(configuration, scope, base);
             // as with the mask: strings in it may have been nearer to their bounds
-            if tokens.is_err() || self.walk.tables.reaches() == before {
+            if tokens.is_err() || self.walk.tables.radius_epoch() == before {
                 break tokens;
             }
-            if let Err(error) = self.explore(configuration) {
+            if let Err(error) = self.warm_completion_radius(configuration) {
                 break Err(error);
             }
         };
-        self.walk.reaches = reaches;
-        let everywhere = self.walk.returns_everywhere();
-        let returns = std::mem::replace(&mut self.walk.returns, outer.0).unwrap_or_default();
+        self.walk.radius_epoch = radius_epoch;
+        let everywhere = self.walk.too_many_continuations();
+        let continuations = std::mem::replace(&mut self.walk.continuations, outer.0).unwrap_or_default();
         self.walk.entered = outer.1;
         let Some(mut tokens) = tokens? else { return Ok(None) };
-        if everywhere || self.walk.unsure.len() > unsure {
+        if everywhere || self.walk.unknown.len() > unknown {
             return Ok(None);
         }
         if let Tokens::Whole(allowed) = &mut tokens {
-            allowed.settle(self.walk.vocabulary.width());
+            allowed.compact(self.walk.vocabulary.width());
         }
-        Ok(Some((base, Facts { tokens, returns, reach: 0 })))
+        Ok(Some((base, ResidualTokens { tokens, continuations, completion_radius: 0 })))
     }
 
     /// Steps through what is near: the next walk is then less likely to be cut short by longer completions.
-    fn explore(&mut self, configuration: ConfigurationId) -> Result<()> {
+    fn warm_completion_radius(&mut self, configuration: ConfigurationId) -> Result<()> {
         let Walk { tables, automaton, .. } = &mut self.walk;
-        if tables.remembers(configuration) {
+        if tables.is_history_dependent(configuration) {
             return Ok(());
         }
         let mut seen = FxHashSet::from_iter([configuration]);
@@ -407,7 +412,7 @@ impl Work<'_> {
         while let Some(&at) = order.get(done).filter(|_| order.len() < MOST_EXPLORED) {
             done += 1;
             for next in tables.after_any(automaton, at)? {
-                if next > ConfigurationId::UNSURE && seen.insert(next) {
+                if next.is_ordinary() && seen.insert(next) {
                     order.push(next);
                 }
             }
@@ -419,90 +424,90 @@ impl Work<'_> {
     fn tokens_at(
         &mut self,
         configuration: ConfigurationId,
-        spot: Spot,
+        scope: TrieScope,
         base: Option<ConfigurationId>,
     ) -> Result<Option<Tokens>> {
         if let Some(base) = base {
             let mut difference = delta::compute(&mut self.walk, configuration, base)?;
-            self.settle(&mut difference.added)?;
+            self.resolve_entered(&mut difference.added)?;
             return Ok(Some(Tokens::Near(difference)));
         }
-        if spot == Spot::ALL && self.spares_walks {
+        if scope == TrieScope::ALL && self.spares_walks {
             let known = self.tokens_without_walk(configuration)?;
             self.spared |= known.is_none();
             return Ok(known.map(Tokens::Whole));
         }
-        if spot == Spot::ALL {
+        if scope == TrieScope::ALL {
             return Ok(Some(Tokens::Whole(self.tokens(configuration)?)));
         }
-        let mut allowed = Allowed::default();
-        self.walk.run_from(spot.trie, spot.node, configuration, &mut allowed)?;
-        self.settle(&mut allowed)?;
+        let mut allowed = TokenSet::default();
+        self.walk.run_from(scope.trie, scope.node, configuration, &mut allowed)?;
+        self.resolve_entered(&mut allowed)?;
         Ok(Some(Tokens::Whole(allowed)))
     }
 
     /// The part that a part is nearly the same as.
     fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
         let Some(base) = delta::base(&mut self.walk, configuration)? else { return Ok(None) };
-        let record = self.record((base, Spot::ALL), false)?;
+        let record = self.record((base, TrieScope::ALL), false)?;
         let wide = record
-            .is_some_and(|record| matches!(&record.facts.tokens, Tokens::Whole(whole) if whole.is_wide()));
+            .is_some_and(|record| matches!(&record.facts.tokens, Tokens::Whole(whole) if whole.has_base()));
         Ok(wide.then_some(base))
     }
 
     /// The tokens of a configuration as a whole.
-    fn tokens(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+    fn tokens(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
         if let Some(allowed) = self.tokens_without_walk(configuration)? {
             return Ok(allowed);
         }
-        let mut allowed = Allowed::default();
+        let mut allowed = TokenSet::default();
         self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
-        self.settle(&mut allowed)?;
+        self.resolve_entered(&mut allowed)?;
         Ok(allowed)
     }
 
     /// The same, unless it takes a long walk.
-    fn tokens_without_walk(&mut self, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+    fn tokens_without_walk(&mut self, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
         let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
         let walk_all = |walk: &mut Walk<'_>| {
             if let Some(allowed) = loop_language::compute(walk, configuration, &candidates)? {
                 return Ok(allowed);
             }
-            let mut allowed = Allowed::default();
+            let mut allowed = TokenSet::default();
             walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             Ok(allowed)
         };
         let known = match class_trie::is_begun(&self.walk, configuration) {
             true => None,
-            false => self.given_up(walk_all)?,
+            false => self.with_budget(walk_all)?,
         };
         let mut allowed = match known {
             Some(allowed) => Some(allowed),
             None => class_trie::compute(&mut self.walk, configuration, &candidates)?,
         };
         if let Some(allowed) = &mut allowed {
-            self.settle(allowed)?;
+            self.resolve_entered(allowed)?;
         }
         Ok(allowed)
     }
 
     /// Computes something by walks that are given up if they become long: then it is as if they had not been begun.
-    fn given_up(
+    fn with_budget(
         &mut self,
-        compute: impl FnOnce(&mut Walk<'_>) -> Result<Allowed>,
-    ) -> Result<Option<Allowed>> {
+        compute: impl FnOnce(&mut Walk<'_>) -> Result<TokenSet>,
+    ) -> Result<Option<TokenSet>> {
         let walk = &mut self.walk;
-        let (returns, unsure) = (walk.returns.as_ref().map_or(0, Vec::len), walk.unsure.len());
+        let (continuations, unknown) = (walk.continuations.as_ref().map_or(0, Vec::len), walk.unknown.len());
         walk.limit(1 + (walk.vocabulary.trie().node_count() / LONG_WALK) as u32, !self.spares_walks);
         let allowed = compute(walk);
-        let is_long = walk.is_long();
+        let is_over_budget = walk.is_over_budget();
         walk.limit(u32::MAX, false);
-        if is_long {
-            walk.unsure.truncate(unsure);
-            if let Some(places) = &mut walk.returns {
-                places.truncate(returns);
+        if is_over_budget {
+            walk.unknown.truncate(unknown);
+            if let Some(places) = &mut walk.continuations {
+                places.truncate(continuations);
             }
         }
-        Ok(Some(allowed?).filter(|_| !is_long))
+        Ok(Some(allowed?).filter(|_| !is_over_budget))
     }
 }

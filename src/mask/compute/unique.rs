@@ -8,9 +8,9 @@
 //! one.
 
 use super::Work;
-use crate::automaton::{AlikeItem, ConfigurationId, Likeness};
+use crate::automaton::{ConfigurationId, WatchedItem, Watches};
 use crate::error::Result;
-use crate::mask::token_set::Allowed;
+use crate::mask::token_set::TokenSet;
 use crate::token_index::loops::TrieId;
 use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashSet;
@@ -18,25 +18,25 @@ use std::sync::Arc;
 
 /// The tokens of a configuration that does not remember.
 #[derive(Debug)]
-pub(in crate::mask) struct Blind {
+pub(in crate::mask) struct ForgetfulMask {
     /// Those that are allowed.
-    allowed: Allowed,
+    allowed: TokenSet,
     /// Those that it takes the tape to know of.
-    unsure: Option<TokenTrie>,
+    unknown: Option<TokenTrie>,
 }
 
-impl Blind {
+impl ForgetfulMask {
     pub(in crate::mask) fn memory_usage(&self) -> usize {
-        size_of::<Blind>()
+        size_of::<ForgetfulMask>()
             + self.allowed.memory_usage()
-            + self.unsure.as_ref().map_or(0, TokenTrie::memory_usage)
+            + self.unknown.as_ref().map_or(0, TokenTrie::memory_usage)
     }
 }
 
 /// A node of the trie, the blind configuration there, and what the open item may become: together they say that below the
 /// node no item ends as one that came or can become nothing else. Where one more item came that holds of all subtrees but
 /// those along its own text, so that a mask does not take longer with every item.
-pub(in crate::mask) type Indifferent = (u32, ConfigurationId, AlikeItem);
+pub(in crate::mask) type Indifferent = (u32, ConfigurationId, WatchedItem);
 
 /// A node of the trie that is reached by a text with which an item begins that came.
 struct Place {
@@ -48,21 +48,21 @@ struct Place {
     byte: u8,
     /// The configuration there, if it was needed.
     exact: Option<ConfigurationId>,
-    blind: ConfigurationId,
-    like: Likeness,
+    forgetful: ConfigurationId,
+    like: Watches,
 }
 
 /// A node of the trie of unsure tokens.
-struct Unsure {
+struct UnknownNode {
     node: u32,
     /// The configuration there, as long as it is followed.
     exact: Option<ConfigurationId>,
-    blind: ConfigurationId,
+    forgetful: ConfigurationId,
     /// What the item that has begun may become.
-    beyond: Option<Likeness>,
+    beyond: Option<Watches>,
 }
 
-fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut Allowed) {
+fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut TokenSet) {
     let tokens = tokens.iter().map(|token| token.get());
     tokens.filter(|token| !done.contains(token)).for_each(|token| allowed.push(token));
 }
@@ -76,17 +76,17 @@ fn matter(places: &mut [Place], mut at: usize) {
 
 impl Work<'_> {
     /// The tokens of a configuration that knows which items came.
-    pub(in crate::mask) fn remembering(&mut self, configuration: ConfigurationId) -> Result<Allowed> {
+    pub(in crate::mask) fn remembering(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
         let automaton = self.walk.automaton;
-        let blind = self.walk.tables.blind(automaton, configuration)?;
-        let base = self.blind(blind)?;
-        let (removed, added) = self.differences(configuration, blind)?;
+        let forgetful = self.walk.tables.forgetful(automaton, configuration)?;
+        let base = self.forgetful(forgetful)?;
+        let (removed, added) = self.differences(configuration, forgetful)?;
         let mut allowed = base.allowed.clone();
         allowed.remove(&removed, self.walk.vocabulary.width(), self.marks);
         allowed.unite(added);
-        if let Some(trie) = &base.unsure {
+        if let Some(trie) = &base.unknown {
             let done: FxHashSet<u32> = removed.iter().copied().collect();
-            self.unsure((trie, &done), configuration, blind, &mut allowed)?;
+            self.unknown((trie, &done), configuration, forgetful, &mut allowed)?;
         }
         Ok(allowed)
     }
@@ -95,35 +95,38 @@ impl Work<'_> {
     fn differences(
         &mut self,
         configuration: ConfigurationId,
-        blind: ConfigurationId,
-    ) -> Result<(Vec<u32>, Allowed)> {
+        forgetful: ConfigurationId,
+    ) -> Result<(Vec<u32>, TokenSet)> {
         let automaton = self.walk.automaton;
         let trie = self.walk.vocabulary.trie();
-        let (mut removed, mut added) = (Vec::new(), Allowed::default());
-        let like = self.walk.tables.likeness(configuration);
+        let (mut removed, mut added) = (Vec::new(), TokenSet::default());
+        let like = self.walk.tables.watches_of(configuration);
         if like.is_empty() {
             return Ok((removed, added));
         }
         let exact = Some(configuration);
         let mut places =
-            vec![Place { node: trie.root(), indifferent: true, before: 0, byte: 0, exact, blind, like }];
+            vec![Place { node: trie.root(), indifferent: true, before: 0, byte: 0, exact, forgetful, like }];
         let mut at = 0;
         while at < places.len() {
             self.walk.tables.work.spend(trie.steps(places[at].node).len())?;
             for child in trie.steps(places[at].node) {
-                let blind = self.walk.step(places[at].blind, child.byte)?;
-                if blind == ConfigurationId::DEAD {
+                let forgetful = self.walk.step(places[at].forgetful, child.byte)?;
+                if forgetful == ConfigurationId::DEAD {
                     continue;
                 }
-                let Some(like) = self.walk.tables.alike(automaton, &places[at].like, child.byte)? else {
+                let Some(like) = self.walk.tables.advance_watches(automaton, &places[at].like, child.byte)?
+                else {
                     continue;
                 };
                 let mut exact = None;
-                if blind == ConfigurationId::UNSURE || self.walk.tables.matters(automaton, &like)? {
+                if forgetful == ConfigurationId::UNKNOWN || self.walk.tables.is_decisive(automaton, &like)? {
                     matter(&mut places, at);
                     let before = self.exact(&mut places, at)?;
                     let next = self.walk.step(before, child.byte)?;
-                    if blind == ConfigurationId::UNSURE || self.walk.tables.blind(automaton, next)? != blind {
+                    if forgetful == ConfigurationId::UNKNOWN
+                        || self.walk.tables.forgetful(automaton, next)? != forgetful
+                    {
                         removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
                         self.walk.run_below(TrieId::ALL, child.node, next, &mut added)?;
                         continue;
@@ -131,17 +134,17 @@ impl Work<'_> {
                     exact = Some(next);
                 }
                 let (node, byte) = (child.node, child.byte);
-                let known = like.only().map(|item| (node, blind, item));
+                let known = like.only().map(|item| (node, forgetful, item));
                 if !child.is_leaf && !known.is_some_and(|known| self.records.is_indifferent(&known)) {
-                    places.push(Place { node, indifferent: true, before: at, byte, exact, blind, like });
+                    places.push(Place { node, indifferent: true, before: at, byte, exact, forgetful, like });
                 }
             }
             at += 1;
         }
         let indifferent = places.iter().filter(|place| place.indifferent);
-        let known = indifferent.filter_map(|place| Some((place.node, place.blind, place.like.only()?)));
+        let known = indifferent.filter_map(|place| Some((place.node, place.forgetful, place.like.only()?)));
         self.records.keep_indifferent(known);
-        self.settle(&mut added)?;
+        self.resolve_entered(&mut added)?;
         Ok((removed, added))
     }
 
@@ -166,30 +169,31 @@ impl Work<'_> {
     /// Adds the tokens of a trie that are allowed and not `done`, where the blind configuration is unsure: as far as the
     /// place where another item begins they are followed as they are, and from there on with the configuration that is
     /// blind there.
-    fn unsure(
+    fn unknown(
         &mut self,
         (trie, done): (&TokenTrie, &FxHashSet<u32>),
         configuration: ConfigurationId,
-        blind: ConfigurationId,
-        allowed: &mut Allowed,
+        forgetful: ConfigurationId,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         let automaton = self.walk.automaton;
-        let mut open = vec![Unsure { node: trie.root(), exact: Some(configuration), blind, beyond: None }];
-        while let Some(Unsure { node, exact, blind, beyond }) = open.pop() {
+        let mut open =
+            vec![UnknownNode { node: trie.root(), exact: Some(configuration), forgetful, beyond: None }];
+        while let Some(UnknownNode { node, exact, forgetful, beyond }) = open.pop() {
             self.walk.tables.work.spend(trie.steps(node).len())?;
             for child in trie.steps(node) {
-                let after = self.walk.step(blind, child.byte)?;
+                let after = self.walk.step(forgetful, child.byte)?;
                 if after == ConfigurationId::DEAD {
                     continue;
                 }
                 let alike = match &beyond {
-                    Some(like) => Some(self.walk.tables.alike(automaton, like, child.byte)?),
+                    Some(like) => Some(self.walk.tables.advance_watches(automaton, like, child.byte)?),
                     None => None,
                 };
                 let is_alike = alike.as_ref().is_none_or(Option::is_some);
-                let is_unsure = after == ConfigurationId::UNSURE;
-                let Some(exact) = exact.filter(|_| is_unsure || is_alike) else {
-                    if is_unsure {
+                let is_unknown = after == ConfigurationId::UNKNOWN;
+                let Some(exact) = exact.filter(|_| is_unknown || is_alike) else {
+                    if is_unknown {
                         for token in trie.subtree_tokens(child.node).iter().map(|token| token.get()) {
                             if !done.contains(&token) && self.leads_on(configuration, token)? {
                                 allowed.push(token);
@@ -197,7 +201,12 @@ impl Work<'_> {
                         }
                     } else {
                         push(trie.tokens(child.node), done, allowed);
-                        open.push(Unsure { node: child.node, exact: None, blind: after, beyond: None });
+                        open.push(UnknownNode {
+                            node: child.node,
+                            exact: None,
+                            forgetful: after,
+                            beyond: None,
+                        });
                     }
                     continue;
                 };
@@ -207,36 +216,38 @@ impl Work<'_> {
                 }
                 push(trie.tokens(child.node), done, allowed);
                 let node = child.node;
-                let blind = self.walk.tables.blind(automaton, next)?;
-                let beyond = match (is_unsure, alike) {
-                    (true, _) if self.walk.tables.remembers(next) => Some(self.walk.tables.likeness(next)),
+                let forgetful = self.walk.tables.forgetful(automaton, next)?;
+                let beyond = match (is_unknown, alike) {
+                    (true, _) if self.walk.tables.is_history_dependent(next) => {
+                        Some(self.walk.tables.watches_of(next))
+                    }
                     (_, alike) => alike.flatten(),
                 };
-                open.push(Unsure { node, exact: Some(next), blind, beyond });
+                open.push(UnknownNode { node, exact: Some(next), forgetful, beyond });
             }
         }
         Ok(())
     }
 
     /// The tokens of a configuration that does not remember, made at the first visit.
-    fn blind(&mut self, configuration: ConfigurationId) -> Result<Arc<Blind>> {
-        if let Some(known) = self.records.blind(configuration) {
+    fn forgetful(&mut self, configuration: ConfigurationId) -> Result<Arc<ForgetfulMask>> {
+        if let Some(known) = self.records.forgetful(configuration) {
             return Ok(known);
         }
-        self.walk.unsure.clear();
+        self.walk.unknown.clear();
         let mut allowed = self.allowed(configuration)?;
-        allowed.settle(self.walk.vocabulary.width());
-        let mut unsure = std::mem::take(&mut self.walk.unsure);
-        unsure.sort_unstable();
-        unsure.dedup();
+        allowed.compact(self.walk.vocabulary.width());
+        let mut unknown = std::mem::take(&mut self.walk.unknown);
+        unknown.sort_unstable();
+        unknown.dedup();
         let bytes = |token: u32| self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default();
-        let mut unsure: Vec<_> =
-            unsure.into_iter().map(|token| (bytes(token), TokenId::new(token))).collect();
-        unsure.sort_unstable();
-        let unsure = (!unsure.is_empty()).then(|| TokenTrie::from_sorted(&unsure));
-        let blind = Arc::new(Blind { allowed, unsure });
-        self.records.keep_blind(configuration, Arc::clone(&blind));
-        Ok(blind)
+        let mut unknown: Vec<_> =
+            unknown.into_iter().map(|token| (bytes(token), TokenId::new(token))).collect();
+        unknown.sort_unstable();
+        let unknown = (!unknown.is_empty()).then(|| TokenTrie::from_sorted(&unknown));
+        let forgetful = Arc::new(ForgetfulMask { allowed, unknown });
+        self.records.keep_forgetful(configuration, Arc::clone(&forgetful));
+        Ok(forgetful)
     }
 
     /// Whether a token is allowed, tried byte by byte.

@@ -7,7 +7,7 @@
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::mask::token_set::Allowed;
+use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
 use crate::mask::walk::partitions::BEYOND_ASCII;
 use crate::token_index::loops::LoopLanguage;
@@ -21,11 +21,11 @@ pub(in crate::mask) fn compute(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
-) -> Result<Option<Allowed>> {
-    if !lasts(walk, language, configuration)? {
+) -> Result<Option<TokenSet>> {
+    if !has_invariant_core(walk, language, configuration)? {
         return Ok(None);
     }
-    if walk.returns.is_some() {
+    if walk.continuations.is_some() {
         let bytes = |ranges: &[(u8, u8)]| {
             ranges.iter().fold(ByteSet::EMPTY, |all, &(low, high)| all.union(&ByteSet::range(low, high)))
         };
@@ -37,16 +37,20 @@ pub(in crate::mask) fn compute(
     }
     // there is no shorter way
     walk.limit(u32::MAX, false);
-    let mut allowed = Allowed::of_words(Arc::clone(&language.inside));
-    walk.run_leaving(language, configuration, &mut allowed)?;
+    let mut allowed = TokenSet::of_words(Arc::clone(&language.accepted));
+    walk.run_escaping(language, configuration, &mut allowed)?;
     Ok(Some(allowed))
 }
 
 /// Whether some of the states of a configuration are there again after each character of a loop.
-fn lasts(walk: &mut Walk<'_>, language: &LoopLanguage, configuration: ConfigurationId) -> Result<bool> {
+fn has_invariant_core(
+    walk: &mut Walk<'_>,
+    language: &LoopLanguage,
+    configuration: ConfigurationId,
+) -> Result<bool> {
     let mut lasting = configuration;
     for _ in 0..ROUNDS {
-        let Some(left) = left_by(walk, language, lasting)? else { return Ok(false) };
+        let Some(left) = invariant_items(walk, language, lasting)? else { return Ok(false) };
         if left == lasting {
             return Ok(true);
         }
@@ -57,7 +61,7 @@ fn lasts(walk: &mut Walk<'_>, language: &LoopLanguage, configuration: Configurat
 
 /// The states of a configuration that are there again after each character of a loop; `None` if there are none, or that is
 /// not to be told.
-fn left_by(
+fn invariant_items(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,

@@ -8,13 +8,13 @@
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::mask::token_set::Allowed;
+use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
 use crate::mask::walk::sweep::Level;
-use crate::token_index::alphabet::Kinds;
+use crate::token_index::alphabet::CharKinds;
 use crate::token_index::class_trie::kind;
 use crate::token_index::loops::TrieId;
-use crate::token_index::subtree_summary::Subtree;
+use crate::token_index::subtree_summary::SubtreeSummary;
 use crate::vocabulary::{ChildStep, TokenId};
 use smallvec::{SmallVec, smallvec};
 
@@ -41,8 +41,8 @@ pub(in crate::mask) fn compute(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
     candidates: &ByteSet,
-) -> Result<Option<Allowed>> {
-    if candidates.len() < WIDE || walk.tables.remembers(configuration) {
+) -> Result<Option<TokenSet>> {
+    if candidates.len() < WIDE || walk.tables.is_history_dependent(configuration) {
         return Ok(None);
     }
     let known = match walk.inside.take() {
@@ -67,12 +67,12 @@ pub(in crate::mask) fn is_begun(walk: &Walk<'_>, configuration: ConfigurationId)
 pub(in crate::mask) fn complete(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
-    allowed: &Allowed,
-) -> Result<Option<Allowed>> {
-    if walk.returns.is_some() || walk.tables.remembers(configuration) {
+    allowed: &TokenSet,
+) -> Result<Option<TokenSet>> {
+    if walk.continuations.is_some() || walk.tables.is_history_dependent(configuration) {
         return Ok(None);
     }
-    let inside = &walk.vocabulary.loops().string().inside;
+    let inside = &walk.vocabulary.loops().string().accepted;
     let words = allowed.bits(inside.len());
     let left = || inside.iter().zip(&*words).map(|(inside, allowed)| inside & !allowed);
     if left().map(|word| word.count_ones() as usize).sum::<usize>() > MOST_LEFT {
@@ -91,24 +91,24 @@ pub(in crate::mask) fn complete(
             }
         }
     }
-    let mut all = Allowed::of_words(words);
+    let mut all = TokenSet::of_words(words);
     more.into_iter().for_each(|token| all.push(token));
     run_outside(walk, configuration, &mut all)?;
     Ok(Some(all))
 }
 
 /// Adds the tokens that leave strings, and those that do not begin in one.
-fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, allowed: &mut Allowed) -> Result<()> {
+fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, allowed: &mut TokenSet) -> Result<()> {
     let language = walk.vocabulary.loops().string();
-    walk.run_leaving(language, configuration, allowed)?;
-    walk.run(TrieId::ALL, configuration, |byte| !language.begins[usize::from(byte)], allowed)
+    walk.run_escaping(language, configuration, allowed)?;
+    walk.run(TrieId::ALL, configuration, |byte| !language.first_bytes[usize::from(byte)], allowed)
 }
 
 /// Tokens in the making: of all inside strings those are taken out that are not allowed, or those put in that are,
 /// whichever are fewer.
 enum Tokens {
     All(Vec<u32>),
-    None(Allowed),
+    None(TokenSet),
 }
 
 impl Tokens {
@@ -129,18 +129,18 @@ impl Tokens {
 
 /// The tokens inside strings that are allowed; `None` if the part may return inside a token, or one cannot say what is
 /// allowed, or many tokens would have to be read.
-fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<Allowed>> {
+fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
     let vocabulary = walk.vocabulary;
-    let by_kind = &vocabulary.loops().by_kind;
-    let trie = &by_kind.trie;
+    let class_trie = &vocabulary.loops().class_trie;
+    let trie = &class_trie.trie;
     let place = walk.steps_of(configuration)?;
     let dead = walk.steps(place).dead;
-    let is_dead = |child: &&ChildStep| Kinds::of(kind(child.byte)).are_in(dead);
+    let is_dead = |child: &&ChildStep| CharKinds::of(kind(child.byte)).is_subset(dead);
     let dead_tokens =
         trie.steps(trie.root()).iter().filter(is_dead).map(|child| trie.subtree_tokens(child.node).len());
     let mut result = match dead_tokens.sum::<usize>() * 2 > trie.subtree_tokens(trie.root()).len() {
-        true => Tokens::None(Allowed::default()),
-        false => Tokens::All(vocabulary.loops().string().inside.to_vec()),
+        true => Tokens::None(TokenSet::default()),
+        false => Tokens::All(vocabulary.loops().string().accepted.to_vec()),
     };
     // tokens to be read once it is known that they are not too many
     let (mut unread, mut count): (Vec<&[TokenId]>, usize) = (Vec::new(), 0);
@@ -153,20 +153,20 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
             places.push(walk.steps_of(at)?);
         }
         for child in trie.steps(node) {
-            let kind = Kinds::of(kind(child.byte));
+            let kind = CharKinds::of(kind(child.byte));
             let steps = places.iter().map(|&place| walk.steps(place));
             let tokens = trie.subtree_tokens(child.node);
-            if steps.clone().all(|steps| kind.are_in(steps.dead)) {
+            if steps.clone().all(|steps| kind.is_subset(steps.dead)) {
                 result.forbid(tokens);
                 continue;
             }
-            let in_doubt = in_doubt || !steps.clone().all(|steps| kind.are_in(steps.on));
+            let in_doubt = in_doubt || !steps.clone().all(|steps| kind.is_subset(steps.on));
             if !in_doubt && child.is_leaf {
                 result.allow(tokens);
                 continue;
             }
             let mut next = Several::new();
-            if !child.is_leaf && steps.clone().all(|steps| kind.are_in(steps.told)) {
+            if !child.is_leaf && steps.clone().all(|steps| kind.is_subset(steps.told)) {
                 for after in steps.flat_map(|steps| steps.after(kind)) {
                     if !next.contains(&after) {
                         next.push(after);
@@ -174,9 +174,9 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
                 }
             }
             let to_read = if !next.is_empty() && next.len() <= MOST_AT_ONCE {
-                let below = by_kind.below(child.node);
+                let below = class_trie.below(child.node);
                 let nodes = trie.subtree_end(child.node) - child.node;
-                if !in_doubt && all_lead_on(walk, &next, below, nodes)? {
+                if !in_doubt && all_accept(walk, &next, below, nodes)? {
                     result.allow(tokens);
                     continue;
                 }
@@ -197,9 +197,9 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
             unread.push(to_read);
         }
         if let Tokens::None(allowed) = &mut result
-            && allowed.are_many()
+            && allowed.is_large()
         {
-            allowed.settle(vocabulary.width());
+            allowed.compact(vocabulary.width());
         }
     }
     let mut reader = Reader::new(walk, configuration);
@@ -211,18 +211,18 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
         }
     }
     Ok(Some(match result {
-        Tokens::All(words) => Allowed::of_words(words.into()),
+        Tokens::All(words) => TokenSet::of_words(words.into()),
         Tokens::None(allowed) => allowed,
     }))
 }
 
 /// Whether the characters of a subtree lead on from all of some configurations.
-fn all_lead_on(walk: &mut Walk<'_>, all: &Several, below: Subtree, nodes: u32) -> Result<bool> {
+fn all_accept(walk: &mut Walk<'_>, all: &Several, below: SubtreeSummary, nodes: u32) -> Result<bool> {
     if nodes < SMALLEST {
         return Ok(false);
     }
     for &at in all {
-        if !walk.lead_on(at, below, nodes)? {
+        if !walk.accepts_all_over(at, below, nodes)? {
             return Ok(false);
         }
     }
@@ -271,7 +271,9 @@ impl<'a> Reader<'a> {
             if next != at.configuration {
                 at = Place { configuration: next, level: walk.wide(next) };
             }
-            if next == ConfigurationId::UNSURE || walk.returns.is_some() && walk.tables.is_accepting(next) {
+            if next == ConfigurationId::UNKNOWN
+                || walk.continuations.is_some() && walk.tables.is_accepting(next)
+            {
                 return Ok(None);
             }
             self.path.push(at);

@@ -7,7 +7,7 @@
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::mask::token_set::Allowed;
+use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
 use crate::token_index::loops::TrieId;
 use rustc_hash::FxHashMap;
@@ -27,11 +27,11 @@ const MANY_DISAGREEMENTS: usize = 16;
 
 /// How a part differs from a loop.
 #[derive(Debug)]
-pub(in crate::mask) struct Difference {
+pub(in crate::mask) struct MaskDelta {
     /// The tokens to take away from the loop's, wherever its continuation may have them from.
     pub(in crate::mask) removed: Removed,
     /// The tokens to add.
-    pub(in crate::mask) added: Allowed,
+    pub(in crate::mask) added: TokenSet,
 }
 
 /// Tokens to take away.
@@ -94,25 +94,25 @@ pub(in crate::mask) fn compute(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
     base: ConfigurationId,
-) -> Result<Difference> {
+) -> Result<MaskDelta> {
     let trie = walk.vocabulary.trie();
-    let (mut removed, mut added) = (Vec::new(), Allowed::default());
-    let mut disagreements = Disagreements { base, of: FxHashMap::default() };
+    let (mut removed, mut added) = (Vec::new(), TokenSet::default());
+    let mut diverging = DivergingBytes { base, of: FxHashMap::default() };
     let loops = walk.wide(base);
     // nodes whose path is in the loop
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
         let children = trie.steps(node);
         walk.tables.work.spend(children.len())?;
-        let bytes = match disagreements.of.get(&left) {
+        let bytes = match diverging.of.get(&left) {
             Some(bytes) => Some(*bytes),
-            None if children.len() > FEW_CHILDREN => Some(disagreements.bytes(walk, left)?),
+            None if children.len() > FEW_CHILDREN => Some(diverging.bytes(walk, left)?),
             None => None,
         };
         // where both take what is below whole they do not differ there
         if bytes.is_some_and(|bytes| bytes.len() >= MANY_DISAGREEMENTS)
-            && walk.takes_whole(trie, node, left)?
-            && walk.takes_whole(trie, node, base)?
+            && walk.accepts_subtree(trie, node, left)?
+            && walk.accepts_subtree(trie, node, base)?
         {
             continue;
         }
@@ -120,10 +120,10 @@ pub(in crate::mask) fn compute(
         for child in children.iter().filter(|child| bytes.is_none_or(|bytes| bytes.contains(child.byte))) {
             let left = walk.step_from(left, level.as_ref(), child.byte)?;
             let right = walk.step_from(base, loops.as_ref(), child.byte)?;
-            if bytes.is_none() && do_the_same(walk, (left, right), child.byte)? {
+            if bytes.is_none() && agree(walk, (left, right), child.byte)? {
                 continue;
             }
-            if right == base && left > ConfigurationId::UNSURE && !walk.tables.is_accepting(left) {
+            if right == base && left.is_ordinary() && !walk.tables.is_accepting(left) {
                 open.push((child.node, left));
                 continue;
             }
@@ -134,16 +134,16 @@ pub(in crate::mask) fn compute(
             walk.run_below(TrieId::ALL, child.node, left, &mut added)?;
         }
     }
-    Ok(Difference { removed: Removed::new(removed, walk.vocabulary.width().div_ceil(32)), added })
+    Ok(MaskDelta { removed: Removed::new(removed, walk.vocabulary.width().div_ceil(32)), added })
 }
 
 /// After which bytes configurations do otherwise than the one that loops.
-struct Disagreements {
+struct DivergingBytes {
     base: ConfigurationId,
     of: FxHashMap<ConfigurationId, ByteSet>,
 }
 
-impl Disagreements {
+impl DivergingBytes {
     fn bytes(&mut self, walk: &mut Walk<'_>, left: ConfigurationId) -> Result<ByteSet> {
         if let Some(known) = self.of.get(&left) {
             return Ok(*known);
@@ -163,7 +163,7 @@ impl Disagreements {
             if low.is_ascii() {
                 high = high.min(0x7F);
             }
-            if !do_the_same(walk, pair, low)? {
+            if !agree(walk, pair, low)? {
                 bytes = bytes.union(&ByteSet::range(low, high));
             }
             byte = high.checked_add(1);
@@ -174,21 +174,21 @@ impl Disagreements {
 }
 
 /// Whether two configurations after a byte are the same. After one beyond ASCII it may take them a few more.
-fn do_the_same(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId), byte: u8) -> Result<bool> {
-    Ok(pair.0 == pair.1 || !byte.is_ascii() && come_together(walk, pair)?)
+fn agree(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId), byte: u8) -> Result<bool> {
+    Ok(pair.0 == pair.1 || !byte.is_ascii() && reconverge(walk, pair)?)
 }
 
 /// Whether two configurations lead to the same ones after any bytes, after few bytes.
-fn come_together(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> Result<bool> {
+fn reconverge(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> Result<bool> {
     let mut pairs = vec![pair];
     let mut next = 0;
     while let Some(&(left, right)) = pairs.get(next) {
         next += 1;
         let tables = &walk.tables;
-        if left <= ConfigurationId::UNSURE
-            || right <= ConfigurationId::UNSURE
-            || tables.remembers(left)
-            || tables.remembers(right)
+        if !left.is_ordinary()
+            || !right.is_ordinary()
+            || tables.is_history_dependent(left)
+            || tables.is_history_dependent(right)
             || tables.is_accepting(left)
             || tables.is_accepting(right)
         {

@@ -11,11 +11,11 @@ use super::absorbing;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::mask::token_set::Allowed;
+use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
 use crate::mask::walk::partitions::BEYOND_ASCII;
 use crate::token_index::loops::{
-    COUNTED, Counted, LEAVING, LoopLanguage, Rests, STATES, TrieId, leaving_group,
+    ByLength, ESCAPES, LoopLanguage, MAX_CHARS, STATES, Suffixes, TrieId, escape_group,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -32,7 +32,7 @@ pub(in crate::mask) fn compute(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
     candidates: &ByteSet,
-) -> Result<Option<Allowed>> {
+) -> Result<Option<TokenSet>> {
     for language in &walk.vocabulary.loops().languages {
         if !candidates.contains(language.probe) {
             continue;
@@ -41,7 +41,7 @@ pub(in crate::mask) fn compute(
         if after == ConfigurationId::DEAD {
             continue;
         }
-        let mut allowed = match &language.counted {
+        let mut allowed = match &language.by_length {
             _ if after == configuration => uncounted(walk, language, configuration)?,
             Some(parts) => counted(walk, (language, parts), configuration)?,
             None => entered(walk, language, configuration)?,
@@ -53,7 +53,7 @@ pub(in crate::mask) fn compute(
             allowed = closed(walk, language, configuration)?;
         }
         if let Some(mut allowed) = allowed {
-            let outside = |byte: u8| !language.begins[usize::from(byte)];
+            let outside = |byte: u8| !language.first_bytes[usize::from(byte)];
             walk.run(TrieId::ALL, configuration, outside, &mut allowed)?;
             return Ok(Some(allowed));
         }
@@ -66,15 +66,15 @@ fn uncounted(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
-) -> Result<Option<Allowed>> {
+) -> Result<Option<TokenSet>> {
     let Some(Round { at, next }) = round(walk, language, configuration)? else {
         return Ok(None);
     };
     if next != configuration {
         return Ok(None);
     }
-    let mut allowed = Allowed::of_words(Arc::clone(&language.inside));
-    leave(walk, language, &language.rests, &at, &mut allowed)?;
+    let mut allowed = TokenSet::of_words(Arc::clone(&language.accepted));
+    leave(walk, language, &language.suffixes, &at, &mut allowed)?;
     Ok(Some(allowed))
 }
 
@@ -84,14 +84,14 @@ fn entered(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
-) -> Result<Option<Allowed>> {
+) -> Result<Option<TokenSet>> {
     let Some(first) = round(walk, language, configuration)? else { return Ok(None) };
     let Some(second) = round(walk, language, first.next)? else { return Ok(None) };
     if second.next != first.next || first.at[1..] != second.at[1..] {
         return Ok(None);
     }
-    let mut allowed = Allowed::of_words(Arc::clone(&language.inside));
-    leave(walk, language, &language.rests, &second.at, &mut allowed)?;
+    let mut allowed = TokenSet::of_words(Arc::clone(&language.accepted));
+    leave(walk, language, &language.suffixes, &second.at, &mut allowed)?;
     Ok(Some(allowed))
 }
 
@@ -99,12 +99,12 @@ fn entered(
 /// one that is not.
 fn counted(
     walk: &mut Walk<'_>,
-    (language, parts): (&LoopLanguage, &Counted),
+    (language, parts): (&LoopLanguage, &ByLength),
     configuration: ConfigurationId,
-) -> Result<Option<Allowed>> {
+) -> Result<Option<TokenSet>> {
     let mut rounds: Vec<Simulation> = Vec::new();
     let mut at = configuration;
-    while rounds.len() < COUNTED {
+    while rounds.len() < MAX_CHARS {
         match round(walk, language, at)? {
             Some(round) if round.next == ConfigurationId::DEAD && !rounds.is_empty() => break,
             Some(round) if round.next != ConfigurationId::DEAD => {
@@ -118,11 +118,11 @@ fn counted(
     let Some(last) = round(walk, language, at)? else { return Ok(None) };
     rounds.push(last.at);
     let mut allowed = match longest {
-        COUNTED => Allowed::of_words(Arc::clone(&parts.words)),
-        _ => Allowed::of_ids(&parts.inside[..parts.starts[longest + 1]]),
+        MAX_CHARS => TokenSet::of_words(Arc::clone(&parts.words)),
+        _ => TokenSet::of_ids(&parts.accepted[..parts.starts[longest + 1]]),
     };
-    for (rests, at) in parts.rests.iter().zip(&rounds) {
-        leave(walk, language, rests, at, &mut allowed)?;
+    for (suffixes, at) in parts.suffixes.iter().zip(&rounds) {
+        leave(walk, language, suffixes, at, &mut allowed)?;
     }
     if let Some(longer) = parts.longer {
         walk.run(longer, configuration, |_| true, &mut allowed)?;
@@ -142,10 +142,10 @@ impl Reached {
     /// Adds the configuration after a byte or a character that leads to a state of the loop; false if it is dead, or not
     /// known, or there are too many.
     fn add(&mut self, walk: &mut Walk<'_>, next: ConfigurationId, to: usize, begun: usize) -> bool {
-        if next <= ConfigurationId::UNSURE || walk.tables.remembers(next) {
+        if !next.is_ordinary() || walk.tables.is_history_dependent(next) {
             return false;
         }
-        if begun >= COUNTED && to == 0 {
+        if begun >= MAX_CHARS && to == 0 {
             self.cut_short |= !self.known.contains(&(0, next));
         } else if self.known.insert((to, next)) {
             if self.all.len() >= MOST_REACHED {
@@ -154,7 +154,7 @@ impl Reached {
             self.all.push((to, next, begun));
         }
         if walk.tables.is_accepting(next) {
-            walk.return_everywhere();
+            walk.continue_everywhere();
         }
         true
     }
@@ -165,13 +165,13 @@ fn leave_between(
     walk: &mut Walk<'_>,
     at: ConfigurationId,
     stay: &[(u8, u8)],
-    left_by: &mut [bool; LEAVING],
+    left_by: &mut [bool; ESCAPES],
 ) -> Result<()> {
     let mut first: u16 = 0;
     let ranges = stay.iter().map(|&(low, high)| (u16::from(low), u16::from(high)));
     for (low, high) in ranges.chain([(256, 256)]) {
         while first < low {
-            let group = leaving_group(first as u8);
+            let group = escape_group(first as u8);
             let mut last = low - 1;
             if !left_by[group] {
                 let (next, same) = walk.tables.step_run(walk.automaton, at, first as u8)?;
@@ -179,7 +179,7 @@ fn leave_between(
                 last = last.min(u16::from(same));
             }
             // quotes and backslashes are groups of their own
-            let other = (first + 1..=last).find(|&byte| leaving_group(byte as u8) != group);
+            let other = (first + 1..=last).find(|&byte| escape_group(byte as u8) != group);
             first = other.unwrap_or(last + 1);
         }
         first = first.max(high + 1);
@@ -193,12 +193,12 @@ fn closed(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
-) -> Result<Option<Allowed>> {
-    let Some(counted) = &language.counted else { return Ok(None) };
+) -> Result<Option<TokenSet>> {
+    let Some(counted) = &language.by_length else { return Ok(None) };
     let mut reached =
         Reached { all: vec![(0, configuration, 0)], known: FxHashSet::default(), cut_short: false };
     let mut done = 0;
-    let mut left_by = [false; LEAVING];
+    let mut left_by = [false; ESCAPES];
     while let Some(&(state, at, begun)) = reached.all.get(done) {
         done += 1;
         // by characters, as far as they need not be told apart byte by byte
@@ -234,10 +234,10 @@ fn closed(
     }
     let cut_short = reached.cut_short;
     let mut allowed =
-        Allowed::of_words(Arc::clone(if cut_short { &counted.words } else { &language.inside }));
-    for (leaving, left) in language.leaving.iter().zip(left_by) {
-        if let Some(leaving) = leaving.filter(|_| left) {
-            walk.run(leaving, configuration, |_| true, &mut allowed)?;
+        TokenSet::of_words(Arc::clone(if cut_short { &counted.words } else { &language.accepted }));
+    for (escaping, left) in language.escaping.iter().zip(left_by) {
+        if let Some(escaping) = escaping.filter(|_| left) {
+            walk.run(escaping, configuration, |_| true, &mut allowed)?;
         }
     }
     if let Some(longer) = counted.longer.filter(|_| cut_short) {
@@ -250,19 +250,19 @@ fn closed(
 fn leave(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
-    rests: &Rests,
+    suffixes: &Suffixes,
     at: &Simulation,
-    allowed: &mut Allowed,
+    allowed: &mut TokenSet,
 ) -> Result<()> {
-    for (&rests, &at) in rests.iter().zip(at) {
+    for (&suffixes, &at) in suffixes.iter().zip(at) {
         if walk.tables.is_accepting(at) {
             match &language.places {
-                Some(places) => walk.return_at(places),
-                None => walk.return_everywhere(),
+                Some(places) => walk.continue_at_nodes(places),
+                None => walk.continue_everywhere(),
             }
         }
-        if let Some(rests) = rests.filter(|_| at != ConfigurationId::DEAD) {
-            walk.run(rests, at, |_| true, allowed)?;
+        if let Some(suffixes) = suffixes.filter(|_| at != ConfigurationId::DEAD) {
+            walk.run(suffixes, at, |_| true, allowed)?;
         }
     }
     Ok(())
@@ -289,7 +289,8 @@ fn round(
     let mut done = [false; STATES];
     let next = walk.step(configuration, language.probe)?;
     // bytes of one class lead to one configuration only where nothing is remembered
-    let tells_apart = |walk: &Walk<'_>, id| id == ConfigurationId::UNSURE || walk.tables.remembers(id);
+    let tells_apart =
+        |walk: &Walk<'_>, id| id == ConfigurationId::UNKNOWN || walk.tables.is_history_dependent(id);
     if tells_apart(walk, configuration) || tells_apart(walk, next) {
         return Ok(None);
     }

@@ -4,27 +4,27 @@ pub(in crate::mask) mod partitions;
 pub(in crate::mask) mod sweep;
 pub(in crate::mask) mod whole_subtree;
 
-use super::token_set::Allowed;
-use crate::automaton::{Automaton, ConfigurationId, Dense, Successors, Tables};
+use super::token_set::TokenSet;
+use crate::automaton::{Automaton, Cache, ConfigurationId, Dense, Transitions};
 use crate::error::Result;
 use crate::token_index::loops::{LoopLanguage, TrieId};
 use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
 use smallvec::SmallVec;
 use sweep::Levels;
-use whole_subtree::Uniform;
+use whole_subtree::SubtreeAcceptance;
 
 /// With so many children or fewer, a trie node's children are tried one by one.
 const FEW_CHILDREN: usize = 24;
 
 /// A part that may return at more places than this is not kept by itself.
-const MOST_RETURNS: usize = 1 << 13;
+const MAX_CONTINUATIONS: usize = 1 << 13;
 
 /// Below a node of so many tokens it is worth while to look whether they are known.
 pub(super) const MANY_TOKENS: usize = 32;
 
 /// A place where a part has returned and a token goes on: the next byte, and the node that it leads to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Return {
+pub(super) struct Continuation {
     pub(super) byte: u8,
     pub(super) trie: TrieId,
     pub(super) node: u32,
@@ -35,9 +35,9 @@ pub(super) type Inside = (ConfigurationId, bool);
 
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
-    pub(super) tables: &'a mut Tables,
+    pub(super) tables: &'a mut Cache,
     /// Those of the tables.
-    successors: &'a Successors,
+    transitions: &'a Transitions,
     /// The last row asked for: next to each other stand mostly nodes of one configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,
     /// Configurations after which many bytes may come.
@@ -49,14 +49,14 @@ pub(super) struct Walk<'a> {
     /// Those at which a string may begin: what follows is known from elsewhere, maybe.
     pub(super) entered: Vec<(TrieId, u32, ConfigurationId)>,
     /// Where accepting configurations are met, if that is asked for.
-    pub(super) returns: Option<Vec<Return>>,
-    /// Tokens that lead through [`ConfigurationId::UNSURE`].
-    pub(super) unsure: Vec<u32>,
+    pub(super) continuations: Option<Vec<Continuation>>,
+    /// Tokens that lead through [`ConfigurationId::UNKNOWN`].
+    pub(super) unknown: Vec<u32>,
     /// Where most characters lead.
-    pub(super) uniform: Uniform,
+    pub(super) acceptance: SubtreeAcceptance,
     /// The tokens inside strings that are allowed in a configuration whose mask has to be begun anew, and whether the part must
     /// not return there.
-    pub(super) inside: Option<(Inside, Allowed)>,
+    pub(super) inside: Option<(Inside, TokenSet)>,
     /// So many nodes may be gone through before the walk is given up; see [`is_over`](Walk::is_over).
     pub(super) nodes_left: u32,
     /// Whether it is not given up for its length once the part returns elsewhere than after a quote: then there is no
@@ -65,33 +65,33 @@ pub(super) struct Walk<'a> {
     /// Whether it has.
     returns_inside: bool,
     /// How often completions had become longer when the walk began, if it is of no use once they do so again.
-    pub(super) reaches: Option<usize>,
+    pub(super) radius_epoch: Option<usize>,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(
-        tables: &'a mut Tables,
-        successors: &'a Successors,
+        tables: &'a mut Cache,
+        transitions: &'a Transitions,
         automaton: &'a Automaton,
         vocabulary: &'a Vocabulary,
     ) -> Walk<'a> {
         Walk {
             tables,
-            successors,
+            transitions,
             last_row: None,
             levels: Levels::default(),
             automaton,
             vocabulary,
             open: Vec::new(),
             entered: Vec::new(),
-            returns: None,
-            unsure: Vec::new(),
-            uniform: Uniform::default(),
+            continuations: None,
+            unknown: Vec::new(),
+            acceptance: SubtreeAcceptance::default(),
             inside: None,
             nodes_left: u32::MAX,
             goes_on: false,
             returns_inside: false,
-            reaches: None,
+            radius_epoch: None,
         }
     }
 
@@ -101,39 +101,39 @@ impl<'a> Walk<'a> {
 
     /// What [`inside`](Walk::inside) is known of.
     pub(super) fn inside_of(&self, configuration: ConfigurationId) -> Inside {
-        (configuration, self.returns.is_some())
+        (configuration, self.continuations.is_some())
     }
 
     /// Whether the returns are too many to be kept.
-    pub(super) fn returns_everywhere(&self) -> bool {
-        self.returns.as_ref().is_some_and(|returns| returns.len() > MOST_RETURNS)
+    pub(super) fn too_many_continuations(&self) -> bool {
+        self.continuations.as_ref().is_some_and(|continuations| continuations.len() > MAX_CONTINUATIONS)
     }
 
     /// It takes a tape to know of the tokens from a node on.
-    pub(super) fn leave_unsure(&mut self, id: TrieId, node: u32) {
+    pub(super) fn leave_unknown(&mut self, id: TrieId, node: u32) {
         let tokens = self.vocabulary.trie_of(id).subtree_tokens(node);
-        self.unsure.extend(tokens.iter().map(|token| token.get()));
+        self.unknown.extend(tokens.iter().map(|token| token.get()));
     }
 
     /// Says that the part may return anywhere.
-    pub(super) fn return_everywhere(&mut self) {
-        if let Some(returns) = &mut self.returns {
-            returns.resize(MOST_RETURNS + 1, Return { byte: 0, trie: TrieId::ALL, node: 0 });
+    pub(super) fn continue_everywhere(&mut self) {
+        if let Some(continuations) = &mut self.continuations {
+            continuations.resize(MAX_CONTINUATIONS + 1, Continuation { byte: 0, trie: TrieId::ALL, node: 0 });
         }
     }
 
     /// Says that the part may return at these places.
-    pub(super) fn returns_at(&mut self, places: &[Return]) {
-        if let Some(returns) = &mut self.returns {
-            returns.extend_from_slice(places);
+    pub(super) fn continue_at(&mut self, places: &[Continuation]) {
+        if let Some(continuations) = &mut self.continuations {
+            continuations.extend_from_slice(places);
         }
     }
 
     /// Says that the part may return at these nodes of the trie of all tokens.
-    pub(super) fn return_at(&mut self, nodes: &[u32]) {
-        if let Some(returns) = &mut self.returns {
+    pub(super) fn continue_at_nodes(&mut self, nodes: &[u32]) {
+        if let Some(continuations) = &mut self.continuations {
             let trie = self.vocabulary.trie();
-            returns.extend(nodes.iter().map(|&node| Return {
+            continuations.extend(nodes.iter().map(|&node| Continuation {
                 byte: trie.byte(node),
                 trie: TrieId::ALL,
                 node,
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
         id: TrieId,
         configuration: ConfigurationId,
         wanted: impl Fn(u8) -> bool,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         let trie = self.vocabulary.trie_of(id);
         self.visit((id, trie), trie.root(), configuration, wanted, allowed)?;
@@ -155,14 +155,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the tokens that begin in a loop and leave it, and are allowed in `configuration`.
-    pub(super) fn run_leaving(
+    pub(super) fn run_escaping(
         &mut self,
         language: &LoopLanguage,
         configuration: ConfigurationId,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
-        for leaving in language.leaving.into_iter().flatten() {
-            self.run(leaving, configuration, |_| true, allowed)?;
+        for escaping in language.escaping.into_iter().flatten() {
+            self.run(escaping, configuration, |_| true, allowed)?;
         }
         Ok(())
     }
@@ -174,12 +174,12 @@ impl<'a> Walk<'a> {
         id: TrieId,
         node: u32,
         configuration: ConfigurationId,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         match configuration {
             ConfigurationId::DEAD => Ok(()),
-            ConfigurationId::UNSURE => {
-                self.leave_unsure(id, node);
+            ConfigurationId::UNKNOWN => {
+                self.leave_unknown(id, node);
                 Ok(())
             }
             _ => {
@@ -195,17 +195,17 @@ impl<'a> Walk<'a> {
         id: TrieId,
         node: u32,
         configuration: ConfigurationId,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         let trie = self.vocabulary.trie_of(id);
         self.come_to(id, trie, node, configuration);
         self.finish((id, trie), allowed)
     }
 
-    fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut Allowed) -> Result<()> {
+    fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut TokenSet) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
             self.tables.work.spend(1)?;
-            if trie.0 == TrieId::ALL && self.takes_whole(trie.1, node, configuration)? {
+            if trie.0 == TrieId::ALL && self.accepts_subtree(trie.1, node, configuration)? {
                 allowed.extend(trie.1.tokens_below(node));
                 continue;
             }
@@ -217,8 +217,8 @@ impl<'a> Walk<'a> {
                 self.open.clear();
                 self.entered.clear();
             }
-            if allowed.are_many() {
-                allowed.settle(self.vocabulary.width());
+            if allowed.is_large() {
+                allowed.compact(self.vocabulary.width());
             }
         }
         Ok(())
@@ -235,16 +235,16 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether it takes more nodes than it may.
-    pub(super) fn is_long(&self) -> bool {
+    pub(super) fn is_over_budget(&self) -> bool {
         self.nodes_left == 0 && !(self.goes_on && self.returns_inside)
     }
 
     /// Whether what is found is of no use.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
-        self.is_long()
-            || self.returns_everywhere()
-            || self.reaches.is_some_and(|before| before != self.tables.reaches())
+        self.is_over_budget()
+            || self.too_many_continuations()
+            || self.radius_epoch.is_some_and(|before| before != self.tables.radius_epoch())
     }
 
     /// The row of a configuration; none if it waits for one byte.
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
             Some((of, row)) if of == configuration => return Some(row),
             _ => {}
         }
-        let row = self.successors.dense(self.tables.row(self.automaton, configuration)?, self.automaton);
+        let row = self.transitions.dense(self.tables.row(self.automaton, configuration)?, self.automaton);
         self.last_row = Some((configuration, row));
         Some(row)
     }
@@ -267,7 +267,7 @@ impl<'a> Walk<'a> {
         node: u32,
         configuration: ConfigurationId,
         wanted: impl Fn(u8) -> bool,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         let children = trie.1.steps(node);
         self.tables.work.spend(children.len())?;
@@ -309,7 +309,7 @@ impl<'a> Walk<'a> {
         trie: (TrieId, &'t TokenTrie),
         mut children: &'t [ChildStep],
         configuration: ConfigurationId,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         let mut read: SmallVec<[u8; 32]> = SmallVec::new();
         let mut literal =
@@ -339,7 +339,7 @@ impl<'a> Walk<'a> {
         children: &[ChildStep],
         configuration: ConfigurationId,
         byte: u8,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         if let Ok(place) = children.binary_search_by_key(&byte, |child| child.byte) {
             let next = self.step(configuration, byte)?;
@@ -355,11 +355,11 @@ impl<'a> Walk<'a> {
         (id, trie): (TrieId, &TokenTrie),
         child: &ChildStep,
         configuration: ConfigurationId,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) {
-        if configuration <= ConfigurationId::UNSURE {
-            if configuration == ConfigurationId::UNSURE {
-                self.leave_unsure(id, child.node);
+        if !configuration.is_ordinary() {
+            if configuration == ConfigurationId::UNKNOWN {
+                self.leave_unknown(id, child.node);
             }
             return;
         }
@@ -382,7 +382,7 @@ impl<'a> Walk<'a> {
         node: u32,
         configuration: ConfigurationId,
     ) {
-        self.return_below(id, trie, node, configuration);
+        self.continue_below(id, trie, node, configuration);
         self.leave_for_later(node, configuration);
     }
 
@@ -392,18 +392,18 @@ impl<'a> Walk<'a> {
 
     /// Notes that the part returns at a node if it does.
     #[inline]
-    pub(super) fn return_below(
+    pub(super) fn continue_below(
         &mut self,
         id: TrieId,
         trie: &TokenTrie,
         node: u32,
         configuration: ConfigurationId,
     ) {
-        if let Some(returns) = &mut self.returns
+        if let Some(continuations) = &mut self.continuations
             && self.tables.is_accepting(configuration)
         {
             self.returns_inside |= trie.byte(node) != b'"';
-            returns.extend(trie.steps(node).iter().map(|child| Return {
+            continuations.extend(trie.steps(node).iter().map(|child| Continuation {
                 byte: child.byte,
                 trie: id,
                 node: child.node,
@@ -414,7 +414,7 @@ impl<'a> Walk<'a> {
 
 /// Adds the tokens that end at a node.
 #[inline]
-pub(super) fn add_tokens(tokens: EndingTokens<'_>, allowed: &mut Allowed) {
+pub(super) fn add_tokens(tokens: EndingTokens<'_>, allowed: &mut TokenSet) {
     match tokens {
         EndingTokens::None => {}
         EndingTokens::One(token) => allowed.push(token),

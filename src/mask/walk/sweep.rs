@@ -6,7 +6,7 @@
 use super::{MANY_TOKENS, Walk};
 use crate::automaton::{ConfigurationId, Dense};
 use crate::error::Result;
-use crate::mask::token_set::Allowed;
+use crate::mask::token_set::TokenSet;
 use crate::token_index::loops::TrieId;
 use crate::token_index::subtree_summary::LARGE;
 use crate::vocabulary::{EndingTokens, Node, TokenTrie};
@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
         trie: (TrieId, &TokenTrie),
         node: u32,
         level: Level<'a>,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         let mut path = std::mem::take(&mut self.levels.path);
         path.resize(DEEPEST, level);
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
         path: &mut [Level<'a>],
         (id, trie): (TrieId, &TokenTrie),
         node: u32,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<()> {
         let (automaton, nodes) = (self.automaton, trie.nodes());
         let Node { depth: top, end, .. } = nodes[node as usize];
@@ -158,9 +158,9 @@ impl<'a> Walk<'a> {
                     next
                 }
             };
-            if next <= ConfigurationId::UNSURE {
-                if next == ConfigurationId::UNSURE {
-                    self.leave_unsure(id, at);
+            if !next.is_ordinary() {
+                if next == ConfigurationId::UNKNOWN {
+                    self.leave_unknown(id, at);
                 }
                 at = known.end;
                 continue;
@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
             }
             let level = &path[depth];
             if level.is_accepting {
-                self.return_below(id, trie, at, next);
+                self.continue_below(id, trie, at, next);
             }
             if is_large {
                 self.tables.work.spend(gone as usize)?;
@@ -202,10 +202,10 @@ impl<'a> Walk<'a> {
                 if self.is_over() {
                     break;
                 }
-                if allowed.are_many() {
-                    allowed.settle(self.vocabulary.width());
+                if allowed.is_large() {
+                    allowed.compact(self.vocabulary.width());
                 }
-                if is_all && self.takes_whole(trie, at, next)? {
+                if is_all && self.accepts_subtree(trie, at, next)? {
                     allowed.extend(trie.tokens_below(at));
                     at = known.end;
                     continue;
@@ -227,15 +227,15 @@ impl<'a> Walk<'a> {
         (id, trie): (TrieId, &TokenTrie),
         node: u32,
         level: &Level<'a>,
-        allowed: &mut Allowed,
+        allowed: &mut TokenSet,
     ) -> Result<u32> {
         let (leaves, end) = trie.leaves(node);
         for (leaf, at) in leaves.iter().zip(node + 1..) {
             let next = self.step_on(level, leaf.byte)?;
-            if next == ConfigurationId::UNSURE {
-                self.leave_unsure(id, at);
+            if next == ConfigurationId::UNKNOWN {
+                self.leave_unknown(id, at);
             }
-            allowed.push_if(next > ConfigurationId::UNSURE, leaf.token);
+            allowed.push_if(next.is_ordinary(), leaf.token);
         }
         Ok(end)
     }

@@ -9,8 +9,8 @@ use super::Walk;
 use super::partitions::KINDS;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
-use crate::token_index::alphabet::Kinds;
-use crate::token_index::subtree_summary::Subtree;
+use crate::token_index::alphabet::CharKinds;
+use crate::token_index::subtree_summary::SubtreeSummary;
 use crate::vocabulary::TokenTrie;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -35,14 +35,14 @@ const NODES_PER_ASK: u32 = 8;
 const ASKED: u32 = 128;
 
 /// A configuration, the characters that are read there, and whether the part must not return on the way.
-type Place = (ConfigurationId, Kinds, bool);
+type Place = (ConfigurationId, CharKinds, bool);
 
 /// What is known of the characters of kinds.
 #[derive(Debug, Default)]
-pub(in crate::mask) struct Uniform {
+pub(in crate::mask) struct SubtreeAcceptance {
     /// Where `steps` of a configuration are; the part must not return there, or may.
     places: FxHashMap<(ConfigurationId, bool), usize>,
-    steps: Vec<Steps>,
+    steps: Vec<CharSteps>,
     blocks: Blocks,
     reaches: FxHashMap<Place, Reach>,
     /// How often it was asked whether a subtree is taken whole, and how many nodes those that are have.
@@ -50,7 +50,7 @@ pub(in crate::mask) struct Uniform {
     taken: u32,
 }
 
-impl Uniform {
+impl SubtreeAcceptance {
     /// Whether asking has taken less time so far than to walk the nodes that were spared, or it is not to be told yet.
     fn pays(&self) -> bool {
         self.asked < ASKED || self.asked.saturating_mul(NODES_PER_ASK) < self.taken
@@ -59,31 +59,31 @@ impl Uniform {
 
 /// Where characters lead from a configuration, by kind.
 #[derive(Debug, Default)]
-pub(in crate::mask) struct Steps {
+pub(in crate::mask) struct CharSteps {
     /// Kinds of which every character leads on or is dead, and the configurations that they lead to.
-    groups: SmallVec<[(Kinds, ConfigurationId); 4]>,
+    groups: SmallVec<[(CharKinds, ConfigurationId); 4]>,
     /// All of those kinds.
-    pub(in crate::mask) told: Kinds,
+    pub(in crate::mask) told: CharKinds,
     /// Those of which every character leads on.
-    pub(in crate::mask) on: Kinds,
+    pub(in crate::mask) on: CharKinds,
     /// Kinds of which no character is allowed.
-    pub(in crate::mask) dead: Kinds,
+    pub(in crate::mask) dead: CharKinds,
 }
 
-impl Steps {
+impl CharSteps {
     /// The configurations after a character of some kinds, each once, without the dead one.
-    pub(in crate::mask) fn after(&self, kinds: Kinds) -> impl Iterator<Item = ConfigurationId> {
-        self.groups.iter().filter(move |group| group.0.meets(kinds)).map(|group| group.1)
+    pub(in crate::mask) fn after(&self, kinds: CharKinds) -> impl Iterator<Item = ConfigurationId> {
+        self.groups.iter().filter(move |group| group.0.intersects(kinds)).map(|group| group.1)
     }
 
     /// Where characters lead, given each configuration that they lead to with the kinds of which some do, and the kinds of which
     /// more may lead elsewhere.
     fn new(
-        ways: &[(ConfigurationId, Kinds)],
-        unknown: Kinds,
+        ways: &[(ConfigurationId, CharKinds)],
+        unknown: CharKinds,
         goes_on: impl Fn(ConfigurationId) -> bool,
-    ) -> Steps {
-        let (mut dead, mut on, mut others) = (Kinds::default(), Kinds::default(), unknown);
+    ) -> CharSteps {
+        let (mut dead, mut on, mut others) = (CharKinds::default(), CharKinds::default(), unknown);
         for &(next, kinds) in ways {
             match next {
                 ConfigurationId::DEAD => dead.add(kinds),
@@ -91,45 +91,45 @@ impl Steps {
                 _ => others.add(kinds),
             }
         }
-        let of = |&(next, kinds): &(ConfigurationId, Kinds)| (kinds.without(others), next);
-        let leads_on = |(kinds, next): &(Kinds, ConfigurationId)| {
-            *next != ConfigurationId::DEAD && *kinds != Kinds::default()
+        let of = |&(next, kinds): &(ConfigurationId, CharKinds)| (kinds.difference(others), next);
+        let leads_on = |(kinds, next): &(CharKinds, ConfigurationId)| {
+            *next != ConfigurationId::DEAD && *kinds != CharKinds::default()
         };
-        Steps {
+        CharSteps {
             groups: ways.iter().map(of).filter(leads_on).collect(),
-            told: dead.and(on).without(others),
-            on: on.without(dead).without(others),
-            dead: dead.without(on).without(others),
+            told: dead.union(on).difference(others),
+            on: on.difference(dead).difference(others),
+            dead: dead.difference(on).difference(others),
         }
     }
 }
 
 /// Kinds that no configuration tells apart, of those looked at.
 #[derive(Debug)]
-struct Blocks(Vec<Kinds>);
+struct Blocks(Vec<CharKinds>);
 
 impl Default for Blocks {
     fn default() -> Blocks {
-        Blocks(vec![Kinds::ALL])
+        Blocks(vec![CharKinds::ALL])
     }
 }
 
 impl Blocks {
     /// Tells some kinds apart from all others.
-    fn refine(&mut self, kinds: Kinds) {
+    fn refine(&mut self, kinds: CharKinds) {
         for place in 0..self.0.len() {
             let block = self.0[place];
-            if block.meets(kinds) && !block.are_in(kinds) {
-                self.0[place] = block.common(kinds);
-                self.0.push(block.without(kinds));
+            if block.intersects(kinds) && !block.is_subset(kinds) {
+                self.0[place] = block.intersection(kinds);
+                self.0.push(block.difference(kinds));
             }
         }
     }
 
     /// The blocks of some kinds.
-    fn cover(&self, kinds: Kinds) -> Kinds {
-        let mut all = Kinds::default();
-        self.0.iter().filter(|block| block.meets(kinds)).for_each(|&block| all.add(block));
+    fn cover(&self, kinds: CharKinds) -> CharKinds {
+        let mut all = CharKinds::default();
+        self.0.iter().filter(|block| block.intersects(kinds)).for_each(|&block| all.add(block));
         all
     }
 }
@@ -146,7 +146,7 @@ struct Reach {
 impl Walk<'_> {
     /// Whether all tokens below a node are allowed if `configuration` is reached there, as far as can be said without
     /// a walk. It cannot if the part may return below.
-    pub(in crate::mask) fn takes_whole(
+    pub(in crate::mask) fn accepts_subtree(
         &mut self,
         trie: &TokenTrie,
         node: u32,
@@ -155,38 +155,38 @@ impl Walk<'_> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         let nodes = trie.subtree_end(node) - node;
         // a walk that is to be short had better ask: else it may be given up
-        if nodes < WORTH_STEPS && !self.is_limited() && !self.uniform.pays() {
+        if nodes < WORTH_STEPS && !self.is_limited() && !self.acceptance.pays() {
             return Ok(false);
         }
         // to find out where characters lead takes as long as to walk some nodes
-        if !self.uniform.places.contains_key(&(configuration, self.returns.is_some())) {
+        if !self.acceptance.places.contains_key(&(configuration, self.continuations.is_some())) {
             let candidates = self.tables.candidate_bytes(self.automaton, configuration);
-            if nodes < WORTH_STEPS || !subtree.kinds.are_in(Kinds::of_bytes(candidates.iter())) {
+            if nodes < WORTH_STEPS || !subtree.kinds.is_subset(CharKinds::of_bytes(candidates.iter())) {
                 return Ok(false);
             }
         }
-        let takes = self.lead_on(configuration, subtree, nodes)?;
-        self.uniform.asked += 1;
-        self.uniform.taken += if takes { nodes } else { 0 };
+        let takes = self.accepts_all_over(configuration, subtree, nodes)?;
+        self.acceptance.asked += 1;
+        self.acceptance.taken += if takes { nodes } else { 0 };
         Ok(takes)
     }
 
     /// Whether the characters of a subtree of so many nodes lead on from a configuration, whichever they are and however
     /// they follow each other; false if it takes too many looks to know.
-    pub(in crate::mask) fn lead_on(
+    pub(in crate::mask) fn accepts_all_over(
         &mut self,
         configuration: ConfigurationId,
-        Subtree { kinds, characters }: Subtree,
+        SubtreeSummary { kinds, characters }: SubtreeSummary,
         nodes: u32,
     ) -> Result<bool> {
-        if let Some(stays) = self.stay(configuration, kinds, characters)? {
+        if let Some(stays) = self.is_stable(configuration, kinds, characters)? {
             return Ok(stays);
         }
         // kinds that nothing has told apart so far are taken together: then it is known for the next ones
-        let place = (configuration, self.uniform.blocks.cover(kinds), self.returns.is_some());
+        let place = (configuration, self.acceptance.blocks.cover(kinds), self.continuations.is_some());
         let looks = (1 + nodes / NODES_PER_LOOK).min(MOST_LOOKS);
         let characters = u32::from(characters);
-        match self.uniform.reaches.get(&place) {
+        match self.acceptance.reaches.get(&place) {
             Some(reach) if reach.characters >= characters => Ok(true),
             Some(reach) if reach.looks >= looks => Ok(false),
             _ => self.follow(place, characters, looks, MOST_COME_TO.min(8 + nodes as usize / 4)),
@@ -195,17 +195,17 @@ impl Walk<'_> {
 
     /// Whether characters of some kinds lead on from a configuration, if they lead back to it, or to ones that lead back to
     /// themselves, or not even the first one leads on.
-    fn stay(&mut self, at: ConfigurationId, kinds: Kinds, characters: u16) -> Result<Option<bool>> {
+    fn is_stable(&mut self, at: ConfigurationId, kinds: CharKinds, characters: u16) -> Result<Option<bool>> {
         let place = self.steps_of(at)?;
-        let steps = &self.uniform.steps[place];
-        if !kinds.are_in(steps.on) || characters <= 1 {
-            return Ok(Some(kinds.are_in(steps.on)));
+        let steps = &self.acceptance.steps[place];
+        if !kinds.is_subset(steps.on) || characters <= 1 {
+            return Ok(Some(kinds.is_subset(steps.on)));
         }
         let after: SmallVec<[ConfigurationId; 4]> = steps.after(kinds).filter(|&next| next != at).collect();
         for next in after {
             let place = self.steps_of(next)?;
-            let steps = &self.uniform.steps[place];
-            if !kinds.are_in(steps.on) {
+            let steps = &self.acceptance.steps[place];
+            if !kinds.is_subset(steps.on) {
                 return Ok(Some(false));
             }
             if characters > 2 && !steps.after(kinds).all(|second| second == next || second == at) {
@@ -232,15 +232,15 @@ impl Walk<'_> {
         while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
             done += 1;
             self.tables.work.spend(1)?;
-            let is_known = self.uniform.places.contains_key(&(at, quiet));
+            let is_known = self.acceptance.places.contains_key(&(at, quiet));
             if order.len() > most_come_to || !is_known && looks == most_looks {
                 self.note(start, &order, Reach { characters: read, looks: most_looks });
                 return Ok(false);
             }
             looks += u32::from(!is_known);
             let place = self.steps_of(at)?;
-            let steps = &self.uniform.steps[place];
-            if !kinds.are_in(steps.on) {
+            let steps = &self.acceptance.steps[place];
+            if !kinds.is_subset(steps.on) {
                 // that is all, however much one looks
                 self.note(start, &order, Reach { characters: read, looks: u32::MAX });
                 return Ok(false);
@@ -259,55 +259,55 @@ impl Walk<'_> {
             // else the start would not lead on so far
             let characters = reach.characters.saturating_sub(read);
             let known =
-                self.uniform.reaches.entry((at, kinds, quiet)).or_insert(Reach { characters, looks: 0 });
+                self.acceptance.reaches.entry((at, kinds, quiet)).or_insert(Reach { characters, looks: 0 });
             known.characters = known.characters.max(characters);
         }
-        self.uniform.reaches.insert(start, reach);
+        self.acceptance.reaches.insert(start, reach);
     }
 
     /// Where characters lead from a configuration.
-    pub(in crate::mask) fn steps(&self, place: usize) -> &Steps {
-        &self.uniform.steps[place]
+    pub(in crate::mask) fn steps(&self, place: usize) -> &CharSteps {
+        &self.acceptance.steps[place]
     }
 
     /// The place of the steps of a configuration.
     pub(in crate::mask) fn steps_of(&mut self, at: ConfigurationId) -> Result<usize> {
-        let key = (at, self.returns.is_some());
-        if let Some(&known) = self.uniform.places.get(&key) {
+        let key = (at, self.continuations.is_some());
+        if let Some(&known) = self.acceptance.places.get(&key) {
             return Ok(known);
         }
         let steps = self.new_steps(at)?;
-        self.uniform.blocks.refine(steps.dead);
-        self.uniform.blocks.refine(steps.on);
-        steps.groups.iter().for_each(|group| self.uniform.blocks.refine(group.0));
-        self.uniform.steps.push(steps);
-        self.uniform.places.insert(key, self.uniform.steps.len() - 1);
-        Ok(self.uniform.steps.len() - 1)
+        self.acceptance.blocks.refine(steps.dead);
+        self.acceptance.blocks.refine(steps.on);
+        steps.groups.iter().for_each(|group| self.acceptance.blocks.refine(group.0));
+        self.acceptance.steps.push(steps);
+        self.acceptance.places.insert(key, self.acceptance.steps.len() - 1);
+        Ok(self.acceptance.steps.len() - 1)
     }
 
-    fn new_steps(&mut self, at: ConfigurationId) -> Result<Steps> {
+    fn new_steps(&mut self, at: ConfigurationId) -> Result<CharSteps> {
         // where something is remembered, characters do not lead on alike
-        if at <= ConfigurationId::UNSURE || self.tables.remembers(at) {
-            return Ok(Steps::default());
+        if !at.is_ordinary() || self.tables.is_history_dependent(at) {
+            return Ok(CharSteps::default());
         }
         let mut after = self.tables.after_characters(self.automaton, at, &KINDS)?;
-        let unknown = Kinds::of_groups(after.unknown);
-        if unknown.meets(Kinds::ASCII) {
+        let unknown = CharKinds::of_groups(after.unknown);
+        if unknown.intersects(CharKinds::ASCII) {
             let (mut byte, end) = ASCII;
             while byte <= end {
                 let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
-                let kinds = Kinds::of_bytes(byte..=last.min(end)).common(unknown);
+                let kinds = CharKinds::of_bytes(byte..=last.min(end)).intersection(unknown);
                 after.add(next, kinds.groups());
                 byte = last.min(end) + 1;
             }
         }
-        let ways: SmallVec<[(ConfigurationId, Kinds); 4]> =
-            after.all.iter().map(|&(next, groups)| (next, Kinds::of_groups(groups))).collect();
-        Ok(Steps::new(&ways, unknown.without(Kinds::ASCII), |next| self.goes_on(next)))
+        let ways: SmallVec<[(ConfigurationId, CharKinds); 4]> =
+            after.all.iter().map(|&(next, groups)| (next, CharKinds::of_groups(groups))).collect();
+        Ok(CharSteps::new(&ways, unknown.difference(CharKinds::ASCII), |next| self.goes_on(next)))
     }
 
     /// Whether a configuration allows something and the part does not return there.
     fn goes_on(&self, at: ConfigurationId) -> bool {
-        at > ConfigurationId::UNSURE && !(self.returns.is_some() && self.tables.is_accepting(at))
+        at.is_ordinary() && !(self.continuations.is_some() && self.tables.is_accepting(at))
     }
 }

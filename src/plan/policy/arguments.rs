@@ -1,6 +1,6 @@
 //! What a policy is asked for the arguments of an action.
 
-use crate::automaton::{Automaton, ConfigurationId, Tables};
+use crate::automaton::{Automaton, Cache, ConfigurationId};
 use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
@@ -34,7 +34,7 @@ impl ArgumentRequest<'_> {
     pub fn shortest(&self) -> Result<Value> {
         let Some(grammar) = self.grammar() else { return Ok(Value::Null) };
         let automaton = Automaton::new(grammar, self.spec.limits())?;
-        let mut tables = Tables::new();
+        let mut tables = Cache::new();
         let start = tables.start(&automaton)?;
         // configurations as they are found, each with the one before it and the byte between them
         let mut found = vec![(start, 0, 0u8)];

@@ -8,7 +8,7 @@ use super::numbers;
 use super::pointer::shown;
 use super::shape::{ArrayShape, ObjectShape, RestShape, Shape};
 use crate::diagnostic::Diagnostic;
-use crate::grammar::conditions::Outlook;
+use crate::grammar::conditions::Constraints;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -127,7 +127,7 @@ impl Satisfiable {
         for (place, classes) in object.ones.iter().enumerate() {
             open.set(object.members.len() + place, self.any(classes));
         }
-        let outlook = Outlook {
+        let constraints = Constraints {
             clauses: &object.clauses(),
             came: &came,
             open: &open,
@@ -135,7 +135,7 @@ impl Satisfiable {
             keyless: None,
             rest: self.any(&object.rest),
         };
-        outlook.can_be_finished()
+        constraints.is_satisfiable()
     }
 
     /// Whether there may be a member of one of the classes.

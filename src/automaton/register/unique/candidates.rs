@@ -5,11 +5,11 @@
 use super::Memory;
 use super::seen_list::ListId;
 use crate::collections::string_set::SetId;
-use crate::json::string::Decoder;
+use crate::json::string::JsonStringDecoder;
 
 /// Values that came, and a text in the making that may become one of them. It is told the text byte by byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Likes {
+pub(super) struct Candidates {
     strings: Strings,
     others: ListId,
 }
@@ -20,16 +20,16 @@ enum Strings {
     /// Before the first quote.
     All(SetId),
     /// What is left of those that begin alike.
-    Within(Decoder, SetId),
+    Within(JsonStringDecoder, SetId),
     /// After the last quote of one.
     Whole,
 }
 
-impl Likes {
+impl Candidates {
     /// Before the first byte.
-    pub(super) fn new(strings: SetId, others: ListId) -> Likes {
+    pub(super) fn new(strings: SetId, others: ListId) -> Candidates {
         let strings = if strings == SetId::EMPTY { Strings::None } else { Strings::All(strings) };
-        Likes { strings, others }
+        Candidates { strings, others }
     }
 
     /// Whether there are none.
@@ -40,27 +40,29 @@ impl Likes {
 
 impl Memory {
     /// Whether the text is a whole spelling of one of the values.
-    pub(super) fn is_equal(&self, likes: &Likes) -> bool {
-        likes.strings == Strings::Whole || self.followed.is_equal(likes.others)
+    pub(super) fn is_equal(&self, candidates: &Candidates) -> bool {
+        candidates.strings == Strings::Whole || self.followed.is_equal(candidates.others)
     }
 
     /// Whether the text stands in the exponent of a number that is one of the values.
-    pub(super) fn is_in_exponent(&self, likes: &Likes) -> bool {
-        self.followed.is_in_exponent(likes.others)
+    pub(super) fn is_in_exponent(&self, candidates: &Candidates) -> bool {
+        self.followed.is_in_exponent(candidates.others)
     }
 
     /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
-    pub(super) fn coarse(&mut self, likes: Likes) -> Likes {
-        Likes { others: self.followed.coarse(&self.values, likes.others), ..likes }
+    pub(super) fn widened(&mut self, candidates: Candidates) -> Candidates {
+        Candidates { others: self.followed.widened(&self.values, candidates.others), ..candidates }
     }
 
     /// The values that the text may still become after one more byte.
-    pub(super) fn advanced(&mut self, likes: &Likes, byte: u8) -> Likes {
+    pub(super) fn advanced(&mut self, candidates: &Candidates, byte: u8) -> Candidates {
         let sets = &self.sets;
-        let strings = match likes.strings {
-            Strings::All(set) if byte == b'"' => Strings::Within(Decoder::Plain, set),
-            Strings::Within(Decoder::Plain, left) if byte == b'"' && sets.has_empty(left) => Strings::Whole,
-            Strings::Within(mut decoder, left) if decoder != Decoder::Plain || byte != b'"' => {
+        let strings = match candidates.strings {
+            Strings::All(set) if byte == b'"' => Strings::Within(JsonStringDecoder::Plain, set),
+            Strings::Within(JsonStringDecoder::Plain, left) if byte == b'"' && sets.has_empty(left) => {
+                Strings::Whole
+            }
+            Strings::Within(mut decoder, left) if decoder != JsonStringDecoder::Plain || byte != b'"' => {
                 match decoder.decode(byte).map(|more| sets.after(left, &more)) {
                     None | Some(SetId::EMPTY) => Strings::None,
                     Some(left) => Strings::Within(decoder, left),
@@ -68,6 +70,6 @@ impl Memory {
             }
             _ => Strings::None,
         };
-        Likes { strings, others: self.followed.after(&self.values, likes.others, byte) }
+        Candidates { strings, others: self.followed.after(&self.values, candidates.others, byte) }
     }
 }

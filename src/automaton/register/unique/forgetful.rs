@@ -2,30 +2,30 @@
 //!
 //! The frame of a list whose item is open then only says whether the list may end and go on after this item. An item
 //! that begins later in the same text might be the same as one that came; it takes the tape to know, so a blind
-//! configuration ends in [`ConfigurationId::UNSURE`] after such an item, or before it where the beginning may matter too.
+//! configuration ends in [`ConfigurationId::UNKNOWN`] after such an item, or before it where the beginning may matter too.
 //! So blind configurations have the masks that strings and objects have anywhere, and few tokens are left to be looked at
 //! one by one.
 
-use super::candidates::Likes;
-use super::{Alert, TapeId, code, register_of};
+use super::candidates::Candidates;
+use super::{HistoryId, Watch, code, register_of};
 use crate::automaton::Automaton;
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::Item;
 use crate::automaton::run::stack_set;
-use crate::automaton::run::stack_set::{Frame, StackId, is_register};
+use crate::automaton::run::stack_set::{Frame, StackSetId, is_register};
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Items that are open in a configuration and may become values that came.
 #[derive(Clone, Debug)]
-pub(crate) struct Likeness(SmallVec<[Alert; 1]>);
+pub(crate) struct Watches(SmallVec<[Watch; 1]>);
 
-impl Tables {
+impl Cache {
     /// Whether the configuration remembers what was read. Bytes of one class may then lead to different ones.
     #[inline]
-    pub(crate) fn remembers(&self, id: ConfigurationId) -> bool {
-        self.tape(id) != TapeId::NONE
+    pub(crate) fn is_history_dependent(&self, id: ConfigurationId) -> bool {
+        self.history(id) != HistoryId::NONE
     }
 
     /// Whether what may come depends on which items came.
@@ -39,12 +39,16 @@ impl Tables {
     }
 
     /// Whether an item is open after which it takes the tape to know: a token may end with it and not be allowed.
-    pub(crate) fn may_become_unsure(&self, id: ConfigurationId) -> bool {
-        self.items(id).iter().any(|item| self.stacks.is_unsure(item.stack))
+    pub(crate) fn may_become_unknown(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| self.stacks.is_unknown(item.stack))
     }
 
     /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unsure.
-    pub(crate) fn blind(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<ConfigurationId> {
+    pub(crate) fn forgetful(
+        &mut self,
+        automaton: &Automaton,
+        id: ConfigurationId,
+    ) -> Result<ConfigurationId> {
         if !self.has_register(id) {
             return Ok(id);
         }
@@ -53,16 +57,16 @@ impl Tables {
             self.memory.free_lists.insert(list, Some(free));
         }
         let mut items = self.items(id).to_vec();
-        let mut known = std::mem::take(&mut self.memory.blind);
+        let mut known = std::mem::take(&mut self.memory.forgetful);
         for item in &mut items {
-            let keep = |tables: &mut Tables, value| Some(tables.blind_value(automaton, value));
+            let keep = |tables: &mut Cache, value| Some(tables.forgetful_value(automaton, value));
             item.stack = self.rewrite(item.stack, &mut known, keep).unwrap_or(item.stack);
         }
-        self.memory.blind = known;
-        Ok(self.intern(&items, self.successors().marks(id), TapeId::NONE))
+        self.memory.forgetful = known;
+        Ok(self.intern(&items, self.transitions().flags(id), HistoryId::NONE))
     }
 
-    fn blind_value(&self, automaton: &Automaton, value: u32) -> u32 {
+    fn forgetful_value(&self, automaton: &Automaton, value: u32) -> u32 {
         let register = self.memory.registers[register_of(value)];
         let list = automaton.distinct(register.list);
         let is_free = list.endless && self.memory.free_lists.get(&register.list) == Some(&Some(true));
@@ -71,7 +75,7 @@ impl Tables {
             return code::BETWEEN | free(register.count);
         }
         if !list.endless {
-            return code::UNSURE;
+            return code::UNKNOWN;
         }
         let count = register.count.saturating_add(1);
         let may_end = if count >= list.min { code::MAY_END } else { 0 };
@@ -81,7 +85,7 @@ impl Tables {
 
     /// The registers of items that are open.
     pub(super) fn registers_inside(&self, items: &[Item]) -> FxHashSet<usize> {
-        let mut open: Vec<StackId> = items.iter().map(|item| item.stack).collect();
+        let mut open: Vec<StackSetId> = items.iter().map(|item| item.stack).collect();
         let (mut seen, mut registers) = (FxHashSet::default(), FxHashSet::default());
         while let Some(stack) = open.pop() {
             if self.stacks.is_inside(stack) && seen.insert(stack) {
@@ -100,7 +104,7 @@ impl Tables {
     pub(super) fn remove_register(&mut self, items: &mut Vec<Item>, value: u32) {
         let mut known = FxHashMap::default();
         items.retain_mut(|item| {
-            let others = |_: &mut Tables, other| (other != value).then_some(other);
+            let others = |_: &mut Cache, other| (other != value).then_some(other);
             let stack = self.rewrite(item.stack, &mut known, others);
             item.stack = stack.unwrap_or(item.stack);
             stack.is_some()
@@ -110,10 +114,10 @@ impl Tables {
     /// The stacks with other values in place of their registers; those with a register that gets none are left out.
     pub(super) fn rewrite(
         &mut self,
-        root: StackId,
-        known: &mut FxHashMap<StackId, Option<StackId>>,
-        value: impl Fn(&mut Tables, u32) -> Option<u32>,
-    ) -> Option<StackId> {
+        root: StackSetId,
+        known: &mut FxHashMap<StackSetId, Option<StackSetId>>,
+        value: impl Fn(&mut Cache, u32) -> Option<u32>,
+    ) -> Option<StackSetId> {
         let mut open = vec![root];
         while let Some(&stack) = open.last() {
             if known.contains_key(&stack) {
@@ -129,7 +133,7 @@ impl Tables {
             if open.len() > missing {
                 continue;
             }
-            let mut all: Option<StackId> = None;
+            let mut all: Option<StackSetId> = None;
             for place in 0..self.stacks.frame_count(stack) {
                 let Frame { to_return, value: old, below } = self.stacks.frame(stack, place);
                 let new = if is_register(old) { value(self, old) } else { Some(old) };
@@ -143,35 +147,37 @@ impl Tables {
     }
 
     /// The values that the open items of a configuration may become and must not.
-    pub(crate) fn likeness(&self, id: ConfigurationId) -> Likeness {
-        let alerts = self.memory.alerts.get(&id);
-        Likeness(alerts.iter().flat_map(|alerts| alerts.iter()).copied().collect())
+    pub(crate) fn watches_of(&self, id: ConfigurationId) -> Watches {
+        let watches = self.memory.watches.get(&id);
+        Watches(watches.iter().flat_map(|watches| watches.iter()).copied().collect())
     }
 
     /// What is left of a likeness after one more byte, if anything is.
-    pub(crate) fn alike(
+    pub(crate) fn advance_watches(
         &mut self,
         automaton: &Automaton,
-        likeness: &Likeness,
+        watches: &Watches,
         byte: u8,
-    ) -> Result<Option<Likeness>> {
+    ) -> Result<Option<Watches>> {
         let mut left = SmallVec::new();
-        for alert in &likeness.0 {
-            let like = self.memory.advanced(&alert.like, byte);
-            if !like.is_empty() {
-                let item = self.step(automaton, alert.item, byte)?;
+        for watch in &watches.0 {
+            let candidates = self.memory.advanced(&watch.candidates, byte);
+            if !candidates.is_empty() {
+                let item = self.step(automaton, watch.item, byte)?;
                 if item != ConfigurationId::DEAD {
-                    left.push(Alert { item, like, ..*alert });
+                    left.push(Watch { item, candidates, ..*watch });
                 }
             }
         }
-        Ok((!left.is_empty()).then_some(Likeness(left)))
+        Ok((!left.is_empty()).then_some(Watches(left)))
     }
 
     /// Whether some item is one that came, or can only become one: then what may follow is not what may follow others.
-    pub(crate) fn matters(&mut self, automaton: &Automaton, likeness: &Likeness) -> Result<bool> {
-        for alert in &likeness.0 {
-            if self.memory.is_equal(&alert.like) || !self.may_differ(automaton, alert.item, &alert.like)? {
+    pub(crate) fn is_decisive(&mut self, automaton: &Automaton, watches: &Watches) -> Result<bool> {
+        for watch in &watches.0 {
+            if self.memory.is_equal(&watch.candidates)
+                || !self.may_differ(automaton, watch.item, &watch.candidates)?
+            {
                 return Ok(true);
             }
         }
@@ -181,13 +187,13 @@ impl Tables {
 
 /// An open item, and the values that it may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AlikeItem(ConfigurationId, Likes);
+pub(crate) struct WatchedItem(ConfigurationId, Candidates);
 
-impl Likeness {
+impl Watches {
     /// The item, if there is only one.
-    pub(crate) fn only(&self) -> Option<AlikeItem> {
+    pub(crate) fn only(&self) -> Option<WatchedItem> {
         match self.0.as_slice() {
-            [alert] => Some(AlikeItem(alert.item, alert.like)),
+            [watch] => Some(WatchedItem(watch.item, watch.candidates)),
             _ => None,
         }
     }

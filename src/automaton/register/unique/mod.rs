@@ -6,7 +6,7 @@
 //! nothing is on the tape, if no outer item is open.
 //!
 //! What was read of an item matters only as long as it may become a value that was seen. Those values are followed beside
-//! the configuration ([`Alert`], `likes.rs`, `followed.rs`), and once none is left, any way on will do. Before that, a byte
+//! the configuration ([`Watch`], `likes.rs`, `followed.rs`), and once none is left, any way on will do. Before that, a byte
 //! is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
 //!
 //! Masks are made of configurations that do not remember (`blind.rs`).
@@ -17,31 +17,31 @@ mod search;
 mod seen_list;
 
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{Distinct, State, StateId};
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::program::state::{State, StateId, UniqueItems};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::{Closure, Item};
 use crate::automaton::run::stack_set;
-use crate::automaton::run::stack_set::{Frame, REGISTER, StackId, is_register};
-use crate::collections::string_set::{SetId, TextSets};
+use crate::automaton::run::stack_set::{Frame, REGISTER, StackSetId, is_register};
+use crate::collections::string_set::{SetId, StringSets};
 use crate::error::Result;
 use crate::json::comparison::Comparison;
 use crate::json::value::{Value, Values};
-use candidates::Likes;
-pub(crate) use forgetful::{AlikeItem, Likeness};
+use candidates::Candidates;
+pub(crate) use forgetful::{WatchedItem, Watches};
 use rustc_hash::FxHashMap;
 use search::Freedom;
-use seen_list::{Followed, ListId};
+use seen_list::{ListId, SeenLists};
 use std::sync::Arc;
 
 /// The id of a tape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(in crate::automaton) struct TapeId(u32);
+pub(in crate::automaton) struct HistoryId(u32);
 
-impl TapeId {
+impl HistoryId {
     /// Nothing is remembered.
-    pub(in crate::automaton) const NONE: TapeId = TapeId(0);
+    pub(in crate::automaton) const NONE: HistoryId = HistoryId(0);
     /// Nothing was read yet.
-    const EMPTY: TapeId = TapeId(1);
+    const EMPTY: HistoryId = HistoryId(1);
 }
 
 /// Frame values of lists: registers, and what stands in their place in blind configurations, which do not know which items
@@ -56,7 +56,7 @@ mod code {
     pub(in crate::automaton) const BETWEEN: u32 = 16;
     /// Between items, where another may begin, whatever came.
     pub(in crate::automaton) const BETWEEN_FREE: u32 = BETWEEN | FREE;
-    pub(in crate::automaton) use crate::automaton::run::stack_set::{DOUBTFUL, UNSURE};
+    pub(in crate::automaton) use crate::automaton::run::stack_set::{DOUBTFUL, UNKNOWN};
 }
 
 /// The frame value of a register between items.
@@ -95,13 +95,13 @@ struct Register {
 
 /// An item that may still become one that was seen.
 #[derive(Clone, Copy, Debug)]
-struct Alert {
+struct Watch {
     /// The value of its frame.
     value: u32,
     /// The item alone, without the list.
     item: ConfigurationId,
     /// The values that it may become.
-    like: Likes,
+    candidates: Candidates,
 }
 
 /// What the lists of a grammar remember.
@@ -109,12 +109,12 @@ struct Alert {
 pub(in crate::automaton) struct Memory {
     values: Values,
     /// Of what came.
-    sets: TextSets,
-    followed: Followed,
+    sets: StringSets,
+    followed: SeenLists,
     /// Items alone, from which endlessly many values can come or not.
     free: FxHashMap<ConfigurationId, Freedom>,
     /// Items alone and the values that they may become, from which another can come or not.
-    elsewhere: FxHashMap<(ConfigurationId, Likes), bool>,
+    elsewhere: FxHashMap<(ConfigurationId, Candidates), bool>,
     /// Lists whose items are free as long as they are not done, or not; `None` where that is to be found out.
     free_lists: FxHashMap<u32, Option<bool>>,
     /// How many searches for another item run, each within the one before.
@@ -123,22 +123,22 @@ pub(in crate::automaton) struct Memory {
     registers: Vec<Register>,
     register_ids: FxHashMap<Register, u32>,
     /// Per tape: the one before its last byte, that byte, and its length.
-    tapes: Vec<(TapeId, u8, u32)>,
-    tape_ids: FxHashMap<(TapeId, u8), TapeId>,
-    alerts: FxHashMap<ConfigurationId, Arc<[Alert]>>,
-    alert_bytes: usize,
+    histories: Vec<(HistoryId, u8, u32)>,
+    history_ids: FxHashMap<(HistoryId, u8), HistoryId>,
+    watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
+    watch_bytes: usize,
     /// Successors of the configurations that have a tape.
     pub(in crate::automaton) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
     /// Stacks without what they remember.
-    blind: FxHashMap<StackId, Option<StackId>>,
+    forgetful: FxHashMap<StackSetId, Option<StackSetId>>,
 }
 
 /// What a closure knows of lists.
 #[derive(Debug, Default)]
-pub(in crate::automaton) struct Trace {
+pub(in crate::automaton) struct HistoryTrace {
     /// What was read, if it will be remembered.
-    tape: TapeId,
-    alerts: Vec<Alert>,
+    history: HistoryId,
+    watches: Vec<Watch>,
     /// Whether an item begins.
     begins: bool,
     /// The registers of the items that begin where others came.
@@ -146,22 +146,22 @@ pub(in crate::automaton) struct Trace {
     /// Whether the outcome depends on the tape.
     pub(in crate::automaton) depends: bool,
     /// Whether it takes the tape to know the outcome, and there is none.
-    pub(in crate::automaton) unsure: bool,
+    pub(in crate::automaton) unknown: bool,
 }
 
-impl Trace {
+impl HistoryTrace {
     pub(in crate::automaton) fn clear(&mut self) {
-        self.tape = TapeId::EMPTY;
-        self.alerts.clear();
+        self.history = HistoryId::EMPTY;
+        self.watches.clear();
         self.begins = false;
         self.begun.clear();
         self.depends = false;
-        self.unsure = false;
+        self.unknown = false;
     }
 
     /// Whether something was read that is remembered.
     pub(in crate::automaton) fn is_begun(&self) -> bool {
-        self.tape != TapeId::EMPTY
+        self.history != HistoryId::EMPTY
     }
 }
 
@@ -169,8 +169,8 @@ impl Memory {
     pub(in crate::automaton) fn new() -> Memory {
         Memory {
             values: Values::default(),
-            sets: TextSets::default(),
-            followed: Followed::default(),
+            sets: StringSets::default(),
+            followed: SeenLists::default(),
             free: FxHashMap::default(),
             elsewhere: FxHashMap::default(),
             free_lists: FxHashMap::default(),
@@ -178,12 +178,12 @@ impl Memory {
             new_lists: Vec::new(),
             registers: Vec::new(),
             register_ids: FxHashMap::default(),
-            tapes: vec![(TapeId::NONE, 0, 0); 2],
-            tape_ids: FxHashMap::default(),
-            alerts: FxHashMap::default(),
-            alert_bytes: 0,
+            histories: vec![(HistoryId::NONE, 0, 0); 2],
+            history_ids: FxHashMap::default(),
+            watches: FxHashMap::default(),
+            watch_bytes: 0,
             next: FxHashMap::default(),
-            blind: FxHashMap::default(),
+            forgetful: FxHashMap::default(),
         }
     }
 
@@ -192,16 +192,16 @@ impl Memory {
             + self.sets.memory_usage()
             + self.followed.memory_usage()
             + self.free.capacity() * 6
-            + self.elsewhere.capacity() * (size_of::<(ConfigurationId, Likes)>() + 2)
+            + self.elsewhere.capacity() * (size_of::<(ConfigurationId, Candidates)>() + 2)
             + self.free_lists.capacity() * 8
             + self.registers.capacity() * size_of::<Register>()
             + self.register_ids.capacity() * (size_of::<Register>() + 5)
-            + self.tapes.capacity() * 12
-            + self.tape_ids.capacity() * 13
-            + self.alerts.capacity() * 25
-            + self.alert_bytes
+            + self.histories.capacity() * 12
+            + self.history_ids.capacity() * 13
+            + self.watches.capacity() * 25
+            + self.watch_bytes
             + self.next.capacity() * 13
-            + self.blind.capacity() * 9
+            + self.forgetful.capacity() * 9
     }
 
     /// Whether any list was entered.
@@ -218,26 +218,26 @@ impl Memory {
         })
     }
 
-    fn append(&mut self, tape: TapeId, byte: u8) -> TapeId {
-        let next = TapeId(self.tapes.len() as u32);
-        let tapes = &mut self.tapes;
-        *self.tape_ids.entry((tape, byte)).or_insert_with(|| {
-            let length = tapes[tape.0 as usize].2 + 1;
-            tapes.push((tape, byte, length));
+    fn append(&mut self, history: HistoryId, byte: u8) -> HistoryId {
+        let next = HistoryId(self.histories.len() as u32);
+        let histories = &mut self.histories;
+        *self.history_ids.entry((history, byte)).or_insert_with(|| {
+            let length = histories[history.0 as usize].2 + 1;
+            histories.push((history, byte, length));
             next
         })
     }
 
-    fn length(&self, tape: TapeId) -> u32 {
-        self.tapes[tape.0 as usize].2
+    fn length(&self, history: HistoryId) -> u32 {
+        self.histories[history.0 as usize].2
     }
 
     /// What is on a tape from a place on.
-    fn text(&self, tape: TapeId, start: u32) -> Vec<u8> {
+    fn text(&self, history: HistoryId, start: u32) -> Vec<u8> {
         let mut text = Vec::new();
-        let mut at = tape;
+        let mut at = history;
         while self.length(at) > start {
-            let (before, byte, _) = self.tapes[at.0 as usize];
+            let (before, byte, _) = self.histories[at.0 as usize];
             text.push(byte);
             at = before;
         }
@@ -246,8 +246,8 @@ impl Memory {
     }
 
     /// The values of items that came, before the first byte of another.
-    fn values_seen(&self, register: &Register) -> Likes {
-        Likes::new(register.strings, register.followed)
+    fn values_seen(&self, register: &Register) -> Candidates {
+        Candidates::new(register.strings, register.followed)
     }
 
     /// What came, with one more item; nothing if it came before.
@@ -272,23 +272,23 @@ impl Memory {
     }
 }
 
-impl Tables {
+impl Cache {
     /// Begins the step of a configuration that remembers: the byte is put on its tape.
     pub(in crate::automaton) fn trace_byte(
         &mut self,
         automaton: &Automaton,
         id: ConfigurationId,
         byte: u8,
-        trace: &mut Trace,
+        trace: &mut HistoryTrace,
     ) -> Result<()> {
-        trace.tape = self.memory.append(self.tape(id), byte);
-        let Some(alerts) = self.memory.alerts.get(&id).cloned() else { return Ok(()) };
-        for alert in alerts.iter() {
-            let like = self.memory.advanced(&alert.like, byte);
-            if !like.is_empty() {
-                let item = self.step(automaton, alert.item, byte)?;
+        trace.history = self.memory.append(self.history(id), byte);
+        let Some(watches) = self.memory.watches.get(&id).cloned() else { return Ok(()) };
+        for watch in watches.iter() {
+            let candidates = self.memory.advanced(&watch.candidates, byte);
+            if !candidates.is_empty() {
+                let item = self.step(automaton, watch.item, byte)?;
                 if item != ConfigurationId::DEAD {
-                    trace.alerts.push(Alert { item, like, ..*alert });
+                    trace.watches.push(Watch { item, candidates, ..*watch });
                 }
             }
         }
@@ -301,10 +301,10 @@ impl Tables {
         automaton: &Automaton,
         closure: &mut Closure,
         register: Register,
-        below: StackId,
+        below: StackSetId,
     ) {
         let list = automaton.distinct(register.list);
-        let start = self.memory.length(closure.trace.tape);
+        let start = self.memory.length(closure.trace.history);
         let value = inside(self.memory.register(Register { start, ..register }));
         let memory = &mut self.memory;
         memory.free_lists.entry(register.list).or_insert_with(|| {
@@ -326,7 +326,7 @@ impl Tables {
         automaton: &Automaton,
         closure: &mut Closure,
         list: u32,
-        stack: StackId,
+        stack: StackSetId,
     ) {
         self.begin_item(automaton, closure, Register { list, ..Register::default() }, stack);
     }
@@ -337,7 +337,7 @@ impl Tables {
         automaton: &Automaton,
         closure: &mut Closure,
         list: u32,
-        stack: StackId,
+        stack: StackSetId,
     ) {
         let list = automaton.distinct(list);
         for place in 0..self.stacks.frame_count(stack) {
@@ -351,7 +351,7 @@ impl Tables {
                 }
                 code::BETWEEN_FREE => {
                     // only its end may be that of an item that came
-                    let stack = self.stacks.push(list.to_return, code::UNSURE, frame.below);
+                    let stack = self.stacks.push(list.to_return, code::UNKNOWN, frame.below);
                     self.call(automaton, closure, list.further_item(), stack);
                 }
                 value => {
@@ -369,8 +369,8 @@ impl Tables {
         closure: &mut Closure,
         frame: Frame,
     ) -> Result<()> {
-        if frame.value == code::UNSURE {
-            closure.trace.unsure = true;
+        if frame.value == code::UNKNOWN {
+            closure.trace.unknown = true;
             return Ok(());
         }
         let list;
@@ -378,7 +378,7 @@ impl Tables {
             closure.trace.depends = true;
             let before = self.memory.registers[register_of(frame.value)];
             list = automaton.distinct(before.list);
-            let text = self.memory.text(closure.trace.tape, before.start);
+            let text = self.memory.text(closure.trace.history, before.start);
             let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
             let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
             let may_end = after.count >= list.min;
@@ -386,7 +386,7 @@ impl Tables {
                 list.may_go_on(after.count) && (list.endless || self.is_another(automaton, after)?);
             (may_end, may_go_on.then(|| between(self.memory.register(after))))
         } else {
-            let State::DistinctReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
+            let State::UniqueReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
             list = automaton.distinct(d);
             let after = code::BETWEEN | frame.value & code::FREE;
             (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(after))
@@ -403,51 +403,54 @@ impl Tables {
 
     /// Takes out of a closed configuration what can only become values that were seen, and follows what may become one.
     /// Returns the tape, and the alerts.
-    pub(in crate::automaton) fn settle(
+    pub(in crate::automaton) fn commit_history(
         &mut self,
         automaton: &Automaton,
-        trace: &mut Trace,
+        trace: &mut HistoryTrace,
         items: &mut Vec<Item>,
-    ) -> Result<TapeId> {
-        let mut alerts = std::mem::take(&mut trace.alerts);
-        for alert in &alerts {
-            if !self.may_differ(automaton, alert.item, &alert.like)? {
-                self.remove_register(items, alert.value);
+    ) -> Result<HistoryId> {
+        let mut watches = std::mem::take(&mut trace.watches);
+        for watch in &watches {
+            if !self.may_differ(automaton, watch.item, &watch.candidates)? {
+                self.remove_register(items, watch.value);
             }
         }
-        alerts.retain(|alert| !alert.like.is_empty());
+        watches.retain(|watch| !watch.candidates.is_empty());
         // where these begin, it is known that there is another
         for &value in &trace.begun {
             let register = self.memory.registers[register_of(value)];
             let item = self.item_alone(automaton, register.list, register.count)?;
-            alerts.push(Alert { value, item, like: self.memory.values_seen(&register) });
+            watches.push(Watch { value, item, candidates: self.memory.values_seen(&register) });
         }
-        if trace.begins && self.memory.length(trace.tape) > 0 {
-            trace.tape = self.begin_anew(trace.tape, items, &mut alerts);
+        if trace.begins && self.memory.length(trace.history) > 0 {
+            trace.history = self.begin_anew(trace.history, items, &mut watches);
         }
-        trace.alerts = alerts;
+        trace.watches = watches;
         let remembers = items.iter().any(|item| self.stacks.is_inside(item.stack));
-        Ok(if remembers { trace.tape } else { TapeId::NONE })
+        Ok(if remembers { trace.history } else { HistoryId::NONE })
     }
 
     /// Keeps what must be followed beside a configuration.
-    pub(in crate::automaton) fn keep_alerts(&mut self, id: ConfigurationId, trace: &Trace) {
-        if self.tape(id) == TapeId::NONE || trace.alerts.is_empty() || self.memory.alerts.contains_key(&id) {
+    pub(in crate::automaton) fn keep_watches(&mut self, id: ConfigurationId, trace: &HistoryTrace) {
+        if self.history(id) == HistoryId::NONE
+            || trace.watches.is_empty()
+            || self.memory.watches.contains_key(&id)
+        {
             return;
         }
-        self.memory.alert_bytes += size_of_val(&*trace.alerts);
-        self.memory.alerts.insert(id, trace.alerts.as_slice().into());
+        self.memory.watch_bytes += size_of_val(&*trace.watches);
+        self.memory.watches.insert(id, trace.watches.as_slice().into());
     }
 
     /// Where all open items begin at the end of a tape, what is on it does not matter: an empty one takes its place.
-    fn begin_anew(&mut self, tape: TapeId, items: &mut [Item], alerts: &mut Vec<Alert>) -> TapeId {
-        let length = self.memory.length(tape);
+    fn begin_anew(&mut self, history: HistoryId, items: &mut [Item], watches: &mut Vec<Watch>) -> HistoryId {
+        let length = self.memory.length(history);
         let open = self.registers_inside(items);
         if open.iter().any(|&register| self.memory.registers[register].start != length) {
-            return tape;
+            return history;
         }
-        alerts.retain(|alert| open.contains(&register_of(alert.value)));
-        let anew = |tables: &mut Tables, value| match value {
+        watches.retain(|watch| open.contains(&register_of(watch.value)));
+        let anew = |tables: &mut Cache, value| match value {
             stack_set::BETWEEN.. => value,
             _ => {
                 let register = tables.memory.registers[register_of(value)];
@@ -459,10 +462,10 @@ impl Tables {
             let rewritten = self.rewrite(item.stack, &mut known, |tables, value| Some(anew(tables, value)));
             item.stack = rewritten.unwrap_or(item.stack);
         }
-        for alert in alerts {
-            alert.value = anew(self, alert.value);
+        for watch in watches {
+            watch.value = anew(self, watch.value);
         }
-        TapeId::EMPTY
+        HistoryId::EMPTY
     }
 
     /// The configuration before an item that comes after so many, without its list.
@@ -471,7 +474,7 @@ impl Tables {
     }
 }
 
-impl Distinct {
+impl UniqueItems {
     /// Start of the item after so many.
     fn item(&self, count: u32) -> StateId {
         self.items.get(count as usize).copied().unwrap_or(self.further_item())

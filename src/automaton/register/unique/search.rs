@@ -4,9 +4,9 @@
 //! every word from there on is another value; so the search is short, unless few values are left.
 
 use super::Register;
-use super::candidates::Likes;
+use super::candidates::Candidates;
 use crate::automaton::Automaton;
-use crate::automaton::run::cache::{ConfigurationId, Tables};
+use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::FxHashSet;
@@ -31,7 +31,7 @@ const DEEPEST: usize = 48;
 /// A place of the search: an item, what it may become, and the place and byte that it was reached by.
 struct Place {
     item: ConfigurationId,
-    like: Likes,
+    candidates: Candidates,
     from: usize,
     byte: u8,
 }
@@ -56,15 +56,15 @@ pub(super) enum Freedom {
     Letters,
 }
 
-impl Tables {
+impl Cache {
     /// Whether an item that may still become the values `like` can become another.
     pub(super) fn may_differ(
         &mut self,
         automaton: &Automaton,
         item: ConfigurationId,
-        like: &Likes,
+        candidates: &Candidates,
     ) -> Result<bool> {
-        if like.is_empty() {
+        if candidates.is_empty() {
             return Ok(true);
         }
         if self.memory.searches >= DEEPEST {
@@ -73,7 +73,7 @@ impl Tables {
             return Err(Limits::exceeded("lockstep_search", limit, found));
         }
         self.memory.searches += 1;
-        let found = self.may_differ_here(automaton, item, like);
+        let found = self.may_differ_here(automaton, item, candidates);
         self.memory.searches -= 1;
         found
     }
@@ -82,26 +82,26 @@ impl Tables {
         &mut self,
         automaton: &Automaton,
         item: ConfigurationId,
-        like: &Likes,
+        candidates: &Candidates,
     ) -> Result<bool> {
         match self.freedom(automaton, item)? {
             Freedom::Letters => return Ok(true),
-            Freedom::Digits if !self.memory.is_in_exponent(like) => return Ok(true),
+            Freedom::Digits if !self.memory.is_in_exponent(candidates) => return Ok(true),
             _ => {}
         }
-        if let Some(&known) = self.memory.elsewhere.get(&(item, *like)) {
+        if let Some(&known) = self.memory.elsewhere.get(&(item, *candidates)) {
             return Ok(known);
         }
-        let found = self.search(automaton, item, *like, Wanted::Any)?.is_some();
-        self.memory.elsewhere.insert((item, *like), found);
+        let found = self.search(automaton, item, *candidates, Wanted::Any)?.is_some();
+        self.memory.elsewhere.insert((item, *candidates), found);
         Ok(found)
     }
 
     /// Whether there is an item that is none of those that came.
     pub(super) fn is_another(&mut self, automaton: &Automaton, after: Register) -> Result<bool> {
         let item = self.item_alone(automaton, after.list, after.count)?;
-        let like = self.memory.values_seen(&after);
-        Ok(item != ConfigurationId::DEAD && self.may_differ(automaton, item, &like)?)
+        let candidates = self.memory.values_seen(&after);
+        Ok(item != ConfigurationId::DEAD && self.may_differ(automaton, item, &candidates)?)
     }
 
     /// How many different items a list has, counted up to `most`.
@@ -112,8 +112,8 @@ impl Tables {
         }
         let mut came = Register::default();
         for count in 0..most {
-            let like = self.memory.values_seen(&came);
-            let Some(word) = self.search(automaton, item, like, Wanted::Whole)? else {
+            let candidates = self.memory.values_seen(&came);
+            let Some(word) = self.search(automaton, item, candidates, Wanted::Whole)? else {
                 return Ok(count);
             };
             came = self.memory.with_value(came, &word).unwrap_or(came);
@@ -126,17 +126,17 @@ impl Tables {
         &mut self,
         automaton: &Automaton,
         item: ConfigurationId,
-        like: Likes,
+        candidates: Candidates,
         wanted: Wanted,
     ) -> Result<Option<Vec<u8>>> {
         if item == ConfigurationId::DEAD {
             return Ok(None);
         }
-        if like.is_empty() && wanted == Wanted::Any || self.is_new(item, &like) {
+        if candidates.is_empty() && wanted == Wanted::Any || self.is_new(item, &candidates) {
             return Ok(Some(Vec::new()));
         }
-        let mut known = FxHashSet::from_iter([(item, like)]);
-        let mut places = vec![Place { item, like, from: 0, byte: 0 }];
+        let mut known = FxHashSet::from_iter([(item, candidates)]);
+        let mut places = vec![Place { item, candidates, from: 0, byte: 0 }];
         let (mut open, mut spaced) = (VecDeque::from([0]), VecDeque::new());
         let mut straight_on = false;
         // a whole word had better be short; to leave all values behind it may be quicker to go straight on, or not
@@ -152,15 +152,15 @@ impl Tables {
                 if item == ConfigurationId::DEAD {
                     continue;
                 }
-                let like = self.memory.advanced(&places[at].like, byte);
-                if like.is_empty() && wanted == Wanted::Any {
+                let candidates = self.memory.advanced(&places[at].candidates, byte);
+                if candidates.is_empty() && wanted == Wanted::Any {
                     return Ok(Some(Vec::new()));
                 }
-                let found = self.is_new(item, &like);
-                if found || known.insert((item, self.memory.coarse(like))) {
+                let found = self.is_new(item, &candidates);
+                if found || known.insert((item, self.memory.widened(candidates))) {
                     let open = if byte <= SPACE { &mut spaced } else { &mut open };
                     open.push_back(places.len());
-                    places.push(Place { item, like, from: at, byte });
+                    places.push(Place { item, candidates, from: at, byte });
                 }
                 if found {
                     return Ok(Some(path(&places)));
@@ -176,8 +176,8 @@ impl Tables {
     }
 
     /// Whether an item may end as none of the values.
-    fn is_new(&self, item: ConfigurationId, like: &Likes) -> bool {
-        self.is_accepting(item) && !self.memory.is_equal(like)
+    fn is_new(&self, item: ConfigurationId, candidates: &Candidates) -> bool {
+        self.is_accepting(item) && !self.memory.is_equal(candidates)
     }
 
     /// Whether endlessly many values begin with what was read of an item. Where a letter may come again and again, it does
@@ -207,7 +207,7 @@ impl Tables {
             {
                 digits = Some(at);
             }
-            if known.is_none() && !self.remembers(from) {
+            if known.is_none() && !self.is_history_dependent(from) {
                 for &byte in automaton.class_representatives() {
                     let next = self.step(automaton, from, byte)?;
                     if next != ConfigurationId::DEAD && places.len() < LOOKED_AT && seen.insert(next) {
@@ -257,7 +257,7 @@ impl Tables {
                     places.push(next);
                 }
             }
-            if places.len() > FEW || self.remembers(from) {
+            if places.len() > FEW || self.is_history_dependent(from) {
                 return Ok(false);
             }
             done.push(is_done);

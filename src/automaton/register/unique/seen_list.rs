@@ -20,7 +20,7 @@ impl ListId {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Cell {
+struct Cons {
     before: ListId,
     comparison: u32,
 }
@@ -33,25 +33,25 @@ struct About {
     /// It is a number whose exponent is being read.
     in_exponent: bool,
     /// It is not the same to a search.
-    is_fine: bool,
+    needs_widening: bool,
 }
 
 /// The table of lists.
 #[derive(Debug)]
-pub(super) struct Followed {
+pub(super) struct SeenLists {
     comparisons: Vec<Comparison>,
     comparison_ids: HashTable<u32>,
     /// Cells, and what is true of the list that ends there; the first one stands for the empty list.
-    cells: Vec<(Cell, About)>,
-    ids: FxHashMap<Cell, ListId>,
+    cells: Vec<(Cons, About)>,
+    ids: FxHashMap<Cons, ListId>,
     next: FxHashMap<(ListId, u8), ListId>,
     bytes: usize,
 }
 
-impl Default for Followed {
-    fn default() -> Followed {
-        let none = Cell { before: ListId::EMPTY, comparison: 0 };
-        Followed {
+impl Default for SeenLists {
+    fn default() -> SeenLists {
+        let none = Cons { before: ListId::EMPTY, comparison: 0 };
+        SeenLists {
             comparisons: Vec::new(),
             comparison_ids: HashTable::new(),
             cells: vec![(none, About::default())],
@@ -62,7 +62,7 @@ impl Default for Followed {
     }
 }
 
-impl Followed {
+impl SeenLists {
     fn intern(&mut self, comparison: Comparison) -> u32 {
         let hash = FxBuildHasher.hash_one(&comparison);
         let comparisons = &mut self.comparisons;
@@ -79,7 +79,7 @@ impl Followed {
     /// A list with one more value.
     pub(super) fn with(&mut self, values: &Values, before: ListId, comparison: Comparison) -> ListId {
         let comparison = self.intern(comparison);
-        let cell = Cell { before, comparison };
+        let cell = Cons { before, comparison };
         if let Some(&known) = self.ids.get(&cell) {
             return known;
         }
@@ -88,7 +88,7 @@ impl Followed {
         let about = About {
             is_equal: others.is_equal || one.is_equal(values),
             in_exponent: others.in_exponent || one.is_in_exponent(),
-            is_fine: others.is_fine || one.is_fine(),
+            needs_widening: others.needs_widening || one.needs_widening(),
         };
         let id = ListId(self.cells.len() as u32);
         self.cells.push((cell, about));
@@ -131,17 +131,17 @@ impl Followed {
     }
 
     /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
-    pub(super) fn coarse(&mut self, values: &Values, list: ListId) -> ListId {
+    pub(super) fn widened(&mut self, values: &Values, list: ListId) -> ListId {
         let mut fine = Vec::new();
         let mut at = list;
-        while self.cells[at.0 as usize].1.is_fine {
+        while self.cells[at.0 as usize].1.needs_widening {
             let cell = self.cells[at.0 as usize].0;
             fine.push(cell.comparison);
             at = cell.before;
         }
         while let Some(one) = fine.pop() {
-            let coarse = self.comparisons[one as usize].coarse();
-            at = self.with(values, at, coarse);
+            let widened = self.comparisons[one as usize].widened();
+            at = self.with(values, at, widened);
         }
         at
     }
@@ -151,8 +151,8 @@ impl Followed {
         self.comparisons.capacity() * size_of::<Comparison>()
             + self.bytes
             + self.comparison_ids.capacity() * 5
-            + self.cells.capacity() * size_of::<(Cell, About)>()
-            + self.ids.capacity() * (size_of::<(Cell, ListId)>() + 1)
+            + self.cells.capacity() * size_of::<(Cons, About)>()
+            + self.ids.capacity() * (size_of::<(Cons, ListId)>() + 1)
             + self.next.capacity() * (size_of::<((ListId, u8), ListId)>() + 1)
     }
 }
