@@ -1,10 +1,12 @@
-//! The plans of a domain as an automaton over APIs, at one of six levels of strictness.
+//! The plans of a domain as an automaton over APIs, at one of five levels of strictness.
 //!
-//! Data are made and never used up, so what may come never becomes less because of what came: every state of a flow that can
-//! be followed at all can be completed, and no search for dead ends is needed.
+//! At levels 3 and 4 a state is how often each API came. At levels 5 and 6 it is a set of [places](super::places), the
+//! subset construction of where the plan can be in each flow; places from which the end cannot be reached are left out, so
+//! every state can be completed.
 
-use super::domain::FlowDomain;
+use super::domain::{Entry, FlowDomain};
 use super::errors;
+use super::places::{PlaceId, Places};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::transitions::{Transition, TransitionSystem};
@@ -14,6 +16,10 @@ use rustc_hash::FxHashMap;
 /// What a plan keeps; each level is a sub-language of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
+    /// 1: the form of a plan, whatever the names: a language of texts alone, see a grammar.
+    Format,
+    /// 2: names of the domain's APIs, any number of calls.
+    Names,
     /// 3: no API more often than once or than a flow has it, the end last.
     Bounded,
     /// 4: also each call after what makes its inputs.
@@ -25,18 +31,22 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level of a number, 3 to 6.
+    /// All levels, from 1 to 6.
+    pub const ALL: [Level; 6] =
+        [Level::Format, Level::Names, Level::Bounded, Level::Data, Level::Apis, Level::Steps];
+
+    /// The level of a number, 1 to 6.
     ///
     /// # Errors
-    /// `flow/infinite-level` for others.
+    /// `flow/level` for others.
     pub fn of(number: u8) -> Result<Level> {
-        match number {
-            3 => Ok(Level::Bounded),
-            4 => Ok(Level::Data),
-            5 => Ok(Level::Apis),
-            6 => Ok(Level::Steps),
-            other => Err(errors::infinite(other)),
-        }
+        let place = usize::from(number).wrapping_sub(1);
+        Level::ALL.get(place).copied().ok_or_else(|| errors::level(number))
+    }
+
+    /// Its number, 1 to 6.
+    pub fn number(self) -> u8 {
+        self as u8 + 1
     }
 }
 
@@ -58,14 +68,28 @@ pub struct FlowOptions {
     pub within: Within,
     /// The flow, or any of them, which is the default.
     pub flow: Option<usize>,
+    /// The number of intents: the bodies of so many different flows in any order before one end. 1 by default.
+    pub intents: usize,
+    /// Whether a letter also says which step the API carries out. Not by default; only at level 6.
+    pub by_step: bool,
     /// `plan_states` bounds the states.
     pub limits: Limits,
 }
 
 impl Default for FlowOptions {
     fn default() -> FlowOptions {
-        FlowOptions { level: Level::Steps, within: Within::Any, flow: None, limits: Limits::default() }
+        let (level, within, limits) = (Level::Steps, Within::Any, Limits::default());
+        FlowOptions { level, within, flow: None, intents: 1, by_step: false, limits }
     }
+}
+
+/// A letter of the automaton: a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FlowCall {
+    /// The API, by its place among [`FlowDomain::apis`].
+    pub api: usize,
+    /// With [`FlowOptions::by_step`] the step that it carries out; none of an API of `allow`.
+    pub step: Option<usize>,
 }
 
 /// The id of a state.
@@ -77,31 +101,38 @@ pub struct FlowState(pub(super) u32);
 enum Content {
     /// The plan has ended.
     Ended,
-    /// Flows that are still possible, and how often each API came.
-    Uses { flows: Vec<usize>, uses: Box<[u8]> },
-    /// Per flow that is still possible: its step, and which of its APIs came, in rising order of flows.
-    Steps(Vec<Place>),
+    /// Any call may come, and the plan may end.
+    Free,
+    /// How often each API came; [`UNBOUNDED`] of those without a bound that came.
+    Uses(Box<[u32]>),
+    /// The places where the plan can be, rising.
+    Places(Vec<PlaceId>),
 }
 
-/// A place in a flow.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Place {
-    flow: usize,
-    step: usize,
-    /// The APIs of the step that came, by their places in it.
-    done: Vec<usize>,
+/// The bound of an API that may come any number of times.
+const UNBOUNDED: u32 = u32::MAX;
+
+/// What may come next, in a state of places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Feasible {
+    pub(super) call: FlowCall,
+    pub(super) steps: Vec<usize>,
+    pub(super) flows: Vec<usize>,
 }
 
-/// The automaton of a domain's plans after the prelude. Its letters are APIs, by their places.
+/// The automaton of a domain's plans after the prelude.
 #[derive(Debug)]
 pub struct FlowAutomaton<'d> {
     domain: &'d FlowDomain,
     options: FlowOptions,
+    /// The flows that a plan may follow.
     flows: Vec<usize>,
-    /// Per flow and API, the greatest number of times it may come.
-    most: Vec<Vec<u8>>,
-    /// Per flow, the data that are there after the prelude; at levels 3 and 4 those of all possible flows.
-    given: Vec<FixedBitSet>,
+    /// Of each API, the greatest number of times it may come at levels 3 and 4.
+    most: Vec<u32>,
+    /// The data that are there after the prelude at levels 3 and 4.
+    given: FixedBitSet,
+    /// At levels 5 and 6.
+    places: Option<Places<'d>>,
     contents: Vec<Content>,
     ids: FxHashMap<Content, FlowState>,
 }
@@ -110,7 +141,9 @@ impl<'d> FlowAutomaton<'d> {
     /// The automaton of a domain.
     ///
     /// # Errors
-    /// `flow/unknown-name` if there is no such flow; limits.
+    /// `flow/unknown-name` if there is no such flow; `flow/level` for level 1, whose letters are not the domain's APIs;
+    /// `flow/intents` for more intents than flows, or none; `flow/unprovided-input` where steps in declared order lack
+    /// data; limits.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Result<FlowAutomaton<'d>> {
         let flows: Vec<usize> = match options.flow {
             Some(flow) if flow >= domain.flows.len() => {
@@ -119,42 +152,35 @@ impl<'d> FlowAutomaton<'d> {
             Some(flow) => vec![flow],
             None => (0..domain.flows.len()).collect(),
         };
-        let together = options.level <= Level::Data;
-        let uses = |flow: usize| {
-            let mut uses = vec![0u8; domain.apis.len()];
-            domain.gold(flow).into_iter().for_each(|api| uses[api] = uses[api].saturating_add(1));
-            uses
-        };
-        let given = |flows: &[usize]| {
-            let mut given = FixedBitSet::with_capacity(domain.data.len());
-            let prelude = domain.prelude_apis().iter().flat_map(|&api| &domain.apis[api].outputs);
-            let assumed = flows.iter().flat_map(|&flow| &domain.flows[flow].assumes);
-            prelude.chain(assumed).for_each(|&data| given.insert(data));
-            given
-        };
-        let per_flow = 0..domain.flows.len();
-        let most: Vec<Vec<u8>> = match together {
-            false => per_flow.clone().map(uses).collect(),
-            true => {
-                let mut all = vec![1u8; domain.apis.len()];
-                for &flow in &flows {
-                    all.iter_mut().zip(uses(flow)).for_each(|(all, own)| *all = (*all).max(own));
-                }
-                domain.prelude_apis().iter().for_each(|&api| all[api] = 0);
-                vec![all; domain.flows.len()]
-            }
-        };
-        let given = per_flow.map(|flow| if together { given(&flows) } else { given(&[flow]) }).collect();
+        let flows: Vec<usize> = flows.into_iter().filter(|&flow| domain.flows[flow].is_feasible).collect();
+        if options.level == Level::Format {
+            return Err(errors::level(1));
+        }
+        if options.intents == 0 || options.intents > flows.len().max(1) {
+            return Err(errors::intents(options.intents, flows.len()));
+        }
+        if options.within == Within::Declared && options.level >= Level::Apis {
+            flows.iter().try_for_each(|&flow| super::follow::follow(domain, flow, Within::Declared))?;
+        }
         let mut automaton = FlowAutomaton {
             domain,
-            options,
+            most: most(domain, &flows, options.intents),
+            given: domain.given_after_prelude(&flows),
             flows,
-            most,
-            given,
+            options,
+            places: None,
             contents: Vec::new(),
             ids: FxHashMap::default(),
         };
-        let start = automaton.first();
+        let start = match automaton.options.level {
+            Level::Format | Level::Names => Content::Free,
+            Level::Bounded | Level::Data => Content::Uses(vec![0; domain.apis.len()].into()),
+            Level::Apis | Level::Steps => {
+                let (places, starts) = Places::new(domain, &automaton.flows, &automaton.options)?;
+                automaton.places = Some(places);
+                Content::Places(starts)
+            }
+        };
         automaton.intern(start)?;
         Ok(automaton)
     }
@@ -164,30 +190,77 @@ impl<'d> FlowAutomaton<'d> {
         self.domain
     }
 
-    fn first(&self) -> Content {
-        match self.options.level {
-            Level::Steps => {
-                let first = |&flow: &usize| self.entered(flow, 1);
-                Content::Steps(self.flows.iter().map(first).collect())
+    /// The options.
+    pub fn options(&self) -> &FlowOptions {
+        &self.options
+    }
+
+    /// The flows that a plan in a state can be following; at levels 2 to 4 all that there are.
+    pub fn flows(&self, state: FlowState) -> Vec<usize> {
+        match (self.content(state), &self.places) {
+            (Content::Places(places), Some(known)) => {
+                let mut flows: Vec<usize> = places.iter().map(|&place| known.flow(place)).collect();
+                flows.sort_unstable();
+                flows.dedup();
+                flows
             }
-            Level::Bounded | Level::Data => {
-                Content::Uses { flows: self.flows[..1.min(self.flows.len())].to_vec(), uses: self.unused() }
-            }
-            Level::Apis => Content::Uses { flows: self.flows.clone(), uses: self.unused() },
+            _ => self.flows.clone(),
         }
     }
 
-    fn unused(&self) -> Box<[u8]> {
-        vec![0; self.domain.apis.len()].into()
+    /// The APIs that may come, if the level is 3 and each of them may come once.
+    pub(super) fn at_most_once(&self) -> Option<Vec<usize>> {
+        let is_once = self.options.level == Level::Bounded && self.most.iter().all(|&most| most <= 1);
+        is_once.then(|| (0..self.most.len()).filter(|&api| self.most[api] == 1).collect())
     }
 
-    /// The place before a step; steps without APIs are passed.
-    fn entered(&self, flow: usize, mut step: usize) -> Place {
-        let steps = &self.domain.flows[flow].steps;
-        while steps.get(step).is_some_and(|&step| self.domain.steps[step].apis.is_empty()) {
-            step += 1;
+    /// Whether no plan can be made.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.content(FlowState(0)), Content::Places(places) if places.is_empty())
+    }
+
+    /// The steps that each call which may come carries out, and the flows that it is a call of.
+    pub(super) fn options_of(&mut self, state: FlowState) -> Result<Vec<Feasible>> {
+        let mut found: Vec<Feasible> = Vec::new();
+        let (Content::Places(places), Some(known)) = (self.content(state).clone(), &mut self.places) else {
+            let mut transitions = Vec::new();
+            self.successors(&state, &mut transitions)?;
+            let of_call = |transition: Transition<FlowState, FlowCall>| {
+                let has = |step: &usize| self.domain.steps[*step].apis.contains(&transition.label.api);
+                let steps: Vec<usize> = (0..self.domain.steps.len()).filter(has).collect();
+                let has =
+                    |flow: &usize| self.domain.flows[*flow].steps.iter().any(|step| steps.contains(step));
+                let flows = self.flows.iter().copied().filter(has).collect();
+                Feasible { call: transition.label, steps: steps.clone(), flows }
+            };
+            return Ok(transitions.into_iter().map(of_call).collect());
+        };
+        for place in places {
+            for one in known.moves(place)? {
+                let call = FlowCall { api: one.api, step: one.step.filter(|_| self.options.by_step) };
+                let at = match found.iter().position(|known| known.call == call) {
+                    Some(at) => at,
+                    None => {
+                        found.push(Feasible { call, steps: Vec::new(), flows: Vec::new() });
+                        found.len() - 1
+                    }
+                };
+                found[at].steps.extend(one.step);
+                found[at].flows.push(one.flow);
+            }
         }
-        Place { flow, step, done: Vec::new() }
+        for one in &mut found {
+            [&mut one.steps, &mut one.flows].into_iter().for_each(|list| {
+                list.sort_unstable();
+                list.dedup();
+            });
+        }
+        found.sort_by_key(|one| one.call);
+        Ok(found)
+    }
+
+    fn content(&self, state: FlowState) -> &Content {
+        &self.contents[state.0 as usize]
     }
 
     fn intern(&mut self, content: Content) -> Result<FlowState> {
@@ -204,117 +277,130 @@ impl<'d> FlowAutomaton<'d> {
         Ok(id)
     }
 
-    /// The states after each API that may come, in the order of the file.
-    fn after_uses(&self, flows: &[usize], uses: &[u8]) -> Vec<(usize, Content)> {
-        let mut made: Vec<FixedBitSet> = flows.iter().map(|&flow| self.given[flow].clone()).collect();
+    fn after_uses(&self, uses: &[u32]) -> Vec<(FlowCall, Content)> {
+        let mut made = self.given.clone();
         for (api, _) in uses.iter().enumerate().filter(|(_, uses)| **uses > 0) {
-            let outputs = &self.domain.apis[api].outputs;
-            made.iter_mut().for_each(|made| outputs.iter().for_each(|&data| made.insert(data)));
+            self.domain.apis[api].outputs.iter().for_each(|&data| made.insert(data));
         }
         let mut after = Vec::new();
         for api in 0..self.domain.apis.len() {
-            let is_end = api == self.domain.end;
-            let may_come = |(flow, made): &(&usize, &FixedBitSet)| {
-                let most = &self.most[**flow];
-                let others_are_done = || {
-                    let mut others = (0..uses.len()).filter(|&other| other != self.domain.end);
-                    others.all(|other| uses[other] == most[other])
-                };
-                uses[api] < most[api]
-                    && (self.options.level < Level::Data
-                        || self.domain.is_served(api, &|data| made.contains(data)))
-                    && (!is_end || self.options.level < Level::Apis || others_are_done())
-            };
-            let left: Vec<usize> = flows.iter().zip(&made).filter(may_come).map(|(&flow, _)| flow).collect();
-            if left.is_empty() {
+            let is_open = self.most[api] == UNBOUNDED || uses[api] < self.most[api];
+            let is_served =
+                self.options.level < Level::Data || self.domain.is_served(api, &|data| made.contains(data));
+            if !is_open || !is_served {
                 continue;
             }
-            let content = match is_end {
+            let content = match api == self.domain.end {
                 true => Content::Ended,
                 false => {
-                    let mut uses: Box<[u8]> = uses.into();
-                    uses[api] += 1;
-                    Content::Uses { flows: left, uses }
+                    let mut uses: Box<[u32]> = uses.into();
+                    uses[api] = if self.most[api] == UNBOUNDED { UNBOUNDED } else { uses[api] + 1 };
+                    Content::Uses(uses)
                 }
             };
-            after.push((api, content));
+            after.push((FlowCall { api, step: None }, content));
         }
         after
     }
 
-    fn after_steps(&self, places: &[Place]) -> Vec<(usize, Content)> {
-        let mut after: Vec<(usize, Vec<Place>)> = Vec::new();
-        for place in places {
-            let flow = &self.domain.flows[place.flow];
-            let Some(&step) = flow.steps.get(place.step) else { continue };
-            let apis = &self.domain.steps[step].apis;
-            let made = self.made(place);
-            for (number, &api) in apis.iter().enumerate() {
-                let is_turn = match self.options.within {
-                    Within::Declared => number == place.done.len(),
-                    Within::Any => !place.done.contains(&number),
-                };
-                // the end is the last API of all
-                let is_early = api == self.domain.end && place.done.len() + 1 < apis.len();
-                if !is_turn || is_early || !self.domain.is_served(api, &|data| made.contains(data)) {
-                    continue;
-                }
-                let mut next = place.clone();
-                next.done.push(number);
-                next.done.sort_unstable();
-                if next.done.len() == apis.len() {
-                    next = self.entered(place.flow, place.step + 1);
-                }
-                match after.iter_mut().find(|(known, _)| *known == api) {
-                    Some((_, places)) => places.push(next),
-                    None => after.push((api, vec![next])),
+    fn after_places(&mut self, places: &[PlaceId]) -> Result<Vec<(FlowCall, Content)>> {
+        let mut after: FxHashMap<FlowCall, Option<Vec<PlaceId>>> = FxHashMap::default();
+        let Some(known) = &mut self.places else { return Ok(Vec::new()) };
+        for &place in places {
+            for one in known.moves(place)? {
+                let call = FlowCall { api: one.api, step: one.step.filter(|_| self.options.by_step) };
+                let places = after.entry(call).or_insert_with(|| one.to.map(|_| Vec::new()));
+                if let (Some(places), Some(to)) = (places, one.to) {
+                    places.push(to);
                 }
             }
         }
-        after.sort_by_key(|(api, _)| *api);
-        let content = |(api, places)| match api == self.domain.end {
-            true => (api, Content::Ended),
-            false => (api, Content::Steps(places)),
-        };
-        after.into_iter().map(content).collect()
+        let mut after: Vec<(FlowCall, Content)> = after
+            .into_iter()
+            .map(|(call, places)| match places {
+                None => (call, Content::Ended),
+                Some(mut places) => {
+                    places.sort_unstable();
+                    places.dedup();
+                    (call, Content::Places(places))
+                }
+            })
+            .collect();
+        after.sort_unstable_by_key(|(call, _)| *call);
+        Ok(after)
     }
+}
 
-    /// The data that are there at a place.
-    fn made(&self, place: &Place) -> FixedBitSet {
-        let mut made = self.given[place.flow].clone();
-        let steps = &self.domain.flows[place.flow].steps;
-        let before = steps.iter().take(place.step).flat_map(|&step| &self.domain.steps[step].apis);
-        let here = steps.get(place.step).map_or(&[][..], |&step| &self.domain.steps[step].apis);
-        let here = place.done.iter().filter_map(|&number| here.get(number));
-        for &api in before.chain(here) {
-            self.domain.apis[api].outputs.iter().for_each(|&data| made.insert(data));
+/// Of each API, how often it may come at levels 3 and 4: once, or as often as `intents` flows together have it.
+fn most(domain: &FlowDomain, flows: &[usize], intents: usize) -> Vec<u32> {
+    let mut by_flow: Vec<Vec<u32>> = Vec::new();
+    for &flow in flows {
+        let mut uses = vec![0; domain.apis.len()];
+        add_uses(domain, &domain.flows[flow].body, &mut uses);
+        by_flow.push(uses);
+    }
+    let of_api = |api: usize| {
+        let mut uses: Vec<u32> = by_flow.iter().map(|uses| uses[api]).collect();
+        uses.sort_unstable_by(|a, b| b.cmp(a));
+        let together = uses.iter().take(intents).fold(0u32, |sum, &uses| sum.saturating_add(uses));
+        if api == domain.end { 1 } else { together.max(1) }
+    };
+    let mut most: Vec<u32> = (0..domain.apis.len()).map(of_api).collect();
+    domain.prelude_apis().iter().for_each(|&api| most[api] = 0);
+    most
+}
+
+/// Adds the greatest number of times that entries call each API.
+fn add_uses(domain: &FlowDomain, entries: &[Entry], uses: &mut [u32]) {
+    for entry in entries {
+        match entry {
+            Entry::Step { step, rounds, .. } => {
+                for &api in &domain.steps[*step].apis {
+                    uses[api] = uses[api].saturating_add(rounds.max.unwrap_or(UNBOUNDED));
+                }
+            }
+            Entry::Either(alternatives) => {
+                let mut most = vec![0; uses.len()];
+                for alternative in alternatives {
+                    let mut own = vec![0; uses.len()];
+                    add_uses(domain, alternative, &mut own);
+                    most.iter_mut().zip(own).for_each(|(most, own)| *most = own.max(*most));
+                }
+                uses.iter_mut().zip(most).for_each(|(uses, most)| *uses = uses.saturating_add(most));
+            }
         }
-        made
     }
 }
 
 impl TransitionSystem for FlowAutomaton<'_> {
     type State = FlowState;
-    type Label = usize;
+    type Label = FlowCall;
 
     fn start(&self) -> FlowState {
         FlowState(0)
     }
 
-    fn successors(&mut self, state: &FlowState, into: &mut Vec<Transition<FlowState, usize>>) -> Result<()> {
-        let after = match &self.contents[state.0 as usize] {
+    fn successors(
+        &mut self,
+        state: &FlowState,
+        into: &mut Vec<Transition<FlowState, FlowCall>>,
+    ) -> Result<()> {
+        let after = match self.content(*state).clone() {
             Content::Ended => Vec::new(),
-            Content::Uses { flows, uses } => self.after_uses(flows, uses),
-            Content::Steps(places) => self.after_steps(places),
+            Content::Free => {
+                let call = |api| (FlowCall { api, step: None }, Content::Free);
+                (0..self.domain.apis.len()).map(call).collect()
+            }
+            Content::Uses(uses) => self.after_uses(&uses),
+            Content::Places(places) => self.after_places(&places)?,
         };
-        for (api, content) in after {
-            let to = self.intern(content)?;
-            into.push(Transition { label: api, to });
+        for (label, content) in after {
+            into.push(Transition { label, to: self.intern(content)? });
         }
         Ok(())
     }
 
     fn is_accepting(&self, state: &FlowState) -> bool {
-        self.contents[state.0 as usize] == Content::Ended
+        matches!(self.content(*state), Content::Ended | Content::Free)
     }
 }

@@ -1,12 +1,21 @@
-//! A domain from what is written: names resolved, and each flow followed once.
+//! A domain from what is written: names resolved, and each flow checked for a plan.
 
-use super::domain::{Api, Flow, FlowDomain, Input, Step, Written, WrittenApi, WrittenInput, WrittenStep};
-use super::errors::{self, Maker};
+use super::automaton::{FlowAutomaton, FlowOptions, Within};
+use super::domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
+use super::entries::{self, Entries};
+use super::errors;
+use super::follow::follow;
+use super::written::{Written, WrittenApi, WrittenFlow, WrittenInput, WrittenOrder, WrittenStep};
+use crate::diagnostic::Diagnostic;
 use crate::error::{Errors, Result};
+use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// States that are searched to find out whether an entry of a flow is ever left out, or an alternative ever taken.
+const ENTRY_SEARCH: usize = 10_000;
+
 /// Resolves names and checks flows.
-pub(super) fn domain(written: &Written) -> Result<FlowDomain> {
+pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
     let mut errors = Errors::default();
     let mut data = Data::default();
     let apis = apis(written, &mut data, &mut errors);
@@ -18,10 +27,9 @@ pub(super) fn domain(written: &Written) -> Result<FlowDomain> {
             }
         }
     }
-    let mut warnings = Vec::new();
     let steps = steps(written, &names, &mut errors);
-    warnings
-        .extend(steps.iter().filter(|step| step.apis.is_empty()).map(|step| errors::empty_step(&step.id)));
+    let warnings = steps.iter().filter(|step| step.apis.is_empty()).map(|step| errors::empty_step(&step.id));
+    let warnings = warnings.collect();
     let step_names: FxHashMap<&str, usize> =
         steps.iter().enumerate().map(|(place, step)| (step.id.as_str(), place)).collect();
     let prelude = step_names.get(written.prelude.as_str()).copied();
@@ -34,6 +42,18 @@ pub(super) fn domain(written: &Written) -> Result<FlowDomain> {
         let known = names.keys().map(String::as_str);
         errors.push(errors::unknown("API", &written.end, "/end".to_owned(), known));
     }
+    let mut allow = Vec::new();
+    for (number, name) in written.allow.iter().enumerate() {
+        let pointer = format!("/allow/{number}");
+        match names.get(name) {
+            Some(&api) if Some(api) == end || allow.contains(&api) => {
+                errors.push(errors::twice("an API of `allow` or the end", name, pointer))
+            }
+            Some(&api) => allow.push(api),
+            None => errors.push(errors::unknown("API", name, pointer, names.keys().map(String::as_str))),
+        }
+    }
+    let given = written.given.iter().map(|name| data.place(name)).collect();
     let mut flows = Vec::new();
     let mut ids = FxHashSet::default();
     for (number, flow) in written.flows.iter().enumerate() {
@@ -43,32 +63,202 @@ pub(super) fn domain(written: &Written) -> Result<FlowDomain> {
         if !ids.insert(&flow.id) {
             errors.push(errors::twice("a flow", &flow.id, format!("/flows/{number}/id")));
         }
-        let mut places = Vec::new();
-        for (place, step) in flow.steps.iter().enumerate() {
-            match step_names.get(step.as_str()) {
-                Some(&step) => places.push(step),
-                None => {
-                    let pointer = format!("/flows/{number}/steps/{place}");
-                    errors.push(errors::unknown("step", step, pointer, step_names.keys().copied()));
-                }
-            }
-        }
-        let assumes = flow.assumes.iter().map(|name| data.place(name)).collect();
-        flows.push(Flow { id: flow.id.clone(), intent: flow.intent.clone(), steps: places, assumes });
+        let list = Entries { steps: &step_names, errors: &mut errors }.list(
+            &flow.steps,
+            &format!("/flows/{number}/steps"),
+            0,
+        );
+        flows.push(resolved(flow, list, &mut data));
     }
     errors.finish()?;
     let name = written.name.clone();
     // both are there: else there are errors
     let (prelude, end) = (prelude.unwrap_or_default(), end.unwrap_or_default());
-    let domain = FlowDomain { name, apis, steps, flows, data: data.names, prelude, end, warnings };
+    let mut domain =
+        FlowDomain { name, apis, steps, flows, data: data.names, prelude, end, given, allow, warnings };
+    check_flows(&mut domain, limits, allow_infeasible)?;
+    Ok(domain)
+}
+
+/// A flow whose first entry is still in its body.
+fn resolved(written: &WrittenFlow, body: Vec<Entry>, data: &mut Data) -> Flow {
+    let mut steps = Vec::new();
+    entries::gold(&body, &mut steps);
+    let order = match written.order {
+        WrittenOrder::Whole => FlowOrder::Whole,
+        WrittenOrder::Interleaved => FlowOrder::Interleaved,
+    };
+    let assumes = written.assumes.iter().map(|name| data.place(name)).collect();
+    let (id, intent) = (written.id.clone(), written.intent.clone());
+    Flow { id, intent, steps, body, order, assumes, is_feasible: true }
+}
+
+fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool) -> Result<()> {
     let mut errors = Errors::default();
     for flow in 0..domain.flows.len() {
-        if !errors.is_full() {
-            errors.take(follow(&domain, flow));
+        if errors.is_full() {
+            break;
+        }
+        errors.take(shape(domain, flow));
+        let body = &mut domain.flows[flow].body;
+        body.drain(..1.min(body.len()));
+    }
+    errors.finish()?;
+    let mut errors = Errors::default();
+    for flow in 0..domain.flows.len() {
+        if errors.is_full() {
+            break;
+        }
+        match (feasible(domain, flow, limits), allow_infeasible) {
+            (Ok(()), _) => domain.warnings.extend(unused_entries(domain, flow, limits)),
+            (Err(error), true) => {
+                domain.flows[flow].is_feasible = false;
+                domain.warnings.push(error.diagnostic().clone());
+            }
+            (Err(error), false) => errors.push(error),
         }
     }
     errors.finish()?;
-    Ok(domain)
+    same_words(domain);
+    Ok(())
+}
+
+/// The prelude is the first entry and the end the last API of the last one, and `after` has no circle.
+fn shape(domain: &FlowDomain, number: usize) -> Result<()> {
+    let flow = &domain.flows[number];
+    let pointer = format!("/flows/{number}/steps");
+    let is_once = |entry: Option<&Entry>| matches!(entry, Some(Entry::Step { rounds: Rounds::ONCE, .. }));
+    let is_prelude = |entry: &Entry| matches!(entry, Entry::Step { step, .. } if *step == domain.prelude);
+    if !is_once(flow.body.first()) || !flow.body.first().is_some_and(is_prelude) {
+        return Err(errors::prelude(&flow.id, pointer));
+    }
+    let (last, others) = flow.body.split_last().unwrap_or((&flow.body[0], &[]));
+    let of_last = match last {
+        Entry::Step { step, .. } => domain.steps[*step].apis.as_slice(),
+        Entry::Either(_) => &[],
+    };
+    let mut before = Vec::new();
+    all_steps(others, &mut before);
+    let calls = before.iter().flat_map(|&step| &domain.steps[step].apis);
+    let early = calls.chain(of_last.split_last().map_or(&[][..], |(_, rest)| rest));
+    if !is_once(Some(last))
+        || of_last.last() != Some(&domain.end)
+        || early.into_iter().any(|&api| api == domain.end)
+    {
+        let found = of_last.last().map_or("no API", |&api| domain.apis[api].name.as_str());
+        return Err(errors::end(found, pointer));
+    }
+    if let Err(circle) = entries::ordered(&flow.body[1..]) {
+        let name = |&place: &usize| match flow.body.get(place + 1) {
+            Some(Entry::Step { step, .. }) => domain.steps[*step].id.as_str(),
+            _ => "",
+        };
+        let names: Vec<&str> = circle.iter().map(name).collect();
+        return Err(errors::cyclic_steps(&flow.id, &names.join(" after "), pointer));
+    }
+    Ok(())
+}
+
+fn all_steps(entries: &[Entry], into: &mut Vec<usize>) {
+    for entry in entries {
+        match entry {
+            Entry::Step { step, .. } => into.push(*step),
+            Entry::Either(alternatives) => alternatives.iter().for_each(|list| all_steps(list, into)),
+        }
+    }
+}
+
+/// Some plan follows a flow.
+fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits) -> Result<()> {
+    if domain.flows[flow].is_plain() {
+        follow(domain, flow, Within::Any)?;
+    }
+    let options = FlowOptions { flow: Some(flow), limits: limits.clone(), ..FlowOptions::default() };
+    match FlowAutomaton::new(domain, options)?.is_empty() {
+        false => Ok(()),
+        true => {
+            follow(domain, flow, Within::Any)?;
+            Err(errors::infeasible(&domain.flows[flow].id, format!("/flows/{flow}/steps")))
+        }
+    }
+}
+
+/// Optional steps that are never left out, and alternatives that are never taken.
+fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    if domain.flows[number].is_plain() {
+        return warnings;
+    }
+    let limits = Limits { plan_states: limits.plan_states.min(ENTRY_SEARCH), ..limits.clone() };
+    let flows = vec![domain.flows[number].clone()];
+    let mut alone = FlowDomain { flows, warnings: Vec::new(), ..domain.clone() };
+    let mut never = |place: usize, entry: Entry| {
+        let before = std::mem::replace(&mut alone.flows[0].body[place], entry);
+        let options = FlowOptions { limits: limits.clone(), ..FlowOptions::default() };
+        let is_empty = FlowAutomaton::new(&alone, options).is_ok_and(|automaton| automaton.is_empty());
+        alone.flows[0].body[place] = before;
+        is_empty
+    };
+    let flow = &domain.flows[number];
+    for (place, entry) in flow.body.iter().enumerate() {
+        let pointer = format!("/flows/{number}/steps/{}", place + 1);
+        match entry {
+            Entry::Step { step, rounds, .. } if rounds.min == 0 => {
+                if never(place, Entry::Either(vec![Vec::new()])) {
+                    warnings.push(errors::never_left_out(&flow.id, &domain.steps[*step].id, pointer));
+                }
+            }
+            Entry::Either(alternatives) => {
+                for (number, alternative) in alternatives.iter().enumerate() {
+                    if never(place, Entry::Either(vec![alternative.clone()])) {
+                        warnings.push(errors::never_taken(&flow.id, format!("{pointer}/either/{number}")));
+                    }
+                }
+            }
+            Entry::Step { .. } => {}
+        }
+    }
+    warnings
+}
+
+/// Warns of flows whose plans are the same words.
+fn same_words(domain: &mut FlowDomain) {
+    let mut known: FxHashMap<String, usize> = FxHashMap::default();
+    let mut warnings = Vec::new();
+    for (number, flow) in domain.flows.iter().enumerate() {
+        let mut signature = format!("{:?} {} {:?}", flow.order, flow.is_partial_order(), flow.assumes);
+        sign(domain, &flow.body, &mut signature);
+        match known.get(&signature) {
+            Some(&first) => {
+                let ids = (domain.flows[first].id.as_str(), flow.id.as_str());
+                warnings.push(errors::same_words(ids, format!("/flows/{number}/steps")));
+            }
+            None => {
+                known.insert(signature, number);
+            }
+        }
+    }
+    domain.warnings.extend(warnings);
+}
+
+/// Appends entries with the APIs of steps in place of the steps.
+fn sign(domain: &FlowDomain, entries: &[Entry], into: &mut String) {
+    for entry in entries {
+        match entry {
+            Entry::Step { step, rounds, after } => {
+                let of_step = (&domain.steps[*step].apis, rounds.min, rounds.max, after);
+                into.push_str(&format!("{of_step:?}"));
+            }
+            Entry::Either(alternatives) => {
+                into.push('{');
+                for alternative in alternatives {
+                    sign(domain, alternative, into);
+                    into.push('|');
+                }
+                into.push('}');
+            }
+        }
+    }
 }
 
 /// The names of data, numbered as they come up.
@@ -160,84 +350,4 @@ fn steps(written: &Written, names: &FxHashMap<String, usize>, errors: &mut Error
         steps.push(Step { id: id.clone(), text: step.text, apis });
     }
     steps
-}
-
-/// Follows a flow in an order that its data allow. As data are only made and never used up, any such order will do.
-fn follow(domain: &FlowDomain, number: usize) -> Result<()> {
-    let flow = &domain.flows[number];
-    let pointer = format!("/flows/{number}/steps");
-    if flow.steps.first() != Some(&domain.prelude) {
-        return Err(errors::prelude(&flow.id, pointer));
-    }
-    let calls: Vec<usize> =
-        flow.steps.iter().flat_map(|&step| domain.steps[step].apis.iter().copied()).collect();
-    if calls.iter().filter(|&&api| api == domain.end).count() != 1 || calls.last() != Some(&domain.end) {
-        let found = calls.last().map_or("no API", |&api| domain.apis[api].name.as_str());
-        return Err(errors::end(found, pointer));
-    }
-    let mut made: FxHashSet<usize> = flow.assumes.iter().copied().collect();
-    for (place, &step) in flow.steps.iter().enumerate() {
-        let mut open: Vec<usize> = domain.steps[step].apis.clone();
-        loop {
-            let served = open.iter().position(|&api| domain.is_served(api, &|data| made.contains(&data)));
-            let Some(served) = served else { break };
-            made.extend(domain.apis[open.remove(served)].outputs.iter().copied());
-        }
-        if !open.is_empty() {
-            return Err(unserved(domain, number, place, &open, &made));
-        }
-    }
-    Ok(())
-}
-
-/// Why APIs of a step cannot come: they need each other, or an input that nothing before makes.
-fn unserved(
-    domain: &FlowDomain,
-    number: usize,
-    place: usize,
-    open: &[usize],
-    made: &FxHashSet<usize>,
-) -> crate::Error {
-    let flow = &domain.flows[number];
-    let pointer = format!("/flows/{number}/steps/{place}");
-    let missing = |api: usize| {
-        let inputs = domain.apis[api].inputs.iter();
-        inputs.filter(|input| !input.any_of.iter().any(|data| made.contains(data))).collect::<Vec<_>>()
-    };
-    let makes =
-        |api: usize, input: &Input| domain.apis[api].outputs.iter().any(|data| input.any_of.contains(data));
-    // each open API needs something; if all of that is made by open ones, following makers runs into a circle
-    let stuck = open.iter().find_map(|&api| {
-        let input = missing(api).into_iter().find(|input| !open.iter().any(|&maker| makes(maker, input)))?;
-        Some((api, input))
-    });
-    let name = |api: usize| domain.apis[api].name.as_str();
-    let Some((api, input)) = stuck else {
-        let mut path = vec![open[0]];
-        loop {
-            let last = path[path.len() - 1];
-            let next = missing(last)
-                .first()
-                .and_then(|input| open.iter().copied().find(|&maker| makes(maker, input)));
-            let Some(next) = next else { break };
-            if let Some(from) = path.iter().position(|&api| api == next) {
-                path.drain(..from);
-                path.push(next);
-                break;
-            }
-            path.push(next);
-        }
-        let names: Vec<&str> = path.iter().map(|&api| name(api)).collect();
-        return errors::cycle(&flow.id, &names.join(" needs what is made by "), pointer);
-    };
-    let later = flow.steps.iter().skip(place).flat_map(|&step| domain.steps[step].apis.iter());
-    let later = later.copied().find(|&maker| makes(maker, input));
-    let anybody = (0..domain.apis.len()).find(|&maker| makes(maker, input));
-    let maker = match (later, anybody) {
-        (Some(later), _) => Maker::Later(name(later)),
-        (None, Some(maker)) => Maker::Elsewhere(name(maker)),
-        (None, None) => Maker::Nobody,
-    };
-    let wanted: Vec<&str> = input.any_of.iter().map(|&data| domain.data[data].as_str()).collect();
-    errors::unprovided(&flow.id, name(api), &wanted.join(" or "), maker, pointer)
 }

@@ -1,10 +1,11 @@
 //! Domains: APIs, steps and flows, as they are read.
 
+use super::written::Written;
 use super::{check, errors};
 use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;
 use crate::limits::Limits;
-use serde::Deserialize;
+use fixedbitset::FixedBitSet;
 
 /// What an API needs: any one of some data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,46 @@ pub struct Step {
     pub apis: Vec<usize>,
 }
 
+/// How often a step is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// At least so often; 0 for a step that may be left out.
+    pub min: u32,
+    /// At most so often; `None` is without bound.
+    pub max: Option<u32>,
+}
+
+impl Rounds {
+    /// Exactly once.
+    pub const ONCE: Rounds = Rounds { min: 1, max: Some(1) };
+}
+
+/// An entry of the body of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A step, carried out some rounds one after the other.
+    Step {
+        /// Its place among [`FlowDomain::steps`].
+        step: usize,
+        /// How often.
+        rounds: Rounds,
+        /// The entries of the body that come before it, by their places; `None` where the file does not say.
+        after: Option<Vec<usize>>,
+    },
+    /// One of several lists of entries, each in order.
+    Either(Vec<Vec<Entry>>),
+}
+
+/// How the steps of a flow that are not ordered by `after` share a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowOrder {
+    /// A step that has begun is finished before another begins.
+    #[default]
+    Whole,
+    /// The APIs of steps may alternate.
+    Interleaved,
+}
+
 /// A flow: the steps that serve an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
@@ -46,10 +87,29 @@ pub struct Flow {
     pub id: String,
     /// What a customer wants.
     pub intent: String,
-    /// The steps in order, by their places; the first is the prelude.
+    /// The steps of the gold plan in order, by their places; the first is the prelude. Optional steps are in it, repeated
+    /// ones as often as they must come but at least once, and of alternatives the first.
     pub steps: Vec<usize>,
+    /// The entries after the prelude.
+    pub body: Vec<Entry>,
+    /// How steps share a plan where `after` orders them.
+    pub order: FlowOrder,
     /// Data taken to be there from the start, by places.
     pub assumes: Vec<usize>,
+    /// Whether some plan follows it; false only in domains that were read with `allow_infeasible`.
+    pub is_feasible: bool,
+}
+
+impl Flow {
+    /// Whether `after` orders the steps, a partial order; else the list does.
+    pub fn is_partial_order(&self) -> bool {
+        self.body.iter().any(|entry| matches!(entry, Entry::Step { after: Some(_), .. }))
+    }
+
+    /// Whether all steps come once: nothing is optional, repeated or alternative.
+    pub(super) fn is_plain(&self) -> bool {
+        self.body.iter().all(|entry| matches!(entry, Entry::Step { rounds: Rounds::ONCE, .. }))
+    }
 }
 
 /// A domain.
@@ -69,67 +129,12 @@ pub struct FlowDomain {
     pub prelude: usize,
     /// The API that ends a plan.
     pub end: usize,
+    /// Data that are there from the start in all flows, by places.
+    pub given: Vec<usize>,
+    /// APIs that may come at any time before the end, each once, in no step.
+    pub allow: Vec<usize>,
     /// What is odd but does no harm.
     pub warnings: Vec<Diagnostic>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Written {
-    #[allow(dead_code)] // whoever reads the file looks at it first
-    kind: String,
-    #[serde(default)]
-    pub(super) name: String,
-    #[allow(dead_code)] // for people
-    #[serde(default)]
-    description: String,
-    #[allow(dead_code)] // for people
-    #[serde(default)]
-    source: String,
-    pub(super) prelude: String,
-    pub(super) end: String,
-    pub(super) apis: toml::Table,
-    pub(super) steps: toml::Table,
-    pub(super) flows: Vec<WrittenFlow>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WrittenApi {
-    #[serde(default)]
-    pub(super) inputs: Vec<WrittenInput>,
-    #[serde(default)]
-    pub(super) outputs: Vec<String>,
-    #[allow(dead_code)] // a truth value that no API needs
-    returns: Option<String>,
-    #[serde(default)]
-    pub(super) description: String,
-    #[serde(default)]
-    pub(super) aliases: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum WrittenInput {
-    One(String),
-    AnyOf(Vec<String>),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WrittenStep {
-    pub(super) text: String,
-    pub(super) apis: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WrittenFlow {
-    pub(super) id: String,
-    pub(super) intent: String,
-    pub(super) steps: Vec<String>,
-    #[serde(default)]
-    pub(super) assumes: Vec<String>,
 }
 
 impl FlowDomain {
@@ -138,11 +143,20 @@ impl FlowDomain {
     /// # Errors
     /// `flow/…`, with the JSON Pointer and the line of what is wrong, all errors of the file together; limits.
     pub fn read(text: &str, limits: &Limits) -> Result<FlowDomain> {
+        FlowDomain::read_with(text, limits, false)
+    }
+
+    /// As [`read`](FlowDomain::read); with `allow_infeasible` a flow that no plan can follow is a warning, and none of its
+    /// plans is offered.
+    ///
+    /// # Errors
+    /// As [`read`](FlowDomain::read).
+    pub fn read_with(text: &str, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
         limits.check_source(text)?;
         let source = Source::new(text, Notation::Toml);
         let read = toml::from_str::<Written>(text).map_err(|cause| errors::toml(text, &cause));
-        let mut domain =
-            read.and_then(|written| check::domain(&written)).map_err(|e| e.in_source(&source))?;
+        let checked = read.and_then(|written| check::domain(&written, limits, allow_infeasible));
+        let mut domain = checked.map_err(|error| error.in_source(&source))?;
         source.locate(&mut domain.warnings);
         Ok(domain)
     }
@@ -181,6 +195,21 @@ impl FlowDomain {
             }
         }
         pairs
+    }
+
+    /// The data that are there after the prelude for plans of some flows.
+    pub(super) fn given_after_prelude(&self, flows: &[usize]) -> FixedBitSet {
+        let mut given = FixedBitSet::with_capacity(self.data.len());
+        let made = self.prelude_apis().iter().flat_map(|&api| &self.apis[api].outputs);
+        let assumed = flows.iter().flat_map(|&flow| &self.flows[flow].assumes);
+        made.chain(assumed).chain(&self.given).for_each(|&data| given.insert(data));
+        given
+    }
+
+    /// Adds the data that an API can use.
+    pub(super) fn add_inputs(&self, api: usize, into: &mut FixedBitSet) {
+        let inputs = self.apis[api].inputs.iter().flat_map(|input| &input.any_of);
+        inputs.for_each(|&data| into.insert(data));
     }
 
     /// Whether the data that are made serve all inputs of an API.

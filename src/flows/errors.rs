@@ -12,7 +12,9 @@ pub(super) fn toml(text: &str, cause: &toml::de::Error) -> Error {
     let diagnostic = Diagnostic::new("flow/unreadable", "the domain cannot be read")
         .at(place)
         .cause(cause.message())
-        .allowed("`kind`, `name`, `prelude`, `end`, `[apis.NAME]`, `[steps]` and `[[flows]]`")
+        .allowed(
+            "`kind`, `name`, `prelude`, `end`, `given`, `allow`, `[apis.NAME]`, `[steps]` and `[[flows]]`",
+        )
         .help("correct it there; `grammars/flows` has domains to compare with");
     Error::new(ErrorKind::Grammar, diagnostic)
 }
@@ -20,9 +22,12 @@ pub(super) fn toml(text: &str, cause: &toml::de::Error) -> Error {
 pub(super) fn value(pointer: String, cause: &toml::de::Error) -> Error {
     at(
         pointer,
-        Diagnostic::new("flow/value", "an API or a step is not as it should be")
+        Diagnostic::new("flow/value", "an API, a step or an entry of a flow cannot be read")
             .cause(cause.message())
-            .allowed("of an API `inputs`, `outputs`, `returns`, `description`, `aliases`; of a step `text`, `apis`")
+            .allowed(
+                "of an API `inputs`, `outputs`, `returns`, `description`, `aliases`; of a step `text`, `apis`; of an \
+                 entry of a flow the id of a step, `step` with `optional`, `repeat`, `after`, or `either`",
+            )
             .help("correct it there; `grammars/flows` has domains to compare with"),
     )
 }
@@ -129,11 +134,148 @@ pub(super) fn empty_step(step: &str) -> Diagnostic {
         .help("add the API that carries it out")
 }
 
-pub(super) fn infinite(level: u8) -> Error {
+pub(super) fn level(level: u8) -> Error {
     let diagnostic =
-        Diagnostic::new("flow/infinite-level", "plans of this level have no bound on their length")
+        Diagnostic::new("flow/level", "plans of this level are no sequences of the domain's APIs")
             .found(format!("level {level}"))
-            .allowed("levels 3 to 6")
-            .help("take a level whose automaton is finite");
+            .allowed("levels 2 to 6, and 1 for texts")
+            .help("take a level from 2 to 6");
     Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn intents(found: usize, flows: usize) -> Error {
+    let diagnostic = Diagnostic::new("flow/intents", "a plan cannot serve this number of intents")
+        .found(found.to_string())
+        .allowed(format!("from 1 to {flows}, the number of flows"))
+        .help("each intent is served by another flow: take fewer intents");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn stated() -> Error {
+    let diagnostic = Diagnostic::new("flow/stated", "thoughts that state a step need plans that keep steps")
+        .allowed("`stated` at level 6")
+        .help("take level 6, or thoughts that are `free`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn line_break(what: &str, name: &str) -> Error {
+    let diagnostic =
+        Diagnostic::new("flow/line", format!("{what} of `{name}` is not one line without brackets"))
+            .allowed("at least one character, none of line break, `[` and `]`")
+            .help("thoughts quote it on a line between `[thought]` and `[API]`: rewrite it");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn rounds(pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/repeat", "a step cannot be repeated so often")
+            .allowed("`min` from 0 (1 by default), and `max` not less than `min` and at least 1, or none")
+            .help("correct the bounds"),
+    )
+}
+
+pub(super) fn too_deep(most: usize, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/depth", "alternatives are nested too deeply")
+            .allowed(format!("at most {most} levels of `either`"))
+            .help("put the inner alternatives into flows of their own"),
+    )
+}
+
+pub(super) fn no_alternatives(pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/no-alternatives", "`either` has no alternatives")
+            .found("`[]`")
+            .allowed("a list of lists of entries")
+            .help("list the alternatives, or leave the entry out"),
+    )
+}
+
+pub(super) fn nested_after(pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new(
+            "flow/nested-after",
+            "`after` orders the entries of a flow, not those of an alternative",
+        )
+        .help("leave `after` out: the entries of an alternative come in the order of the list"),
+    )
+}
+
+pub(super) fn cyclic_steps(flow: &str, circle: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/cyclic-steps", format!("steps of the flow `{flow}` come after each other"))
+            .found(circle)
+            .allowed("an `after` that some order of the steps agrees with")
+            .help("take one of these steps out of the other's `after`"),
+    )
+}
+
+pub(super) fn infeasible(flow: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/infeasible", format!("no plan follows the flow `{flow}`")).help(
+            "whatever is chosen, an API lacks data: add a step that makes them, or list them under `assumes`",
+        ),
+    )
+}
+
+pub(super) fn never_left_out(flow: &str, step: &str, pointer: String) -> Diagnostic {
+    let message =
+        format!("no plan of the flow `{flow}` leaves the step `{step}` out: later APIs need its data");
+    Diagnostic::new("flow/never-left-out", message)
+        .at(Place::Pointer(pointer))
+        .help("leave `optional` out, or let another step make the data")
+}
+
+pub(super) fn never_taken(flow: &str, pointer: String) -> Diagnostic {
+    let message =
+        format!("no plan of the flow `{flow}` takes this alternative: it leaves an API without data");
+    Diagnostic::new("flow/never-taken", message)
+        .at(Place::Pointer(pointer))
+        .help("let the alternative make the data, or leave it out")
+}
+
+pub(super) fn same_words((first, second): (&str, &str), pointer: String) -> Diagnostic {
+    Diagnostic::new("flow/same-plans", format!("the flows `{first}` and `{second}` have the same plans"))
+        .at(Place::Pointer(pointer))
+        .help("a plan cannot show which of them it follows: merge them if that matters")
+}
+
+pub(super) fn no_similarity(first: &str, second: &str) -> Error {
+    let diagnostic = Diagnostic::new("flow/similarity", "the similarity of two texts is not a number")
+        .found(format!("{} and {}", excerpt(first), excerpt(second)))
+        .allowed("a number, for cosines from -1 to 1")
+        .help("check the embedder that computes it");
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+pub(super) fn template(found: String, place: Place) -> Error {
+    let diagnostic = Diagnostic::new("flow/template", "the prompt cannot be written")
+        .at(place)
+        .cause(found)
+        .help("make the domain smaller: the prompt has all its APIs");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn queries(text: &str, cause: &toml::de::Error) -> Error {
+    let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
+    let diagnostic = Diagnostic::new("flow/queries", "the queries cannot be read")
+        .at(place)
+        .cause(cause.message())
+        .allowed("a table for each domain, with a list of texts for each flow")
+        .help("correct it there; `grammars/flows/queries.toml` has queries to compare with");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn no_queries(of: &str) -> Error {
+    let diagnostic = Diagnostic::new("flow/queries", "the queries of a domain or a flow cannot be read")
+        .found(of)
+        .allowed("a table for each domain, with a list of texts for each flow")
+        .help("correct it there; `grammars/flows/queries.toml` has queries to compare with");
+    Error::new(ErrorKind::Grammar, diagnostic)
 }

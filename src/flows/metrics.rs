@@ -116,7 +116,7 @@ fn common(a: &[Call], b: &[Call]) -> usize {
 fn inconsistent_apis(domain: &FlowDomain, plan: &[Call]) -> usize {
     let mut made = vec![false; domain.data.len()];
     let prelude = domain.prelude_apis().iter().flat_map(|&api| &domain.apis[api].outputs);
-    let assumed = domain.flows.iter().flat_map(|flow| &flow.assumes);
+    let assumed = domain.flows.iter().flat_map(|flow| &flow.assumes).chain(&domain.given);
     prelude.chain(assumed).for_each(|&data| made[data] = true);
     let mut inconsistent = 0;
     for call in plan {

@@ -19,10 +19,11 @@ pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
     let state = |number: usize| format!("q{number}");
     for edge in &graph.edges {
         let Some(to) = edge.to else { continue };
-        let names: Vec<&str> = edge.labels.iter().map(|&api| domain.apis[api].name.as_str()).collect();
+        let names: Vec<&str> = edge.labels.iter().map(|call| domain.apis[call.api].name.as_str()).collect();
         transitions.push(json!({ "from": state(edge.from), "input": names, "to": state(to) }));
     }
-    let used: FxHashSet<usize> = graph.edges.iter().flat_map(|edge| edge.labels.iter().copied()).collect();
+    let used: FxHashSet<usize> =
+        graph.edges.iter().flat_map(|edge| &edge.labels).map(|call| call.api).collect();
     for api in domain.apis.iter().enumerate().filter(|(place, _)| used.contains(place)).map(|(_, api)| api) {
         let data =
             |places: &[usize]| places.iter().map(|&place| domain.data[place].clone()).collect::<Vec<_>>();

@@ -145,13 +145,14 @@ fn feasible(domain: &FlowDomain, level: u8, steps: &[&str]) -> Vec<String> {
         let api = domain.api(step).unwrap();
         state = successors
             .iter()
-            .find(|next| next.label == api)
+            .find(|next| next.label.api == api)
             .unwrap_or_else(|| panic!("{step} may not come"))
             .to;
     }
     successors.clear();
     automaton.successors(&state, &mut successors).unwrap();
-    let mut names: Vec<String> = successors.iter().map(|next| domain.apis[next.label].name.clone()).collect();
+    let mut names: Vec<String> =
+        successors.iter().map(|next| domain.apis[next.label.api].name.clone()).collect();
     names.sort();
     names
 }

@@ -19,6 +19,7 @@ mod earley;
 mod embedder;
 mod engine_properties;
 mod evaluation;
+mod flow_cases;
 mod flows;
 mod formats;
 mod fuzz_regressions;

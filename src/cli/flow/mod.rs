@@ -1,5 +1,7 @@
 //! `grammata flow`: domains of customer-care flows.
 
+mod lookahead;
+
 use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
 use super::text::counted;
@@ -24,7 +26,9 @@ enum Command {
     /// Check a domain, and count its plans
     Check(Check),
     /// Write the plans of a domain as a plan spec in JSON, which `grammata plan` reads
-    Spec(Spec),
+    Spec(PlanArgs),
+    /// Show what may come after some calls: steps and flows that each keeps, plans left, their lengths
+    Lookahead(lookahead::Arguments),
 }
 
 #[derive(Debug, clap::Args)]
@@ -32,17 +36,21 @@ struct Check {
     /// The domain, a file in TOML
     #[arg(value_name = "DOMAIN")]
     domain: PathBuf,
+    /// Warn of flows that no plan can follow, instead of refusing the domain
+    #[arg(long)]
+    allow_infeasible: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
 
+/// Which plans of which domain.
 #[derive(Debug, clap::Args)]
-struct Spec {
+struct PlanArgs {
     /// The domain, a file in TOML
     #[arg(value_name = "DOMAIN")]
     domain: PathBuf,
-    /// What a plan keeps: 3 bounds on calls, 4 also data, 5 also the APIs of one flow, 6 also its steps
-    #[arg(long, value_name = "3-6", default_value_t = 6, value_parser = clap::value_parser!(u8).range(3..=6))]
+    /// What a plan keeps: 2 names of APIs, 3 also bounds on calls, 4 also data, 5 also the APIs of one flow, 6 also its steps
+    #[arg(long, value_name = "2-6", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=6))]
     level: u8,
     /// The order of the APIs of a step
     #[arg(long, value_enum, default_value_t = Order::Any)]
@@ -50,8 +58,33 @@ struct Spec {
     /// The flow, by its id; any of them unless given
     #[arg(long, value_name = "ID")]
     flow: Option<String>,
+    /// The number of intents: plans have the bodies of so many flows
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    intents: usize,
+    /// Leave flows out that no plan can follow, instead of refusing the domain
+    #[arg(long)]
+    allow_infeasible: bool,
     #[command(flatten)]
     limits: LimitArgs,
+}
+
+impl PlanArgs {
+    fn domain(&self) -> Result<FlowDomain> {
+        read(&self.domain, &self.limits.get(), self.allow_infeasible)
+    }
+
+    fn options(&self, domain: &FlowDomain) -> Result<FlowOptions> {
+        let flow = match &self.flow {
+            None => None,
+            Some(id) => {
+                let known = domain.flows.iter().map(|flow| flow.id.as_str());
+                Some(domain.flow(id).ok_or_else(|| errors::no_such_flow(id, known))?)
+            }
+        };
+        let within = if self.within == Order::Any { Within::Any } else { Within::Declared };
+        let (level, limits) = (Level::of(self.level)?, self.limits.get());
+        Ok(FlowOptions { level, within, flow, intents: self.intents, by_step: false, limits })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,20 +99,21 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     match &arguments.command {
         Command::Check(arguments) => check(arguments, output),
         Command::Spec(arguments) => write_spec(arguments, output),
+        Command::Lookahead(arguments) => lookahead::run(arguments, output),
     }
 }
 
-fn read(path: &Path, limits: &Limits) -> Result<FlowDomain> {
+fn read(path: &Path, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
     let text = source::text(path, limits)?;
-    let domain =
-        FlowDomain::read(&text, limits).map_err(|error| error.in_file(&path.display().to_string()))?;
+    let domain = FlowDomain::read_with(&text, limits, allow_infeasible)
+        .map_err(|error| error.in_file(&path.display().to_string()))?;
     domain.warnings.iter().for_each(messages::warning);
     Ok(domain)
 }
 
 fn check(arguments: &Check, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
-    let domain = read(&arguments.domain, &limits)?;
+    let domain = read(&arguments.domain, &limits, arguments.allow_infeasible)?;
     let (apis, flows) = (counted(domain.apis.len(), "API"), counted(domain.flows.len(), "flow"));
     writeln!(output, "{}: {apis}, {flows}; plans that the data allow:", domain.name)?;
     for (flow, found) in domain.flows.iter().enumerate() {
@@ -99,18 +133,9 @@ fn count(domain: &FlowDomain, level: Level, flow: Option<usize>, limits: &Limits
     Ok(Counts::default().count(&mut automaton, &start)?.to_string())
 }
 
-fn write_spec(arguments: &Spec, output: &mut Output) -> Result<Exit, Failure> {
-    let limits = arguments.limits.get();
-    let domain = read(&arguments.domain, &limits)?;
-    let flow = match &arguments.flow {
-        None => None,
-        Some(id) => {
-            let known = domain.flows.iter().map(|flow| flow.id.as_str());
-            Some(domain.flow(id).ok_or_else(|| errors::no_such_flow(id, known))?)
-        }
-    };
-    let within = if arguments.within == Order::Any { Within::Any } else { Within::Declared };
-    let options = FlowOptions { level: Level::of(arguments.level)?, within, flow, limits };
+fn write_spec(arguments: &PlanArgs, output: &mut Output) -> Result<Exit, Failure> {
+    let domain = arguments.domain()?;
+    let options = arguments.options(&domain)?;
     output.json(&spec(&mut FlowAutomaton::new(&domain, options)?)?)?;
     Ok(Exit::Done)
 }

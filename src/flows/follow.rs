@@ -1,0 +1,143 @@
+//! Follows a flow once, to say why it cannot be followed.
+
+use super::automaton::Within;
+use super::domain::{Entry, FlowDomain, Input};
+use super::errors::{self, Maker};
+use crate::error::Result;
+use rustc_hash::FxHashSet;
+
+/// A step of the gold plan with its APIs that did not come.
+struct Item {
+    open: Vec<usize>,
+    /// The items before it.
+    before: Vec<usize>,
+}
+
+/// Follows the gold plan of a flow in an order that its data allow. As data are only made and never used up, any such order
+/// will do.
+///
+/// # Errors
+/// `flow/unprovided-input`, `flow/cyclic-dependency`.
+pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within) -> Result<()> {
+    let flow = &domain.flows[number];
+    let by_after = flow.is_plain() && flow.is_partial_order();
+    let before = |place: usize| match flow.body.get(place.wrapping_sub(1)) {
+        _ if place == 0 => Vec::new(),
+        Some(Entry::Step { after, .. }) if by_after => {
+            let after = after.iter().flatten().map(|place| place + 1);
+            after.chain([0]).collect()
+        }
+        _ => vec![place - 1],
+    };
+    let item = |(place, &step): (usize, &usize)| {
+        let open = domain.steps[step].apis.iter().copied().filter(|&api| api != domain.end).collect();
+        Item { open, before: before(place) }
+    };
+    let mut items: Vec<Item> = flow.steps.iter().enumerate().map(item).collect();
+    let mut allow = domain.allow.clone();
+    let mut made: FxHashSet<usize> = flow.assumes.iter().chain(&domain.given).copied().collect();
+    let is_served = |api: usize, made: &FxHashSet<usize>| domain.is_served(api, &|data| made.contains(&data));
+    let mut is_done: Vec<bool> = vec![false; items.len()];
+    loop {
+        let mut has_moved = false;
+        while let Some(place) = allow.iter().position(|&api| is_served(api, &made)) {
+            made.extend(domain.apis[allow.remove(place)].outputs.iter().copied());
+        }
+        for (place, item) in items.iter_mut().enumerate() {
+            if is_done[place] || !item.before.iter().all(|&before| is_done[before]) {
+                continue;
+            }
+            let served = match within {
+                Within::Any => item.open.iter().position(|&api| is_served(api, &made)),
+                Within::Declared => item.open.first().filter(|&&api| is_served(api, &made)).map(|_| 0),
+            };
+            if let Some(served) = served {
+                made.extend(domain.apis[item.open.remove(served)].outputs.iter().copied());
+                has_moved = true;
+            }
+            if item.open.is_empty() {
+                is_done[place] = true;
+                has_moved = true;
+            }
+        }
+        if !has_moved {
+            break;
+        }
+    }
+    let is_stuck = |(place, item): &(usize, &Item)| {
+        !is_done[*place] && item.before.iter().all(|&before| is_done[before])
+    };
+    if let Some((place, item)) = items.iter().enumerate().find(is_stuck) {
+        return Err(unserved(domain, number, place, &item.open, &made, within));
+    }
+    match is_served(domain.end, &made) {
+        true => Ok(()),
+        false => Err(unserved(domain, number, flow.steps.len() - 1, &[domain.end], &made, within)),
+    }
+}
+
+/// In declared order, the first open API and an input of it that is missing.
+fn blocked<'d>(
+    open: &[usize],
+    within: Within,
+    missing: &dyn Fn(usize) -> Vec<&'d Input>,
+) -> Option<(usize, &'d Input)> {
+    let first = *open.first().filter(|_| within == Within::Declared)?;
+    Some((first, missing(first).into_iter().next()?))
+}
+
+/// Why APIs of a step cannot come: they need each other, or an input that nothing before makes.
+fn unserved(
+    domain: &FlowDomain,
+    number: usize,
+    place: usize,
+    open: &[usize],
+    made: &FxHashSet<usize>,
+    within: Within,
+) -> crate::Error {
+    let flow = &domain.flows[number];
+    let pointer = match flow.is_plain() {
+        true => format!("/flows/{number}/steps/{place}"),
+        false => format!("/flows/{number}/steps"),
+    };
+    let missing = |api: usize| {
+        let inputs = domain.apis[api].inputs.iter();
+        inputs.filter(|input| !input.any_of.iter().any(|data| made.contains(data))).collect::<Vec<_>>()
+    };
+    let makes =
+        |api: usize, input: &Input| domain.apis[api].outputs.iter().any(|data| input.any_of.contains(data));
+    // each open API needs something; if all of that is made by open ones, following makers runs into a circle
+    let stuck = open.iter().find_map(|&api| {
+        let input = missing(api).into_iter().find(|input| !open.iter().any(|&maker| makes(maker, input)))?;
+        Some((api, input))
+    });
+    let name = |api: usize| domain.apis[api].name.as_str();
+    let Some((api, input)) = stuck.or_else(|| blocked(open, within, &missing)) else {
+        let mut path = vec![open[0]];
+        loop {
+            let last = path[path.len() - 1];
+            let next = missing(last)
+                .first()
+                .and_then(|input| open.iter().copied().find(|&maker| makes(maker, input)));
+            let Some(next) = next else { break };
+            if let Some(from) = path.iter().position(|&api| api == next) {
+                path.drain(..from);
+                path.push(next);
+                break;
+            }
+            path.push(next);
+        }
+        let names: Vec<&str> = path.iter().map(|&api| name(api)).collect();
+        return errors::cycle(&flow.id, &names.join(" needs what is made by "), pointer);
+    };
+    let later = flow.steps.iter().skip(place).flat_map(|&step| domain.steps[step].apis.iter());
+    let later = later.copied().find(|&maker| makes(maker, input));
+    let anybody = (0..domain.apis.len()).find(|&maker| makes(maker, input));
+    let maker = match (later, anybody) {
+        (Some(later), _) => Maker::Later(name(later)),
+        (None, Some(maker)) => Maker::Elsewhere(name(maker)),
+        (None, None) => Maker::Nobody,
+    };
+    let wanted: Vec<&str> = input.any_of.iter().map(|&data| domain.data[data].as_str()).collect();
+    errors::unprovided(&flow.id, name(api), &wanted.join(" or "), maker, pointer)
+}

@@ -1,0 +1,344 @@
+//! Where plans of levels 5 and 6 can be in flows: a nondeterministic automaton over APIs, whose subsets are the states of
+//! [`FlowAutomaton`](super::FlowAutomaton).
+
+use super::automaton::{FlowOptions, Level, Within};
+use super::domain::{FlowDomain, FlowOrder};
+use super::program::Program;
+use crate::error::Result;
+use crate::limits::Limits;
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Where a thread of a program is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum At {
+    Waiting,
+    /// In a position of which some APIs came, by their places in it.
+    Inside {
+        occurrence: u32,
+        done: Box<[u32]>,
+    },
+    /// After a position that others may follow.
+    After(u32),
+    /// Nothing may follow.
+    Closed,
+}
+
+/// A place in a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    flow: usize,
+    /// The flows whose bodies came before, rising.
+    finished: Vec<usize>,
+    threads: Box<[At]>,
+    /// The APIs of `allow` that came, by their places in it, rising.
+    used: Box<[u32]>,
+    /// The data that were made and can still be of use.
+    made: FixedBitSet,
+}
+
+/// The number of a place.
+pub(super) type PlaceId = u32;
+
+/// A move of the nondeterministic automaton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Move {
+    pub(super) api: usize,
+    /// The step that it carries out; none of an API of `allow`.
+    pub(super) step: Option<usize>,
+    /// The flow that it is a call of.
+    pub(super) flow: usize,
+    /// The place after it; none at the end of the plan.
+    pub(super) to: Option<PlaceId>,
+}
+
+/// The places that were found so far.
+#[derive(Debug)]
+pub(super) struct Places<'d> {
+    domain: &'d FlowDomain,
+    flows: Vec<usize>,
+    within: Within,
+    intents: usize,
+    programs: FxHashMap<usize, Program>,
+    /// Data that the end and the APIs of `allow` can use.
+    always: FixedBitSet,
+    limits: Limits,
+    all: Vec<Place>,
+    ids: FxHashMap<Place, PlaceId>,
+    moves: Vec<Option<Arc<[Move]>>>,
+    /// The places from which the end can be reached; `None` where that is all of them.
+    live: Option<FixedBitSet>,
+}
+
+impl<'d> Places<'d> {
+    pub(super) fn new(
+        domain: &'d FlowDomain,
+        flows: &[usize],
+        options: &FlowOptions,
+    ) -> Result<(Places<'d>, Vec<PlaceId>)> {
+        let mut programs = FxHashMap::default();
+        for &flow in flows {
+            programs.insert(flow, Program::new(domain, flow, options.level, &options.limits)?);
+        }
+        let mut always = FixedBitSet::with_capacity(domain.data.len());
+        domain.allow.iter().chain([&domain.end]).for_each(|&api| domain.add_inputs(api, &mut always));
+        let can_die = flows.iter().any(|&flow| can_die(domain, flow, options.level));
+        let mut places = Places {
+            domain,
+            flows: flows.to_vec(),
+            within: options.within,
+            intents: options.intents,
+            programs,
+            always,
+            limits: options.limits.clone(),
+            all: Vec::new(),
+            ids: FxHashMap::default(),
+            moves: Vec::new(),
+            live: None,
+        };
+        let mut starts = Vec::new();
+        for &flow in flows {
+            let given = domain.given_after_prelude(&[]);
+            let start = places.begin(flow, Vec::new(), Box::default(), given);
+            starts.push(places.intern(start)?);
+        }
+        if can_die {
+            places.find_live()?;
+            starts.retain(|&start| places.is_live(start));
+        }
+        Ok((places, starts))
+    }
+
+    /// The flow of a place.
+    pub(super) fn flow(&self, place: PlaceId) -> usize {
+        self.all[place as usize].flow
+    }
+
+    fn is_live(&self, place: PlaceId) -> bool {
+        self.live.as_ref().is_none_or(|live| live.contains(place as usize))
+    }
+
+    /// The moves from a place to places from which the end can be reached.
+    pub(super) fn moves(&mut self, place: PlaceId) -> Result<Vec<Move>> {
+        let moves = self.all_moves(place)?;
+        Ok(moves.iter().filter(|one| one.to.is_none_or(|to| self.is_live(to))).copied().collect())
+    }
+
+    /// The place before the first API of a flow.
+    fn begin(&self, flow: usize, finished: Vec<usize>, used: Box<[u32]>, mut made: FixedBitSet) -> Place {
+        self.domain.flows[flow].assumes.iter().for_each(|&data| made.insert(data));
+        let threads = self.programs.get(&flow).map_or(&[][..], |program| &program.threads);
+        let threads = threads.iter().map(|_| At::Waiting).collect();
+        Place { flow, finished, threads, used, made }
+    }
+
+    fn intern(&mut self, mut place: Place) -> Result<PlaceId> {
+        if place.finished.len() + 1 >= self.intents {
+            let useful = self.useful(&place);
+            place.made.intersect_with(&useful);
+        }
+        if let Some(&id) = self.ids.get(&place) {
+            return Ok(id);
+        }
+        let limit = self.limits.plan_states;
+        if self.all.len() >= limit {
+            return Err(Limits::exceeded("plan_states", limit, "more states of flows"));
+        }
+        let id = self.all.len() as PlaceId;
+        self.all.push(place.clone());
+        self.moves.push(None);
+        self.ids.insert(place, id);
+        Ok(id)
+    }
+
+    fn useful(&self, place: &Place) -> FixedBitSet {
+        let mut useful = self.always.clone();
+        let Some(program) = self.programs.get(&place.flow) else { return useful };
+        for (thread, at) in program.threads.iter().zip(&place.threads) {
+            match at {
+                At::Waiting => useful.union_with(&thread.needs),
+                At::Inside { occurrence, .. } => {
+                    useful.union_with(&program.occurrences[*occurrence as usize].needs)
+                }
+                At::After(occurrence) => {
+                    useful.union_with(&program.occurrences[*occurrence as usize].needs_after)
+                }
+                At::Closed => {}
+            }
+        }
+        useful
+    }
+
+    /// The moves from a place, to places without a way to the end as well.
+    fn all_moves(&mut self, id: PlaceId) -> Result<Arc<[Move]>> {
+        if let Some(known) = &self.moves[id as usize] {
+            return Ok(Arc::clone(known));
+        }
+        let place = self.all[id as usize].clone();
+        let mut found: Vec<(usize, Option<usize>, Option<Place>)> = Vec::new();
+        self.of_threads(&place, &mut found);
+        for (number, &api) in self.domain.allow.iter().enumerate() {
+            let number = number as u32;
+            if !place.used.contains(&number) && self.is_served(api, &place) {
+                let mut next = place.clone();
+                let mut used = std::mem::take(&mut next.used).into_vec();
+                used.push(number);
+                used.sort_unstable();
+                next.used = used.into();
+                self.make(api, &mut next);
+                found.push((api, None, Some(next)));
+            }
+        }
+        if self.is_complete(&place) {
+            if place.finished.len() + 1 < self.intents {
+                let mut finished = place.finished.clone();
+                finished.push(place.flow);
+                finished.sort_unstable();
+                for &flow in self.flows.iter().filter(|flow| !finished.contains(flow)) {
+                    let start = self.begin(flow, finished.clone(), place.used.clone(), place.made.clone());
+                    self.of_threads(&start, &mut found);
+                }
+            } else if self.is_served(self.domain.end, &place) {
+                let steps = &self.domain.flows[place.flow].steps;
+                found.push((self.domain.end, steps.last().copied(), None));
+            }
+        }
+        let mut moves = Vec::with_capacity(found.len());
+        for (api, step, to) in found {
+            let flow = to.as_ref().map_or(place.flow, |to| to.flow);
+            let to = to.map(|to| self.intern(to)).transpose()?;
+            moves.push(Move { api, step, flow, to });
+        }
+        let moves: Arc<[Move]> = moves.into();
+        self.moves[id as usize] = Some(Arc::clone(&moves));
+        Ok(moves)
+    }
+
+    fn is_served(&self, api: usize, place: &Place) -> bool {
+        self.domain.is_served(api, &|data| place.made.contains(data))
+    }
+
+    fn make(&self, api: usize, place: &mut Place) {
+        self.domain.apis[api].outputs.iter().for_each(|&data| place.made.insert(data));
+    }
+
+    fn is_complete(&self, place: &Place) -> bool {
+        let program = self.programs.get(&place.flow);
+        program.is_some_and(|program| {
+            (0..place.threads.len()).all(|thread| is_finished(program, thread, &place.threads[thread]))
+        })
+    }
+
+    fn of_threads(&self, place: &Place, found: &mut Vec<(usize, Option<usize>, Option<Place>)>) {
+        let Some(program) = self.programs.get(&place.flow) else { return };
+        let inside = place.threads.iter().position(|at| matches!(at, At::Inside { .. }));
+        for (number, (thread, at)) in program.threads.iter().zip(&place.threads).enumerate() {
+            if program.is_whole && inside.is_some_and(|inside| inside != number) {
+                continue;
+            }
+            match at {
+                At::Inside { occurrence, done } => self.in_position(place, number, *occurrence, done, found),
+                At::After(before) => {
+                    for &next in &program.occurrences[*before as usize].follow {
+                        self.in_position(place, number, next, &[], found);
+                    }
+                }
+                At::Waiting => {
+                    let is_ready = |&before: &usize| is_finished(program, before, &place.threads[before]);
+                    if !thread.before.iter().all(is_ready) {
+                        continue;
+                    }
+                    let mut begun = place.clone();
+                    thread.before.iter().for_each(|&before| begun.threads[before] = At::Closed);
+                    for &first in &thread.first {
+                        self.in_position(&begun, number, first, &[], found);
+                    }
+                }
+                At::Closed => {}
+            }
+        }
+    }
+
+    /// The APIs of a position of which those at the places `done` came.
+    fn in_position(
+        &self,
+        place: &Place,
+        thread: usize,
+        occurrence: u32,
+        done: &[u32],
+        found: &mut Vec<(usize, Option<usize>, Option<Place>)>,
+    ) {
+        let Some(program) = self.programs.get(&place.flow) else { return };
+        let position = &program.occurrences[occurrence as usize];
+        for (number, &(api, step)) in position.apis.iter().enumerate() {
+            let is_turn = match self.within {
+                Within::Declared => number == done.len(),
+                Within::Any => !done.contains(&(number as u32)),
+            };
+            if !is_turn || !self.is_served(api, place) {
+                continue;
+            }
+            let mut next = place.clone();
+            let mut done = done.to_vec();
+            done.push(number as u32);
+            done.sort_unstable();
+            next.threads[thread] = match done.len() == position.apis.len() {
+                false => At::Inside { occurrence, done: done.into() },
+                true if position.follow.is_empty() => At::Closed,
+                true => At::After(occurrence),
+            };
+            self.make(api, &mut next);
+            found.push((api, Some(step), Some(next)));
+        }
+    }
+
+    /// Finds all places, and those from which the end can be reached, backwards from it.
+    fn find_live(&mut self) -> Result<()> {
+        let mut before: Vec<Vec<PlaceId>> = Vec::new();
+        let mut open: Vec<PlaceId> = Vec::new();
+        let mut place = 0;
+        while place < self.all.len() {
+            let moves = self.all_moves(place as PlaceId)?;
+            before.resize_with(self.all.len(), Vec::new);
+            for one in moves.iter() {
+                match one.to {
+                    Some(to) => before[to as usize].push(place as PlaceId),
+                    None => open.push(place as PlaceId),
+                }
+            }
+            place += 1;
+        }
+        let mut live = FixedBitSet::with_capacity(self.all.len());
+        while let Some(place) = open.pop() {
+            if !live.put(place as usize) {
+                open.extend(before.get(place as usize).into_iter().flatten());
+            }
+        }
+        self.live = Some(live);
+        Ok(())
+    }
+}
+
+fn is_finished(program: &Program, thread: usize, at: &At) -> bool {
+    match at {
+        At::Waiting => program.threads[thread].is_nullable,
+        At::Inside { .. } => false,
+        At::After(occurrence) => program.occurrences[*occurrence as usize].is_last,
+        At::Closed => true,
+    }
+}
+
+/// Whether a plan of a flow that can be followed may get where nothing can follow. Data are made and never used up, so that
+/// takes a choice, or a step that waits for data of one that has to wait for it.
+fn can_die(domain: &FlowDomain, flow: usize, level: Level) -> bool {
+    let flow = &domain.flows[flow];
+    let is_long = |step: &&usize| domain.steps[**step].apis.len() > 1;
+    let waits = || {
+        level == Level::Steps
+            && flow.is_partial_order()
+            && flow.order == FlowOrder::Whole
+            && flow.steps.iter().skip(1).filter(is_long).count() > 0
+    };
+    !flow.is_plain() || waits()
+}
