@@ -5,6 +5,7 @@
 //!   as far as stop strings and limits let it. It needs of a vocabulary what [`Detokenizer`] says.
 //! - Drivers make outputs with them: [`generate`], [`best_of`], [`beam_search`], [`speculative`] decoding with a
 //!   [`Draft`], and [`run_together`] for decoders in batches.
+//! - A [`PrefixCache`] feeds what many prompts begin with once.
 //! - A prompt is written by a [`ChatTemplate`] and cut into tokens by a `PromptTokenizer` (feature `huggingface`).
 //! - An [`Embedder`] maps texts to vectors; the module `ort` has one as well.
 
@@ -25,6 +26,7 @@ mod matcher;
 mod model;
 mod options;
 mod output;
+mod prefix;
 mod sampler;
 mod scores;
 mod sequences;
@@ -50,6 +52,7 @@ pub use logits::{DeviceLogits, DeviceRow, Logits};
 pub use model::{Feed, Model, Rows, check_batch, check_truncate};
 pub use options::{Generation, GenerationOptions};
 pub use output::Detokenizer;
+pub use prefix::PrefixCache;
 pub use sampler::{Sampler, SamplingParams};
 pub use scores::LogSoftmax;
 pub use sequences::{SequenceId, Sequences};
