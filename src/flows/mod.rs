@@ -3,23 +3,40 @@
 //!
 //! A [`FlowDomain`] is read from TOML. [`FlowAutomaton`] is the language of its plans at a level of strictness, a
 //! [`TransitionSystem`](crate::transitions::TransitionSystem) under the algorithms that other automata have;
-//! [`FlowLookahead`] says what lies ahead of a state; [`metrics`] are the paper's measures of a plan against a gold one.
-//! [`spec`] writes the automaton as a plan spec for all that reads specs.
+//! [`FlowLookahead`] says what lies ahead of a state. [`grammar`] is the language of their texts, with thoughts or without,
+//! for a [`Compiler`](crate::Compiler); [`parse`] reads such texts, and [`metrics`] are the paper's measures of a plan against
+//! a gold one. [`spec`] writes the automaton as a plan spec for all that reads specs.
+//!
+//! With a model, [`FlowPrompt`] asks for the plan of a [`Query`]; [`ValidChooser`] chooses among valid plans, and
+//! [`flap::FlapDecoder`] is the decoder that the paper publishes.
 
 mod automaton;
 mod check;
+mod choose;
 mod domain;
 mod entries;
 mod errors;
+pub mod flap;
 mod follow;
 mod lookahead;
 pub mod metrics;
+mod parse;
 mod places;
 mod program;
+mod prompt;
+mod queries;
+mod similarity;
 mod spec;
+mod text;
 mod written;
 
 pub use automaton::{FlowAutomaton, FlowCall, FlowOptions, FlowState, Level, Within};
+pub use choose::{ChooserOptions, ChosenPlan, IntentText, ValidChooser, intent_similarities};
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
 pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};
+pub use parse::{ParsedPlan, WrittenCall, parse};
+pub use prompt::FlowPrompt;
+pub use queries::{Query, queries};
+pub use similarity::{EmbeddedSimilarity, Similarity};
 pub use spec::spec;
+pub use text::{THOUGHT_CHARS, Thoughts, grammar};

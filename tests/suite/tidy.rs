@@ -32,9 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    ("retrieval", &["decode", "evaluation"]),
-    ("procedures", &["evaluation", "transitions"]),
-    ("flows", &["evaluation", "transitions"]),
+    ("flows", &["decode", "evaluation", "grammar", "mask", "matcher", "template", "transitions", "vocabulary"]),
     ("testing", &["decode", "grammar", "mask", "matcher", "plan", "procedures", "syntax", "vocabulary"]),
     (
         "cli",

@@ -1,0 +1,135 @@
+//! The calls and thoughts of a plan that a model wrote.
+
+use super::text::Thoughts;
+
+/// A call as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenCall {
+    /// The thought, without blanks at its ends; empty in plans without thoughts, and in some with.
+    pub thought: String,
+    /// The name before the brackets.
+    pub name: String,
+}
+
+/// A plan that was read from a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParsedPlan {
+    /// The calls up to the end of the plan, or to what cannot be read.
+    pub calls: Vec<WrittenCall>,
+    /// The byte offset behind the last call, or in [`Thoughts::After`] behind its thought.
+    pub length: usize,
+    /// Whether nothing is left over that is no call.
+    pub is_parsable: bool,
+    /// Whether the last call is the end.
+    pub is_finished: bool,
+    /// Whether no more calls can be read, whatever is written after the text.
+    pub is_broken: bool,
+}
+
+/// Reads what a model wrote after the prelude, up to the first call of `end`: calls as the grammars of
+/// [`grammar`](super::grammar) have them, of any names, with thoughts of any length that have no line break and no bracket.
+pub fn parse(text: &str, end: &str, thoughts: Thoughts) -> ParsedPlan {
+    let mut plan =
+        ParsedPlan { calls: Vec::new(), length: 0, is_parsable: false, is_finished: false, is_broken: false };
+    let mut rest = text;
+    loop {
+        let parsed = match thoughts {
+            Thoughts::None => call(rest.trim_start_matches(' ')).map(|(name, rest)| ("", name, rest)),
+            Thoughts::Free | Thoughts::Stated => thought_and_call(rest),
+            Thoughts::Guided => guided(rest),
+            Thoughts::After => call_and_thought(rest),
+        };
+        let Some((thought, name, after)) = parsed else { break };
+        plan.calls.push(WrittenCall { thought: thought.trim().to_owned(), name: name.to_owned() });
+        plan.length = text.len() - after.len();
+        if name == end {
+            plan.is_finished = true;
+            break;
+        }
+        match after.strip_prefix(separator(thoughts)) {
+            Some(after) => rest = after,
+            None => break,
+        }
+    }
+    let left = text.get(plan.length..).unwrap_or_default();
+    plan.is_broken = !plan.is_finished && !can_go_on(left, !plan.calls.is_empty(), thoughts);
+    plan.is_parsable = plan.is_finished || plan.length == text.len();
+    plan
+}
+
+fn separator(thoughts: Thoughts) -> &'static str {
+    match thoughts {
+        Thoughts::None => ", ",
+        Thoughts::Free | Thoughts::Stated => "\n[thought]",
+        Thoughts::After => "\n[API]",
+        Thoughts::Guided => "\n",
+    }
+}
+
+/// Whether what is left of a text after its last call can begin the next one.
+fn can_go_on(left: &str, has_calls: bool, thoughts: Thoughts) -> bool {
+    let separator = if has_calls { separator(thoughts) } else { "" };
+    if separator.starts_with(left) {
+        return true;
+    }
+    let Some(rest) = left.strip_prefix(separator) else { return false };
+    match thoughts {
+        Thoughts::None => begins_call(rest.trim_start_matches(' ')),
+        Thoughts::Free | Thoughts::Stated => begins_thought(rest),
+        Thoughts::Guided => match rest.strip_prefix("[now] ").map(|rest| rest.split_once('\n')) {
+            None => "[now] ".starts_with(rest),
+            Some(None) => true,
+            Some(Some((_, rest))) => match rest.strip_prefix("[thought]") {
+                None => "[thought]".starts_with(rest),
+                Some(rest) => begins_thought(rest),
+            },
+        },
+        Thoughts::After => {
+            let rest = rest.strip_prefix(' ').unwrap_or(rest);
+            match call(rest) {
+                None => begins_call(rest),
+                Some((_, rest)) => " [thought] ".starts_with(rest),
+            }
+        }
+    }
+}
+
+fn begins_call(text: &str) -> bool {
+    let name = text.strip_suffix('(').unwrap_or(text);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let has_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_part);
+    text.is_empty() || has_name && name.len() <= 64
+}
+
+fn begins_thought(text: &str) -> bool {
+    let Some(bracket) = text.find(['\n', '[', ']']) else { return true };
+    let rest = text.get(bracket..).unwrap_or_default();
+    rest.strip_prefix("[API] ").map_or("[API] ".starts_with(rest), begins_call)
+}
+
+/// `Name()` at the beginning of a text, and what follows it.
+fn call(text: &str) -> Option<(&str, &str)> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let length = text.find(|c| !is_part(c))?;
+    let (name, rest) = text.split_at_checked(length)?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.len() <= 64;
+    Some((name, rest.strip_prefix("()").filter(|_| is_name)?))
+}
+
+fn thought_and_call(text: &str) -> Option<(&str, &str, &str)> {
+    let (thought, rest) = text.split_at_checked(text.find(['\n', '[', ']'])?)?;
+    let (name, rest) = call(rest.strip_prefix("[API] ")?)?;
+    Some((thought, name, rest))
+}
+
+fn guided(text: &str) -> Option<(&str, &str, &str)> {
+    let (_, rest) = text.strip_prefix("[now] ")?.split_once('\n')?;
+    thought_and_call(rest.strip_prefix("[thought]")?)
+}
+
+fn call_and_thought(text: &str) -> Option<(&str, &str, &str)> {
+    let (name, rest) = call(text.strip_prefix(' ').unwrap_or(text))?;
+    let rest = rest.strip_prefix(" [thought] ")?;
+    let (thought, rest) = rest.split_at(rest.find(['\n', '[', ']']).unwrap_or(rest.len()));
+    Some((thought, name, rest))
+}

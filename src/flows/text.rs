@@ -1,0 +1,311 @@
+//! Plans as texts: calls and thoughts in one grammar over bytes, so that a model writes a whole plan under one mask.
+
+use super::automaton::{FlowAutomaton, FlowCall, FlowOptions, Level};
+use super::domain::FlowDomain;
+use super::errors;
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order};
+use crate::transitions::{Graph, GraphEdge, minimize};
+
+/// What is written with the calls of a plan. A THOUGHT is of 1 to [`THOUGHT_CHARS`] characters, none of line break, `[` and
+/// `]`, with no blank at its ends: no second call can be written in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Thoughts {
+    /// Nothing: ` Name(), Name()`.
+    None,
+    /// A thought before each call: ` THOUGHT [API] Name()`, and `\n[thought]` between two of them.
+    Free,
+    /// As `Free`, where the thought begins with the text of a step, `: `, and the call is of that step. Level 6 only.
+    Stated,
+    /// The reason after the call: ` Name() [thought] THOUGHT`, and `\n[API]` between two of them.
+    After,
+    /// As `Free`, with a line before each that lists the calls that may come:
+    /// `[now] Name: description; …\n[thought] THOUGHT [API] Name()`.
+    Guided,
+}
+
+impl Thoughts {
+    /// All, with their names.
+    pub const ALL: [(&'static str, Thoughts); 5] = [
+        ("none", Thoughts::None),
+        ("free", Thoughts::Free),
+        ("stated", Thoughts::Stated),
+        ("after", Thoughts::After),
+        ("guided", Thoughts::Guided),
+    ];
+
+    /// What stands between two calls.
+    fn separator(self) -> &'static str {
+        match self {
+            Thoughts::None => ",",
+            Thoughts::Free | Thoughts::Stated => "\n[thought]",
+            Thoughts::After => "\n[API]",
+            Thoughts::Guided => "\n",
+        }
+    }
+}
+
+/// The most characters of a thought.
+pub const THOUGHT_CHARS: u32 = 240;
+
+/// The texts of the plans of a domain after the prelude, as a grammar.
+///
+/// # Errors
+/// `flow/stated` for stated thoughts below level 6; `flow/line` where a text of the domain that thoughts quote does not
+/// fit on a line; as of [`FlowAutomaton::new`]; `plan_states` and `grammar_nodes` bound the states.
+pub fn grammar(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Grammar> {
+    if thoughts == Thoughts::Stated && options.level != Level::Steps {
+        return Err(errors::stated());
+    }
+    check_lines(domain, thoughts)?;
+    let writer = Writer::new(domain, thoughts, GrammarBuilder::with_limits(options.limits.clone()));
+    match options.level {
+        Level::Format | Level::Names => writer.free_plans(options.level),
+        _ => {
+            let options = FlowOptions { by_step: thoughts == Thoughts::Stated, ..options.clone() };
+            let mut automaton = FlowAutomaton::new(domain, options)?;
+            match automaton.at_most_once().filter(|_| thoughts == Thoughts::None) {
+                Some(apis) => writer.each_once(&apis),
+                None => {
+                    let graph = minimize(&Graph::of(&mut automaton, usize::MAX, |_| {})?);
+                    writer.states(&graph)
+                }
+            }
+        }
+    }
+}
+
+/// Texts that thoughts quote are one line without brackets.
+fn check_lines(domain: &FlowDomain, thoughts: Thoughts) -> Result<()> {
+    let is_line = |text: &str| !text.trim().is_empty() && !text.contains(['\n', '[', ']']);
+    let quotes_apis = match thoughts {
+        Thoughts::Guided => (0..domain.apis.len()).collect(),
+        Thoughts::Stated => domain.allow.clone(),
+        _ => Vec::new(),
+    };
+    for api in quotes_apis.into_iter().map(|api| &domain.apis[api]) {
+        if !is_line(&api.description) {
+            return Err(errors::line_break("the description", &api.name));
+        }
+    }
+    if thoughts == Thoughts::Stated {
+        let wrong = domain.steps.iter().find(|step| !step.apis.is_empty() && !is_line(&step.text));
+        return wrong.map_or(Ok(()), |step| Err(errors::line_break("the text", &step.id)));
+    }
+    Ok(())
+}
+
+struct Writer<'d> {
+    domain: &'d FlowDomain,
+    thoughts: Thoughts,
+    g: GrammarBuilder,
+    thought: ExprId,
+}
+
+impl<'d> Writer<'d> {
+    fn new(domain: &'d FlowDomain, thoughts: Thoughts, mut g: GrammarBuilder) -> Writer<'d> {
+        let excluded: CharClass = ['\n', '[', ']'].into_iter().collect();
+        let blank: CharClass = (0..=char::MAX as u32)
+            .filter_map(char::from_u32)
+            .take_while(|&c| c <= '\u{3000}')
+            .filter(|c| c.is_whitespace())
+            .collect();
+        let inner = excluded.complement();
+        let edge = inner.intersection(&blank.complement());
+        let (inner, edge) = (g.char_class(inner), g.char_class(edge));
+        let middle = g.repeat(inner, 0, Some(THOUGHT_CHARS - 2));
+        let rest = g.sequence([middle, edge]);
+        let rest = g.optional(rest);
+        let thought = g.sequence([edge, rest]);
+        let rule = g.declare("thought");
+        g.define(rule, thought);
+        let thought = g.rule(rule);
+        Writer { domain, thoughts, g, thought }
+    }
+
+    /// Calls with what is written with them, where any of `calls` may come. Each is an expression of calls that lead to one
+    /// state, with that state's rest.
+    fn turn(&mut self, calls: &[FlowCall], targets: Vec<(Vec<FlowCall>, ExprId)>) -> ExprId {
+        match self.thoughts {
+            Thoughts::None => {
+                let before = self.g.text(" ");
+                let calls = self.calls(targets.iter(), |_| true);
+                self.g.sequence([before, calls])
+            }
+            Thoughts::Free | Thoughts::Guided => {
+                let calls_after = self.calls(targets.iter(), |_| true);
+                let line = match self.thoughts {
+                    Thoughts::Guided => self.now(calls),
+                    _ => " ".to_owned(),
+                };
+                self.thought_then(&line, calls_after)
+            }
+            Thoughts::Stated => {
+                let domain = self.domain;
+                let mut stated: Vec<&str> = calls.iter().map(|&call| stated_text(domain, call)).collect();
+                stated.sort_unstable();
+                stated.dedup();
+                let mut alternatives = Vec::new();
+                for text in stated {
+                    let of_text = |call: &FlowCall| stated_text(domain, *call) == text;
+                    let calls_after = self.calls(targets.iter(), of_text);
+                    alternatives.push(self.thought_then(&format!(" {text}: "), calls_after));
+                }
+                self.g.choice(alternatives)
+            }
+            Thoughts::After => {
+                let mut alternatives = Vec::new();
+                for (calls, rest) in &targets {
+                    let names: Vec<ExprId> = calls.iter().map(|call| self.name(*call)).collect();
+                    let (before, names) = (self.g.text(" "), self.g.choice(names));
+                    let mark = self.g.text(" [thought] ");
+                    alternatives.push(self.g.sequence([before, names, mark, self.thought, *rest]));
+                }
+                self.g.choice(alternatives)
+            }
+        }
+    }
+
+    fn thought_then(&mut self, before: &str, calls: ExprId) -> ExprId {
+        let (before, mark) = (self.g.text(before), self.g.text(" [API] "));
+        self.g.sequence([before, self.thought, mark, calls])
+    }
+
+    /// The line that lists what may come.
+    fn now(&self, calls: &[FlowCall]) -> String {
+        let one = |call: &FlowCall| {
+            let api = &self.domain.apis[call.api];
+            format!("{}: {}", api.name, api.description)
+        };
+        let list: Vec<String> = calls.iter().map(one).collect();
+        format!("[now] {}\n[thought] ", list.join("; "))
+    }
+
+    fn name(&mut self, call: FlowCall) -> ExprId {
+        self.g.text(format!("{}()", self.domain.apis[call.api].name))
+    }
+
+    /// Some of the calls, each followed by the rest of its target.
+    fn calls<'t>(
+        &mut self,
+        targets: impl Iterator<Item = &'t (Vec<FlowCall>, ExprId)>,
+        is_wanted: impl Fn(&FlowCall) -> bool,
+    ) -> ExprId {
+        let mut alternatives = Vec::new();
+        for (calls, rest) in targets {
+            let wanted: Vec<FlowCall> = calls.iter().filter(|call| is_wanted(call)).copied().collect();
+            let names: Vec<ExprId> = wanted.into_iter().map(|call| self.name(call)).collect();
+            if !names.is_empty() {
+                let names = self.g.choice(names);
+                alternatives.push(self.g.sequence([names, *rest]));
+            }
+        }
+        self.g.choice(alternatives)
+    }
+
+    /// A rule for each state of the least automaton.
+    fn states<S>(mut self, graph: &Graph<S, FlowCall>) -> Result<Grammar> {
+        let rules: Vec<_> = (0..graph.nodes.len()).map(|state| self.g.declare(format!("q{state}"))).collect();
+        let mut edges: Vec<Vec<&GraphEdge<FlowCall>>> = vec![Vec::new(); graph.nodes.len()];
+        graph.edges.iter().for_each(|edge| edges[edge.from].push(edge));
+        let separator = self.g.text(self.thoughts.separator());
+        for (state, edges) in edges.iter().enumerate() {
+            let mut targets = Vec::new();
+            let mut calls: Vec<FlowCall> = Vec::new();
+            for edge in edges {
+                let Some(to) = edge.to else { continue };
+                calls.extend(&edge.labels);
+                let after = self.g.rule(rules[to]);
+                let more = self.g.sequence([separator, after]);
+                let rest = match graph.nodes[to].is_accepting {
+                    true => self.g.empty(),
+                    false => more,
+                };
+                targets.push((edge.labels.clone(), rest));
+            }
+            calls.sort_unstable();
+            let body = match graph.nodes[state].is_accepting {
+                true => self.g.empty(),
+                false => self.turn(&calls, targets),
+            };
+            self.g.define(rules[state], body);
+        }
+        self.g.build(rules[0])
+    }
+
+    /// Levels 1 and 2: any number of calls.
+    fn free_plans(mut self, level: Level) -> Result<Grammar> {
+        let all: Vec<FlowCall> =
+            (0..self.domain.apis.len()).map(|api| FlowCall { api, step: None }).collect();
+        let empty = self.g.empty();
+        let turn = match level {
+            Level::Format => {
+                let letter = self.g.class([('A', 'Z'), ('a', 'z')]);
+                let other = self.g.class([('A', 'Z'), ('a', 'z'), ('0', '9'), ('_', '_')]);
+                let others = self.g.repeat(other, 0, Some(63));
+                let brackets = self.g.text("()");
+                let name = self.g.sequence([letter, others, brackets]);
+                self.any_name(name, &all)
+            }
+            _ => self.turn(&all, vec![(all.clone(), empty)]),
+        };
+        let separator = self.g.text(self.thoughts.separator());
+        let plan = self.g.separated(turn, separator, 1, None);
+        let root = self.g.declare("plan");
+        self.g.define(root, plan);
+        self.g.build(root)
+    }
+
+    /// A call of any name, with what is written with it.
+    fn any_name(&mut self, name: ExprId, all: &[FlowCall]) -> ExprId {
+        let space = self.g.text(" ");
+        match self.thoughts {
+            Thoughts::None => self.g.sequence([space, name]),
+            Thoughts::After => {
+                let mark = self.g.text(" [thought] ");
+                self.g.sequence([space, name, mark, self.thought])
+            }
+            Thoughts::Guided => {
+                let now = self.now(all);
+                self.thought_then(&now, name)
+            }
+            Thoughts::Free | Thoughts::Stated => self.thought_then(" ", name),
+        }
+    }
+
+    /// Level 3 where each API may come once: a list of members, whose automaton is small where one over their sets is not.
+    fn each_once(mut self, apis: &[usize]) -> Result<Grammar> {
+        let (separator, empty) = (self.g.text(","), self.g.empty());
+        let member = |&api: &usize| Member {
+            key: format!(" {}()", self.domain.apis[api].name).into_bytes().into(),
+            value: empty,
+            required: false,
+        };
+        let list = Members {
+            order: Order::Any,
+            members: apis.iter().filter(|&&api| api != self.domain.end).map(member).collect(),
+            rest: None,
+            ones: Box::default(),
+            conditions: Box::default(),
+            separator,
+            min: 1,
+            max: None,
+        };
+        let calls = if list.members.is_empty() { self.g.never() } else { self.g.member_list(list) };
+        let calls = self.g.sequence([calls, separator]);
+        let calls = self.g.optional(calls);
+        let end = self.g.text(format!(" {}()", self.domain.apis[self.domain.end].name));
+        let plan = self.g.sequence([calls, end]);
+        let root = self.g.declare("plan");
+        self.g.define(root, plan);
+        self.g.build(root)
+    }
+}
+
+/// What a stated thought of a call begins with: the text of its step, or the description of an API that is in no step.
+fn stated_text(domain: &FlowDomain, call: FlowCall) -> &str {
+    match call.step {
+        Some(step) => domain.steps[step].text.trim(),
+        None => domain.apis[call.api].description.trim(),
+    }
+}
