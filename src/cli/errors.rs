@@ -330,6 +330,15 @@ pub(super) fn no_chat_template(model: &Path) -> Error {
 }
 
 #[cfg(feature = "ort")]
+pub(super) fn needs_embedder() -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("cli/needs-embedder", "similarities of texts need a sentence encoder")
+            .help("name its folder with `--embedder FOLDER`; `cargo xtask setup` makes .models/minilm"),
+    )
+}
+
+#[cfg(feature = "ort")]
 pub(super) fn no_embedder(path: &Path) -> Error {
     let otherwise =
         "give a folder with model.onnx and tokenizer.json: `cargo xtask setup` makes .models/minilm";

@@ -14,9 +14,9 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 /// What a plan keeps; each level is a sub-language of the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// 1: the form of a plan, whatever the names: a language of texts alone, see a grammar.
+    /// 1: the form of a plan, whatever the names: a language of texts alone, see [`grammar`](super::grammar).
     Format,
     /// 2: names of the domain's APIs, any number of calls.
     Names,

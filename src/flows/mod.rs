@@ -21,6 +21,7 @@ mod follow;
 mod lookahead;
 pub mod metrics;
 mod parse;
+mod picture;
 mod places;
 mod program;
 mod prompt;
@@ -35,6 +36,7 @@ pub use choose::{ChooserOptions, ChosenPlan, IntentText, ValidChooser, intent_si
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
 pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};
 pub use parse::{ParsedPlan, WrittenCall, parse};
+pub use picture::FlowPicture;
 pub use prompt::FlowPrompt;
 pub use queries::{Query, queries};
 pub use similarity::{EmbeddedSimilarity, Similarity};

@@ -196,7 +196,7 @@ fn domains_of_the_case_files_have_their_plans() {
 }
 
 /// The plans of a flow by definition: entries resolved every way, put into every order, data replayed.
-fn naive(domain: &FlowDomain, flow: usize) -> BTreeSet<String> {
+pub(crate) fn naive(domain: &FlowDomain, flow: usize) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for steps in resolved(domain, &domain.flows[flow].body) {
         let mut sequences = vec![Vec::new()];
@@ -208,7 +208,9 @@ fn naive(domain: &FlowDomain, flow: usize) -> BTreeSet<String> {
             sequences = sequences.iter().flat_map(extended).collect();
         }
         for sequence in sequences {
-            let mut made: BTreeSet<usize> = domain.given.iter().copied().collect();
+            let prelude = domain.prelude_apis().iter().flat_map(|&api| &domain.apis[api].outputs);
+            let assumed = domain.flows[flow].assumes.iter().chain(&domain.given);
+            let mut made: BTreeSet<usize> = prelude.chain(assumed).copied().collect();
             let is_fine = sequence.iter().enumerate().all(|(place, &api)| {
                 let api_of = &domain.apis[api];
                 let served =

@@ -20,6 +20,8 @@ mod embedder;
 mod engine_properties;
 mod evaluation;
 mod flow_cases;
+mod flow_flap;
+mod flow_texts;
 mod flows;
 mod formats;
 mod fuzz_regressions;

@@ -32,7 +32,10 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    ("flows", &["decode", "evaluation", "grammar", "mask", "matcher", "template", "transitions", "vocabulary"]),
+    (
+        "flows",
+        &["decode", "evaluation", "grammar", "mask", "matcher", "template", "transitions", "vocabulary"],
+    ),
     ("testing", &["decode", "grammar", "mask", "matcher", "plan", "procedures", "syntax", "vocabulary"]),
     (
         "cli",

@@ -1,13 +1,21 @@
 //! `grammata flow`: domains of customer-care flows.
 
+#[cfg(feature = "ort")]
+mod arms;
+mod evaluate;
+#[cfg(feature = "ort")]
+mod experiments;
+mod graph;
 mod lookahead;
+mod model;
+mod run;
 
 use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
 use super::text::counted;
 use super::{errors, messages, source};
 use crate::error::Result;
-use crate::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Within, spec};
+use crate::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Thoughts, Within, spec};
 use crate::limits::Limits;
 use crate::transitions::{Counts, TransitionSystem};
 use clap::{Subcommand, ValueEnum};
@@ -29,6 +37,12 @@ enum Command {
     Spec(PlanArgs),
     /// Show what may come after some calls: steps and flows that each keeps, plans left, their lengths
     Lookahead(lookahead::Arguments),
+    /// Draw the flows, with where a plan stands and what may come next
+    Graph(graph::Arguments),
+    /// Write the plan of a customer's query with a language model
+    Run(run::Arguments),
+    /// Compare ways to make plans over many queries
+    Evaluate(evaluate::Arguments),
 }
 
 #[derive(Debug, clap::Args)]
@@ -95,11 +109,41 @@ enum Order {
     Declared,
 }
 
+/// What is written with calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ThoughtsName {
+    /// Nothing
+    None,
+    /// A thought before each call
+    Free,
+    /// A thought that begins with the text of its step; level 6 only
+    Stated,
+    /// The reason after each call
+    After,
+    /// As free, after a line that lists what may come
+    Guided,
+}
+
+impl From<ThoughtsName> for Thoughts {
+    fn from(name: ThoughtsName) -> Thoughts {
+        match name {
+            ThoughtsName::None => Thoughts::None,
+            ThoughtsName::Free => Thoughts::Free,
+            ThoughtsName::Stated => Thoughts::Stated,
+            ThoughtsName::After => Thoughts::After,
+            ThoughtsName::Guided => Thoughts::Guided,
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Check(arguments) => check(arguments, output),
         Command::Spec(arguments) => write_spec(arguments, output),
         Command::Lookahead(arguments) => lookahead::run(arguments, output),
+        Command::Graph(arguments) => graph::run(arguments, output),
+        Command::Run(arguments) => run::run(arguments, output),
+        Command::Evaluate(arguments) => evaluate::run(arguments, output),
     }
 }
 

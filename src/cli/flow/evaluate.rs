@@ -1,0 +1,96 @@
+//! `grammata flow evaluate`: experiments over the queries of customers.
+
+use super::model::ModelArgs;
+use crate::cli::limits::LimitArgs;
+use crate::cli::output::{Exit, Failure, Output};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Makes plans for queries in several ways, each plan a line of a journal: a run that was interrupted goes on where it
+/// stopped. Writes a table of FLAP's measures, means with standard deviations.
+#[derive(Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+pub(super) struct Arguments {
+    /// The domains, files in TOML
+    #[arg(value_name = "DOMAIN", required = true)]
+    pub(super) domains: Vec<PathBuf>,
+    /// The queries: a table for each domain, with a list for each flow
+    #[arg(long, value_name = "FILE")]
+    pub(super) queries: PathBuf,
+    /// What is compared
+    #[arg(long, value_enum)]
+    pub(super) experiment: Experiment,
+    /// The journal, a file of JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub(super) journal: PathBuf,
+    /// The first queries of each flow, at most so many
+    #[arg(long, value_name = "N")]
+    pub(super) per_flow: Option<usize>,
+    /// The first queries of each domain that are chosen, at most so many
+    #[arg(long, value_name = "N")]
+    pub(super) per_domain: Option<usize>,
+    /// Candidates of the published decoder
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub(super) candidates: usize,
+    /// Tokens of the published decoder's look-ahead
+    #[arg(long, value_name = "L", default_value_t = 32)]
+    pub(super) lookahead: usize,
+    /// Write the report into this file too, as HTML if its name ends so, else as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Experiment {
+    /// Choice of the flow: similarities, likelihoods, both; queries of other domains
+    Intent,
+    /// Plans without thoughts that keep the steps, with the relevant flow, all flows, or the most similar one
+    Plain,
+    /// Plans that keep the steps, with each kind of thoughts
+    Thoughts,
+    /// Without a grammar: greedy without and with thoughts, nucleus
+    Baselines,
+    /// Without a grammar: beam search
+    Beam,
+    /// Levels 1 to 6, plans without thoughts
+    Levels,
+    /// The published decoder, all terms
+    Published,
+    /// Four draws at each call, scored, against greedy
+    Samples,
+}
+
+#[cfg(not(feature = "ort"))]
+pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
+    Err(crate::cli::errors::no_onnx_runtime().into())
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    use super::experiments;
+    use crate::cli::graph::write;
+    use crate::cli::source;
+    use crate::error::Error;
+    use crate::flows::queries;
+    use std::io::Write;
+
+    let limits = arguments.limits.get();
+    let domains: Result<Vec<_>, Error> =
+        arguments.domains.iter().map(|path| super::read(path, &limits, false)).collect();
+    let domains = domains?;
+    let text = source::text(&arguments.queries, &limits)?;
+    let queries =
+        queries(&text, &limits).map_err(|error| error.in_file(&arguments.queries.display().to_string()))?;
+    let report = experiments::run(arguments, &domains, &queries, &limits)?;
+    writeln!(output, "{}", report.to_markdown())?;
+    if let Some(path) = &arguments.report {
+        let is_html = path.extension().is_some_and(|extension| extension == "html");
+        let text = if is_html { report.to_html() } else { report.to_markdown() };
+        write(&text, Some(path), output)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,86 @@
+//! `grammata flow run`: one query of a customer, from the question to the plan.
+
+use super::model::ModelArgs;
+use super::{PlanArgs, ThoughtsName};
+use crate::cli::output::{Exit, Failure, Output};
+use std::path::PathBuf;
+
+/// Writes the plan of a query under the flows of a domain, and draws where it went.
+#[derive(Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+pub(super) struct Arguments {
+    #[command(flatten)]
+    plans: PlanArgs,
+    /// What the customer asks
+    #[arg(long, value_name = "TEXT")]
+    query: String,
+    /// What is written with the calls
+    #[arg(long, value_enum, default_value_t = ThoughtsName::Free)]
+    thoughts: ThoughtsName,
+    /// Thoughts that are drawn and scored at each call; 1 is greedy
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    samples: usize,
+    /// Draw the flows, with the way of the plan, as SVG into this file
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+#[cfg(not(feature = "ort"))]
+pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
+    Err(crate::cli::errors::no_onnx_runtime().into())
+}
+
+#[cfg(feature = "ort")]
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    use super::arms::{Arm, Maker, Method, Which, parsed};
+    use crate::cli::graph::{Format, write};
+    use crate::flows::{FlowAutomaton, IntentText, intent_similarities};
+    use std::io::Write;
+
+    let limits = arguments.plans.limits.get();
+    let domain = arguments.plans.domain()?;
+    let options = arguments.plans.options(&domain)?;
+    let mut loaded = arguments.model.load(&limits)?;
+    let mut maker = Maker::new(&mut loaded, &limits);
+    writeln!(output, "customer: {}", arguments.query)?;
+    if let Some(similarity) = maker.similarity() {
+        let found = intent_similarities(&domain, &arguments.query, IntentText::WithSteps, similarity)?;
+        let flows = domain.flows.iter().zip(found);
+        let shown: Vec<String> = flows.map(|(flow, found)| format!("{} {found:.2}", flow.id)).collect();
+        writeln!(output, "intents:  {}", shown.join(", "))?;
+    }
+    output.flush()?;
+    let which = match (options.flow, arguments.model.embedder.is_some()) {
+        (Some(_), _) => Which::Relevant,
+        (None, true) => Which::Similar,
+        (None, false) => Which::All,
+    };
+    let method = Method::Valid(options.level, which, arguments.samples);
+    let arm = Arm { name: "run".to_owned(), method, thoughts: arguments.thoughts.into() };
+    let flow = options.flow.unwrap_or_default();
+    let made = maker.make(&arm, &domain, flow, &arguments.query)?;
+    let plan = parsed(&domain, &made.text, arm.thoughts);
+    for (number, call) in plan.calls.iter().enumerate() {
+        if !call.thought.is_empty() {
+            writeln!(output, "   thinks: {}", call.thought)?;
+        }
+        writeln!(output, "{:>3}. {}()", number + 1, call.name)?;
+    }
+    let calls: Vec<usize> = plan.calls.iter().filter_map(|call| domain.api(&call.name)).collect();
+    writeln!(
+        output,
+        "{} tokens, {} of them forced, {} runs of the model, {:.1} s",
+        made.tokens,
+        made.forced,
+        made.passes,
+        made.time.as_secs_f64()
+    )?;
+    if let Some(path) = &arguments.picture {
+        let mut automaton = FlowAutomaton::new(&domain, options)?;
+        let picture = automaton.picture(&calls, Format::Svg.limit(None))?;
+        write(&Format::Svg.render(picture.dot)?, Some(path), output)?;
+    }
+    Ok(if plan.is_finished { Exit::Done } else { Exit::Cut })
+}
