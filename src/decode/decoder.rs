@@ -3,6 +3,7 @@
 use super::constraint::Constraint;
 use super::draft::Draft;
 use super::errors;
+use super::event::{ChosenToken, Event, Poll};
 use super::finish::FinishReason;
 use super::logits::Logits;
 use super::mask::only;
@@ -16,38 +17,6 @@ use super::timings::Timings;
 use crate::error::{Error, Result};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
-
-/// A token of the output.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChosenToken {
-    /// Its id.
-    pub id: u32,
-    /// The constraint allowed no other.
-    pub forced: bool,
-    /// The natural logarithm of the probability that the model gives it among all tokens, if log-probabilities were asked
-    /// for.
-    pub log_probability: Option<f64>,
-}
-
-/// What happened to the output.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// A token was appended.
-    Token(ChosenToken),
-    /// A piece of text became certain: whole characters, no beginning of a stop string, never empty.
-    Text(String),
-    /// The output has ended. All later events are this one again.
-    Finished(FinishReason),
-}
-
-/// What [`Decoder::poll`] asks of its caller.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Poll {
-    /// Nothing: this happened.
-    Event(Event),
-    /// To feed a model with [`Decoder::feed`] and give the logits to [`Decoder::supply`].
-    Feed,
-}
 
 /// What comes next.
 enum State {
@@ -151,12 +120,43 @@ impl<'c> Decoder<'c> {
         prompt: &[u32],
         options: &GenerationOptions,
     ) -> Result<Decoder<'c>> {
+        Decoder::on(model, None, detokenizer, constraint, prompt, options)
+    }
+
+    /// A decoder to continue `prompt`, on a fork of `sequence`, which holds the first tokens of the prompt: only the others
+    /// are fed. Of a sequence that holds the whole prompt the last token is fed again.
+    ///
+    /// # Errors
+    /// As of [`new`](Decoder::new).
+    pub fn after(
+        model: &mut dyn Model,
+        sequence: SequenceId,
+        detokenizer: &'c dyn Detokenizer,
+        constraint: Option<Box<dyn Constraint + 'c>>,
+        prompt: &[u32],
+        options: &GenerationOptions,
+    ) -> Result<Decoder<'c>> {
+        Decoder::on(model, Some(sequence), detokenizer, constraint, prompt, options)
+    }
+
+    fn on(
+        model: &mut dyn Model,
+        held: Option<SequenceId>,
+        detokenizer: &'c dyn Detokenizer,
+        constraint: Option<Box<dyn Constraint + 'c>>,
+        prompt: &[u32],
+        options: &GenerationOptions,
+    ) -> Result<Decoder<'c>> {
         check_prompt(prompt, model.context_length())?;
         let output = Output::new(constraint, &options.stop)?;
         let mut sampler = Sampler::new(options.sampling.clone())?;
         prompt.iter().for_each(|&token| sampler.observe(token));
+        let (sequence, fed) = match held {
+            None => (model.open()?, 0),
+            Some(held) => fork_of_beginning(model, held, prompt.len().saturating_sub(1))?,
+        };
         Ok(Decoder {
-            sequence: model.open()?,
+            sequence,
             vocabulary: model.vocabulary_size(),
             context: model.context_length(),
             detokenizer,
@@ -170,8 +170,8 @@ impl<'c> Decoder<'c> {
             masked: false,
             mask_time: Duration::ZERO,
             history: prompt.to_vec(),
-            fed: 0,
-            pending: prompt.to_vec(),
+            fed,
+            pending: prompt.get(fed..).unwrap_or_default().to_vec(),
             drafted: 0,
             unscored: 0,
             rows: Vec::new(),
@@ -562,6 +562,19 @@ impl<'c> Decoder<'c> {
             self.timings.model_steps += 1;
         }
     }
+}
+
+/// A fork of a sequence, at most `most` tokens of it, and its length.
+fn fork_of_beginning(model: &mut dyn Model, held: SequenceId, most: usize) -> Result<(SequenceId, usize)> {
+    let length = model.length(held)?;
+    let sequence = model.fork(held)?;
+    if length > most
+        && let Err(error) = model.truncate(sequence, most)
+    {
+        model.close(sequence);
+        return Err(error);
+    }
+    Ok((sequence, length.min(most)))
 }
 
 fn bounds(options: &GenerationOptions, context: Option<usize>) -> Bounds<'_> {

@@ -4,12 +4,17 @@ use super::errors;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use std::path::Path;
+use std::sync::OnceLock;
 #[cfg(feature = "ort")]
 use tokenizers::PostProcessor as _;
 
 /// Cuts prompts into tokens as the model was trained on them.
 #[derive(Clone, Debug)]
-pub struct PromptTokenizer(tokenizers::Tokenizer);
+pub struct PromptTokenizer {
+    tokenizer: tokenizers::Tokenizer,
+    /// The same, to which special tokens are text; made when it is first needed.
+    literal: OnceLock<Box<tokenizers::Tokenizer>>,
+}
 
 impl PromptTokenizer {
     /// Reads a `tokenizer.json`.
@@ -29,7 +34,7 @@ impl PromptTokenizer {
         tokenizer
             .with_truncation(None)
             .map_err(|e| errors::tokenizer("the tokenizer cannot be set up", e))?;
-        Ok(PromptTokenizer(tokenizer))
+        Ok(PromptTokenizer { tokenizer, literal: OnceLock::new() })
     }
 
     /// The tokens of `text`; special tokens in it are recognised. `add_special_tokens` adds what the tokenizer's
@@ -39,8 +44,25 @@ impl PromptTokenizer {
     /// The tokenizer cannot cut the text.
     pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
         let encoding = self
-            .0
+            .tokenizer
             .encode_fast(text, add_special_tokens)
+            .map_err(|e| errors::tokenizer("the prompt cannot be cut into tokens", e))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The tokens of `text` in which what spells a special token is text like any other: for requests and other data that
+    /// are put into a prompt.
+    ///
+    /// # Errors
+    /// The tokenizer cannot cut the text into tokens.
+    pub fn encode_literal(&self, text: &str) -> Result<Vec<u32>> {
+        let literal = self.literal.get_or_init(|| {
+            let mut literal = Box::new(self.tokenizer.clone());
+            literal.set_encode_special_tokens(true);
+            literal
+        });
+        let encoding = literal
+            .encode_fast(text, false)
             .map_err(|e| errors::tokenizer("the prompt cannot be cut into tokens", e))?;
         Ok(encoding.get_ids().to_vec())
     }
@@ -53,17 +75,17 @@ impl PromptTokenizer {
     #[cfg(feature = "ort")]
     pub(super) fn encode_truncated(&self, text: &str, most: usize) -> Result<Truncated> {
         let failed = |e| errors::tokenizer("a text cannot be cut into tokens", e);
-        let mut encoding = self.0.encode_fast(text, false).map_err(failed)?;
-        let added = self.0.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
+        let mut encoding = self.tokenizer.encode_fast(text, false).map_err(failed)?;
+        let added = self.tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
         let whole = encoding.len() + added;
         encoding.truncate(most.saturating_sub(added), 0, tokenizers::TruncationDirection::Right);
-        let encoding = self.0.post_process(encoding, None, true).map_err(failed)?;
+        let encoding = self.tokenizer.post_process(encoding, None, true).map_err(failed)?;
         Ok(Truncated { ids: encoding.get_ids().to_vec(), whole })
     }
 
     /// The id of a token by its text, `<|im_end|>` for instance.
     pub fn token_id(&self, token: &str) -> Option<u32> {
-        self.0.token_to_id(token)
+        self.tokenizer.token_to_id(token)
     }
 }
 

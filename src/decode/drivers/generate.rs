@@ -1,7 +1,8 @@
 //! One output of one sequence.
 
 use crate::decode::constraint::Constraint;
-use crate::decode::decoder::{Decoder, Event};
+use crate::decode::decoder::Decoder;
+use crate::decode::event::Event;
 use crate::decode::model::Model;
 use crate::decode::options::{Generation, GenerationOptions};
 use crate::decode::output::Detokenizer;

@@ -1,6 +1,7 @@
 //! Many decoders on one model, fed in batches.
 
-use crate::decode::decoder::{Decoder, Event, Poll};
+use crate::decode::decoder::Decoder;
+use crate::decode::event::{Event, Poll};
 use crate::decode::model::{Feed, Model};
 use crate::error::Result;
 use std::time::Instant;

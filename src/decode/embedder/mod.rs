@@ -13,6 +13,9 @@ pub use table::TableEmbedder;
 
 use crate::error::Result;
 
+/// How far the norm of a unit vector may be from 1: rounding of some thousand 32-bit coordinates.
+const UNIT_TOLERANCE: f64 = 1e-4;
+
 /// An encoder of texts as unit vectors.
 pub trait Embedder {
     /// Coordinates of a vector.
@@ -87,7 +90,7 @@ impl Embeddings {
         }
         for (index, row) in values.chunks_exact(dimension.max(1)).enumerate() {
             let norm = norm(row);
-            if norm.is_nan() || (norm - 1.0).abs() > 1e-4 {
+            if norm.is_nan() || (norm - 1.0).abs() > UNIT_TOLERANCE {
                 return Err(errors::not_unit(index, norm));
             }
         }
@@ -108,6 +111,46 @@ impl Embeddings {
         }
         self.values.extend(vector.iter().map(|&x| (f64::from(x) / norm) as f32));
         Ok(())
+    }
+
+    /// Appends a vector of unit length as it is.
+    ///
+    /// # Errors
+    /// Another dimension, or a norm that is not 1 to within 1e-4.
+    pub fn push_unit(&mut self, vector: &[f32]) -> Result<()> {
+        self.check_unit(vector, self.len())?;
+        self.values.extend_from_slice(vector);
+        Ok(())
+    }
+
+    /// Replaces a row by a vector of unit length. Nothing happens where there is no such row.
+    ///
+    /// # Errors
+    /// As of [`push_unit`](Embeddings::push_unit).
+    pub fn set_unit(&mut self, index: usize, vector: &[f32]) -> Result<()> {
+        self.check_unit(vector, index)?;
+        let start = index.saturating_mul(self.dimension);
+        if let Some(row) = self.values.get_mut(start..start.saturating_add(self.dimension)) {
+            row.copy_from_slice(vector);
+        }
+        Ok(())
+    }
+
+    fn check_unit(&self, vector: &[f32], index: usize) -> Result<()> {
+        if vector.len() != self.dimension {
+            return Err(errors::dimension(index, vector.len(), self.dimension));
+        }
+        let norm = norm(vector);
+        if norm.is_nan() || (norm - 1.0).abs() > UNIT_TOLERANCE {
+            return Err(errors::not_unit(index, norm));
+        }
+        Ok(())
+    }
+
+    /// Keeps the rows of these indices, in the order of the indices. What was recorded of cut texts is dropped.
+    pub fn keep(&mut self, indices: &[usize]) {
+        self.values = indices.iter().filter_map(|&index| self.row(index)).flatten().copied().collect();
+        self.truncated.clear();
     }
 
     /// Records that row `truncation.text` is of a text that was cut.
