@@ -15,7 +15,7 @@ const TOOLS: &str = r#"
 
 fn main() -> grammata::Result<()> {
     let catalogue = Catalogue::from_json_lines(TOOLS, &Limits::default())?;
-    let retriever = Retriever::new(&catalogue.documents(Template::Full));
+    let retriever = Retriever::new(&catalogue, Template::Full)?;
     let request = "Find flights to Oslo. I need a hotel room; what is the weather forecast?";
     let queries = Utterance::Last.among(&sentences(request), request);
     let options = RetrievalOptions { k: 3, ..RetrievalOptions::default() };

@@ -3,6 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
+use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
@@ -164,5 +165,69 @@ pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) ->
             .found(found)
             .allowed(allowed)
             .help("make the index again from the catalogue: the file has been cut, changed, or is no index"),
+    )
+}
+
+/// A prompt's template that cannot be read or rendered.
+pub(super) fn prompt(found: String, place: Place) -> Error {
+    data(
+        Diagnostic::new("retrieval/prompt", "the template of a prompt cannot be used")
+            .at(place)
+            .cause(found)
+            .allowed("a Jinja template over request, examples (request, answer) and context")
+            .help("put the request where it belongs: {{ request }}"),
+    )
+}
+
+/// A chat template that does not show the user's message as it is.
+#[cfg(feature = "huggingface")]
+pub(super) fn user_message() -> Error {
+    data(
+        Diagnostic::new(
+            "retrieval/chat-template",
+            "the chat template changes or leaves out the user's message",
+        )
+        .allowed("a template that writes the message's content as it is")
+        .help("use the model without its chat template"),
+    )
+}
+
+/// An index that another writer has open.
+pub(super) fn locked(path: &Path) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/locked", "another writer has the index open")
+        .in_file(path.display().to_string())
+        .allowed("one writer at a time")
+        .help("wait till it is done; readers need no lock");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// A folder of training data that another run began.
+pub(super) fn other_run(path: &Path) -> Error {
+    usage(
+        Diagnostic::new("retrieval/other-run", "the folder holds drafts of a run with other settings")
+            .in_file(path.display().to_string())
+            .allowed("the same requests, model, retriever and settings as when it was begun")
+            .help("write to a new folder, or repeat the settings of its manifest.json"),
+    )
+}
+
+/// A line of drafts that is none.
+pub(super) fn draft_line(path: &Path, cause: &serde_json::Error) -> Error {
+    data(
+        Diagnostic::new("retrieval/draft-line", "a line is no draft")
+            .in_file(path.display().to_string())
+            .cause(cause)
+            .allowed("lines as they were written")
+            .help("remove the folder and draw the drafts again"),
+    )
+}
+
+/// A training request in a test.
+pub(super) fn training_in_test(id: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/training-in-test", "a request of the test is a training request")
+            .found(excerpt(id))
+            .allowed("requests whose ids and texts are in one of the two")
+            .help("leave it out of the training requests or out of the test"),
     )
 }

@@ -10,9 +10,8 @@
 pub mod catalogue;
 pub mod drafts;
 mod errors;
-pub mod flat;
 pub mod fuse;
-pub mod lexical;
+pub mod index;
 pub mod metrics;
 pub mod queries;
 pub mod requests;
@@ -22,8 +21,7 @@ pub mod store;
 mod words;
 
 pub use catalogue::{Catalogue, Template, Tool};
-pub use flat::FlatIndex;
-pub use lexical::Bm25;
+pub use index::{Bm25, FlatIndex, ToolIndex};
 pub use retriever::{Ranker, Retrieval, RetrievalOptions, Retriever};
 
 /// A tool that an index found for a query.
@@ -35,8 +33,8 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// Which tools a search may find; None allows all.
-pub type Filter<'a> = Option<&'a (dyn Fn(usize) -> bool + Sync)>;
+/// Which tools a search may find, by their numbers; None allows all.
+pub type Allowed<'a> = Option<&'a (dyn Fn(usize) -> bool + Sync)>;
 
 /// The `k` best hits, best first; of equal scores the lower index in the catalogue first.
 fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {

@@ -1,10 +1,15 @@
 //! From queries to a short list of tools.
 
+use super::catalogue::{Catalogue, Template, Tool};
 use super::fuse::{Duplicates, interleave, reciprocal_rank_fusion};
-use super::{Bm25, FlatIndex, Hit, errors};
+use super::index::{DenseIndex, Filter, IndexedTool, LexicalIndex, Match, Query, ToolIndex};
+use super::{Hit, errors};
 use crate::decode::{Embedder, Embeddings, Truncation};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Ranks of each list that reciprocal rank fusion reads.
 const FUSION_DEPTH: usize = 50;
@@ -13,10 +18,10 @@ const FUSION_DEPTH: usize = 50;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ranker {
-    /// By [`Bm25`].
+    /// By BM25.
     #[default]
     Lexical,
-    /// By the cosine of [`FlatIndex`].
+    /// By the cosine of vectors.
     Dense,
     /// By reciprocal rank fusion of the best 50 of both.
     Hybrid,
@@ -73,6 +78,10 @@ pub struct Retrieval {
     pub tools: Vec<Found>,
     /// The queries, by their indices, of which the embedder read only the beginning.
     pub truncated: Vec<Truncation>,
+    /// Time of embedding the queries.
+    pub embedding: Duration,
+    /// Time of searching and interleaving.
+    pub search: Duration,
 }
 
 /// A tool of the list.
@@ -95,55 +104,120 @@ impl Retrieval {
     }
 }
 
-/// The indexes of a catalogue's documents.
+/// A query, and the one category of tools that it searches, if any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolQuery<'q> {
+    /// The text.
+    pub text: &'q str,
+    /// None: all categories.
+    pub category: Option<&'q str>,
+}
+
+impl<'q> From<&'q String> for ToolQuery<'q> {
+    fn from(text: &'q String) -> ToolQuery<'q> {
+        ToolQuery { text, category: None }
+    }
+}
+
+impl<'q> From<&'q &str> for ToolQuery<'q> {
+    fn from(text: &'q &str) -> ToolQuery<'q> {
+        ToolQuery { text, category: None }
+    }
+}
+
+impl<'q> From<&'q ToolQuery<'q>> for ToolQuery<'q> {
+    fn from(query: &'q ToolQuery<'q>) -> ToolQuery<'q> {
+        *query
+    }
+}
+
+/// The indexes of a catalogue's documents. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Retriever {
-    lexical: Bm25,
-    dense: Option<FlatIndex>,
+    lexical: Arc<dyn ToolIndex>,
+    dense: Option<Arc<dyn ToolIndex>>,
+    /// The ids and categories of the catalogue, in its order.
+    tools: Arc<[(String, String)]>,
+    by_id: Arc<HashMap<String, usize>>,
 }
 
 impl Retriever {
-    /// Indexes documents by their words.
-    pub fn new<D: AsRef<str>>(documents: &[D]) -> Retriever {
-        Retriever { lexical: Bm25::new(documents), dense: None }
-    }
-
-    /// Adds the documents' vectors, in their order.
+    /// Indexes the documents of a catalogue by their words.
     ///
     /// # Errors
-    /// There are more or fewer vectors than documents.
-    pub fn with_vectors(self, vectors: Embeddings) -> Result<Retriever> {
-        if vectors.len() != self.lexical.len() {
-            return Err(errors::row_count(vectors.len(), self.lexical.len()));
+    /// None so far.
+    pub fn new(catalogue: &Catalogue, template: Template) -> Result<Retriever> {
+        let documents = catalogue.documents(template);
+        let tools = catalogue.tools().iter().zip(&documents);
+        let tools: Vec<IndexedTool<'_>> = tools
+            .map(|(Tool { id, category, .. }, document)| IndexedTool { id, category, document, vector: None })
+            .collect();
+        let mut lexical = LexicalIndex::new();
+        lexical.upsert(&tools)?;
+        Ok(Retriever::over(catalogue, Arc::new(lexical)))
+    }
+
+    /// Retrieves tools of a catalogue with an index that ranks by words. Tools of the index that the catalogue does not have
+    /// are left out of the lists.
+    pub fn over(catalogue: &Catalogue, lexical: Arc<dyn ToolIndex>) -> Retriever {
+        let tools = catalogue.tools().iter().map(|tool| (tool.id.clone(), tool.category.clone()));
+        let by_id = (0..).zip(catalogue.tools()).map(|(number, tool)| (tool.id.clone(), number));
+        Retriever { lexical, dense: None, tools: tools.collect(), by_id: Arc::new(by_id.collect()) }
+    }
+
+    /// Adds the documents' vectors, in the order of the catalogue.
+    ///
+    /// # Errors
+    /// There are more or fewer vectors than tools.
+    pub fn with_vectors(self, vectors: &Embeddings) -> Result<Retriever> {
+        if vectors.len() != self.tools.len() {
+            return Err(errors::row_count(vectors.len(), self.tools.len()));
         }
-        Ok(Retriever { dense: Some(FlatIndex::new(vectors)), ..self })
+        let tools = self.tools.iter().zip(vectors.rows());
+        let tools: Vec<IndexedTool<'_>> = tools
+            .map(|((id, category), row)| IndexedTool { id, category, document: "", vector: Some(row) })
+            .collect();
+        let mut dense = DenseIndex::new(vectors.dimension());
+        dense.upsert(&tools)?;
+        Ok(self.with_dense(Arc::new(dense)))
+    }
+
+    /// Adds an index that ranks by vectors: an approximate one, or one that is stored elsewhere.
+    pub fn with_dense(self, dense: Arc<dyn ToolIndex>) -> Retriever {
+        Retriever { dense: Some(dense), ..self }
     }
 
     /// Searches the tools of each query and interleaves the lists. Of equal queries the first is searched.
     ///
     /// # Errors
     /// `options.k` is 0; the ranker is not lexical and there are no vectors or no embedder; the embedder fails, or its
-    /// vectors have another dimension.
-    pub fn retrieve<Q: AsRef<str>>(
+    /// vectors have another dimension; what the indexes report.
+    pub fn retrieve<'q, Q>(
         &self,
-        queries: &[Q],
+        queries: &'q [Q],
         embedder: Option<&mut dyn Embedder>,
         options: &RetrievalOptions,
-    ) -> Result<Retrieval> {
-        let mut distinct: Vec<&str> = Vec::new();
-        for query in queries.iter().map(AsRef::as_ref) {
+    ) -> Result<Retrieval>
+    where
+        ToolQuery<'q>: From<&'q Q>,
+    {
+        let mut distinct: Vec<ToolQuery<'_>> = Vec::new();
+        for query in queries.iter().map(ToolQuery::from) {
             if !distinct.contains(&query) {
                 distinct.push(query);
             }
         }
+        let start = Instant::now();
         let vectors = match options.ranker {
             Ranker::Lexical => None,
             Ranker::Dense | Ranker::Hybrid => Some(self.embed(&distinct, embedder)?),
         };
+        let embedding = start.elapsed();
+        let start = Instant::now();
         let lists = match (options.ranker, &vectors) {
-            (Ranker::Dense, Some(vectors)) => self.dense(vectors, options.k)?,
+            (Ranker::Dense, Some(vectors)) => self.dense(&distinct, vectors, options.k)?,
             (Ranker::Hybrid, Some(vectors)) => self.hybrid(&distinct, vectors, options.k)?,
-            _ => self.lexical(&distinct, options.k),
+            _ => self.search(&*self.lexical, &distinct, None, options.k)?,
         };
         let ids: Vec<Vec<usize>> =
             lists.iter().map(|hits| hits.iter().map(|hit| hit.tool).collect()).collect();
@@ -154,35 +228,66 @@ impl Retriever {
         });
         let tools = found.collect();
         let truncated = vectors.map_or_else(Vec::new, |vectors| vectors.truncated().to_vec());
-        let queries = distinct.into_iter().map(str::to_owned).zip(lists).collect();
-        Ok(Retrieval { queries, tools, truncated })
-    }
-
-    fn lexical(&self, queries: &[&str], depth: usize) -> Vec<Vec<Hit>> {
-        queries.iter().map(|query| self.lexical.search(query, depth, None)).collect()
+        let queries = distinct.into_iter().map(|query| query.text.to_owned()).zip(lists).collect();
+        Ok(Retrieval { queries, tools, truncated, embedding, search: start.elapsed() })
     }
 
     /// The vectors of the queries, each computed by itself, so that a query has one vector whatever the others are.
-    fn embed(&self, queries: &[&str], embedder: Option<&mut dyn Embedder>) -> Result<Embeddings> {
+    fn embed(&self, queries: &[ToolQuery<'_>], embedder: Option<&mut dyn Embedder>) -> Result<Embeddings> {
         let embedder = embedder.ok_or_else(|| errors::no_vectors("an embedder of the queries"))?;
         let mut vectors = Embeddings::new(embedder.dimension());
         for (index, query) in queries.iter().enumerate() {
-            let found = embedder.embed(&[query])?;
-            found.rows().try_for_each(|row| vectors.push(row))?;
+            let found = embedder.embed(&[query.text])?;
+            found.rows().try_for_each(|row| vectors.push_unit(row))?;
             let truncated = found.truncated().iter().copied();
             truncated.for_each(|truncation| vectors.mark_truncated(Truncation { text: index, ..truncation }));
         }
         Ok(vectors)
     }
 
-    fn dense(&self, queries: &Embeddings, depth: usize) -> Result<Vec<Vec<Hit>>> {
-        let index = self.dense.as_ref().ok_or_else(|| errors::no_vectors("vectors of the tools"))?;
-        index.search(queries, depth, None)
+    /// The tools of each query by one index; the queries of one category in one search.
+    fn search(
+        &self,
+        index: &dyn ToolIndex,
+        queries: &[ToolQuery<'_>],
+        vectors: Option<&Embeddings>,
+        depth: usize,
+    ) -> Result<Vec<Vec<Hit>>> {
+        let mut lists: Vec<Vec<Hit>> = vec![Vec::new(); queries.len()];
+        let mut by_category: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+        for (number, query) in queries.iter().enumerate() {
+            by_category.entry(query.category).or_default().push(number);
+        }
+        for (category, numbers) in by_category {
+            let filter = category.map(|category| Filter::categories([category]));
+            let query = |&number: &usize| {
+                let vector = vectors.and_then(|vectors| vectors.row(number));
+                queries.get(number).map(|query| Query { text: query.text, vector })
+            };
+            let group: Vec<Query<'_>> = numbers.iter().filter_map(query).collect();
+            let found = index.search(&group, depth, filter.as_ref())?;
+            for (number, matches) in numbers.into_iter().zip(found) {
+                if let Some(list) = lists.get_mut(number) {
+                    *list = matches.iter().filter_map(|found| self.hit(found)).collect();
+                }
+            }
+        }
+        Ok(lists)
     }
 
-    fn hybrid(&self, queries: &[&str], vectors: &Embeddings, k: usize) -> Result<Vec<Vec<Hit>>> {
-        let dense = self.dense(vectors, FUSION_DEPTH)?;
-        let lists = self.lexical(queries, FUSION_DEPTH).into_iter().zip(dense).map(|(lexical, dense)| {
+    fn hit(&self, found: &Match) -> Option<Hit> {
+        self.by_id.get(&found.id).map(|&tool| Hit { tool, score: found.score })
+    }
+
+    fn dense(&self, queries: &[ToolQuery<'_>], vectors: &Embeddings, depth: usize) -> Result<Vec<Vec<Hit>>> {
+        let index = self.dense.as_ref().ok_or_else(|| errors::no_vectors("vectors of the tools"))?;
+        self.search(&**index, queries, Some(vectors), depth)
+    }
+
+    fn hybrid(&self, queries: &[ToolQuery<'_>], vectors: &Embeddings, k: usize) -> Result<Vec<Vec<Hit>>> {
+        let dense = self.dense(queries, vectors, FUSION_DEPTH)?;
+        let lexical = self.search(&*self.lexical, queries, None, FUSION_DEPTH)?;
+        let lists = lexical.into_iter().zip(dense).map(|(lexical, dense)| {
             let ids = [lexical, dense].map(|hits| hits.iter().map(|hit| hit.tool).collect::<Vec<_>>());
             let fused = reciprocal_rank_fusion(&ids).into_iter().take(k);
             fused.map(|(tool, score)| Hit { tool, score }).collect()

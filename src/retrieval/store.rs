@@ -9,8 +9,9 @@
 //! catalogue (u64), fingerprint of the embedder (32 bytes); the catalogue as JSON lines; the rows as 32-bit floats; the
 //! SHA-256 of all before it.
 
-use super::catalogue::{Catalogue, Template};
+use super::catalogue::{Catalogue, Template, Tool};
 use super::errors;
+use super::index::{DenseIndex, IndexedTool, ToolIndex};
 use crate::decode::{Embedder, Embeddings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -97,6 +98,44 @@ impl Store {
         Ok((Store { catalogue, template, fingerprint, vectors }, built))
     }
 
+    /// A catalogue with vectors that were computed before, by an embedder of this fingerprint.
+    ///
+    /// # Errors
+    /// There are more or fewer vectors than tools.
+    pub fn of(
+        catalogue: Catalogue,
+        template: Template,
+        fingerprint: [u8; 32],
+        vectors: Embeddings,
+    ) -> Result<Store> {
+        if vectors.len() != catalogue.tools().len() {
+            return Err(errors::row_count(vectors.len(), catalogue.tools().len()));
+        }
+        Ok(Store { catalogue, template, fingerprint, vectors })
+    }
+
+    /// The index of the vectors.
+    ///
+    /// # Errors
+    /// None for a store that was built or read.
+    pub fn index(&self) -> Result<DenseIndex> {
+        let mut index = DenseIndex::new(self.vectors.dimension());
+        let tools: Vec<IndexedTool<'_>> = self
+            .catalogue
+            .tools()
+            .iter()
+            .zip(self.vectors.rows())
+            .map(|(Tool { id, category, .. }, row)| IndexedTool {
+                id,
+                category,
+                document: "",
+                vector: Some(row),
+            })
+            .collect();
+        index.upsert(&tools)?;
+        Ok(index)
+    }
+
     /// The tools.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
@@ -117,14 +156,22 @@ impl Store {
     /// # Errors
     /// They may not: it is another embedder than the one that made them. Or its fingerprint cannot be computed.
     pub fn check_embedder(&self, embedder: &mut dyn Embedder) -> Result<()> {
-        let dimension = self.vectors.dimension();
-        if embedder.dimension() != dimension {
-            return Err(errors::query_dimension(embedder.dimension(), dimension));
+        self.check_fingerprint(embedder.dimension(), embedder.fingerprint()?)
+    }
+
+    pub(super) fn check_fingerprint(&self, dimension: usize, fingerprint: [u8; 32]) -> Result<()> {
+        if dimension != self.vectors.dimension() {
+            return Err(errors::query_dimension(dimension, self.vectors.dimension()));
         }
-        if embedder.fingerprint()? != self.fingerprint {
+        if fingerprint != self.fingerprint {
             return Err(errors::other_embedder());
         }
         Ok(())
+    }
+
+    /// The fingerprint of the embedder that made the vectors.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
     }
 
     /// Writes the file, in place of one that is there.

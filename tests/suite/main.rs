@@ -63,6 +63,7 @@ mod regex;
 mod regex_look;
 mod retrieval;
 mod retrieval_drafts;
+mod retrieval_index;
 mod retrieval_queries;
 mod retrieval_store;
 mod sampler;

@@ -5,7 +5,7 @@ use grammata::retrieval::fuse::{Duplicates, interleave, reciprocal_rank_fusion};
 use grammata::retrieval::metrics::{Judged, Relevance};
 use grammata::retrieval::requests::Request;
 use grammata::retrieval::retriever::Utterance;
-use grammata::retrieval::{Bm25, Catalogue, FlatIndex, Ranker, RetrievalOptions, Retriever, Template};
+use grammata::retrieval::{Bm25, Catalogue, FlatIndex, Ranker, RetrievalOptions, Retriever, Template, Tool};
 use grammata::{Limits, Place};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
@@ -475,6 +475,16 @@ impl Embedder for Cutting {
     }
 }
 
+/// Tools with these descriptions.
+fn described(documents: &[&str]) -> Catalogue {
+    let tool = |(number, text): (usize, &&str)| Tool {
+        id: number.to_string(),
+        description: (*text).to_owned(),
+        ..Tool::default()
+    };
+    Catalogue::new(documents.iter().enumerate().map(tool).collect(), &Limits::default()).unwrap()
+}
+
 #[test]
 fn queries_are_searched_once_and_their_lists_interleaved() {
     let documents = ["weather forecast", "flight search", "hotel search", "rain radar"];
@@ -485,7 +495,9 @@ fn queries_are_searched_once_and_their_lists_interleaved() {
         .zip(vectors.into_iter().chain([[1.0, 0.02], [0.02, 1.0]]));
     let mut embedder = Cutting(TableEmbedder::new(2, texts, &Limits::default()).unwrap());
     let rows = Embeddings::from_rows(2, vectors).unwrap();
-    let retriever = Retriever::new(&documents).with_vectors(rows).unwrap();
+    let described =
+        |documents: &[&str]| Retriever::new(&described(documents), Template::Description).unwrap();
+    let retriever = described(&documents).with_vectors(&rows).unwrap();
     let queries = ["rain", "search a hotel", "rain"];
     let options = |ranker| RetrievalOptions { ranker, k: 3, ..RetrievalOptions::default() };
 
@@ -507,7 +519,7 @@ fn queries_are_searched_once_and_their_lists_interleaved() {
     let wrong = [
         (retriever.retrieve(&queries, None, &options(Ranker::Dense)), "retrieval/no-vectors"),
         (
-            Retriever::new(&documents).retrieve(&queries, Some(&mut embedder), &options(Ranker::Hybrid)),
+            described(&documents).retrieve(&queries, Some(&mut embedder), &options(Ranker::Hybrid)),
             "retrieval/no-vectors",
         ),
         (
@@ -523,8 +535,8 @@ fn queries_are_searched_once_and_their_lists_interleaved() {
         assert_eq!(result.unwrap_err().code(), code);
     }
     let rows = Embeddings::from_rows(2, [[1.0, 0.0]]).unwrap();
-    assert_eq!(Retriever::new(&documents).with_vectors(rows).unwrap_err().code(), "retrieval/row-count");
-    let nothing = Retriever::new::<&str>(&[]).retrieve(&queries, None, &options(Ranker::Lexical)).unwrap();
+    assert_eq!(described(&documents).with_vectors(&rows).unwrap_err().code(), "retrieval/row-count");
+    let nothing = described(&[]).retrieve(&queries, None, &options(Ranker::Lexical)).unwrap();
     assert!(nothing.tools.is_empty());
     let none: [&str; 0] = [];
     assert!(retriever.retrieve(&none, None, &options(Ranker::Lexical)).unwrap().tools.is_empty());
