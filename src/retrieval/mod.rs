@@ -13,11 +13,14 @@ mod errors;
 pub mod fuse;
 pub mod index;
 pub mod metrics;
+pub mod pools;
 pub mod queries;
+pub mod readers;
 pub mod requests;
 pub mod retriever;
 pub mod split;
 pub mod store;
+pub mod training;
 mod words;
 
 pub use catalogue::{Catalogue, Template, Tool};

@@ -32,6 +32,16 @@ struct Line {
 }
 
 impl Request {
+    /// A request of a line of a file, counted from 1.
+    pub(super) fn new(id: String, query: String, relevant: Vec<Vec<String>>, line: usize) -> Request {
+        Request { id, query, relevant, line }
+    }
+
+    /// The error that another request has its id.
+    pub(super) fn id_twice(&self) -> crate::error::Error {
+        errors::request_id(&self.id, self.line)
+    }
+
     /// Reads JSON lines with `id`, `query` and either `relevant`, a list of ids each of which is needed, or `relevant_any`, a
     /// list of lists of ids of each of which one is needed. Further members and empty lines are ignored.
     ///

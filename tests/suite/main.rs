@@ -66,6 +66,8 @@ mod retrieval_drafts;
 mod retrieval_index;
 mod retrieval_queries;
 mod retrieval_store;
+mod retrieval_training;
+mod retrieval_writer;
 mod sampler;
 mod serve;
 mod tables;

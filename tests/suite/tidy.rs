@@ -32,6 +32,8 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
+    ("retrieval", &["decode", "evaluation", "grammar", "mask", "syntax", "template", "vocabulary"]),
+    ("procedures", &["evaluation", "transitions"]),
     (
         "flows",
         &["decode", "evaluation", "grammar", "mask", "matcher", "template", "transitions", "vocabulary"],
@@ -49,6 +51,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "matcher",
             "plan",
             "procedures",
+            "retrieval",
             "syntax",
             "transitions",
             "vocabulary",

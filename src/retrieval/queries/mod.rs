@@ -1,13 +1,28 @@
-//! Queries that a language model writes: reading them back.
+//! Queries that a language model writes for a request.
 //!
-//! A model that is asked for descriptions of tools, one on each line, is either held to that form by a grammar
-//! ([`lines_pattern`]), whose words are split at their line ends, or writes freely, and [`parse`] makes the best of it.
+//! A [`QueryWriter`] asks a model for descriptions of tools ([`Prompt`], in one of several [`Mode`]s) and reads what it
+//! writes. Its output is held to a [`Format`] by a grammar, whose words need no parser, or is raw, and [`parse`] makes the
+//! best of it. What a request led to is kept in a [`Run`].
 
+mod encoder;
+mod format;
 mod lines;
 mod parse;
+mod prompt;
+mod read;
+mod run;
+mod writer;
 
+#[cfg(feature = "huggingface")]
+pub use encoder::TokenizerEncoder;
+pub use encoder::{Encoded, Encoder};
+pub use format::{Format, format_grammar};
 pub use lines::{Charset, Lines, lines_pattern};
 pub use parse::{Dropped, Parsed, Reason, parse};
+pub use prompt::{Example, Mode, Prompt, few_shot_examples};
+pub use read::{Draft, Written, read};
+pub use run::{Ranked, Run, RunQuery, RunTool, Source, Times, retrieve};
+pub use writer::{QueryWriter, WriterOptions};
 
 /// The most queries that are kept.
 const MOST_QUERIES: usize = 5;

@@ -1,6 +1,7 @@
 //! The queries in what a model wrote without a grammar.
 
 use super::{MOST_QUERIES, MOST_WORDS};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// What was read.
@@ -13,7 +14,7 @@ pub struct Parsed {
 }
 
 /// A line that is no query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {
     /// The line, trimmed.
     pub line: String,
@@ -22,7 +23,8 @@ pub struct Dropped {
 }
 
 /// Why a line is no query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// It is, or follows, a turn of the dialogue that the model went on to invent.
     Dialogue,
