@@ -30,6 +30,7 @@ pub(crate) use residual::canonical::CanonicalForm;
 pub(crate) use residual::char_step::CharPartition;
 pub(crate) use residual::decompose::Residual;
 pub use run::cache::{Cache, ConfigurationId};
+pub use run::lazy::Lazy;
 pub(crate) use run::transitions::{Dense, Transitions};
 
 use crate::error::Result;

@@ -130,7 +130,7 @@ impl Matcher {
             let PathCx { compiled, cache, path, .. } = with;
             let (automaton, at) = (compiled.automaton(), at.configuration);
             let mut expected: Vec<Expectation> = Vec::new();
-            for (state, wanted) in cache.tables.wanted_bytes(automaton, at) {
+            for (state, wanted) in cache.lazy(automaton).wanted_bytes(at) {
                 let scope = automaton.scope(state);
                 let rule = compiled.grammar().rule(scope.rule).name.to_string();
                 let label = scope.label.map(|label| compiled.grammar().label(label).to_string());

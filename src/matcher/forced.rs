@@ -26,7 +26,7 @@ impl Matcher {
             let mut at = with.cursor(at);
             let mut forced = Vec::new();
             while !with.cache.tables.is_accepting(at.configuration) && forced.len() < MOST_FORCED {
-                let candidates = with.cache.tables.candidate_bytes(automaton, at.configuration);
+                let candidates = with.cache.lazy(automaton).candidate_bytes(at.configuration);
                 let mut only = None;
                 for byte in candidates.iter() {
                     let next = with.step(at, &forced, byte)?;
@@ -90,8 +90,7 @@ impl Matcher {
         self.with_cache(|with, at| {
             let mut allowed = ByteSet::EMPTY;
             let at = with.cursor(at);
-            for byte in with.cache.tables.candidate_bytes(with.compiled.automaton(), at.configuration).iter()
-            {
+            for byte in with.cache.lazy(with.compiled.automaton()).candidate_bytes(at.configuration).iter() {
                 if with.step(at, &[], byte)?.is_some() {
                     allowed.insert(byte);
                 }

@@ -50,7 +50,7 @@ impl PathCx<'_> {
     /// The cursor after one more byte, which comes after the path and the bytes `since`, if a word goes on so.
     pub(super) fn step(&mut self, at: Cursor, since: &[u8], byte: u8) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
-        match self.cache.tables.step(automaton, at.configuration, byte)? {
+        match self.cache.lazy(automaton).step(at.configuration, byte)? {
             ConfigurationId::DEAD => Ok(None),
             next => self.come_to(next, at, since, byte),
         }
@@ -81,7 +81,7 @@ impl PathCx<'_> {
     fn is_open(&mut self, at: Cursor) -> Result<bool> {
         let name = at.place.in_name().filter(|&name| self.names.is_left(name));
         let Some(name) = name.filter(|_| !self.compiled.keys_are_unbounded()) else { return Ok(true) };
-        self.names.has_another(self.compiled.automaton(), &mut self.cache.tables, at.configuration, name)
+        self.names.has_another(&mut self.cache.lazy(self.compiled.automaton()), at.configuration, name)
     }
 
     /// Accepts bytes as a step, if a word goes on so and no object gets a name twice, or will have to.
@@ -89,7 +89,7 @@ impl PathCx<'_> {
         let automaton = self.compiled.automaton();
         let mut place = self.path.place();
         for (read, &byte) in bytes.iter().enumerate() {
-            configuration = self.cache.tables.step(automaton, configuration, byte)?;
+            configuration = self.cache.lazy(automaton).step(configuration, byte)?;
             if configuration == ConfigurationId::DEAD {
                 return Ok(false);
             }
@@ -163,7 +163,7 @@ impl PathCx<'_> {
                     continue;
                 }
                 let automaton = self.compiled.automaton();
-                let next = self.cache.tables.step(automaton, at.configuration, child.byte)?;
+                let next = self.cache.lazy(automaton).step(at.configuration, child.byte)?;
                 if next == ConfigurationId::DEAD {
                     continue;
                 }
@@ -195,11 +195,11 @@ impl PathCx<'_> {
         while let Some((node, at, name)) = open.pop() {
             for child in trie.steps(node).iter().filter(|child| child.byte != b'"') {
                 let Some(name) = self.names.left_after(name, child.byte) else { continue };
-                let next = self.cache.tables.step(automaton, at, child.byte)?;
+                let next = self.cache.lazy(automaton).step(at, child.byte)?;
                 if next == ConfigurationId::DEAD || !self.names.is_left(name) {
                     continue;
                 }
-                if !self.names.has_another(automaton, &mut self.cache.tables, next, name)? {
+                if !self.names.has_another(&mut self.cache.lazy(automaton), next, name)? {
                     without.extend(trie.tokens(child.node).iter().map(|token| token.get()));
                 }
                 open.push((child.node, next, name));

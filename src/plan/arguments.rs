@@ -1,6 +1,6 @@
 //! Arguments of steps, checked against the schemas of their actions.
 
-use crate::automaton::{Automaton, Cache, ConfigurationId};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use crate::syntax::automaton_spec::Spec;
 use rustc_hash::FxHashMap;
@@ -38,9 +38,9 @@ impl ArgumentChecker {
             Entry::Vacant(new) => new.insert(Automaton::new(arguments.compact(), spec.limits())?),
         };
         let mut tables = Cache::new();
-        let mut at = tables.start(automaton)?;
+        let mut at = Lazy::new(automaton, &mut tables).start()?;
         for (place, &byte) in text.as_bytes().iter().enumerate() {
-            at = tables.step(automaton, at, byte)?;
+            at = Lazy::new(automaton, &mut tables).step(at, byte)?;
             if at == ConfigurationId::DEAD {
                 let end = text.ceil_char_boundary(place + 1);
                 let found = text.get(..end).unwrap_or_default().to_owned();

@@ -2,7 +2,7 @@
 
 use super::errors;
 use super::registers::Registers;
-use crate::automaton::{Automaton, Cache, ConfigurationId};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use crate::syntax::automaton_spec::{Codes, Spec};
 use crate::transitions::{Indexed, Transition, TransitionSystem};
@@ -70,7 +70,7 @@ impl States {
             ids: FxHashMap::default(),
             edges: Vec::new(),
         };
-        let start = states.tables.start(&states.automaton)?;
+        let start = Lazy::new(&states.automaton, &mut states.tables).start()?;
         states.intern(start, 0)?;
         Ok(states)
     }
@@ -144,9 +144,9 @@ impl States {
     /// The configurations after each code, with the class of the code.
     fn steps(&mut self, configuration: ConfigurationId) -> Result<Vec<(usize, ConfigurationId)>> {
         let mut found = Vec::new();
-        let firsts = self.tables.candidate_bytes(&self.automaton, configuration);
+        let firsts = Lazy::new(&self.automaton, &mut self.tables).candidate_bytes(configuration);
         for first in (0..=255u8).filter(|&byte| firsts.contains(byte)) {
-            let after = self.tables.step(&self.automaton, configuration, first)?;
+            let after = Lazy::new(&self.automaton, &mut self.tables).step(configuration, first)?;
             if after == ConfigurationId::DEAD {
                 continue;
             }
@@ -154,9 +154,9 @@ impl States {
                 found.push((usize::from(first), after));
                 continue;
             }
-            let seconds = self.tables.candidate_bytes(&self.automaton, after);
+            let seconds = Lazy::new(&self.automaton, &mut self.tables).candidate_bytes(after);
             for second in (0..=255u8).filter(|&byte| seconds.contains(byte)) {
-                let last = self.tables.step(&self.automaton, after, second)?;
+                let last = Lazy::new(&self.automaton, &mut self.tables).step(after, second)?;
                 if last != ConfigurationId::DEAD {
                     found.push((usize::from(first) << 8 | usize::from(second), last));
                 }

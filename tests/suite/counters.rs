@@ -2,7 +2,7 @@
 
 use crate::language::Language;
 use crate::masks::check;
-use grammata::automaton::{Automaton, Cache, ConfigurationId};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::syntax::{json_schema, regex};
 use grammata::testing::agreement::{operations_agree, words_are_accepted};
@@ -45,11 +45,12 @@ fn tables_stay_small_while_many_numbers_of_rounds_fit() {
     for (source, text, most) in LONG {
         let automaton = Automaton::new(&pattern(source), &Limits::default()).unwrap();
         let mut tables = Cache::new();
-        let mut at = tables.start(&automaton).unwrap();
+        let mut at = Lazy::new(&automaton, &mut tables).start().unwrap();
         let text: String = text.iter().map(|(part, times)| part.repeat(*times)).collect();
         for (place, byte) in text.bytes().enumerate() {
-            at =
-                tables.step(&automaton, at, byte).unwrap_or_else(|e| panic!("{source} at byte {place}: {e}"));
+            at = Lazy::new(&automaton, &mut tables)
+                .step(at, byte)
+                .unwrap_or_else(|e| panic!("{source} at byte {place}: {e}"));
             assert_ne!(at, ConfigurationId::DEAD, "{source} at byte {place}");
         }
         let used = tables.memory_usage();

@@ -1,7 +1,7 @@
 //! Lists whose items differ: languages against all their words, masks against trying each token alone, and walks
 //! that never get stuck.
 
-use grammata::automaton::{Automaton, Cache, ConfigurationId};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Distinct, Grammar, GrammarBuilder};
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
@@ -50,15 +50,15 @@ fn check_grammar(name: &str, grammar: &Grammar, words: &BTreeSet<String>) {
     }
     let mut tables = Cache::new();
     for &prefix in &prefixes {
-        let mut at = tables.start(&automaton).unwrap();
+        let mut at = Lazy::new(&automaton, &mut tables).start().unwrap();
         for &byte in prefix {
-            at = tables.step(&automaton, at, byte).unwrap();
+            at = Lazy::new(&automaton, &mut tables).step(at, byte).unwrap();
         }
         let text = String::from_utf8_lossy(prefix);
         assert_ne!(at, ConfigurationId::DEAD, "{name}: {text} is not allowed");
         assert_eq!(tables.is_accepting(at), words.contains(&*text), "{name}: {text} is a word");
         for byte in 0..=255u8 {
-            let next = tables.step(&automaton, at, byte).unwrap();
+            let next = Lazy::new(&automaton, &mut tables).step(at, byte).unwrap();
             let expected = prefixes.contains(&[prefix, &[byte]].concat()[..]);
             let byte = char::from(byte);
             assert_eq!(next != ConfigurationId::DEAD, expected, "{name}: {byte:?} after {text}");
@@ -207,9 +207,9 @@ fn an_item_goes_on_as_long_as_it_can_differ() {
         let automaton = Automaton::new(&grammar(&list(items.clone()), Whitespace::Free), &Limits::default());
         let automaton = automaton.unwrap_or_else(|e| panic!("{items}: {e}"));
         let mut tables = Cache::new();
-        let mut at = tables.start(&automaton).unwrap();
+        let mut at = Lazy::new(&automaton, &mut tables).start().unwrap();
         for &byte in prefix.as_bytes() {
-            at = tables.step(&automaton, at, byte).unwrap();
+            at = Lazy::new(&automaton, &mut tables).step(at, byte).unwrap();
         }
         assert_eq!(at != ConfigurationId::DEAD, allowed, "{prefix} of {items}");
     }
@@ -304,11 +304,11 @@ fn token_by_token(
     let automaton = compiled.automaton();
     let mut run = |mut at, bytes: &[u8]| {
         for &byte in bytes {
-            at = tables.step(automaton, at, byte).unwrap();
+            at = Lazy::new(automaton, tables).step(at, byte).unwrap();
         }
         at
     };
-    let start = Cache::new().start(automaton).unwrap();
+    let start = Lazy::new(automaton, &mut Cache::new()).start().unwrap();
     let at = run(start, prefix);
     let names = super::masks::tells_names_apart(compiled.grammar());
     let repeats = |token: &[u8]| names && has_repeated_name(&[prefix, token].concat());
@@ -348,8 +348,8 @@ fn walk(schema: &Value, compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices:
     let mut matcher = compiled.matcher();
     let mut tables = Cache::new();
     assert_eq!(
-        tables.start(compiled.automaton()).unwrap(),
-        Cache::new().start(compiled.automaton()).unwrap()
+        Lazy::new(compiled.automaton(), &mut tables).start().unwrap(),
+        Lazy::new(compiled.automaton(), &mut Cache::new()).start().unwrap()
     );
     for &choice in choices {
         let mask = matcher.mask().unwrap_or_else(|e| {

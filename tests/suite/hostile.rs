@@ -2,7 +2,7 @@
 
 use crate::language::{Language, matches};
 use grammata::automaton::words::{Count, count, enumerate};
-use grammata::automaton::{Automaton, Cache, ConfigurationId};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Grammar, GrammarBuilder};
 use grammata::syntax::{gbnf, regex};
 use grammata::{ErrorKind, Limits};
@@ -177,9 +177,9 @@ fn limits_are_errors() {
     let nested = grammar(r#"root ::= "(" root ")" | "x""#);
     let automaton = Automaton::new(&nested, &limits).unwrap();
     let mut tables = Cache::new();
-    let mut at = tables.start(&automaton).unwrap();
+    let mut at = Lazy::new(&automaton, &mut tables).start().unwrap();
     let error = loop {
-        match tables.step(&automaton, at, b'(') {
+        match Lazy::new(&automaton, &mut tables).step(at, b'(') {
             Ok(next) => at = next,
             Err(error) => break error,
         }

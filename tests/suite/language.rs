@@ -1,6 +1,6 @@
 //! The language of a grammar, by the engine, which the properties hold to the naive oracles.
 
-use grammata::automaton::{Automaton, Cache, ConfigurationId};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::{ErrorKind, Limits, Result};
 use std::cell::RefCell;
@@ -43,9 +43,9 @@ impl Language {
     pub(crate) fn decides(&self, text: &[u8]) -> Result<bool> {
         let Some((automaton, tables)) = &self.0 else { return Ok(false) };
         let mut tables = tables.borrow_mut();
-        let mut at = tables.start(automaton)?;
+        let mut at = Lazy::new(automaton, &mut tables).start()?;
         for &byte in text {
-            at = tables.step(automaton, at, byte)?;
+            at = Lazy::new(automaton, &mut tables).step(at, byte)?;
         }
         Ok(at != ConfigurationId::DEAD && tables.is_accepting(at))
     }

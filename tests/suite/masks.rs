@@ -1,7 +1,7 @@
 //! Masks over a real vocabulary, bit for bit against trying each token alone: on loops, where precomputed
 //! parts take the place of the walk, and along the examples of the shipped grammars.
 
-use grammata::automaton::{Cache, ConfigurationId};
+use grammata::automaton::{Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Expression, Grammar};
 use grammata::syntax::{gbnf, json_schema, regex};
 use grammata::testing::names::has_repeated_name;
@@ -26,10 +26,10 @@ pub(crate) fn tells_names_apart(grammar: &Grammar) -> bool {
 fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
     let automaton = compiled.automaton();
     let mut tables = Cache::new();
-    let start = tables.start(automaton).expect("within the limits");
+    let start = Lazy::new(automaton, &mut tables).start().expect("within the limits");
     let mut run = |mut at, bytes: &[u8]| {
         for &byte in bytes {
-            at = tables.step(automaton, at, byte).expect("within the limits");
+            at = Lazy::new(automaton, &mut tables).step(at, byte).expect("within the limits");
         }
         (at, tables.is_accepting(at))
     };

@@ -2,7 +2,7 @@
 //! never get stuck.
 
 use grammata::automaton::words::{Count, count, enumerate};
-use grammata::automaton::{Automaton, Cache, ConfigurationId};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
@@ -203,10 +203,10 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
     let automaton = compiled.automaton();
     let mut matcher = compiled.matcher();
     let mut tables = Cache::new();
-    let start = tables.start(automaton).unwrap();
+    let start = Lazy::new(automaton, &mut tables).start().unwrap();
     let mut run = |mut at, bytes: &[u8]| {
         for &byte in bytes {
-            at = tables.step(automaton, at, byte).unwrap();
+            at = Lazy::new(automaton, &mut tables).step(at, byte).unwrap();
         }
         at
     };

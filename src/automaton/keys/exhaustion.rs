@@ -5,7 +5,7 @@
 //! to be few.
 
 use crate::automaton::run::byte_runs::Configurations;
-use crate::automaton::{Automaton, Cache, ConfigurationId};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -70,11 +70,11 @@ impl KeyExhaustion {
     /// Looks at one more configuration; if there is none left, says whether the names from a start on are endless.
     fn look_at_next(&mut self, automaton: &Automaton) -> Result<Option<bool>> {
         if let Some(&at) = self.reached.order.get(self.reached.ways.len()) {
-            let next = self.tables.after_any(automaton, at)?;
+            let next = Lazy::new(automaton, &mut self.tables).after_any(at)?;
             self.reached.leads_to(next);
         } else if self.reached.order.is_empty() {
             let start = automaton.name_starts[self.done];
-            let start = self.tables.start_of(automaton, Some(start), false)?;
+            let start = Lazy::new(automaton, &mut self.tables).start_of(Some(start), false)?;
             self.reached.place(start);
         } else {
             return Ok(Some(self.reached.go_on(&self.tables)));

@@ -6,7 +6,7 @@
 //! lists need not be, as it admits each once. Before the first name that is remembered, and when the object it stands in is
 //! closed, there is nothing to follow, and the place is [`KeyState::OUTSIDE`].
 
-use crate::automaton::{Automaton, Cache, ConfigurationId};
+use crate::automaton::{ConfigurationId, Lazy};
 use crate::collections::string_set::{SetId, StringSets};
 use crate::error::Result;
 use crate::json::string::JsonStringDecoder;
@@ -139,14 +139,13 @@ impl KeyTracker {
     /// Limits.
     pub(crate) fn has_another(
         &self,
-        automaton: &Automaton,
-        tables: &mut Cache,
+        lazy: &mut Lazy<'_>,
         configuration: ConfigurationId,
         (decoder, left): (JsonStringDecoder, SetId),
     ) -> Result<bool> {
         let mut open = vec![(configuration, decoder, left)];
         let mut known = FxHashSet::default();
-        let limit = automaton.limits().lockstep_search;
+        let limit = lazy.automaton.limits().lockstep_search;
         while let Some((at, decoder, left)) = open.pop() {
             if known.len() > limit {
                 return Err(Limits::exceeded(
@@ -155,8 +154,8 @@ impl KeyTracker {
                     "an object with no other name found so far",
                 ));
             }
-            for byte in tables.candidate_bytes(automaton, at).iter() {
-                let next = tables.step(automaton, at, byte)?;
+            for byte in lazy.candidate_bytes(at).iter() {
+                let next = lazy.step(at, byte)?;
                 if next == ConfigurationId::DEAD {
                     continue;
                 }

@@ -1,7 +1,7 @@
 //! The configurations of an automaton as a transition system, whose labels are sets of bytes.
 
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
-use crate::automaton::{Automaton, Cache, ConfigurationId};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
@@ -30,7 +30,8 @@ impl<'a> Configurations<'a> {
     /// Without a budget of work.
     pub(in crate::automaton) fn new(automaton: &'a Automaton) -> Result<Configurations<'a>> {
         let mut tables = Cache::new();
-        let start = Position { configuration: tables.start(automaton)?, names: KeyState::OUTSIDE };
+        let start =
+            Position { configuration: Lazy::new(automaton, &mut tables).start()?, names: KeyState::OUTSIDE };
         let mut classes = vec![ByteSet::EMPTY; automaton.class_count()];
         (0..=255).for_each(|byte| classes[automaton.class_of(byte)].insert(byte));
         Ok(Configurations { automaton, tables, names: KeyTracker::default(), start, classes })
@@ -47,7 +48,7 @@ impl<'a> Configurations<'a> {
     /// The position after a byte, if a word may go on so.
     fn step(&mut self, at: Position, byte: u8) -> Result<Option<Position>> {
         self.tables.work.spend(1)?;
-        let configuration = self.tables.step(self.automaton, at.configuration, byte)?;
+        let configuration = Lazy::new(self.automaton, &mut self.tables).step(at.configuration, byte)?;
         if configuration == ConfigurationId::DEAD {
             return Ok(None);
         }

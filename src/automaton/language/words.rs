@@ -4,7 +4,7 @@
 //! followed in vain. As a [transition system](crate::transitions) they have classes of bytes for labels.
 
 use super::configurations::Configurations;
-use crate::automaton::{Automaton, StateId};
+use crate::automaton::{Automaton, Lazy, StateId};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
 use crate::transitions::{Counts, List, TransitionSystem};
@@ -42,7 +42,8 @@ pub(in crate::automaton) fn count_from(
 ) -> Result<Count> {
     let mut configurations = Configurations::new(automaton)?;
     configurations.tables.work = budget.clone();
-    configurations.start.configuration = configurations.tables.start_of(automaton, Some(start), false)?;
+    configurations.start.configuration =
+        Lazy::new(automaton, &mut configurations.tables).start_of(Some(start), false)?;
     let count = count_words(&mut configurations);
     budget.settle(&configurations.tables.work);
     count

@@ -5,7 +5,8 @@ use super::blame;
 use super::task::Task;
 use crate::automaton::language::words::{Count, count_from};
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::cache::ConfigurationId;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::{Automaton, errors};
 use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
@@ -130,7 +131,7 @@ pub(in crate::automaton) fn bound_further(
         }
         let is_conditional = list.conditional.is_some();
         let least = list.min;
-        let has_members = || Cache::within(budget, |tables| tables.has_members(automaton, place as u32));
+        let has_members = || Lazy::within(automaton, budget, |lazy| lazy.has_members(place as u32));
         if all < least || is_conditional && !has_members()? {
             let place = blame::place_of(grammar, automaton, automaton.ahead.members[place].to_return);
             lacking.push((source, errors::too_few_names(place, least, all)));
@@ -157,7 +158,7 @@ pub(in crate::automaton) fn check_ones(
 
 /// How many words there are from a start on; [`MANY`] or more stand for each other.
 fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<u32> {
-    if Cache::within(budget, |tables| comes_back(tables, automaton, start))? {
+    if Lazy::within(automaton, budget, |lazy| comes_back(lazy, start))? {
         return Ok(MANY);
     }
     Ok(match count_from(automaton, start, budget)? {
@@ -167,19 +168,19 @@ fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<
 }
 
 /// Whether the first byte that is found each time leads to a configuration that came before: there are endlessly many words.
-fn comes_back(tables: &mut Cache, automaton: &Automaton, start: StateId) -> Result<bool> {
-    let mut at = tables.start_of(automaton, Some(start), false)?;
+fn comes_back(lazy: &mut Lazy<'_>, start: StateId) -> Result<bool> {
+    let mut at = lazy.start_of(Some(start), false)?;
     let mut seen = FxHashSet::default();
     while seen.insert(at) {
         let mut next = ConfigurationId::DEAD;
-        for byte in tables.candidate_bytes(automaton, at).iter().filter(|byte| byte.is_ascii_lowercase()) {
-            next = tables.step(automaton, at, byte)?;
+        for byte in lazy.candidate_bytes(at).iter().filter(|byte| byte.is_ascii_lowercase()) {
+            next = lazy.step(at, byte)?;
             if next != ConfigurationId::DEAD {
                 break;
             }
         }
         if next == ConfigurationId::DEAD && seen.len() == 1 {
-            next = tables.step(automaton, at, b'"')?;
+            next = lazy.step(at, b'"')?;
         }
         if next == ConfigurationId::DEAD {
             return Ok(false);

@@ -28,7 +28,7 @@ mod word_graph;
 use super::program::block::Block;
 use super::program::byte_classes::ClassBuilder;
 use super::program::state::{Edge, Operand, Product, State, StateId};
-use super::run::cache::Cache;
+use super::run::lazy::Lazy;
 use super::{Automaton, Scope, errors};
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
@@ -498,7 +498,7 @@ impl<'g> Lowering<'g> {
             self.kept.classes.reach(self.grammar, id);
             let block = std::mem::take(&mut self.block);
             let automaton = Automaton::of(block, self.kept.classes.build(), self.limits.clone());
-            let has_words = Cache::within(budget, |tables| tables.product_has_words(&automaton, index))?;
+            let has_words = Lazy::within(&automaton, budget, |lazy| lazy.product_has_words(index))?;
             self.block = automaton.ahead;
             has_words
         };

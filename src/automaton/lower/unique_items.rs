@@ -6,7 +6,7 @@ use super::task::Task;
 use crate::automaton::Automaton;
 use crate::automaton::errors;
 use crate::automaton::program::state::{State, StateId, UniqueItems};
-use crate::automaton::run::cache::Cache;
+use crate::automaton::run::lazy::Lazy;
 use crate::error::{Error, Result};
 use crate::grammar::{Distinct as Source, ExprId, Expression, Grammar};
 use crate::work::Budget;
@@ -107,8 +107,8 @@ pub(in crate::automaton) fn lacking_items(
     let mut lacking = Vec::new();
     for (index, (list, &source)) in automaton.ahead.distincts.iter().zip(provenance).enumerate() {
         if list.min > 1 && !list.endless {
-            let different = |tables: &mut Cache| tables.different_items(automaton, index as u32, list.min);
-            let most = Cache::within(budget, different)?;
+            let different = |lazy: &mut Lazy<'_>| lazy.different_items(index as u32, list.min);
+            let most = Lazy::within(automaton, budget, different)?;
             if most < list.min {
                 let place = blame::place_of(grammar, automaton, list.to_return);
                 lacking.push((source, errors::too_few_different(place, list.min, most)));

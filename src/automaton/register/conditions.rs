@@ -2,9 +2,9 @@
 //! be finished with it. What was found out of that is kept.
 
 use super::members::Progress;
-use crate::automaton::Automaton;
 use crate::automaton::program::state::{Conditional, Members, StateId};
 use crate::automaton::run::cache::Cache;
+use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::grammar::conditions;
 use crate::grammar::conditions::Constraints;
@@ -61,19 +61,6 @@ impl Cache {
             further.extend(after.map(|after| (one, after)));
         }
         Ok(further)
-    }
-
-    /// Whether there is a list of at least one member, where there are conditions.
-    pub(in crate::automaton) fn has_members(&mut self, automaton: &Automaton, m: u32) -> Result<bool> {
-        let list = automaton.members(m);
-        let Some(conditional) = &list.conditional else { return Ok(true) };
-        let (list, at) = ((m, list, &**conditional), Progress::default());
-        for entry in 0..list.1.values.len() as u32 {
-            if self.entry_after(list, at, entry)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(!self.additional_entries(list, at)?.is_empty())
     }
 
     /// Whether the list may end here, as far as its conditions and required members go.
@@ -140,5 +127,21 @@ impl Cache {
         let answer = constraints.is_satisfiable();
         self.counted.finished.insert((m, value), answer);
         Ok(answer.then_some(value))
+    }
+}
+
+impl Lazy<'_> {
+    /// Whether there is a list of at least one member, where there are conditions.
+    pub(in crate::automaton) fn has_members(&mut self, m: u32) -> Result<bool> {
+        let automaton = self.automaton;
+        let list = automaton.members(m);
+        let Some(conditional) = &list.conditional else { return Ok(true) };
+        let (list, at) = ((m, list, &**conditional), Progress::default());
+        for entry in 0..list.1.values.len() as u32 {
+            if self.entry_after(list, at, entry)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(!self.additional_entries(list, at)?.is_empty())
     }
 }

@@ -4,10 +4,10 @@
 //! id of an interned set of seen members. Where members are counted, it is the id of such a value and the count. A key is read along a trie; a branch of the trie is open only if
 //! some member below it may still come, so no prefix is offered that cannot be finished.
 
-use crate::automaton::Automaton;
 use crate::automaton::program::state::{Members, StateId};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::closure::Closure;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::{Frame, StackSetId};
 use crate::error::Result;
 use fixedbitset::FixedBitSet;
@@ -217,21 +217,22 @@ impl Cache {
         let after = Progress { base, count: at.count + 1, further };
         Ok(rest.map(|start| (start, self.value_of(list, after))).into_iter().collect())
     }
+}
 
+impl Lazy<'_> {
     pub(in crate::automaton) fn enter_members(
         &mut self,
-        automaton: &Automaton,
         closure: &mut Closure,
         m: u32,
         stack: StackSetId,
     ) -> Result<()> {
-        self.begin_member(automaton, closure, (m, automaton.members(m)), 0, stack)
+        let automaton = self.automaton;
+        self.begin_member(closure, (m, automaton.members(m)), 0, stack)
     }
 
     /// Offers the keys and the rest that may come with `value`.
     fn begin_member(
         &mut self,
-        a: &Automaton,
         closure: &mut Closure,
         (m, list): (u32, &Members),
         value: u32,
@@ -244,22 +245,22 @@ impl Cache {
         }
         for (start, after) in self.further((m, list), at)? {
             let stack = self.stacks.push(list.to_return, after, below);
-            self.call(a, closure, start, stack);
+            self.call(closure, start, stack);
         }
         Ok(())
     }
 
     pub(in crate::automaton) fn next_member(
         &mut self,
-        automaton: &Automaton,
         closure: &mut Closure,
         m: u32,
         stack: StackSetId,
     ) -> Result<()> {
+        let automaton = self.automaton;
         let list = automaton.members(m);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
-            self.begin_member(automaton, closure, (m, list), frame.value, frame.below)?;
+            self.begin_member(closure, (m, list), frame.value, frame.below)?;
         }
         Ok(())
     }
@@ -267,11 +268,11 @@ impl Cache {
     /// A member is done: leave the list if it is complete, go on to the separator if another may come.
     pub(in crate::automaton) fn end_member(
         &mut self,
-        automaton: &Automaton,
         closure: &mut Closure,
         m: u32,
         frame: Frame,
     ) -> Result<()> {
+        let automaton = self.automaton;
         let list = automaton.members(m);
         let at = self.progress(list, frame.value);
         let complete = match &list.conditional {
@@ -292,12 +293,12 @@ impl Cache {
     /// One byte of a key.
     pub(in crate::automaton) fn step_key(
         &mut self,
-        automaton: &Automaton,
         closure: &mut Closure,
         (m, node): (u32, u32),
         byte: u8,
         stack: StackSetId,
     ) -> Result<()> {
+        let automaton = self.automaton;
         let list = automaton.members(m);
         let Some(child) = list.keys.child(node, byte) else { return Ok(()) };
         let (members, ends) = (list.keys.members(child), list.keys.ends(child));
@@ -312,7 +313,8 @@ impl Cache {
             for &member in ends {
                 let Some(value) = self.after_member((m, list), at, member)? else { continue };
                 let stack = self.stacks.push(list.to_return, value, frame.below);
-                self.add(closure, self.entered(automaton, list.values[member as usize])?, stack);
+                let start = self.entered(list.values[member as usize])?;
+                self.add(closure, start, stack);
             }
         }
         Ok(())

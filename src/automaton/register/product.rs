@@ -6,10 +6,10 @@
 //! for regular operands and for others within the limit `lockstep_search`. Answers are kept.
 
 use super::product_search;
-use crate::automaton::Automaton;
 use crate::automaton::program::state::Product;
 use crate::automaton::run::cache::{Cache, ConfigurationId, items_of};
 use crate::automaton::run::closure::{Closure, Item};
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::StackSetId;
 use crate::error::Result;
 use hashbrown::HashTable;
@@ -117,11 +117,12 @@ impl Cache {
         let all = self.products.get(tuple).iter().all(|&c| self.is_accepting(c));
         all != product.complement
     }
+}
 
+impl Lazy<'_> {
     /// The tuple after one byte, unless no acceptance can follow because an operand is dead.
     pub(in crate::automaton) fn step_product_state(
         &mut self,
-        a: &Automaton,
         product: &Product,
         tuple: u32,
         byte: u8,
@@ -129,7 +130,7 @@ impl Cache {
         let mut next = ProductState::new();
         for place in 0..product.operands.len() {
             let configuration = self.products.get(tuple)[place];
-            let after = self.step(a, configuration, byte)?;
+            let after = self.step(configuration, byte)?;
             if after == ConfigurationId::DEAD && !product.complement {
                 return Ok(None);
             }
@@ -142,7 +143,6 @@ impl Cache {
     /// it is `within` some bytes.
     fn known_run_of_product(
         &mut self,
-        automaton: &Automaton,
         product: &Product,
         (tuple, after): (u32, Option<u32>),
         byte: u8,
@@ -151,34 +151,34 @@ impl Cache {
         let mut run = within;
         for place in 0..product.operands.len() {
             let operand = self.products.get(tuple)[place];
-            if after.is_none() && self.step(automaton, operand, byte)? == ConfigurationId::DEAD {
+            if after.is_none() && self.step(operand, byte)? == ConfigurationId::DEAD {
                 // one that is dead decides alone
-                return Ok(self.known_run(automaton, operand, byte, within));
+                return Ok(self.known_run(operand, byte, within));
             }
-            run = self.known_run(automaton, operand, byte, run);
+            run = self.known_run(operand, byte, run);
         }
         Ok(run)
     }
 
     /// The tuple before the first byte.
-    fn first_product_state(&mut self, automaton: &Automaton, product: &Product) -> Result<u32> {
+    fn first_product_state(&mut self, product: &Product) -> Result<u32> {
         let mut tuple = ProductState::new();
         for operand in &product.operands {
-            tuple.push(self.start_of(automaton, operand.start, operand.nullable)?);
+            tuple.push(self.start_of(operand.start, operand.nullable)?);
         }
         Ok(self.products.intern(&tuple))
     }
 
     pub(in crate::automaton) fn enter_product(
         &mut self,
-        automaton: &Automaton,
         closure: &mut Closure,
         l: u32,
         stack: StackSetId,
     ) -> Result<()> {
+        let automaton = self.automaton;
         let product = automaton.product(l);
-        let tuple = self.first_product_state(automaton, product)?;
-        if self.is_co_accessible(automaton, l, tuple)? {
+        let tuple = self.first_product_state(product)?;
+        if self.is_co_accessible(l, tuple)? {
             let stack = self.stacks.push(product.state, tuple, stack);
             self.add(closure, product.state, stack);
         }
@@ -186,28 +186,29 @@ impl Cache {
     }
 
     /// Whether the words of a lockstep include one that is not empty.
-    pub(in crate::automaton) fn product_has_words(&mut self, automaton: &Automaton, l: u32) -> Result<bool> {
-        let tuple = self.first_product_state(automaton, automaton.product(l))?;
-        self.is_co_accessible(automaton, l, tuple)
+    pub(in crate::automaton) fn product_has_words(&mut self, l: u32) -> Result<bool> {
+        let automaton = self.automaton;
+        let tuple = self.first_product_state(automaton.product(l))?;
+        self.is_co_accessible(l, tuple)
     }
 
     /// Adds what follows a byte, and returns a run of bytes around it that lead to the same.
     pub(in crate::automaton) fn step_product(
         &mut self,
-        automaton: &Automaton,
         closure: &mut Closure,
         l: u32,
         byte: u8,
         stack: StackSetId,
     ) -> Result<(u8, u8)> {
+        let automaton = self.automaton;
         let product = automaton.product(l);
         let mut run = (0, u8::MAX);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
-            let after = self.step_product_state(automaton, product, frame.value, byte)?;
-            run = self.known_run_of_product(automaton, product, (frame.value, after), byte, run)?;
+            let after = self.step_product_state(product, frame.value, byte)?;
+            run = self.known_run_of_product(product, (frame.value, after), byte, run)?;
             if let Some(tuple) = after {
-                self.reach_product_state(automaton, closure, (l, tuple), frame.below)?;
+                self.reach_product_state(closure, (l, tuple), frame.below)?;
             }
         }
         Ok(run)
@@ -216,16 +217,16 @@ impl Cache {
     /// Adds what follows where a lockstep comes to a tuple.
     pub(in crate::automaton) fn reach_product_state(
         &mut self,
-        automaton: &Automaton,
         closure: &mut Closure,
         (l, tuple): (u32, u32),
         below: StackSetId,
     ) -> Result<()> {
+        let automaton = self.automaton;
         let product = automaton.product(l);
         if self.accepts(product, tuple) {
             self.add(closure, product.exit, below);
         }
-        if self.is_co_accessible(automaton, l, tuple)? {
+        if self.is_co_accessible(l, tuple)? {
             let stack = self.stacks.push(product.state, tuple, below);
             self.add(closure, product.state, stack);
         }
@@ -233,12 +234,13 @@ impl Cache {
     }
 
     /// Whether a word leads from `tuple` to acceptance; if so, that is noted of all that it leads through.
-    fn is_completed_by(&mut self, automaton: &Automaton, l: u32, tuple: u32, word: &[u8]) -> Result<bool> {
+    fn is_completed_by(&mut self, l: u32, tuple: u32, word: &[u8]) -> Result<bool> {
+        let automaton = self.automaton;
         let product = automaton.product(l);
         let mut path: SmallVec<[u32; 16]> = smallvec::smallvec![tuple];
         let mut at = tuple;
         for &byte in word {
-            match self.step_product_state(automaton, product, at, byte)? {
+            match self.step_product_state(product, at, byte)? {
                 Some(next) => at = next,
                 None => return Ok(false),
             }
@@ -257,16 +259,16 @@ impl Cache {
     }
 
     /// Whether at least one more byte can lead from `tuple` to acceptance.
-    fn is_co_accessible(&mut self, automaton: &Automaton, l: u32, tuple: u32) -> Result<bool> {
+    fn is_co_accessible(&mut self, l: u32, tuple: u32) -> Result<bool> {
         if let Some(&known) = self.products.co_accessible.get(&(l, tuple)) {
             return Ok(known.is_some());
         }
         for place in 0..self.products.completions.get(&l).map_or(0, VecDeque::len) {
             let word = self.products.completions[&l][place].clone();
-            if self.is_completed_by(automaton, l, tuple, &word)? {
+            if self.is_completed_by(l, tuple, &word)? {
                 return Ok(true);
             }
         }
-        self.search_non_emptiness(automaton, l, tuple)
+        self.search_non_emptiness(l, tuple)
     }
 }

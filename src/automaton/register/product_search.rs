@@ -8,8 +8,9 @@ use super::product::{ProductState, Word};
 use super::unique::HistoryId;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Product, State};
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::cache::ConfigurationId;
 use crate::automaton::run::closure::Item;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::transitions::{Dense, Flags, Transitions};
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -114,29 +115,25 @@ impl OperandRow<'_> {
     }
 }
 
-impl Cache {
+impl Lazy<'_> {
     /// Searches for a word that leads from a tuple to acceptance; what is found of tuples on the way is noted.
-    pub(in crate::automaton) fn search_non_emptiness(
-        &mut self,
-        automaton: &Automaton,
-        l: u32,
-        tuple: u32,
-    ) -> Result<bool> {
+    pub(in crate::automaton) fn search_non_emptiness(&mut self, l: u32, tuple: u32) -> Result<bool> {
+        let automaton = self.automaton;
         let product = automaton.product(l);
         let limit = automaton.limits().lockstep_search;
         let transitions = Arc::clone(self.transitions());
         let mut frontier = Frontier::new(tuple);
-        while let Some((current, read)) = self.next_product_state(automaton, product, &mut frontier)? {
+        while let Some((current, read)) = self.next_product_state(product, &mut frontier)? {
             // how many bytes lead to acceptance, and the last one if it does at once
             let (mut bytes, mut last) = (None, None);
-            let rows = self.rows_of(automaton, product, current, &transitions);
+            let rows = self.rows_of(product, current, &transitions);
             let mut before = None;
             for class in rows.classes(automaton, product).iter().map(usize::from) {
                 let byte = automaton.class_representatives()[class];
                 let next = match &rows {
-                    Rows::Only(_) => self.step_product_state(automaton, product, current, byte)?,
+                    Rows::Only(_) => self.step_product_state(product, current, byte)?,
                     Rows::All(rows) if rows.iter().all(|row| row.is_as_before(class)) => continue,
-                    Rows::All(rows) => self.step_rows(automaton, product, rows, (class, byte))?,
+                    Rows::All(rows) => self.step_rows(product, rows, (class, byte))?,
                 };
                 self.work.spend(1)?;
                 let Some(next) = next.filter(|_| next != before) else { continue };
@@ -183,7 +180,7 @@ impl Cache {
                 }
                 return Ok(true);
             }
-            self.check_memory(automaton)?;
+            self.check_memory()?;
         }
         // nothing was found: none of the tuples seen leads to acceptance
         for &dead in frontier.ways.keys() {
@@ -193,20 +190,15 @@ impl Cache {
     }
 
     /// What is known of the successors of a tuple's operands.
-    fn rows_of<'a>(
-        &mut self,
-        automaton: &Automaton,
-        product: &Product,
-        tuple: u32,
-        transitions: &'a Transitions,
-    ) -> Rows<'a> {
+    fn rows_of<'a>(&mut self, product: &Product, tuple: u32, transitions: &'a Transitions) -> Rows<'a> {
+        let automaton = self.automaton;
         let mut rows = SmallVec::new();
         for place in 0..product.operands.len() {
             let configuration = self.products.get(tuple)[place];
-            let dense = self.row(automaton, configuration).map(|row| transitions.dense(row, automaton));
+            let dense = self.row(configuration).map(|row| transitions.dense(row, automaton));
             if dense.is_none()
                 && !product.complement
-                && let Some(byte) = self.only_byte(automaton, configuration)
+                && let Some(byte) = self.only_byte(configuration)
             {
                 return Rows::Only(byte);
             }
@@ -218,7 +210,6 @@ impl Cache {
     /// The tuple after the bytes of a class, as [`step_tuple`](Cache::step_tuple) finds it.
     fn step_rows(
         &mut self,
-        automaton: &Automaton,
         product: &Product,
         rows: &[OperandRow<'_>],
         (class, byte): (usize, u8),
@@ -231,7 +222,7 @@ impl Cache {
         for row in rows {
             let next = match row.entry(class) {
                 Some(known) => known,
-                None => self.step(automaton, row.configuration, byte)?,
+                None => self.step(row.configuration, byte)?,
             };
             if next == ConfigurationId::DEAD && !product.complement {
                 return Ok(None);
@@ -242,12 +233,7 @@ impl Cache {
     }
 
     /// The next tuple to be looked at.
-    fn next_product_state(
-        &mut self,
-        automaton: &Automaton,
-        product: &Product,
-        frontier: &mut Frontier,
-    ) -> Result<Option<Reached>> {
+    fn next_product_state(&mut self, product: &Product, frontier: &mut Frontier) -> Result<Option<Reached>> {
         let few = product.operands.len() <= FEW_OPERANDS;
         if product.complement || !few || frontier.ways.len() <= PATIENCE {
             return Ok(frontier.queue.pop_front());
@@ -256,7 +242,7 @@ impl Cache {
             let mut left = 0;
             for place in 0..self.products.get(tuple).len() {
                 let operand = self.products.get(tuple)[place];
-                left = left.max(self.least_bytes(automaton, operand, &mut frontier.looked_at)?);
+                left = left.max(self.least_bytes(operand, &mut frontier.looked_at)?);
             }
             frontier.directed.push((Reverse((left, read)), (tuple, read)));
         }
@@ -264,25 +250,21 @@ impl Cache {
     }
 
     /// How many bytes a configuration takes to accept, at least.
-    fn least_bytes(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        looked_at: &mut usize,
-    ) -> Result<u32> {
+    fn least_bytes(&mut self, id: ConfigurationId, looked_at: &mut usize) -> Result<u32> {
         if self.is_accepting(id) {
             return Ok(0);
         }
         let mut least = u32::MAX;
         for place in 0..self.items(id).len() {
             let item = self.items(id)[place];
-            least = least.min(self.least_of_item(automaton, item, looked_at)?);
+            least = least.min(self.least_of_item(item, looked_at)?);
         }
         Ok(least)
     }
 
     /// How many bytes an item takes by itself, at least: breadth first over single items. Noted of all on the way.
-    fn least_of_item(&mut self, automaton: &Automaton, item: Item, looked_at: &mut usize) -> Result<u32> {
+    fn least_of_item(&mut self, item: Item, looked_at: &mut usize) -> Result<u32> {
+        let automaton = self.automaton;
         if let Some(&known) = self.products.least.get(&item) {
             return Ok(known);
         }
@@ -301,7 +283,7 @@ impl Cache {
                 break;
             }
             let single = self.intern(&[at], Flags::default(), HistoryId::NONE);
-            for next in self.after_any(automaton, single)? {
+            for next in self.after_any(single)? {
                 if next == ConfigurationId::UNKNOWN || self.is_accepting(next) {
                     best = (depth + 1, done, 1);
                     break;

@@ -7,6 +7,7 @@
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::{Frame, StackSetId};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -91,8 +92,21 @@ struct Writer<'a> {
 }
 
 impl Cache {
+    /// The most bytes that it took to complete what runs in lockstep in a shape.
+    pub(crate) fn completion_radius_of(&self, canonical: &Canonical) -> u32 {
+        canonical.products.iter().map(|&l| self.products.completion_radius(l)).max().unwrap_or(0)
+    }
+
+    /// Says that it may take so many bytes to complete what runs in lockstep in a shape: another grammar has found out.
+    pub(crate) fn raise_completion_radius(&mut self, canonical: &Canonical, bytes: u32) {
+        canonical.products.iter().for_each(|&l| self.products.raise_completion_radius(l, bytes));
+    }
+}
+
+impl Lazy<'_> {
     /// The shape of a configuration; `None` if it is large, or has to do with the members or items of a list.
-    pub(crate) fn canonical_form(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<Canonical> {
+    pub(crate) fn canonical_form(&mut self, id: ConfigurationId) -> Option<Canonical> {
+        let automaton = self.automaton;
         let first = self.states(id).next()?;
         if self.canonical_scratch.in_vain.contains(&first) {
             return None;
@@ -110,16 +124,6 @@ impl Cache {
         let (words, products) = (&self.canonical_scratch.words, &self.canonical_scratch.products);
         written
             .map(|()| Canonical { form: CanonicalForm(words.as_slice().into()), products: products.clone() })
-    }
-
-    /// The most bytes that it took to complete what runs in lockstep in a shape.
-    pub(crate) fn completion_radius_of(&self, canonical: &Canonical) -> u32 {
-        canonical.products.iter().map(|&l| self.products.completion_radius(l)).max().unwrap_or(0)
-    }
-
-    /// Says that it may take so many bytes to complete what runs in lockstep in a shape: another grammar has found out.
-    pub(crate) fn raise_completion_radius(&mut self, canonical: &Canonical, bytes: u32) {
-        canonical.products.iter().for_each(|&l| self.products.raise_completion_radius(l, bytes));
     }
 }
 

@@ -5,8 +5,9 @@ use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::register::product::ProductState;
 use crate::automaton::run::byte_runs::{ByteRun, Configurations};
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::cache::ConfigurationId;
 use crate::automaton::run::closure::Item;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::StackSetId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -169,17 +170,12 @@ struct Parted {
 /// A lockstep after a character: which one, the tuple that is come to, and the stacks below.
 type Stepped = SmallVec<[(u32, u32, StackSetId); 2]>;
 
-impl Cache {
+impl Lazy<'_> {
     /// The configurations after ASCII characters, the dead one among them, each once.
-    pub(crate) fn after_ascii(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        ranges: &[(u8, u8)],
-    ) -> Result<Configurations> {
+    pub(crate) fn after_ascii(&mut self, id: ConfigurationId, ranges: &[(u8, u8)]) -> Result<Configurations> {
         let mut after = Configurations::new();
         for &range in ranges {
-            for next in self.after_range(automaton, id, range)? {
+            for next in self.after_range(id, range)? {
                 if !after.contains(&next) {
                     after.push(next);
                 }
@@ -191,20 +187,19 @@ impl Cache {
     /// The configurations after characters of groups, the dead one among them.
     pub(crate) fn after_characters(
         &mut self,
-        automaton: &Automaton,
         id: ConfigurationId,
         groups: &'static CharPartition,
     ) -> Result<Images<ConfigurationId>> {
         if self.is_history_dependent(id) {
             return Ok(Images { all: SmallVec::new(), unknown: groups.all() });
         }
-        let Parted { plain, products, unknown } = self.parted(automaton, id, groups);
-        let ways = self.ways(automaton, &plain, groups);
+        let Parted { plain, products, unknown } = self.parted(id, groups);
+        let ways = self.ways(&plain, groups);
         let mut stepped = Images { unknown, ..Images::one(Stepped::new(), groups.all()) };
         for &(l, stack) in &products {
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let tuples = self.product_images(automaton, l, frame.value, groups)?;
+                let tuples = self.product_images(l, frame.value, groups)?;
                 stepped = stepped.extended(&tuples, |stepped, tuple| {
                     stepped.extend(tuple.map(|tuple| (l, tuple, frame.below)));
                 });
@@ -212,7 +207,7 @@ impl Cache {
         }
         let mut failed = Ok(());
         let moved = |moves: &StateMap, stepped: &Stepped| {
-            self.moved(automaton, &plain, moves, stepped).unwrap_or_else(|error| {
+            self.moved(&plain, moves, stepped).unwrap_or_else(|error| {
                 failed = Err(error);
                 ConfigurationId::DEAD
             })
@@ -224,14 +219,14 @@ impl Cache {
     /// The tuples of a lockstep after characters, `None` among them if an operand is dead then and decides alone.
     fn product_images(
         &mut self,
-        automaton: &Automaton,
         l: u32,
         tuple: u32,
         groups: &'static CharPartition,
     ) -> Result<Images<Option<u32>>> {
+        let automaton = self.automaton;
         let mut tuples = Images::one(ProductState::new(), groups.all());
         for operand in ProductState::from_slice(self.products.get(tuple)) {
-            let after = self.operand_after(automaton, operand, groups)?;
+            let after = self.operand_after(operand, groups)?;
             tuples = tuples.extended(&after, |tuple, &next| tuple.push(next));
         }
         let complement = automaton.product(l).complement;
@@ -246,7 +241,6 @@ impl Cache {
     /// The configurations of an operand after characters: many tuples have it.
     fn operand_after(
         &mut self,
-        automaton: &Automaton,
         operand: ConfigurationId,
         groups: &'static CharPartition,
     ) -> Result<Images<ConfigurationId>> {
@@ -254,13 +248,14 @@ impl Cache {
         if let Some(known) = self.char_steps.of_operands.get(&key) {
             return Ok(known.clone());
         }
-        let after = self.after_characters(automaton, operand, groups)?;
+        let after = self.after_characters(operand, groups)?;
         self.char_steps.of_operands.insert(key, after.clone());
         Ok(after)
     }
 
     /// The items of a configuration, by kind.
-    fn parted(&self, automaton: &Automaton, id: ConfigurationId, groups: &CharPartition) -> Parted {
+    fn parted(&self, id: ConfigurationId, groups: &CharPartition) -> Parted {
+        let automaton = self.automaton;
         let mut parted = Parted { plain: SmallVec::new(), products: SmallVec::new(), unknown: 0 };
         for &item in self.items(id) {
             match automaton.state(item.state) {
@@ -278,37 +273,27 @@ impl Cache {
     }
 
     /// The configuration after items have moved.
-    fn moved(
-        &mut self,
-        automaton: &Automaton,
-        items: &[Item],
-        moves: &StateMap,
-        stepped: &Stepped,
-    ) -> Result<ConfigurationId> {
-        self.check_memory(automaton)?;
-        self.make(automaton, |tables, closure| {
+    fn moved(&mut self, items: &[Item], moves: &StateMap, stepped: &Stepped) -> Result<ConfigurationId> {
+        self.check_memory()?;
+        self.make(|lazy, closure| {
             for (item, next) in items.iter().zip(moves) {
                 if let &Some(next) = next {
-                    tables.add(closure, next, item.stack);
+                    lazy.add(closure, next, item.stack);
                 }
             }
             for &(l, tuple, below) in stepped {
-                tables.reach_product_state(automaton, closure, (l, tuple), below)?;
+                lazy.reach_product_state(closure, (l, tuple), below)?;
             }
-            if tables.memory.is_used() {
-                closure.doubt(&tables.stacks);
+            if lazy.memory.is_used() {
+                closure.doubt(&lazy.stacks);
             }
             Ok(())
         })
     }
 
     /// The ways in which characters move items.
-    fn ways(
-        &mut self,
-        automaton: &Automaton,
-        items: &[Item],
-        groups: &'static CharPartition,
-    ) -> Images<StateMap> {
+    fn ways(&mut self, items: &[Item], groups: &'static CharPartition) -> Images<StateMap> {
+        let automaton = self.automaton;
         let mut ways = Images { all: SmallVec::new(), unknown: 0 };
         if groups.ascii != 0 {
             let start = items.iter().map(|item| Some(item.state)).collect();
@@ -328,23 +313,19 @@ impl Cache {
         // mostly none or one of the states tells the characters of a group apart
         let mut beyond = Images::one(StateMap::new(), groups.beyond);
         for item in items {
-            let of_state = self.ways_beyond_ascii(automaton, smallvec![item.state], groups);
+            let of_state = self.ways_beyond_ascii(smallvec![item.state], groups);
             beyond = beyond.extended(&of_state, |moves, next| moves.extend_from_slice(next));
         }
         if beyond.unknown != 0 && items.len() > 1 {
             let states = items.iter().map(|item| item.state).collect();
-            beyond = Images::clone(&self.ways_beyond_ascii(automaton, states, groups));
+            beyond = Images::clone(&self.ways_beyond_ascii(states, groups));
         }
         beyond.all.into_iter().for_each(|(moves, of)| ways.add(moves, of));
         Images { unknown: ways.unknown | beyond.unknown, ..ways }
     }
 
-    fn ways_beyond_ascii(
-        &mut self,
-        automaton: &Automaton,
-        states: States,
-        groups: &'static CharPartition,
-    ) -> StateMaps {
+    fn ways_beyond_ascii(&mut self, states: States, groups: &'static CharPartition) -> StateMaps {
+        let automaton = self.automaton;
         let of = (states, groups.partition_id());
         if let Some(known) = self.char_steps.ways.get(&of) {
             return Arc::clone(known);

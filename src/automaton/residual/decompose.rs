@@ -11,11 +11,11 @@
 //! to it, those inside of locksteps too: see `near.rs`.
 
 use super::saturate::Round;
-use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::register::unique::{HistoryId, is_looked_at};
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::cache::ConfigurationId;
 use crate::automaton::run::closure::Item;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::{Frame, StackSetId, StackSets};
 use crate::automaton::run::transitions::Flags;
 use crate::grammar::ByteSet;
@@ -71,22 +71,17 @@ struct Split {
     state: StateId,
 }
 
-impl Cache {
+impl Lazy<'_> {
     /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
     /// where that does the same over the next `horizon` bytes.
-    pub(crate) fn decompose(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        horizon: u32,
-    ) -> Decomposition {
+    pub(crate) fn decompose(&mut self, id: ConfigurationId, horizon: u32) -> Decomposition {
         let whole = SmallVec::from_elem(Residual { configuration: id, returns_to: None }, 1);
         let whole = Decomposition { parts: whole, depends_on_count: false };
         let mut depends_on_count = false;
         let mut splits: SmallVec<[Split; 8]> = SmallVec::new();
         for place in 0..self.items(id).len() {
             let Item { state, stack } = self.items(id)[place];
-            match self.split_stack(automaton, (id, state, stack), horizon, &mut splits) {
+            match self.split_stack((id, state, stack), horizon, &mut splits) {
                 Some(here) => depends_on_count |= here,
                 None => return whole,
             }
@@ -95,7 +90,7 @@ impl Cache {
         if splits.iter().all(as_they_are) {
             return whole;
         }
-        self.join(automaton, &mut splits);
+        self.join(&mut splits);
         splits.sort_unstable();
         // rounds that were told apart may not be any more
         splits.dedup();
@@ -125,7 +120,8 @@ impl Cache {
     }
 
     /// Whether nearly any byte may come in the states of a configuration that have a stack.
-    fn is_wide(&self, automaton: &Automaton, id: ConfigurationId, stack: StackSetId) -> bool {
+    fn is_wide(&self, id: ConfigurationId, stack: StackSetId) -> bool {
+        let automaton = self.automaton;
         let states = self.items(id).iter().filter(|item| item.stack == stack);
         let wanted = states.map(|item| automaton.wanted_bytes(item.state));
         wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE
@@ -133,7 +129,8 @@ impl Cache {
 
     /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
     /// say, what stands beside that call, as the exceptions to it do.
-    fn join(&mut self, automaton: &Automaton, splits: &mut [Split]) {
+    fn join(&mut self, splits: &mut [Split]) {
+        let automaton = self.automaton;
         for place in 0..splits.len() {
             splits[place].part = splits.iter().position(|s| s.stack == splits[place].stack).unwrap_or(place);
         }
@@ -164,11 +161,11 @@ impl Cache {
     /// Splits the stacks of one state, and says whether many rounds were told apart; `None` if that is not possible.
     fn split_stack(
         &mut self,
-        automaton: &Automaton,
         (id, state, whole): (ConfigurationId, StateId, StackSetId),
         horizon: u32,
         splits: &mut SmallVec<[Split; 8]>,
     ) -> Option<bool> {
+        let automaton = self.automaton;
         let mut depends_on_count = false;
         let is_key = matches!(automaton.state(state), State::Key { .. });
         let mut open: SmallVec<[(StackSetId, KeptFrames); 2]> =
@@ -181,7 +178,7 @@ impl Cache {
                 depends_on_count |= round.is_some_and(|(_, apart)| apart);
                 let stays = match round {
                     Some((Round::As(to_return, rounds), _)) => Some((to_return, rounds)),
-                    _ if automaton.text_goes_on(&frame) && self.is_wide(automaton, id, whole) => {
+                    _ if automaton.text_goes_on(&frame) && self.is_wide(id, whole) => {
                         Some((frame.to_return, frame.value))
                     }
                     _ => None,
@@ -198,7 +195,7 @@ impl Cache {
                     Some(State::MembersBetween(_)) => frame.value,
                     Some(State::UniqueReturn(_)) if is_looked_at(frame.value) => frame.value,
                     Some(State::Product(l)) => {
-                        let (tuple, here) = self.saturated_product(automaton, l, frame.value, horizon);
+                        let (tuple, here) = self.saturated_product(l, frame.value, horizon);
                         depends_on_count |= here;
                         tuple
                     }

@@ -3,7 +3,8 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::cache::ConfigurationId;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::{Frame, StackSetId};
 use crate::grammar::ByteSet;
 use rustc_hash::FxHashSet;
@@ -26,18 +27,14 @@ impl Reached {
     }
 }
 
-impl Cache {
+impl Lazy<'_> {
     /// Whether a configuration may return to nothing after no bytes but these; true if that is not found out.
-    pub(crate) fn may_return_within(
-        &self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        bytes: &ByteSet,
-    ) -> bool {
+    pub(crate) fn may_return_within(&self, id: ConfigurationId, bytes: &ByteSet) -> bool {
+        let automaton = self.automaton;
         let mut reached = Reached::default();
         let mut stacks = FxHashSet::default();
         for item in self.items(id) {
-            if !self.add_returns(automaton, item.state, item.stack, &mut reached, &mut stacks) {
+            if !self.add_returns(item.state, item.stack, &mut reached, &mut stacks) {
                 return true;
             }
         }
@@ -52,12 +49,12 @@ impl Cache {
     /// Adds a state and where it may return to; false if that takes more than states to tell.
     fn add_returns(
         &self,
-        automaton: &Automaton,
         state: StateId,
         stack: StackSetId,
         reached: &mut Reached,
         stacks: &mut FxHashSet<StackSetId>,
     ) -> bool {
+        let automaton = self.automaton;
         let mut open = vec![(state, stack)];
         while let Some((state, stack)) = open.pop() {
             let frames = self.stacks.frames(stack);

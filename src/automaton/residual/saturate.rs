@@ -14,8 +14,9 @@
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Loop, State, StateId};
 use crate::automaton::register::product::ProductState;
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::cache::ConfigurationId;
 use crate::automaton::run::closure::Item;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::round_sets::{ANY_ROUNDS, Interval, Intervals};
 use crate::automaton::run::stack_set::{Frame, StackSetId, StackSets};
 use rustc_hash::FxHashMap;
@@ -133,15 +134,15 @@ impl Automaton {
     }
 }
 
-impl Cache {
+impl Lazy<'_> {
     /// A tuple of a lockstep that does the same over the next `horizon` bytes; and whether many rounds are told apart.
     pub(in crate::automaton) fn saturated_product(
         &mut self,
-        automaton: &Automaton,
         l: u32,
         tuple: u32,
         horizon: u32,
     ) -> (u32, bool) {
+        let automaton = self.automaton;
         let product = automaton.product(l);
         let completion_radius = self.products.completion_radius(l);
         if product.complement || completion_radius > MAX_COMPLETION_RADIUS {
@@ -151,19 +152,14 @@ impl Cache {
         let mut operands = ProductState::from_slice(self.products.get(tuple));
         for operand in &mut operands {
             let (near, here) =
-                self.saturated_configuration(automaton, *operand, horizon.saturating_add(completion_radius));
+                self.saturated_configuration(*operand, horizon.saturating_add(completion_radius));
             *operand = near;
             depends_on_count |= here;
         }
         (self.products.intern(&operands), depends_on_count)
     }
 
-    fn saturated_configuration(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        horizon: u32,
-    ) -> (ConfigurationId, bool) {
+    fn saturated_configuration(&mut self, id: ConfigurationId, horizon: u32) -> (ConfigurationId, bool) {
         if !id.is_ordinary() || self.is_history_dependent(id) || self.items(id).len() > MAX_STATES {
             return (id, false);
         }
@@ -171,24 +167,24 @@ impl Cache {
         let mut depends_on_count = false;
         let mut known = FxHashMap::default();
         for item in &mut items {
-            let (stack, here) =
-                self.saturated_stack(automaton, item.stack, horizon, MAX_STACK_DEPTH, &mut known);
+            let (stack, here) = self.saturated_stack(item.stack, horizon, MAX_STACK_DEPTH, &mut known);
             item.stack = stack;
             depends_on_count |= here;
         }
         let history = self.history(id);
-        (self.intern(&items, self.transitions().flags(id), history), depends_on_count)
+        let flags = self.transitions().flags(id);
+        (self.intern(&items, flags, history), depends_on_count)
     }
 
     /// Sets of stacks share what lies below them: of those with several frames `known` has what was found, by depth.
     fn saturated_stack(
         &mut self,
-        automaton: &Automaton,
         stack: StackSetId,
         horizon: u32,
         depth: usize,
         known: &mut FxHashMap<(StackSetId, usize), (StackSetId, bool)>,
     ) -> (StackSetId, bool) {
+        let automaton = self.automaton;
         if depth == 0 {
             return (stack, false);
         }
@@ -204,7 +200,7 @@ impl Cache {
                 all = Some(all.map_or(bottom, |all| self.stacks.union(all, bottom)));
                 continue;
             }
-            let (below, here) = self.saturated_stack(automaton, frame.below, horizon, depth - 1, known);
+            let (below, here) = self.saturated_stack(frame.below, horizon, depth - 1, known);
             depends_on_count |= here;
             let (mut to_return, mut value) = (frame.to_return, frame.value);
             match self.stacks.saturated_frame(automaton, &frame, horizon) {

@@ -1,19 +1,20 @@
 //! Runs of bytes with the same successor: whoever asks for all bytes need not ask for each.
 
-use super::cache::{Cache, ConfigurationId};
+use super::cache::ConfigurationId;
 use super::transitions::Row;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Edge, State, StateId};
+use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use smallvec::SmallVec;
 
 /// Some configurations.
 pub(crate) type Configurations = SmallVec<[ConfigurationId; 16]>;
 
-impl Cache {
+impl Lazy<'_> {
     /// The configurations after any byte, in the order of bytes, without the dead one; the same one may come again.
-    pub(crate) fn after_any(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Configurations> {
-        let mut all = self.after_range(automaton, id, (0, u8::MAX))?;
+    pub(crate) fn after_any(&mut self, id: ConfigurationId) -> Result<Configurations> {
+        let mut all = self.after_range(id, (0, u8::MAX))?;
         all.retain(|next| *next != ConfigurationId::DEAD);
         Ok(all)
     }
@@ -22,14 +23,13 @@ impl Cache {
     /// again.
     pub(crate) fn after_range(
         &mut self,
-        automaton: &Automaton,
         id: ConfigurationId,
         (low, high): (u8, u8),
     ) -> Result<Configurations> {
         let mut all = Configurations::new();
         let mut byte = Some(low);
         while let Some(low) = byte.filter(|&low| low <= high) {
-            let (next, last) = self.step_run(automaton, id, low)?;
+            let (next, last) = self.step_run(id, low)?;
             all.push(next);
             byte = last.checked_add(1);
         }
@@ -37,35 +37,29 @@ impl Cache {
     }
 
     /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
-    pub(crate) fn step_run(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        byte: u8,
-    ) -> Result<(ConfigurationId, u8)> {
-        let next = self.step(automaton, id, byte)?;
-        Ok((next, self.known_run(automaton, id, byte, (byte, u8::MAX)).1))
+    pub(crate) fn step_run(&mut self, id: ConfigurationId, byte: u8) -> Result<(ConfigurationId, u8)> {
+        let next = self.step(id, byte)?;
+        Ok((next, self.known_run(id, byte, (byte, u8::MAX)).1))
     }
 
     /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
     pub(crate) fn step_both(
         &mut self,
-        automaton: &Automaton,
         (left, right): (ConfigurationId, ConfigurationId),
         byte: u8,
     ) -> Result<((ConfigurationId, ConfigurationId), u8)> {
-        let (left, right) = (self.step_run(automaton, left, byte)?, self.step_run(automaton, right, byte)?);
+        let (left, right) = (self.step_run(left, byte)?, self.step_run(right, byte)?);
         Ok(((left.0, right.0), left.1.min(right.1)))
     }
 
     /// The run of bytes around one that are known to have the same successor, as far as it is `within` some bytes.
     pub(in crate::automaton) fn known_run(
         &self,
-        automaton: &Automaton,
         id: ConfigurationId,
         byte: u8,
         within: (u8, u8),
     ) -> (u8, u8) {
+        let automaton = self.automaton;
         let row = match self.transitions().row(id) {
             Row::Dense(_) if self.transitions().are_alike(id) => return within,
             Row::Dense(row) => self.transitions().dense(row, automaton),

@@ -3,9 +3,9 @@
 use super::byte_runs::ByteRun;
 use super::closure::{Closure, Item};
 use super::closure_memo::{ClosureMemo, Place};
+use super::lazy::Lazy;
 use super::stack_set::{Frame, StackSetId, StackSets};
 use super::transitions::{Flags, Row, Transitions};
-use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::register::members::{Counted, SeenSets};
 use crate::automaton::register::product::ProductStates;
@@ -145,28 +145,9 @@ impl Cache {
         tables
     }
 
-    /// Computes something on empty tables, whose work is taken from a budget.
-    pub(in crate::automaton) fn within<T>(
-        budget: &Budget,
-        compute: impl FnOnce(&mut Cache) -> Result<T>,
-    ) -> Result<T> {
-        let mut tables = Cache { work: budget.clone(), ..Cache::new() };
-        let result = compute(&mut tables);
-        budget.settle(&tables.work);
-        result
-    }
-
     /// How many configurations there are, the dead one included.
     pub fn configuration_count(&self) -> usize {
         self.ends.len() - 1
-    }
-
-    /// The configuration before the first byte.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
-    pub fn start(&mut self, automaton: &Automaton) -> Result<ConfigurationId> {
-        self.start_of(automaton, Some(automaton.start), automaton.nullable)
     }
 
     /// Whether the bytes so far are a word of the language.
@@ -188,108 +169,15 @@ impl Cache {
         items_of(&self.items, &self.ends, id.0)
     }
 
-    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word goes on so.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
-    pub fn step(&mut self, automaton: &Automaton, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        if let Some(known) = self.transitions.step(automaton, id, byte) {
-            return Ok(known);
-        }
-        match self.transitions.row(id) {
-            Row::Unknown => {
-                self.new_row(automaton, id);
-                return self.step(automaton, id, byte);
-            }
-            Row::HistoryDependent => {
-                if let Some(&next) = self.memory.next.get(&(id, byte)) {
-                    return Ok(next);
-                }
-            }
-            _ => {}
-        }
-        self.compute_step(automaton, id, byte)
-    }
-
     /// What is known of the configurations, for others to read.
     pub(crate) fn transitions(&self) -> &Arc<Transitions> {
         &self.transitions
-    }
-
-    /// The row of a configuration's successors, for [`Transitions::dense`]. Configurations that wait for one
-    /// byte, or remember what was read, have none.
-    pub(crate) fn row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Option<u32> {
-        let row = match self.transitions.row(id) {
-            Row::Unknown => self.new_row(automaton, id),
-            known => known,
-        };
-        match row {
-            Row::Dense(row) => Some(row),
-            _ => None,
-        }
-    }
-
-    /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
-    /// locksteps make smaller; a [`step`](Cache::step) tells.
-    pub fn wanted_bytes<'a>(
-        &'a self,
-        automaton: &'a Automaton,
-        id: ConfigurationId,
-    ) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
-        self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
-    }
-
-    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Cache::wanted_bytes).
-    pub fn candidate_bytes(&self, automaton: &Automaton, id: ConfigurationId) -> ByteSet {
-        let mut all = ByteSet::EMPTY;
-        self.items(id).iter().for_each(|item| automaton.add_wanted_bytes(item.state, &mut all));
-        all
-    }
-
-    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
-    pub(crate) fn is_narrow(&self, automaton: &Automaton, id: ConfigurationId) -> bool {
-        let in_key = |item: &Item| match automaton.state(item.state) {
-            State::Key { members, node } => automaton.keys(members).degree(node) <= FEW_KEYS,
-            _ => false,
-        };
-        self.only_byte(automaton, id).is_some() || self.items(id).iter().all(in_key)
-    }
-
-    /// The one byte that may come, if the configuration is a single state that waits for a single byte.
-    pub(crate) fn only_byte(&self, automaton: &Automaton, id: ConfigurationId) -> Option<u8> {
-        match (self.transitions.row(id), self.items(id)) {
-            (Row::Single(byte, _), _) => Some(byte),
-            (Row::Unknown, [item]) => match automaton.state(item.state) {
-                State::Byte { byte, .. } => Some(byte),
-                State::Key { members, node } => automaton.keys(members).only_edge(node).map(|(byte, _)| byte),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 
     /// The state of a configuration that is a single state that waits for a single byte.
     pub(crate) fn only_state(&self, id: ConfigurationId) -> Option<StateId> {
         match (self.transitions.row(id), self.items(id)) {
             (Row::Single(..), [item]) => Some(item.state),
-            _ => None,
-        }
-    }
-
-    /// The byte that a configuration tells apart, and the configuration that goes on as it does after all other bytes, if it
-    /// is a single state of that kind.
-    pub(crate) fn exception(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-    ) -> Option<(u8, ConfigurationId)> {
-        let [item] = *self.items(id) else { return None };
-        match automaton.state(item.state) {
-            State::ByteOr { byte, otherwise, .. } if !self.is_history_dependent(id) => {
-                let others =
-                    self.intern(&[Item { state: otherwise, ..item }], Flags::default(), HistoryId::NONE);
-                Some((byte, others))
-            }
             _ => None,
         }
     }
@@ -309,209 +197,6 @@ impl Cache {
             return Some(a);
         }
         (!common.is_empty()).then(|| self.intern(&common, Flags::default(), HistoryId::NONE))
-    }
-
-    fn new_row(&mut self, automaton: &Automaton, id: ConfigurationId) -> Row {
-        let row = match self.only_byte(automaton, id) {
-            Some(byte) => Row::Single(byte, None),
-            None if self.is_history_dependent(id) => Row::HistoryDependent,
-            None => {
-                let (row, end) = self.transitions.new_row(self.rows_end, automaton.class_count());
-                self.rows_end = end;
-                Row::Dense(row)
-            }
-        };
-        self.transitions.set_row(id, row);
-        row
-    }
-
-    fn compute_step(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        byte: u8,
-    ) -> Result<ConfigurationId> {
-        self.check_memory(automaton)?;
-        let mut closure = self.spare.pop().unwrap_or_default();
-        closure.clear();
-        let traced = match self.is_history_dependent(id) {
-            true => self.trace_byte(automaton, id, byte, &mut closure.trace),
-            false => Ok(()),
-        };
-        let moved = traced.and_then(|()| self.advance_items(automaton, id, byte, &mut closure));
-        if self.memory.is_used() {
-            closure.doubt(&self.stacks);
-        }
-        let result = moved.and_then(|run| Ok((run, self.closed(automaton, &mut closure)?)));
-        let spent = self.work.spend(NEW_STEP + closure.states().len() + self.stacks.take_interned());
-        self.spare.push(closure);
-        spent?;
-        let ((low, high), next) = result?;
-        match self.transitions.row(id) {
-            Row::Single(only, _) => self.transitions.set_row(id, Row::Single(only, Some(next))),
-            Row::Dense(row) => {
-                self.transitions.fill(row, automaton.class_of(low), automaton.class_of(high), next);
-                if (low, high) == (0, u8::MAX) {
-                    self.transitions.set_alike(id);
-                }
-            }
-            Row::HistoryDependent => {
-                self.memory.next.insert((id, byte), next);
-            }
-            Row::Unknown => {}
-        }
-        Ok(next)
-    }
-
-    /// The states after a byte, not yet closed, and the run of bytes around it that lead to the same ones.
-    fn advance_items(
-        &mut self,
-        a: &Automaton,
-        id: ConfigurationId,
-        byte: u8,
-        closure: &mut Closure,
-    ) -> Result<(u8, u8)> {
-        let mut run = ByteRun::around(byte);
-        let count = self.items(id).len();
-        let mut moved = Vec::new();
-        for place in 0..count {
-            let Item { state, stack } = self.items(id)[place];
-            match a.state(state) {
-                plain @ (State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. }) => {
-                    match run.follow(a, plain) {
-                        Some(state) if count > MANY => moved.push(Item { state, stack }),
-                        Some(state) => self.add(closure, state, stack),
-                        None => {}
-                    }
-                }
-                State::Key { members, node } => {
-                    for (key, _) in a.keys(members).edges(node) {
-                        run.narrow(key, key);
-                    }
-                    self.step_key(a, closure, (members, node), byte, stack)?;
-                }
-                State::Product(l) => {
-                    let (low, high) = self.step_product(a, closure, l, byte, stack)?;
-                    run.narrow(low, high);
-                }
-                _ => {}
-            }
-        }
-        self.add_all(closure, &mut moved);
-        Ok(run.bounds())
-    }
-
-    /// The configuration of the states in a closure that is not closed yet.
-    fn closed(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
-        if closure.trace.unknown {
-            return Ok(ConfigurationId::UNKNOWN);
-        }
-        let single = match closure.states() {
-            [] if !closure.accepting => return Ok(ConfigurationId::DEAD),
-            &[item] if !closure.accepting => Some(item),
-            _ => None,
-        };
-        // what was read is part of what follows
-        let single = single.filter(|_| !closure.trace.is_begun());
-        if let Some(item) = single {
-            if automaton.state(item.state).is_leaf() {
-                return Ok(self.intern(&[item], Flags::default(), HistoryId::NONE));
-            }
-            if let Some(&known) = self.closed.get(&item) {
-                return Ok(known);
-            }
-        }
-        let several = match single {
-            None if !closure.accepting && !closure.trace.is_begun() => {
-                self.closure_memo.find(closure.states())
-            }
-            _ => Place::None,
-        };
-        if let Place::Known(id) = several {
-            return Ok(id);
-        }
-        let closed = self.close(automaton, closure).and_then(|()| self.intern_closure(automaton, closure));
-        let id = match closed {
-            Ok(id) if !closure.trace.depends => id,
-            _ => {
-                self.closure_memo.forget(several);
-                return closed;
-            }
-        };
-        match (single, several) {
-            (Some(item), _) => drop(self.closed.insert(item, id)),
-            (None, Place::Free(set)) => self.closure_memo.insert(set, id),
-            _ => {}
-        }
-        Ok(id)
-    }
-
-    /// The configuration after returning to a set of stacks.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
-    pub(crate) fn returned(&mut self, automaton: &Automaton, stack: StackSetId) -> Result<ConfigurationId> {
-        self.begin(automaton, Some(Item { state: StateId::ACCEPT, stack }), false)
-    }
-
-    /// The configuration of a start state with an empty stack.
-    pub(in crate::automaton) fn start_of(
-        &mut self,
-        automaton: &Automaton,
-        start: Option<StateId>,
-        nullable: bool,
-    ) -> Result<ConfigurationId> {
-        let item = start.map(|state| Item { state, stack: StackSets::EMPTY_STACK });
-        self.begin(automaton, item, nullable)
-    }
-
-    fn begin(
-        &mut self,
-        automaton: &Automaton,
-        item: Option<Item>,
-        accepting: bool,
-    ) -> Result<ConfigurationId> {
-        self.make(automaton, |tables, closure| {
-            if let Some(Item { state, stack }) = item {
-                tables.add(closure, state, stack);
-            }
-            closure.accepting = accepting;
-            Ok(())
-        })
-    }
-
-    /// The configuration of what `fill` puts into a closure.
-    pub(in crate::automaton) fn make(
-        &mut self,
-        automaton: &Automaton,
-        fill: impl FnOnce(&mut Cache, &mut Closure) -> Result<()>,
-    ) -> Result<ConfigurationId> {
-        let mut closure = self.spare.pop().unwrap_or_default();
-        closure.clear();
-        let id = fill(self, &mut closure).and_then(|()| self.closed(automaton, &mut closure));
-        self.spare.push(closure);
-        id
-    }
-
-    fn intern_closure(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<ConfigurationId> {
-        if closure.trace.unknown {
-            return Ok(ConfigurationId::UNKNOWN);
-        }
-        let mut items = std::mem::take(&mut self.scratch);
-        items.clear();
-        items.extend(closure.leaves(automaton));
-        items.sort_unstable();
-        let mut history = Ok(HistoryId::NONE);
-        if closure.trace.depends || closure.trace.is_begun() {
-            history = self.commit_history(automaton, &mut closure.trace, &mut items);
-        }
-        let flags = Flags { accepting: closure.accepting, named: closure.named };
-        let id = history.map(|history| self.intern(&items, flags, history));
-        self.scratch = items;
-        if let Ok(id) = id {
-            self.keep_watches(id, &closure.trace);
-        }
-        id
     }
 
     /// What the configuration remembers.
@@ -566,20 +251,6 @@ impl Cache {
         })
     }
 
-    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after so many steps.
-    pub(in crate::automaton) fn check_memory(&mut self, automaton: &Automaton) -> Result<()> {
-        self.unchecked = (self.unchecked + 1) % CHECKED;
-        if self.unchecked != 0 {
-            return Ok(());
-        }
-        let limit = automaton.cache_bytes();
-        let used = self.memory_usage();
-        if used > limit {
-            return Err(Limits::exceeded("cache_bytes", limit, format!("{used} bytes of tables")));
-        }
-        Ok(())
-    }
-
     /// Bytes on the heap.
     pub fn memory_usage(&self) -> usize {
         self.stacks.memory_usage()
@@ -594,5 +265,312 @@ impl Cache {
             + self.transitions.memory_usage()
             + self.closed.capacity() * (size_of::<Item>() + 5)
             + self.closure_memo.memory_usage()
+    }
+}
+
+impl Lazy<'_> {
+    /// The configuration before the first byte.
+    ///
+    /// # Errors
+    /// Limits: `cache_bytes`, `lockstep_search`.
+    pub fn start(&mut self) -> Result<ConfigurationId> {
+        let automaton = self.automaton;
+        self.start_of(Some(automaton.start), automaton.nullable)
+    }
+
+    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word goes on so.
+    ///
+    /// # Errors
+    /// Limits: `cache_bytes`, `lockstep_search`.
+    pub fn step(&mut self, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
+        let automaton = self.automaton;
+        if let Some(known) = self.transitions.step(automaton, id, byte) {
+            return Ok(known);
+        }
+        match self.transitions.row(id) {
+            Row::Unknown => {
+                self.new_row(id);
+                return self.step(id, byte);
+            }
+            Row::HistoryDependent => {
+                if let Some(&next) = self.memory.next.get(&(id, byte)) {
+                    return Ok(next);
+                }
+            }
+            _ => {}
+        }
+        self.compute_step(id, byte)
+    }
+
+    /// The row of a configuration's successors, for [`Transitions::dense`]. Configurations that wait for one
+    /// byte, or remember what was read, have none.
+    pub(crate) fn row(&mut self, id: ConfigurationId) -> Option<u32> {
+        let row = match self.transitions.row(id) {
+            Row::Unknown => self.new_row(id),
+            known => known,
+        };
+        match row {
+            Row::Dense(row) => Some(row),
+            _ => None,
+        }
+    }
+
+    /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
+    /// locksteps make smaller; a [`step`](Cache::step) tells.
+    pub fn wanted_bytes<'a>(&'a self, id: ConfigurationId) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
+        let automaton = self.automaton;
+        self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
+    }
+
+    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Cache::wanted_bytes).
+    pub fn candidate_bytes(&self, id: ConfigurationId) -> ByteSet {
+        let automaton = self.automaton;
+        let mut all = ByteSet::EMPTY;
+        self.items(id).iter().for_each(|item| automaton.add_wanted_bytes(item.state, &mut all));
+        all
+    }
+
+    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
+    pub(crate) fn is_narrow(&self, id: ConfigurationId) -> bool {
+        let automaton = self.automaton;
+        let in_key = |item: &Item| match automaton.state(item.state) {
+            State::Key { members, node } => automaton.keys(members).degree(node) <= FEW_KEYS,
+            _ => false,
+        };
+        self.only_byte(id).is_some() || self.items(id).iter().all(in_key)
+    }
+
+    /// The one byte that may come, if the configuration is a single state that waits for a single byte.
+    pub(crate) fn only_byte(&self, id: ConfigurationId) -> Option<u8> {
+        let automaton = self.automaton;
+        match (self.transitions.row(id), self.items(id)) {
+            (Row::Single(byte, _), _) => Some(byte),
+            (Row::Unknown, [item]) => match automaton.state(item.state) {
+                State::Byte { byte, .. } => Some(byte),
+                State::Key { members, node } => automaton.keys(members).only_edge(node).map(|(byte, _)| byte),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The byte that a configuration tells apart, and the configuration that goes on as it does after all other bytes, if it
+    /// is a single state of that kind.
+    pub(crate) fn exception(&mut self, id: ConfigurationId) -> Option<(u8, ConfigurationId)> {
+        let automaton = self.automaton;
+        let [item] = *self.items(id) else { return None };
+        match automaton.state(item.state) {
+            State::ByteOr { byte, otherwise, .. } if !self.is_history_dependent(id) => {
+                let others =
+                    self.intern(&[Item { state: otherwise, ..item }], Flags::default(), HistoryId::NONE);
+                Some((byte, others))
+            }
+            _ => None,
+        }
+    }
+
+    fn new_row(&mut self, id: ConfigurationId) -> Row {
+        let automaton = self.automaton;
+        let row = match self.only_byte(id) {
+            Some(byte) => Row::Single(byte, None),
+            None if self.is_history_dependent(id) => Row::HistoryDependent,
+            None => {
+                let (row, end) = self.transitions.new_row(self.rows_end, automaton.class_count());
+                self.rows_end = end;
+                Row::Dense(row)
+            }
+        };
+        self.transitions.set_row(id, row);
+        row
+    }
+
+    fn compute_step(&mut self, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
+        let automaton = self.automaton;
+        self.check_memory()?;
+        let mut closure = self.spare.pop().unwrap_or_default();
+        closure.clear();
+        let traced = match self.is_history_dependent(id) {
+            true => self.trace_byte(id, byte, &mut closure.trace),
+            false => Ok(()),
+        };
+        let moved = traced.and_then(|()| self.advance_items(id, byte, &mut closure));
+        if self.memory.is_used() {
+            closure.doubt(&self.stacks);
+        }
+        let result = moved.and_then(|run| Ok((run, self.closed(&mut closure)?)));
+        let spent = self.cache.work.spend(NEW_STEP + closure.states().len() + self.cache.stacks.take_interned());
+        self.spare.push(closure);
+        spent?;
+        let ((low, high), next) = result?;
+        match self.transitions.row(id) {
+            Row::Single(only, _) => self.transitions.set_row(id, Row::Single(only, Some(next))),
+            Row::Dense(row) => {
+                self.transitions.fill(row, automaton.class_of(low), automaton.class_of(high), next);
+                if (low, high) == (0, u8::MAX) {
+                    self.transitions.set_alike(id);
+                }
+            }
+            Row::HistoryDependent => {
+                self.memory.next.insert((id, byte), next);
+            }
+            Row::Unknown => {}
+        }
+        Ok(next)
+    }
+
+    /// The states after a byte, not yet closed, and the run of bytes around it that lead to the same ones.
+    fn advance_items(&mut self, id: ConfigurationId, byte: u8, closure: &mut Closure) -> Result<(u8, u8)> {
+        let automaton = self.automaton;
+        let mut run = ByteRun::around(byte);
+        let count = self.items(id).len();
+        let mut moved = Vec::new();
+        for place in 0..count {
+            let Item { state, stack } = self.items(id)[place];
+            match automaton.state(state) {
+                plain @ (State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. }) => {
+                    match run.follow(automaton, plain) {
+                        Some(state) if count > MANY => moved.push(Item { state, stack }),
+                        Some(state) => self.add(closure, state, stack),
+                        None => {}
+                    }
+                }
+                State::Key { members, node } => {
+                    for (key, _) in automaton.keys(members).edges(node) {
+                        run.narrow(key, key);
+                    }
+                    self.step_key(closure, (members, node), byte, stack)?;
+                }
+                State::Product(l) => {
+                    let (low, high) = self.step_product(closure, l, byte, stack)?;
+                    run.narrow(low, high);
+                }
+                _ => {}
+            }
+        }
+        self.add_all(closure, &mut moved);
+        Ok(run.bounds())
+    }
+
+    /// The configuration of the states in a closure that is not closed yet.
+    fn closed(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
+        let automaton = self.automaton;
+        if closure.trace.unknown {
+            return Ok(ConfigurationId::UNKNOWN);
+        }
+        let single = match closure.states() {
+            [] if !closure.accepting => return Ok(ConfigurationId::DEAD),
+            &[item] if !closure.accepting => Some(item),
+            _ => None,
+        };
+        // what was read is part of what follows
+        let single = single.filter(|_| !closure.trace.is_begun());
+        if let Some(item) = single {
+            if automaton.state(item.state).is_leaf() {
+                return Ok(self.intern(&[item], Flags::default(), HistoryId::NONE));
+            }
+            if let Some(&known) = self.closed.get(&item) {
+                return Ok(known);
+            }
+        }
+        let several = match single {
+            None if !closure.accepting && !closure.trace.is_begun() => {
+                self.closure_memo.find(closure.states())
+            }
+            _ => Place::None,
+        };
+        if let Place::Known(id) = several {
+            return Ok(id);
+        }
+        let closed = self.close(closure).and_then(|()| self.intern_closure(closure));
+        let id = match closed {
+            Ok(id) if !closure.trace.depends => id,
+            _ => {
+                self.closure_memo.forget(several);
+                return closed;
+            }
+        };
+        match (single, several) {
+            (Some(item), _) => drop(self.closed.insert(item, id)),
+            (None, Place::Free(set)) => self.closure_memo.insert(set, id),
+            _ => {}
+        }
+        Ok(id)
+    }
+
+    /// The configuration after returning to a set of stacks.
+    ///
+    /// # Errors
+    /// Limits: `cache_bytes`, `lockstep_search`.
+    pub(crate) fn returned(&mut self, stack: StackSetId) -> Result<ConfigurationId> {
+        self.begin(Some(Item { state: StateId::ACCEPT, stack }), false)
+    }
+
+    /// The configuration of a start state with an empty stack.
+    pub(in crate::automaton) fn start_of(
+        &mut self,
+        start: Option<StateId>,
+        nullable: bool,
+    ) -> Result<ConfigurationId> {
+        let item = start.map(|state| Item { state, stack: StackSets::EMPTY_STACK });
+        self.begin(item, nullable)
+    }
+
+    fn begin(&mut self, item: Option<Item>, accepting: bool) -> Result<ConfigurationId> {
+        self.make(|lazy, closure| {
+            if let Some(Item { state, stack }) = item {
+                lazy.add(closure, state, stack);
+            }
+            closure.accepting = accepting;
+            Ok(())
+        })
+    }
+
+    /// The configuration of what `fill` puts into a closure.
+    pub(in crate::automaton) fn make(
+        &mut self,
+        fill: impl FnOnce(&mut Lazy<'_>, &mut Closure) -> Result<()>,
+    ) -> Result<ConfigurationId> {
+        let mut closure = self.spare.pop().unwrap_or_default();
+        closure.clear();
+        let id = fill(self, &mut closure).and_then(|()| self.closed(&mut closure));
+        self.spare.push(closure);
+        id
+    }
+
+    fn intern_closure(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
+        let automaton = self.automaton;
+        if closure.trace.unknown {
+            return Ok(ConfigurationId::UNKNOWN);
+        }
+        let mut items = std::mem::take(&mut self.scratch);
+        items.clear();
+        items.extend(closure.leaves(automaton));
+        items.sort_unstable();
+        let mut history = Ok(HistoryId::NONE);
+        if closure.trace.depends || closure.trace.is_begun() {
+            history = self.commit_history(&mut closure.trace, &mut items);
+        }
+        let flags = Flags { accepting: closure.accepting, named: closure.named };
+        let id = history.map(|history| self.intern(&items, flags, history));
+        self.scratch = items;
+        if let Ok(id) = id {
+            self.keep_watches(id, &closure.trace);
+        }
+        id
+    }
+
+    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after so many steps.
+    pub(in crate::automaton) fn check_memory(&mut self) -> Result<()> {
+        let automaton = self.automaton;
+        self.unchecked = (self.unchecked + 1) % CHECKED;
+        if self.unchecked != 0 {
+            return Ok(());
+        }
+        let limit = automaton.cache_bytes();
+        let used = self.memory_usage();
+        if used > limit {
+            return Err(Limits::exceeded("cache_bytes", limit, format!("{used} bytes of tables")));
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use super::stack_set::{Frame, StackSetId, StackSets};
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::register::unique::HistoryTrace;
+use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -112,31 +113,6 @@ impl Cache {
         closure.work.push(item);
     }
 
-    /// Adds a start to the second phase.
-    pub(in crate::automaton) fn call(
-        &mut self,
-        automaton: &Automaton,
-        closure: &mut Closure,
-        start: StateId,
-        stack: StackSetId,
-    ) {
-        let rank = automaton.rank(start);
-        if closure.many_calls.is_empty() && closure.added_calls < MANY {
-            closure.added_calls += 1;
-            if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
-                item.stack = self.stacks.union(item.stack, stack);
-                return;
-            }
-            if closure.calls.len() < LINEAR {
-                closure.calls.push((rank, Item { state: start, stack }));
-                return;
-            }
-        }
-        let few = closure.calls.drain(..).map(|(rank, item)| ((rank, item.state), vec![item.stack]));
-        closure.many_calls.extend(few);
-        closure.many_calls.entry((rank, start)).or_default().push(stack);
-    }
-
     /// Takes the start of lowest rank of those to enter.
     fn next_call(&mut self, closure: &mut Closure) -> Option<Item> {
         if let Some(((_, state), stacks)) = closure.many_calls.pop_first() {
@@ -155,14 +131,36 @@ impl Cache {
             self.add(closure, same[0].state, stack);
         }
     }
+}
+
+impl Lazy<'_> {
+    /// Adds a start to the second phase.
+    pub(in crate::automaton) fn call(&mut self, closure: &mut Closure, start: StateId, stack: StackSetId) {
+        let automaton = self.automaton;
+        let rank = automaton.rank(start);
+        if closure.many_calls.is_empty() && closure.added_calls < MANY {
+            closure.added_calls += 1;
+            if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
+                item.stack = self.stacks.union(item.stack, stack);
+                return;
+            }
+            if closure.calls.len() < LINEAR {
+                closure.calls.push((rank, Item { state: start, stack }));
+                return;
+            }
+        }
+        let few = closure.calls.drain(..).map(|(rank, item)| ((rank, item.state), vec![item.stack]));
+        closure.many_calls.extend(few);
+        closure.many_calls.entry((rank, start)).or_default().push(stack);
+    }
 
     /// Follows everything that can be followed without a byte.
-    pub(in crate::automaton) fn close(&mut self, automaton: &Automaton, closure: &mut Closure) -> Result<()> {
+    pub(in crate::automaton) fn close(&mut self, closure: &mut Closure) -> Result<()> {
         loop {
             while let Some(item) = closure.work.pop() {
-                self.follow(automaton, closure, item)?;
+                self.follow(closure, item)?;
                 if self.stacks.interned() > UNSPENT {
-                    self.work.spend(self.stacks.take_interned())?;
+                    self.cache.work.spend(self.cache.stacks.take_interned())?;
                 }
             }
             let Some(item) = self.next_call(closure) else { return Ok(()) };
@@ -170,7 +168,8 @@ impl Cache {
         }
     }
 
-    fn follow(&mut self, automaton: &Automaton, closure: &mut Closure, item: Item) -> Result<()> {
+    fn follow(&mut self, closure: &mut Closure, item: Item) -> Result<()> {
+        let automaton = self.automaton;
         let Item { state, stack } = item;
         match automaton.state(state) {
             State::Byte { .. }
@@ -186,7 +185,7 @@ impl Cache {
             State::Accept => {
                 for place in 0..self.stacks.frame_count(stack) {
                     let frame = self.stacks.frame(stack, place);
-                    self.return_to(automaton, closure, frame)?;
+                    self.return_to(closure, frame)?;
                 }
             }
             State::Split { first, len } => {
@@ -203,35 +202,40 @@ impl Cache {
                     StateId::ACCEPT => stack,
                     _ => self.stacks.push(to_return, 0, stack),
                 };
-                let start = self.entered(automaton, start)?;
-                self.call(automaton, closure, start, stack);
+                let start = self.entered(start)?;
+                self.call(closure, start, stack);
             }
-            State::Deferred(part) => self.add(closure, self.lowered_part(automaton, part)?, stack),
+            State::Deferred(part) => {
+                let start = self.lowered_part(part)?;
+                self.add(closure, start, stack);
+            }
             State::LoopAgain(l) => {
                 let following = automaton.counted_loop(l).following(1);
                 let rounds = self.stacks.rounds.intern(&[following]);
-                self.go_round(automaton, closure, l, rounds, stack);
+                self.go_round(closure, l, rounds, stack);
             }
-            State::MembersEnter(m) => self.enter_members(automaton, closure, m, stack)?,
-            State::MembersNext(m) => self.next_member(automaton, closure, m, stack)?,
-            State::UniqueEnter(d) => self.enter_distinct(automaton, closure, d, stack),
-            State::UniqueNext(d) => self.next_item(automaton, closure, d, stack),
-            State::ProductEnter(l) => self.enter_product(automaton, closure, l, stack)?,
+            State::MembersEnter(m) => self.enter_members(closure, m, stack)?,
+            State::MembersNext(m) => self.next_member(closure, m, stack)?,
+            State::UniqueEnter(d) => self.enter_distinct(closure, d, stack),
+            State::UniqueNext(d) => self.next_item(closure, d, stack),
+            State::ProductEnter(l) => self.enter_product(closure, l, stack)?,
         }
         Ok(())
     }
 
     /// Where a state begins that may stand for a part lowered later.
     #[inline]
-    pub(in crate::automaton) fn entered(&self, automaton: &Automaton, state: StateId) -> Result<StateId> {
+    pub(in crate::automaton) fn entered(&self, state: StateId) -> Result<StateId> {
+        let automaton = self.automaton;
         match automaton.state(state) {
-            State::Deferred(part) => self.lowered_part(automaton, part),
+            State::Deferred(part) => self.lowered_part(part),
             _ => Ok(state),
         }
     }
 
     /// Where a part begins. Lowering it is work of whoever enters it first.
-    fn lowered_part(&self, automaton: &Automaton, part: u32) -> Result<StateId> {
+    fn lowered_part(&self, part: u32) -> Result<StateId> {
+        let automaton = self.automaton;
         if let Some(start) = automaton.lowered(part) {
             return Ok(start);
         }
@@ -241,7 +245,8 @@ impl Cache {
         Ok(start)
     }
 
-    fn return_to(&mut self, automaton: &Automaton, closure: &mut Closure, frame: Frame) -> Result<()> {
+    fn return_to(&mut self, closure: &mut Closure, frame: Frame) -> Result<()> {
+        let automaton = self.automaton;
         if frame.to_return == Frame::BOTTOM {
             closure.accepting = true;
             return Ok(());
@@ -253,27 +258,21 @@ impl Cache {
                     self.add(closure, automaton.counted_loop(l).exit, frame.below);
                 }
                 if let Some(fewer) = fewer {
-                    self.go_round(automaton, closure, l, fewer, frame.below);
+                    self.go_round(closure, l, fewer, frame.below);
                 }
             }
-            State::MembersReturn(m) => self.end_member(automaton, closure, m, frame)?,
-            State::UniqueReturn(_) => self.end_item(automaton, closure, frame)?,
+            State::MembersReturn(m) => self.end_member(closure, m, frame)?,
+            State::UniqueReturn(_) => self.end_item(closure, frame)?,
             _ => self.add(closure, frame.to_return, frame.below),
         }
         Ok(())
     }
 
     /// Begins another round of a counted loop, after which `rounds` may follow.
-    fn go_round(
-        &mut self,
-        automaton: &Automaton,
-        closure: &mut Closure,
-        l: u32,
-        rounds: u32,
-        stack: StackSetId,
-    ) {
+    fn go_round(&mut self, closure: &mut Closure, l: u32, rounds: u32, stack: StackSetId) {
+        let automaton = self.automaton;
         let counted = automaton.counted_loop(l);
         let stack = self.stacks.push(counted.to_return, rounds, stack);
-        self.call(automaton, closure, counted.body, stack);
+        self.call(closure, counted.body, stack);
     }
 }

@@ -5,6 +5,7 @@ pub(in crate::automaton) mod byte_runs;
 pub(in crate::automaton) mod cache;
 pub(in crate::automaton) mod closure;
 pub(in crate::automaton) mod closure_memo;
+pub(in crate::automaton) mod lazy;
 pub(in crate::automaton) mod round_sets;
 pub(in crate::automaton) mod stack_set;
 pub(in crate::automaton) mod transitions;

@@ -6,7 +6,7 @@
 //! of another generation is told that nothing is known of it.
 
 use super::shape_cache::ShapeCache;
-use crate::automaton::{Automaton, Cache, ConfigurationId, Transitions};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Transitions};
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::compute;
@@ -192,9 +192,14 @@ impl MaskCache {
         self.mask_bytes = 0;
     }
 
+    /// The automaton with the cache of its configurations.
+    pub(crate) fn lazy<'a>(&'a mut self, automaton: &'a Automaton) -> Lazy<'a> {
+        Lazy::new(automaton, &mut self.tables)
+    }
+
     /// The configuration before the first byte.
     pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<Located> {
-        let start = self.tables.start(automaton)?;
+        let start = self.lazy(automaton).start()?;
         Ok(self.located(*self.snapshot.start.get_or_init(|| start)))
     }
 
@@ -203,7 +208,8 @@ impl MaskCache {
     /// # Errors
     /// Limits.
     pub(crate) fn step(&mut self, automaton: &Automaton, at: Located, byte: u8) -> Result<Located> {
-        let next = self.tables.step(automaton, self.id(at)?, byte)?;
+        let id = self.id(at)?;
+        let next = self.lazy(automaton).step(id, byte)?;
         Ok(self.located(next))
     }
 
@@ -231,10 +237,9 @@ impl MaskCache {
             return Ok(Arc::clone(mask));
         }
         let mask = compute::mask(
-            &mut self.tables,
+            Lazy::new(automaton, &mut self.tables),
             &mut self.records,
             &self.shared,
-            automaton,
             vocabulary,
             configuration,
             &mut self.marks,

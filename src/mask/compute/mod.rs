@@ -15,7 +15,7 @@ use super::strategy::loop_language;
 use super::token_mask::TokenMask;
 use super::token_set::{ScratchBits, TokenSet};
 use super::walk::{Continuation, Walk};
-use crate::automaton::{Automaton, Cache, ConfigurationId, Residual};
+use crate::automaton::{ConfigurationId, Lazy, Residual};
 use crate::error::Result;
 use crate::token_index::loops::TrieId;
 use crate::vocabulary::Vocabulary;
@@ -124,19 +124,18 @@ impl ResidualTokens {
 /// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, and the
 /// end-of-sequence tokens if the configuration accepts.
 pub(super) fn mask(
-    tables: &mut Cache,
+    lazy: Lazy<'_>,
     records: &mut ResidualMasks,
     shared: &ShapeCache,
-    automaton: &Automaton,
     vocabulary: &Vocabulary,
     configuration: ConfigurationId,
     marks: &mut ScratchBits,
 ) -> Result<TokenMask> {
-    let transitions = Arc::clone(tables.transitions());
-    let walk = Walk::new(tables, &transitions, automaton, vocabulary);
+    let transitions = Arc::clone(lazy.transitions());
+    let walk = Walk::new(Lazy::new(lazy.automaton, &mut *lazy.cache), &transitions, vocabulary);
     let mut work = Work { walk, records, shared, marks, spares_walks: false, spared: false };
     let mut allowed = work.allowed(configuration)?;
-    if tables.is_accepting(configuration) {
+    if lazy.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
     }
     Ok(allowed.finish(vocabulary.width(), marks))
@@ -154,20 +153,20 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
-        if self.walk.tables.has_register(configuration) {
+        if self.walk.lazy.has_register(configuration) {
             return self.remembering(configuration);
         }
-        if self.walk.tables.is_narrow(self.walk.automaton, configuration) {
+        if self.walk.lazy.is_narrow(configuration) {
             let mut allowed = TokenSet::default();
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             self.resolve_entered(&mut allowed)?;
             return Ok(allowed);
         }
         loop {
-            let before = self.walk.tables.radius_epoch();
+            let before = self.walk.lazy.radius_epoch();
             let allowed = self.by_residuals(configuration)?;
             // where completions are longer than was thought, bounds may have been nearer
-            if self.walk.tables.radius_epoch() == before {
+            if self.walk.lazy.radius_epoch() == before {
                 return Ok(allowed);
             }
         }
@@ -175,12 +174,12 @@ impl Work<'_> {
 
     /// The tokens of a configuration, from those of its parts.
     fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
-        let (automaton, vocabulary) = (self.walk.automaton, self.walk.vocabulary);
-        let residuals = self.walk.tables.decompose(automaton, configuration, vocabulary.longest());
+        let vocabulary = self.walk.vocabulary;
+        let residuals = self.walk.lazy.decompose(configuration, vocabulary.longest());
         let mut allowed = None;
         // where a bound is near for long tokens only, those are looked at by themselves
         for lengths in vocabulary.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
-            let of_short = self.walk.tables.decompose(automaton, configuration, lengths.bytes);
+            let of_short = self.walk.lazy.decompose(configuration, lengths.bytes);
             if !of_short.depends_on_count {
                 let short = self.unite(&of_short, TrieScope::ALL, Some(configuration))?;
                 let long = self.unite(&residuals, TrieScope { trie: lengths.long, node: 0 }, None)?;
@@ -248,15 +247,15 @@ impl Work<'_> {
     /// The tokens below a node at which a configuration is come to, from those of its parts; `None` if that is not worth
     /// while.
     fn below(&mut self, scope: TrieScope, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
-        let Walk { tables, automaton, vocabulary, .. } = &mut self.walk;
-        if tables.is_history_dependent(configuration)
-            || tables.may_become_unknown(configuration)
-            || tables.is_accepting(configuration)
-            || tables.candidate_bytes(automaton, configuration).len() < WIDE
+        let Walk { lazy, vocabulary, .. } = &mut self.walk;
+        if lazy.is_history_dependent(configuration)
+            || lazy.may_become_unknown(configuration)
+            || lazy.is_accepting(configuration)
+            || lazy.candidate_bytes(configuration).len() < WIDE
         {
             return Ok(None);
         }
-        let residuals = tables.decompose(automaton, configuration, vocabulary.longest());
+        let residuals = lazy.decompose(configuration, vocabulary.longest());
         if residuals.depends_on_count {
             return Ok(None);
         }
@@ -288,18 +287,18 @@ impl Work<'_> {
             }
         };
         if let Some(below) = residual.returns_to {
-            let returned = self.walk.tables.returned(self.walk.automaton, below)?;
+            let returned = self.walk.lazy.returned(below)?;
             if returned == ConfigurationId::UNKNOWN {
                 for place in &record.facts.continuations {
                     self.walk.leave_unknown(place.trie, place.node);
                 }
             }
-            let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, returned);
+            let candidates = self.walk.lazy.candidate_bytes(returned);
             for place in record.facts.continuations.iter().filter(|place| candidates.contains(place.byte)) {
                 let next = self.walk.step(returned, place.byte)?;
                 self.walk.run_below(place.trie, place.node, next, &mut allowed)?;
             }
-            if self.walk.tables.is_accepting(returned) {
+            if self.walk.lazy.is_accepting(returned) {
                 self.walk.continue_at(&record.facts.continuations);
             }
         } else {
@@ -315,7 +314,7 @@ impl Work<'_> {
             return Ok(known.clone());
         }
         let (configuration, scope) = of;
-        let record = match self.walk.tables.canonical_form(self.walk.automaton, configuration) {
+        let record = match self.walk.lazy.canonical_form(configuration) {
             None => {
                 let record = self.new_record(of, lean)?;
                 if self.spared {
@@ -326,7 +325,7 @@ impl Work<'_> {
             Some(canonical) => match self.shared.get(&(canonical.form.clone(), scope)) {
                 Some(None) => None,
                 Some(Some(facts)) => {
-                    self.walk.tables.raise_completion_radius(&canonical, facts.completion_radius);
+                    self.walk.lazy.raise_completion_radius(&canonical, facts.completion_radius);
                     Some((self.base_of(configuration, &facts)?, facts))
                 }
                 None => {
@@ -334,7 +333,7 @@ impl Work<'_> {
                     if self.spared {
                         return Ok(None);
                     }
-                    let completion_radius = self.walk.tables.completion_radius_of(&canonical);
+                    let completion_radius = self.walk.lazy.completion_radius_of(&canonical);
                     let record = record
                         .map(|(base, facts)| (base, Arc::new(ResidualTokens { completion_radius, ..facts })));
                     let facts = record.as_ref().map(|record| Arc::clone(&record.1));
@@ -366,7 +365,7 @@ impl Work<'_> {
         (configuration, scope): ResidualKey,
         lean: bool,
     ) -> Result<Option<(Option<ConfigurationId>, ResidualTokens)>> {
-        if self.walk.tables.is_accepting(configuration) {
+        if self.walk.lazy.is_accepting(configuration) {
             return Ok(None);
         }
         let base = if lean { self.base(configuration)? } else { None };
@@ -374,12 +373,12 @@ impl Work<'_> {
         let outer = (self.walk.continuations.take(), std::mem::take(&mut self.walk.entered));
         let (unknown, radius_epoch) = (self.walk.unknown.len(), self.walk.radius_epoch);
         let tokens = loop {
-            let before = self.walk.tables.radius_epoch();
+            let before = self.walk.lazy.radius_epoch();
             self.walk.continuations = Some(Vec::new());
             self.walk.radius_epoch = Some(before);
             let tokens = self.tokens_at(configuration, scope, base);
             // as with the mask: strings in it may have been nearer to their bounds
-            if tokens.is_err() || self.walk.tables.radius_epoch() == before {
+            if tokens.is_err() || self.walk.lazy.radius_epoch() == before {
                 break tokens;
             }
             if let Err(error) = self.warm_completion_radius(configuration) {
@@ -402,8 +401,8 @@ impl Work<'_> {
 
     /// Steps through what is near: the next walk is then less likely to be cut short by longer completions.
     fn warm_completion_radius(&mut self, configuration: ConfigurationId) -> Result<()> {
-        let Walk { tables, automaton, .. } = &mut self.walk;
-        if tables.is_history_dependent(configuration) {
+        let Walk { lazy, .. } = &mut self.walk;
+        if lazy.is_history_dependent(configuration) {
             return Ok(());
         }
         let mut seen = FxHashSet::from_iter([configuration]);
@@ -411,7 +410,7 @@ impl Work<'_> {
         let mut done = 0;
         while let Some(&at) = order.get(done).filter(|_| order.len() < MOST_EXPLORED) {
             done += 1;
-            for next in tables.after_any(automaton, at)? {
+            for next in lazy.after_any(at)? {
                 if next.is_ordinary() && seen.insert(next) {
                     order.push(next);
                 }
@@ -468,7 +467,7 @@ impl Work<'_> {
 
     /// The same, unless it takes a long walk.
     fn tokens_without_walk(&mut self, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
-        let candidates = self.walk.tables.candidate_bytes(self.walk.automaton, configuration);
+        let candidates = self.walk.lazy.candidate_bytes(configuration);
         let walk_all = |walk: &mut Walk<'_>| {
             if let Some(allowed) = loop_language::compute(walk, configuration, &candidates)? {
                 return Ok(allowed);

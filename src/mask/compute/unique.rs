@@ -77,8 +77,7 @@ fn matter(places: &mut [Place], mut at: usize) {
 impl Work<'_> {
     /// The tokens of a configuration that knows which items came.
     pub(in crate::mask) fn remembering(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
-        let automaton = self.walk.automaton;
-        let forgetful = self.walk.tables.forgetful(automaton, configuration)?;
+        let forgetful = self.walk.lazy.forgetful(configuration)?;
         let base = self.forgetful(forgetful)?;
         let (removed, added) = self.differences(configuration, forgetful)?;
         let mut allowed = base.allowed.clone();
@@ -97,10 +96,9 @@ impl Work<'_> {
         configuration: ConfigurationId,
         forgetful: ConfigurationId,
     ) -> Result<(Vec<u32>, TokenSet)> {
-        let automaton = self.walk.automaton;
         let trie = self.walk.vocabulary.trie();
         let (mut removed, mut added) = (Vec::new(), TokenSet::default());
-        let like = self.walk.tables.watches_of(configuration);
+        let like = self.walk.lazy.watches_of(configuration);
         if like.is_empty() {
             return Ok((removed, added));
         }
@@ -109,24 +107,21 @@ impl Work<'_> {
             vec![Place { node: trie.root(), indifferent: true, before: 0, byte: 0, exact, forgetful, like }];
         let mut at = 0;
         while at < places.len() {
-            self.walk.tables.work.spend(trie.steps(places[at].node).len())?;
+            self.walk.lazy.work.spend(trie.steps(places[at].node).len())?;
             for child in trie.steps(places[at].node) {
                 let forgetful = self.walk.step(places[at].forgetful, child.byte)?;
                 if forgetful == ConfigurationId::DEAD {
                     continue;
                 }
-                let Some(like) = self.walk.tables.advance_watches(automaton, &places[at].like, child.byte)?
-                else {
+                let Some(like) = self.walk.lazy.advance_watches(&places[at].like, child.byte)? else {
                     continue;
                 };
                 let mut exact = None;
-                if forgetful == ConfigurationId::UNKNOWN || self.walk.tables.is_decisive(automaton, &like)? {
+                if forgetful == ConfigurationId::UNKNOWN || self.walk.lazy.is_decisive(&like)? {
                     matter(&mut places, at);
                     let before = self.exact(&mut places, at)?;
                     let next = self.walk.step(before, child.byte)?;
-                    if forgetful == ConfigurationId::UNKNOWN
-                        || self.walk.tables.forgetful(automaton, next)? != forgetful
-                    {
+                    if forgetful == ConfigurationId::UNKNOWN || self.walk.lazy.forgetful(next)? != forgetful {
                         removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
                         self.walk.run_below(TrieId::ALL, child.node, next, &mut added)?;
                         continue;
@@ -176,18 +171,17 @@ impl Work<'_> {
         forgetful: ConfigurationId,
         allowed: &mut TokenSet,
     ) -> Result<()> {
-        let automaton = self.walk.automaton;
         let mut open =
             vec![UnknownNode { node: trie.root(), exact: Some(configuration), forgetful, beyond: None }];
         while let Some(UnknownNode { node, exact, forgetful, beyond }) = open.pop() {
-            self.walk.tables.work.spend(trie.steps(node).len())?;
+            self.walk.lazy.work.spend(trie.steps(node).len())?;
             for child in trie.steps(node) {
                 let after = self.walk.step(forgetful, child.byte)?;
                 if after == ConfigurationId::DEAD {
                     continue;
                 }
                 let alike = match &beyond {
-                    Some(like) => Some(self.walk.tables.advance_watches(automaton, like, child.byte)?),
+                    Some(like) => Some(self.walk.lazy.advance_watches(like, child.byte)?),
                     None => None,
                 };
                 let is_alike = alike.as_ref().is_none_or(Option::is_some);
@@ -216,10 +210,10 @@ impl Work<'_> {
                 }
                 push(trie.tokens(child.node), done, allowed);
                 let node = child.node;
-                let forgetful = self.walk.tables.forgetful(automaton, next)?;
+                let forgetful = self.walk.lazy.forgetful(next)?;
                 let beyond = match (is_unknown, alike) {
-                    (true, _) if self.walk.tables.is_history_dependent(next) => {
-                        Some(self.walk.tables.watches_of(next))
+                    (true, _) if self.walk.lazy.is_history_dependent(next) => {
+                        Some(self.walk.lazy.watches_of(next))
                     }
                     (_, alike) => alike.flatten(),
                 };
@@ -253,7 +247,7 @@ impl Work<'_> {
     /// Whether a token is allowed, tried byte by byte.
     fn leads_on(&mut self, configuration: ConfigurationId, token: u32) -> Result<bool> {
         let mut at = configuration;
-        self.walk.tables.work.spend(1)?;
+        self.walk.lazy.work.spend(1)?;
         for &byte in self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default() {
             at = self.walk.step(at, byte)?;
             if at == ConfigurationId::DEAD {

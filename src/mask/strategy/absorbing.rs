@@ -31,7 +31,7 @@ pub(in crate::mask) fn compute(
         };
         let beyond: &[(u8, u8)] = if language.beyond { &[(0x80, u8::MAX)] } else { &[] };
         let bytes = bytes(language.ascii).union(&bytes(beyond));
-        if walk.tables.may_return_within(walk.automaton, configuration, &bytes) {
+        if walk.lazy.may_return_within(configuration, &bytes) {
             return Ok(None);
         }
     }
@@ -67,15 +67,15 @@ fn invariant_items(
     configuration: ConfigurationId,
 ) -> Result<Option<ConfigurationId>> {
     let after = walk.step(configuration, language.probe)?;
-    let Some(mut left) = walk.tables.common(configuration, after) else { return Ok(None) };
-    let mut after = walk.tables.after_ascii(walk.automaton, configuration, language.ascii)?;
+    let Some(mut left) = walk.lazy.common(configuration, after) else { return Ok(None) };
+    let mut after = walk.lazy.after_ascii(configuration, language.ascii)?;
     if language.beyond {
-        let beyond = walk.tables.after_characters(walk.automaton, configuration, &BEYOND_ASCII)?;
+        let beyond = walk.lazy.after_characters(configuration, &BEYOND_ASCII)?;
         let Some(beyond) = beyond.known() else { return Ok(None) };
         after.extend(beyond);
     }
     for after in after {
-        match walk.tables.common(left, after) {
+        match walk.lazy.common(left, after) {
             Some(common) => left = common,
             None => return Ok(None),
         }

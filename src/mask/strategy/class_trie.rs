@@ -42,7 +42,7 @@ pub(in crate::mask) fn compute(
     configuration: ConfigurationId,
     candidates: &ByteSet,
 ) -> Result<Option<TokenSet>> {
-    if candidates.len() < WIDE || walk.tables.is_history_dependent(configuration) {
+    if candidates.len() < WIDE || walk.lazy.is_history_dependent(configuration) {
         return Ok(None);
     }
     let known = match walk.inside.take() {
@@ -69,7 +69,7 @@ pub(in crate::mask) fn complete(
     configuration: ConfigurationId,
     allowed: &TokenSet,
 ) -> Result<Option<TokenSet>> {
-    if walk.continuations.is_some() || walk.tables.is_history_dependent(configuration) {
+    if walk.continuations.is_some() || walk.lazy.is_history_dependent(configuration) {
         return Ok(None);
     }
     let inside = &walk.vocabulary.loops().string().accepted;
@@ -148,7 +148,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
     let mut open: Vec<(u32, Several, bool)> = vec![(trie.root(), smallvec![configuration], false)];
     while let Some((node, at, in_doubt)) = open.pop() {
         let mut places: SmallVec<[usize; 4]> = SmallVec::new();
-        walk.tables.work.spend(at.len() * trie.steps(node).len())?;
+        walk.lazy.work.spend(at.len() * trie.steps(node).len())?;
         for &at in &at {
             places.push(walk.steps_of(at)?);
         }
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
     /// Whether a token is allowed; `None` if the part may return inside it, or one cannot say.
     fn reads(&mut self, walk: &mut Walk<'a>, token: TokenId) -> Result<Option<bool>> {
         let bytes = walk.vocabulary.bytes(token).unwrap_or_default();
-        walk.tables.work.spend(bytes.len())?;
+        walk.lazy.work.spend(bytes.len())?;
         let common = self.last.iter().zip(bytes).take_while(|(last, byte)| last == byte).count();
         if common > self.path.len() {
             // the last one was not allowed for what this one has as well
@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
                 at = Place { configuration: next, level: walk.wide(next) };
             }
             if next == ConfigurationId::UNKNOWN
-                || walk.continuations.is_some() && walk.tables.is_accepting(next)
+                || walk.continuations.is_some() && walk.lazy.is_accepting(next)
             {
                 return Ok(None);
             }

@@ -66,7 +66,7 @@ pub(in crate::mask) fn base(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
 ) -> Result<Option<ConfigurationId>> {
-    let candidates = walk.tables.candidate_bytes(walk.automaton, configuration);
+    let candidates = walk.lazy.candidate_bytes(configuration);
     if candidates.len() < MAJORITY {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ pub(in crate::mask) fn base(
     else {
         return Ok(None);
     };
-    let loops = !walk.tables.is_accepting(next) && walk.step(next, byte)? == next;
+    let loops = !walk.lazy.is_accepting(next) && walk.step(next, byte)? == next;
     Ok(loops.then_some(next))
 }
 
@@ -103,7 +103,7 @@ pub(in crate::mask) fn compute(
     let mut open = vec![(trie.root(), configuration)];
     while let Some((node, left)) = open.pop() {
         let children = trie.steps(node);
-        walk.tables.work.spend(children.len())?;
+        walk.lazy.work.spend(children.len())?;
         let bytes = match diverging.of.get(&left) {
             Some(bytes) => Some(*bytes),
             None if children.len() > FEW_CHILDREN => Some(diverging.bytes(walk, left)?),
@@ -123,7 +123,7 @@ pub(in crate::mask) fn compute(
             if bytes.is_none() && agree(walk, (left, right), child.byte)? {
                 continue;
             }
-            if right == base && left.is_ordinary() && !walk.tables.is_accepting(left) {
+            if right == base && left.is_ordinary() && !walk.lazy.is_accepting(left) {
                 open.push((child.node, left));
                 continue;
             }
@@ -149,7 +149,7 @@ impl DivergingBytes {
             return Ok(*known);
         }
         // along a name that is told apart only its next byte is
-        let exception = walk.tables.exception(walk.automaton, left);
+        let exception = walk.lazy.exception(left);
         let (own, others) = exception.map_or((None, left), |(own, others)| (Some(own), others));
         if let Some(own) = own {
             let bytes = self.bytes(walk, others)?.union(&ByteSet::range(own, own));
@@ -159,7 +159,7 @@ impl DivergingBytes {
         let mut bytes = ByteSet::EMPTY;
         let mut byte = Some(0);
         while let Some(low) = byte {
-            let (pair, mut high) = walk.tables.step_both(walk.automaton, (left, self.base), low)?;
+            let (pair, mut high) = walk.lazy.step_both((left, self.base), low)?;
             if low.is_ascii() {
                 high = high.min(0x7F);
             }
@@ -184,19 +184,19 @@ fn reconverge(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> 
     let mut next = 0;
     while let Some(&(left, right)) = pairs.get(next) {
         next += 1;
-        let tables = &walk.tables;
+        let cache = &walk.lazy.cache;
         if !left.is_ordinary()
             || !right.is_ordinary()
-            || tables.is_history_dependent(left)
-            || tables.is_history_dependent(right)
-            || tables.is_accepting(left)
-            || tables.is_accepting(right)
+            || cache.is_history_dependent(left)
+            || cache.is_history_dependent(right)
+            || cache.is_accepting(left)
+            || cache.is_accepting(right)
         {
             return Ok(false);
         }
         let mut byte = Some(0);
         while let Some(low) = byte {
-            let (pair, high) = walk.tables.step_both(walk.automaton, (left, right), low)?;
+            let (pair, high) = walk.lazy.step_both((left, right), low)?;
             if pair.0 != pair.1 && !pairs.contains(&pair) {
                 if pairs.len() >= PAIRS {
                     return Ok(false);

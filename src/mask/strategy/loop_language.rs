@@ -142,7 +142,7 @@ impl Reached {
     /// Adds the configuration after a byte or a character that leads to a state of the loop; false if it is dead, or not
     /// known, or there are too many.
     fn add(&mut self, walk: &mut Walk<'_>, next: ConfigurationId, to: usize, begun: usize) -> bool {
-        if !next.is_ordinary() || walk.tables.is_history_dependent(next) {
+        if !next.is_ordinary() || walk.lazy.is_history_dependent(next) {
             return false;
         }
         if begun >= MAX_CHARS && to == 0 {
@@ -153,7 +153,7 @@ impl Reached {
             }
             self.all.push((to, next, begun));
         }
-        if walk.tables.is_accepting(next) {
+        if walk.lazy.is_accepting(next) {
             walk.continue_everywhere();
         }
         true
@@ -174,7 +174,7 @@ fn leave_between(
             let group = escape_group(first as u8);
             let mut last = low - 1;
             if !left_by[group] {
-                let (next, same) = walk.tables.step_run(walk.automaton, at, first as u8)?;
+                let (next, same) = walk.lazy.step_run(at, first as u8)?;
                 left_by[group] = next != ConfigurationId::DEAD;
                 last = last.min(u16::from(same));
             }
@@ -204,9 +204,9 @@ fn closed(
         // by characters, as far as they need not be told apart byte by byte
         let (mut ascii, mut beyond) = (None, None);
         if state == 0 {
-            ascii = Some(walk.tables.after_ascii(walk.automaton, at, language.ascii)?);
+            ascii = Some(walk.lazy.after_ascii(at, language.ascii)?);
             if language.beyond {
-                beyond = walk.tables.after_characters(walk.automaton, at, &BEYOND_ASCII)?.known();
+                beyond = walk.lazy.after_characters(at, &BEYOND_ASCII)?.known();
             }
         }
         let next = ascii.iter().flatten().chain(beyond.iter().flatten());
@@ -222,7 +222,7 @@ fn closed(
                 continue;
             }
             let bytes = (transition.low, transition.high);
-            for next in walk.tables.after_range(walk.automaton, at, bytes)? {
+            for next in walk.lazy.after_range(at, bytes)? {
                 if !reached.add(walk, next, transition.to, begun + usize::from(state == 0)) {
                     return Ok(None);
                 }
@@ -255,7 +255,7 @@ fn leave(
     allowed: &mut TokenSet,
 ) -> Result<()> {
     for (&suffixes, &at) in suffixes.iter().zip(at) {
-        if walk.tables.is_accepting(at) {
+        if walk.lazy.is_accepting(at) {
             match &language.places {
                 Some(places) => walk.continue_at_nodes(places),
                 None => walk.continue_everywhere(),
@@ -283,14 +283,14 @@ fn round(
     language: &LoopLanguage,
     configuration: ConfigurationId,
 ) -> Result<Option<Round>> {
-    let automaton = walk.automaton;
+    let automaton = walk.lazy.automaton;
     let mut at = [ConfigurationId::DEAD; STATES];
     at[0] = configuration;
     let mut done = [false; STATES];
     let next = walk.step(configuration, language.probe)?;
     // bytes of one class lead to one configuration only where nothing is remembered
     let tells_apart =
-        |walk: &Walk<'_>, id| id == ConfigurationId::UNKNOWN || walk.tables.is_history_dependent(id);
+        |walk: &Walk<'_>, id| id == ConfigurationId::UNKNOWN || walk.lazy.is_history_dependent(id);
     if tells_apart(walk, configuration) || tells_apart(walk, next) {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ pub(in crate::mask) mod sweep;
 pub(in crate::mask) mod whole_subtree;
 
 use super::token_set::TokenSet;
-use crate::automaton::{Automaton, Cache, ConfigurationId, Dense, Transitions};
+use crate::automaton::{ConfigurationId, Dense, Lazy, Transitions};
 use crate::error::Result;
 use crate::token_index::loops::{LoopLanguage, TrieId};
 use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
@@ -35,14 +35,13 @@ pub(super) type Inside = (ConfigurationId, bool);
 
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
-    pub(super) tables: &'a mut Cache,
+    pub(super) lazy: Lazy<'a>,
     /// Those of the tables.
     transitions: &'a Transitions,
     /// The last row asked for: next to each other stand mostly nodes of one configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,
     /// Configurations after which many bytes may come.
     pub(super) levels: Levels<'a>,
-    pub(super) automaton: &'a Automaton,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
     open: Vec<(u32, ConfigurationId)>,
@@ -69,18 +68,12 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(
-        tables: &'a mut Cache,
-        transitions: &'a Transitions,
-        automaton: &'a Automaton,
-        vocabulary: &'a Vocabulary,
-    ) -> Walk<'a> {
+    pub(super) fn new(lazy: Lazy<'a>, transitions: &'a Transitions, vocabulary: &'a Vocabulary) -> Walk<'a> {
         Walk {
-            tables,
+            lazy,
             transitions,
             last_row: None,
             levels: Levels::default(),
-            automaton,
             vocabulary,
             open: Vec::new(),
             entered: Vec::new(),
@@ -96,7 +89,7 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn step(&mut self, configuration: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        self.tables.step(self.automaton, configuration, byte)
+        self.lazy.step(configuration, byte)
     }
 
     /// What [`inside`](Walk::inside) is known of.
@@ -204,7 +197,7 @@ impl<'a> Walk<'a> {
 
     fn finish(&mut self, trie: (TrieId, &TokenTrie), allowed: &mut TokenSet) -> Result<()> {
         while let Some((node, configuration)) = self.open.pop() {
-            self.tables.work.spend(1)?;
+            self.lazy.work.spend(1)?;
             if trie.0 == TrieId::ALL && self.accepts_subtree(trie.1, node, configuration)? {
                 allowed.extend(trie.1.tokens_below(node));
                 continue;
@@ -244,7 +237,7 @@ impl<'a> Walk<'a> {
     pub(super) fn is_over(&self) -> bool {
         self.is_over_budget()
             || self.too_many_continuations()
-            || self.radius_epoch.is_some_and(|before| before != self.tables.radius_epoch())
+            || self.radius_epoch.is_some_and(|before| before != self.lazy.radius_epoch())
     }
 
     /// The row of a configuration; none if it waits for one byte.
@@ -254,7 +247,7 @@ impl<'a> Walk<'a> {
             Some((of, row)) if of == configuration => return Some(row),
             _ => {}
         }
-        let row = self.transitions.dense(self.tables.row(self.automaton, configuration)?, self.automaton);
+        let row = self.transitions.dense(self.lazy.row(configuration)?, self.lazy.automaton);
         self.last_row = Some((configuration, row));
         Some(row)
     }
@@ -270,12 +263,12 @@ impl<'a> Walk<'a> {
         allowed: &mut TokenSet,
     ) -> Result<()> {
         let children = trie.1.steps(node);
-        self.tables.work.spend(children.len())?;
+        self.lazy.work.spend(children.len())?;
         let row = self.row(configuration);
         if row.is_none()
-            && let Some(only) = self.tables.only_byte(self.automaton, configuration)
+            && let Some(only) = self.lazy.only_byte(configuration)
         {
-            if wanted(only) && self.tables.is_doubtful(configuration) {
+            if wanted(only) && self.lazy.is_doubtful(configuration) {
                 self.try_byte(trie, children, configuration, only, allowed)?;
             } else if wanted(only) {
                 self.run_literal(trie, children, configuration, allowed)?;
@@ -283,7 +276,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         if children.len() > FEW_CHILDREN {
-            let candidates = self.tables.candidate_bytes(self.automaton, configuration);
+            let candidates = self.lazy.candidate_bytes(configuration);
             if candidates.len() * 4 < children.len() {
                 for byte in candidates.iter().filter(|&byte| wanted(byte)) {
                     self.try_byte(trie, children, configuration, byte, allowed)?;
@@ -292,7 +285,7 @@ impl<'a> Walk<'a> {
             }
         }
         for child in children {
-            let known = row.and_then(|row| row.step(self.automaton, child.byte));
+            let known = row.and_then(|row| row.step(self.lazy.automaton, child.byte));
             let next = match known {
                 _ if !wanted(child.byte) => continue,
                 Some(next) => next,
@@ -313,12 +306,12 @@ impl<'a> Walk<'a> {
     ) -> Result<()> {
         let mut read: SmallVec<[u8; 32]> = SmallVec::new();
         let mut literal =
-            self.tables.only_state(configuration).and_then(|state| self.automaton.literal(state));
+            self.lazy.only_state(configuration).and_then(|state| self.lazy.automaton.literal(state));
         while let Some((byte, next)) = literal {
             let Ok(place) = children.binary_search_by_key(&byte, |child| child.byte) else { return Ok(()) };
             let child = &children[place];
             read.push(byte);
-            literal = next.and_then(|next| self.automaton.literal(next));
+            literal = next.and_then(|next| self.lazy.automaton.literal(next));
             if literal.is_none() {
                 let mut at = configuration;
                 for &byte in &read {
@@ -400,7 +393,7 @@ impl<'a> Walk<'a> {
         configuration: ConfigurationId,
     ) {
         if let Some(continuations) = &mut self.continuations
-            && self.tables.is_accepting(configuration)
+            && self.lazy.is_accepting(configuration)
         {
             self.returns_inside |= trie.byte(node) != b'"';
             continuations.extend(trie.steps(node).iter().map(|child| Continuation {

@@ -79,9 +79,9 @@ impl<'a> Walk<'a> {
     }
 
     fn new_level(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
-        let is_wide = self.tables.candidate_bytes(self.automaton, configuration).len() >= WIDE;
+        let is_wide = self.lazy.candidate_bytes(configuration).len() >= WIDE;
         let row = if is_wide { self.row(configuration) } else { None };
-        let is_accepting = self.tables.is_accepting(configuration);
+        let is_accepting = self.lazy.is_accepting(configuration);
         let level = row.map(|row| Level { row, configuration, is_accepting });
         self.levels.known.insert(configuration, level);
         level
@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
     /// The configuration after a byte.
     #[inline]
     pub(in crate::mask) fn step_on(&mut self, at: &Level<'a>, byte: u8) -> Result<ConfigurationId> {
-        match at.row.step(self.automaton, byte) {
+        match at.row.step(self.lazy.automaton, byte) {
             Some(known) => Ok(known),
             None => self.step(at.configuration, byte),
         }
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         node: u32,
         allowed: &mut TokenSet,
     ) -> Result<()> {
-        let (automaton, nodes) = (self.automaton, trie.nodes());
+        let (automaton, nodes) = (self.lazy.automaton, trie.nodes());
         let Node { depth: top, end, .. } = nodes[node as usize];
         let deepest = usize::from(Node::DEEP - 1 - top).min(path.len());
         let path = &mut path[..deepest];
@@ -197,7 +197,7 @@ impl<'a> Walk<'a> {
                 self.continue_below(id, trie, at, next);
             }
             if is_large {
-                self.tables.work.spend(gone as usize)?;
+                self.lazy.work.spend(gone as usize)?;
                 self.nodes_left = self.nodes_left.saturating_sub(std::mem::take(&mut gone));
                 if self.is_over() {
                     break;
@@ -217,7 +217,7 @@ impl<'a> Walk<'a> {
             };
         }
         self.nodes_left = self.nodes_left.saturating_sub(gone);
-        self.tables.work.spend(gone as usize)
+        self.lazy.work.spend(gone as usize)
     }
 
     /// Adds the tokens of the leaves right after a node; returns the node after them.

@@ -160,7 +160,7 @@ impl Walk<'_> {
         }
         // to find out where characters lead takes as long as to walk some nodes
         if !self.acceptance.places.contains_key(&(configuration, self.continuations.is_some())) {
-            let candidates = self.tables.candidate_bytes(self.automaton, configuration);
+            let candidates = self.lazy.candidate_bytes(configuration);
             if nodes < WORTH_STEPS || !subtree.kinds.is_subset(CharKinds::of_bytes(candidates.iter())) {
                 return Ok(false);
             }
@@ -231,7 +231,7 @@ impl Walk<'_> {
         let mut done = 0;
         while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
             done += 1;
-            self.tables.work.spend(1)?;
+            self.lazy.work.spend(1)?;
             let is_known = self.acceptance.places.contains_key(&(at, quiet));
             if order.len() > most_come_to || !is_known && looks == most_looks {
                 self.note(start, &order, Reach { characters: read, looks: most_looks });
@@ -287,15 +287,15 @@ impl Walk<'_> {
 
     fn new_steps(&mut self, at: ConfigurationId) -> Result<CharSteps> {
         // where something is remembered, characters do not lead on alike
-        if !at.is_ordinary() || self.tables.is_history_dependent(at) {
+        if !at.is_ordinary() || self.lazy.is_history_dependent(at) {
             return Ok(CharSteps::default());
         }
-        let mut after = self.tables.after_characters(self.automaton, at, &KINDS)?;
+        let mut after = self.lazy.after_characters(at, &KINDS)?;
         let unknown = CharKinds::of_groups(after.unknown);
         if unknown.intersects(CharKinds::ASCII) {
             let (mut byte, end) = ASCII;
             while byte <= end {
-                let (next, last) = self.tables.step_run(self.automaton, at, byte)?;
+                let (next, last) = self.lazy.step_run(at, byte)?;
                 let kinds = CharKinds::of_bytes(byte..=last.min(end)).intersection(unknown);
                 after.add(next, kinds.groups());
                 byte = last.min(end) + 1;
@@ -308,6 +308,6 @@ impl Walk<'_> {
 
     /// Whether a configuration allows something and the part does not return there.
     fn goes_on(&self, at: ConfigurationId) -> bool {
-        at.is_ordinary() && !(self.continuations.is_some() && self.tables.is_accepting(at))
+        at.is_ordinary() && !(self.continuations.is_some() && self.lazy.is_accepting(at))
     }
 }

@@ -1,6 +1,6 @@
 //! What a policy is asked for the arguments of an action.
 
-use crate::automaton::{Automaton, Cache, ConfigurationId};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
@@ -35,7 +35,7 @@ impl ArgumentRequest<'_> {
         let Some(grammar) = self.grammar() else { return Ok(Value::Null) };
         let automaton = Automaton::new(grammar, self.spec.limits())?;
         let mut tables = Cache::new();
-        let start = tables.start(&automaton)?;
+        let start = Lazy::new(&automaton, &mut tables).start()?;
         // configurations as they are found, each with the one before it and the byte between them
         let mut found = vec![(start, 0, 0u8)];
         let mut seen = FxHashSet::from_iter([start]);
@@ -45,9 +45,9 @@ impl ArgumentRequest<'_> {
             if tables.is_accepting(at) {
                 break;
             }
-            let bytes = tables.candidate_bytes(&automaton, at);
+            let bytes = Lazy::new(&automaton, &mut tables).candidate_bytes(at);
             for byte in (0..=255u8).filter(|&byte| bytes.contains(byte)) {
-                let to = tables.step(&automaton, at, byte)?;
+                let to = Lazy::new(&automaton, &mut tables).step(at, byte)?;
                 if to != ConfigurationId::DEAD && seen.insert(to) {
                     found.push((to, next, byte));
                 }

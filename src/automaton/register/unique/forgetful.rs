@@ -11,6 +11,7 @@ use super::{HistoryId, Watch, code, register_of};
 use crate::automaton::Automaton;
 use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::Item;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set;
 use crate::automaton::run::stack_set::{Frame, StackSetId, is_register};
 use crate::error::Result;
@@ -41,29 +42,6 @@ impl Cache {
     /// Whether an item is open after which it takes the tape to know: a token may end with it and not be allowed.
     pub(crate) fn may_become_unknown(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.is_unknown(item.stack))
-    }
-
-    /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unsure.
-    pub(crate) fn forgetful(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-    ) -> Result<ConfigurationId> {
-        if !self.has_register(id) {
-            return Ok(id);
-        }
-        while let Some(list) = self.memory.new_lists.pop() {
-            let free = self.is_free_throughout(automaton, list)?;
-            self.memory.free_lists.insert(list, Some(free));
-        }
-        let mut items = self.items(id).to_vec();
-        let mut known = std::mem::take(&mut self.memory.forgetful);
-        for item in &mut items {
-            let keep = |tables: &mut Cache, value| Some(tables.forgetful_value(automaton, value));
-            item.stack = self.rewrite(item.stack, &mut known, keep).unwrap_or(item.stack);
-        }
-        self.memory.forgetful = known;
-        Ok(self.intern(&items, self.transitions().flags(id), HistoryId::NONE))
     }
 
     fn forgetful_value(&self, automaton: &Automaton, value: u32) -> u32 {
@@ -151,19 +129,37 @@ impl Cache {
         let watches = self.memory.watches.get(&id);
         Watches(watches.iter().flat_map(|watches| watches.iter()).copied().collect())
     }
+}
+
+impl Lazy<'_> {
+    /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unsure.
+    pub(crate) fn forgetful(&mut self, id: ConfigurationId) -> Result<ConfigurationId> {
+        let automaton = self.automaton;
+        if !self.has_register(id) {
+            return Ok(id);
+        }
+        while let Some(list) = self.memory.new_lists.pop() {
+            let free = self.is_free_throughout(list)?;
+            self.memory.free_lists.insert(list, Some(free));
+        }
+        let mut items = self.items(id).to_vec();
+        let mut known = std::mem::take(&mut self.memory.forgetful);
+        for item in &mut items {
+            let keep = |tables: &mut Cache, value| Some(tables.forgetful_value(automaton, value));
+            item.stack = self.rewrite(item.stack, &mut known, keep).unwrap_or(item.stack);
+        }
+        self.memory.forgetful = known;
+        let flags = self.transitions().flags(id);
+        Ok(self.intern(&items, flags, HistoryId::NONE))
+    }
 
     /// What is left of a likeness after one more byte, if anything is.
-    pub(crate) fn advance_watches(
-        &mut self,
-        automaton: &Automaton,
-        watches: &Watches,
-        byte: u8,
-    ) -> Result<Option<Watches>> {
+    pub(crate) fn advance_watches(&mut self, watches: &Watches, byte: u8) -> Result<Option<Watches>> {
         let mut left = SmallVec::new();
         for watch in &watches.0 {
             let candidates = self.memory.advanced(&watch.candidates, byte);
             if !candidates.is_empty() {
-                let item = self.step(automaton, watch.item, byte)?;
+                let item = self.step(watch.item, byte)?;
                 if item != ConfigurationId::DEAD {
                     left.push(Watch { item, candidates, ..*watch });
                 }
@@ -173,11 +169,9 @@ impl Cache {
     }
 
     /// Whether some item is one that came, or can only become one: then what may follow is not what may follow others.
-    pub(crate) fn is_decisive(&mut self, automaton: &Automaton, watches: &Watches) -> Result<bool> {
+    pub(crate) fn is_decisive(&mut self, watches: &Watches) -> Result<bool> {
         for watch in &watches.0 {
-            if self.memory.is_equal(&watch.candidates)
-                || !self.may_differ(automaton, watch.item, &watch.candidates)?
-            {
+            if self.memory.is_equal(&watch.candidates) || !self.may_differ(watch.item, &watch.candidates)? {
                 return Ok(true);
             }
         }

@@ -16,10 +16,10 @@ mod forgetful;
 mod search;
 mod seen_list;
 
-use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId, UniqueItems};
 use crate::automaton::run::cache::{Cache, ConfigurationId};
 use crate::automaton::run::closure::{Closure, Item};
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set;
 use crate::automaton::run::stack_set::{Frame, REGISTER, StackSetId, is_register};
 use crate::collections::string_set::{SetId, StringSets};
@@ -273,163 +273,6 @@ impl Memory {
 }
 
 impl Cache {
-    /// Begins the step of a configuration that remembers: the byte is put on its tape.
-    pub(in crate::automaton) fn trace_byte(
-        &mut self,
-        automaton: &Automaton,
-        id: ConfigurationId,
-        byte: u8,
-        trace: &mut HistoryTrace,
-    ) -> Result<()> {
-        trace.history = self.memory.append(self.history(id), byte);
-        let Some(watches) = self.memory.watches.get(&id).cloned() else { return Ok(()) };
-        for watch in watches.iter() {
-            let candidates = self.memory.advanced(&watch.candidates, byte);
-            if !candidates.is_empty() {
-                let item = self.step(automaton, watch.item, byte)?;
-                if item != ConfigurationId::DEAD {
-                    trace.watches.push(Watch { item, candidates, ..*watch });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Begins an item.
-    fn begin_item(
-        &mut self,
-        automaton: &Automaton,
-        closure: &mut Closure,
-        register: Register,
-        below: StackSetId,
-    ) {
-        let list = automaton.distinct(register.list);
-        let start = self.memory.length(closure.trace.history);
-        let value = inside(self.memory.register(Register { start, ..register }));
-        let memory = &mut self.memory;
-        memory.free_lists.entry(register.list).or_insert_with(|| {
-            memory.new_lists.push(register.list);
-            None
-        });
-        if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value)
-        {
-            closure.trace.begun.push(value);
-        }
-        closure.trace.begins = true;
-        closure.trace.depends = true;
-        let stack = self.stacks.push(list.to_return, value, below);
-        self.call(automaton, closure, list.item(register.count), stack);
-    }
-
-    pub(in crate::automaton) fn enter_distinct(
-        &mut self,
-        automaton: &Automaton,
-        closure: &mut Closure,
-        list: u32,
-        stack: StackSetId,
-    ) {
-        self.begin_item(automaton, closure, Register { list, ..Register::default() }, stack);
-    }
-
-    /// After a separator.
-    pub(in crate::automaton) fn next_item(
-        &mut self,
-        automaton: &Automaton,
-        closure: &mut Closure,
-        list: u32,
-        stack: StackSetId,
-    ) {
-        let list = automaton.distinct(list);
-        for place in 0..self.stacks.frame_count(stack) {
-            let frame = self.stacks.frame(stack, place);
-            match frame.value {
-                code::BETWEEN => {
-                    let stack = self.stacks.push(list.to_return, code::DOUBTFUL, frame.below);
-                    for &item in &list.items {
-                        self.call(automaton, closure, item, stack);
-                    }
-                }
-                code::BETWEEN_FREE => {
-                    // only its end may be that of an item that came
-                    let stack = self.stacks.push(list.to_return, code::UNKNOWN, frame.below);
-                    self.call(automaton, closure, list.further_item(), stack);
-                }
-                value => {
-                    let register = self.memory.registers[register_of(value)];
-                    self.begin_item(automaton, closure, register, frame.below);
-                }
-            }
-        }
-    }
-
-    /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.
-    pub(in crate::automaton) fn end_item(
-        &mut self,
-        automaton: &Automaton,
-        closure: &mut Closure,
-        frame: Frame,
-    ) -> Result<()> {
-        if frame.value == code::UNKNOWN {
-            closure.trace.unknown = true;
-            return Ok(());
-        }
-        let list;
-        let (may_end, go_on) = if is_register(frame.value) {
-            closure.trace.depends = true;
-            let before = self.memory.registers[register_of(frame.value)];
-            list = automaton.distinct(before.list);
-            let text = self.memory.text(closure.trace.history, before.start);
-            let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
-            let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
-            let may_end = after.count >= list.min;
-            let may_go_on =
-                list.may_go_on(after.count) && (list.endless || self.is_another(automaton, after)?);
-            (may_end, may_go_on.then(|| between(self.memory.register(after))))
-        } else {
-            let State::UniqueReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
-            list = automaton.distinct(d);
-            let after = code::BETWEEN | frame.value & code::FREE;
-            (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(after))
-        };
-        if may_end {
-            self.add(closure, list.exit, frame.below);
-        }
-        if let Some(value) = go_on {
-            let stack = self.stacks.push(list.to_return, value, frame.below);
-            self.add(closure, list.separator, stack);
-        }
-        Ok(())
-    }
-
-    /// Takes out of a closed configuration what can only become values that were seen, and follows what may become one.
-    /// Returns the tape, and the alerts.
-    pub(in crate::automaton) fn commit_history(
-        &mut self,
-        automaton: &Automaton,
-        trace: &mut HistoryTrace,
-        items: &mut Vec<Item>,
-    ) -> Result<HistoryId> {
-        let mut watches = std::mem::take(&mut trace.watches);
-        for watch in &watches {
-            if !self.may_differ(automaton, watch.item, &watch.candidates)? {
-                self.remove_register(items, watch.value);
-            }
-        }
-        watches.retain(|watch| !watch.candidates.is_empty());
-        // where these begin, it is known that there is another
-        for &value in &trace.begun {
-            let register = self.memory.registers[register_of(value)];
-            let item = self.item_alone(automaton, register.list, register.count)?;
-            watches.push(Watch { value, item, candidates: self.memory.values_seen(&register) });
-        }
-        if trace.begins && self.memory.length(trace.history) > 0 {
-            trace.history = self.begin_anew(trace.history, items, &mut watches);
-        }
-        trace.watches = watches;
-        let remembers = items.iter().any(|item| self.stacks.is_inside(item.stack));
-        Ok(if remembers { trace.history } else { HistoryId::NONE })
-    }
-
     /// Keeps what must be followed beside a configuration.
     pub(in crate::automaton) fn keep_watches(&mut self, id: ConfigurationId, trace: &HistoryTrace) {
         if self.history(id) == HistoryId::NONE
@@ -467,10 +310,153 @@ impl Cache {
         }
         HistoryId::EMPTY
     }
+}
+
+impl Lazy<'_> {
+    /// Begins the step of a configuration that remembers: the byte is put on its tape.
+    pub(in crate::automaton) fn trace_byte(
+        &mut self,
+        id: ConfigurationId,
+        byte: u8,
+        trace: &mut HistoryTrace,
+    ) -> Result<()> {
+        let before = self.history(id);
+        trace.history = self.memory.append(before, byte);
+        let Some(watches) = self.memory.watches.get(&id).cloned() else { return Ok(()) };
+        for watch in watches.iter() {
+            let candidates = self.memory.advanced(&watch.candidates, byte);
+            if !candidates.is_empty() {
+                let item = self.step(watch.item, byte)?;
+                if item != ConfigurationId::DEAD {
+                    trace.watches.push(Watch { item, candidates, ..*watch });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins an item.
+    fn begin_item(&mut self, closure: &mut Closure, register: Register, below: StackSetId) {
+        let automaton = self.automaton;
+        let list = automaton.distinct(register.list);
+        let start = self.memory.length(closure.trace.history);
+        let value = inside(self.memory.register(Register { start, ..register }));
+        let memory = &mut self.memory;
+        memory.free_lists.entry(register.list).or_insert_with(|| {
+            memory.new_lists.push(register.list);
+            None
+        });
+        if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value)
+        {
+            closure.trace.begun.push(value);
+        }
+        closure.trace.begins = true;
+        closure.trace.depends = true;
+        let stack = self.stacks.push(list.to_return, value, below);
+        self.call(closure, list.item(register.count), stack);
+    }
+
+    pub(in crate::automaton) fn enter_distinct(
+        &mut self,
+        closure: &mut Closure,
+        list: u32,
+        stack: StackSetId,
+    ) {
+        self.begin_item(closure, Register { list, ..Register::default() }, stack);
+    }
+
+    /// After a separator.
+    pub(in crate::automaton) fn next_item(&mut self, closure: &mut Closure, list: u32, stack: StackSetId) {
+        let automaton = self.automaton;
+        let list = automaton.distinct(list);
+        for place in 0..self.stacks.frame_count(stack) {
+            let frame = self.stacks.frame(stack, place);
+            match frame.value {
+                code::BETWEEN => {
+                    let stack = self.stacks.push(list.to_return, code::DOUBTFUL, frame.below);
+                    for &item in &list.items {
+                        self.call(closure, item, stack);
+                    }
+                }
+                code::BETWEEN_FREE => {
+                    // only its end may be that of an item that came
+                    let stack = self.stacks.push(list.to_return, code::UNKNOWN, frame.below);
+                    self.call(closure, list.further_item(), stack);
+                }
+                value => {
+                    let register = self.memory.registers[register_of(value)];
+                    self.begin_item(closure, register, frame.below);
+                }
+            }
+        }
+    }
+
+    /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.
+    pub(in crate::automaton) fn end_item(&mut self, closure: &mut Closure, frame: Frame) -> Result<()> {
+        let automaton = self.automaton;
+        if frame.value == code::UNKNOWN {
+            closure.trace.unknown = true;
+            return Ok(());
+        }
+        let list;
+        let (may_end, go_on) = if is_register(frame.value) {
+            closure.trace.depends = true;
+            let before = self.memory.registers[register_of(frame.value)];
+            list = automaton.distinct(before.list);
+            let text = self.memory.text(closure.trace.history, before.start);
+            let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
+            let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
+            let may_end = after.count >= list.min;
+            let may_go_on = list.may_go_on(after.count) && (list.endless || self.is_another(after)?);
+            (may_end, may_go_on.then(|| between(self.memory.register(after))))
+        } else {
+            let State::UniqueReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
+            list = automaton.distinct(d);
+            let after = code::BETWEEN | frame.value & code::FREE;
+            (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(after))
+        };
+        if may_end {
+            self.add(closure, list.exit, frame.below);
+        }
+        if let Some(value) = go_on {
+            let stack = self.stacks.push(list.to_return, value, frame.below);
+            self.add(closure, list.separator, stack);
+        }
+        Ok(())
+    }
+
+    /// Takes out of a closed configuration what can only become values that were seen, and follows what may become one.
+    /// Returns the tape, and the alerts.
+    pub(in crate::automaton) fn commit_history(
+        &mut self,
+        trace: &mut HistoryTrace,
+        items: &mut Vec<Item>,
+    ) -> Result<HistoryId> {
+        let mut watches = std::mem::take(&mut trace.watches);
+        for watch in &watches {
+            if !self.may_differ(watch.item, &watch.candidates)? {
+                self.remove_register(items, watch.value);
+            }
+        }
+        watches.retain(|watch| !watch.candidates.is_empty());
+        // where these begin, it is known that there is another
+        for &value in &trace.begun {
+            let register = self.memory.registers[register_of(value)];
+            let item = self.item_alone(register.list, register.count)?;
+            watches.push(Watch { value, item, candidates: self.memory.values_seen(&register) });
+        }
+        if trace.begins && self.memory.length(trace.history) > 0 {
+            trace.history = self.begin_anew(trace.history, items, &mut watches);
+        }
+        trace.watches = watches;
+        let remembers = items.iter().any(|item| self.stacks.is_inside(item.stack));
+        Ok(if remembers { trace.history } else { HistoryId::NONE })
+    }
 
     /// The configuration before an item that comes after so many, without its list.
-    fn item_alone(&mut self, automaton: &Automaton, list: u32, count: u32) -> Result<ConfigurationId> {
-        self.start_of(automaton, Some(automaton.distinct(list).item(count)), false)
+    fn item_alone(&mut self, list: u32, count: u32) -> Result<ConfigurationId> {
+        let automaton = self.automaton;
+        self.start_of(Some(automaton.distinct(list).item(count)), false)
     }
 }
 

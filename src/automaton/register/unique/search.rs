@@ -5,8 +5,8 @@
 
 use super::Register;
 use super::candidates::Candidates;
-use crate::automaton::Automaton;
 use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::FxHashSet;
@@ -57,13 +57,27 @@ pub(super) enum Freedom {
 }
 
 impl Cache {
+    /// Whether an item may end as none of the values.
+    fn is_new(&self, item: ConfigurationId, candidates: &Candidates) -> bool {
+        self.is_accepting(item) && !self.memory.is_equal(candidates)
+    }
+
+    /// Keeps that the places on the way to one are as free as it is.
+    fn free_from(&mut self, places: &[(ConfigurationId, usize, bool)], mut on_path: usize, freedom: Freedom) {
+        loop {
+            self.memory.free.insert(places[on_path].0, freedom);
+            if on_path == 0 {
+                return;
+            }
+            on_path = places[on_path].1;
+        }
+    }
+}
+
+impl Lazy<'_> {
     /// Whether an item that may still become the values `like` can become another.
-    pub(super) fn may_differ(
-        &mut self,
-        automaton: &Automaton,
-        item: ConfigurationId,
-        candidates: &Candidates,
-    ) -> Result<bool> {
+    pub(super) fn may_differ(&mut self, item: ConfigurationId, candidates: &Candidates) -> Result<bool> {
+        let automaton = self.automaton;
         if candidates.is_empty() {
             return Ok(true);
         }
@@ -73,18 +87,13 @@ impl Cache {
             return Err(Limits::exceeded("lockstep_search", limit, found));
         }
         self.memory.searches += 1;
-        let found = self.may_differ_here(automaton, item, candidates);
+        let found = self.may_differ_here(item, candidates);
         self.memory.searches -= 1;
         found
     }
 
-    fn may_differ_here(
-        &mut self,
-        automaton: &Automaton,
-        item: ConfigurationId,
-        candidates: &Candidates,
-    ) -> Result<bool> {
-        match self.freedom(automaton, item)? {
+    fn may_differ_here(&mut self, item: ConfigurationId, candidates: &Candidates) -> Result<bool> {
+        match self.freedom(item)? {
             Freedom::Letters => return Ok(true),
             Freedom::Digits if !self.memory.is_in_exponent(candidates) => return Ok(true),
             _ => {}
@@ -92,28 +101,28 @@ impl Cache {
         if let Some(&known) = self.memory.elsewhere.get(&(item, *candidates)) {
             return Ok(known);
         }
-        let found = self.search(automaton, item, *candidates, Wanted::Any)?.is_some();
+        let found = self.search(item, *candidates, Wanted::Any)?.is_some();
         self.memory.elsewhere.insert((item, *candidates), found);
         Ok(found)
     }
 
     /// Whether there is an item that is none of those that came.
-    pub(super) fn is_another(&mut self, automaton: &Automaton, after: Register) -> Result<bool> {
-        let item = self.item_alone(automaton, after.list, after.count)?;
+    pub(super) fn is_another(&mut self, after: Register) -> Result<bool> {
+        let item = self.item_alone(after.list, after.count)?;
         let candidates = self.memory.values_seen(&after);
-        Ok(item != ConfigurationId::DEAD && self.may_differ(automaton, item, &candidates)?)
+        Ok(item != ConfigurationId::DEAD && self.may_differ(item, &candidates)?)
     }
 
     /// How many different items a list has, counted up to `most`.
-    pub(crate) fn different_items(&mut self, automaton: &Automaton, list: u32, most: u32) -> Result<u32> {
-        let item = self.item_alone(automaton, list, 0)?;
-        if self.freedom(automaton, item)? != Freedom::No {
+    pub(crate) fn different_items(&mut self, list: u32, most: u32) -> Result<u32> {
+        let item = self.item_alone(list, 0)?;
+        if self.freedom(item)? != Freedom::No {
             return Ok(most);
         }
         let mut came = Register::default();
         for count in 0..most {
             let candidates = self.memory.values_seen(&came);
-            let Some(word) = self.search(automaton, item, candidates, Wanted::Whole)? else {
+            let Some(word) = self.search(item, candidates, Wanted::Whole)? else {
                 return Ok(count);
             };
             came = self.memory.with_value(came, &word).unwrap_or(came);
@@ -124,11 +133,11 @@ impl Cache {
     /// The rest of a word that is none of the values `like`, or nothing more than that there is one.
     fn search(
         &mut self,
-        automaton: &Automaton,
         item: ConfigurationId,
         candidates: Candidates,
         wanted: Wanted,
     ) -> Result<Option<Vec<u8>>> {
+        let automaton = self.automaton;
         if item == ConfigurationId::DEAD {
             return Ok(None);
         }
@@ -145,10 +154,10 @@ impl Cache {
             if straight_on { open.pop_back() } else { open.pop_front() }
         };
         while let Some(at) = next(&mut open).or_else(|| spaced.pop_front()) {
-            let candidates = self.candidate_bytes(automaton, places[at].item);
+            let candidates = self.candidate_bytes(places[at].item);
             for byte in candidates.iter() {
                 self.work.spend(1)?;
-                let item = self.step(automaton, places[at].item, byte)?;
+                let item = self.step(places[at].item, byte)?;
                 if item == ConfigurationId::DEAD {
                     continue;
                 }
@@ -175,15 +184,11 @@ impl Cache {
         Ok(None)
     }
 
-    /// Whether an item may end as none of the values.
-    fn is_new(&self, item: ConfigurationId, candidates: &Candidates) -> bool {
-        self.is_accepting(item) && !self.memory.is_equal(candidates)
-    }
-
     /// Whether endlessly many values begin with what was read of an item. Where a letter may come again and again, it does
     /// so in a string, or in what is no JSON; where a digit may, there are endlessly many numbers, if it is not in the
     /// exponent of zero. `No` if that is not found out soon.
-    fn freedom(&mut self, automaton: &Automaton, item: ConfigurationId) -> Result<Freedom> {
+    fn freedom(&mut self, item: ConfigurationId) -> Result<Freedom> {
+        let automaton = self.automaton;
         if let Some(&known) = self.memory.free.get(&item) {
             return Ok(known);
         }
@@ -196,7 +201,7 @@ impl Cache {
         let mut at = 0;
         while let Some(&(from, _, in_exponent)) = places.get(at) {
             let known = self.memory.free.get(&from).copied().filter(|_| at > 0);
-            let mut comes_back = |byte| Ok(self.step(automaton, from, byte)? == from);
+            let mut comes_back = |byte| Ok(self.step(from, byte)? == from);
             if known == Some(Freedom::Letters) || comes_back(b'a')? && comes_back(b'b')? {
                 self.free_from(&places, at, Freedom::Letters);
                 return Ok(Freedom::Letters);
@@ -209,7 +214,7 @@ impl Cache {
             }
             if known.is_none() && !self.is_history_dependent(from) {
                 for &byte in automaton.class_representatives() {
-                    let next = self.step(automaton, from, byte)?;
+                    let next = self.step(from, byte)?;
                     if next != ConfigurationId::DEAD && places.len() < LOOKED_AT && seen.insert(next) {
                         let in_number = byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.');
                         let in_exponent = matches!(byte, b'e' | b'E') || in_exponent && in_number;
@@ -231,27 +236,17 @@ impl Cache {
         }
     }
 
-    /// Keeps that the places on the way to one are as free as it is.
-    fn free_from(&mut self, places: &[(ConfigurationId, usize, bool)], mut on_path: usize, freedom: Freedom) {
-        loop {
-            self.memory.free.insert(places[on_path].0, freedom);
-            if on_path == 0 {
-                return;
-            }
-            on_path = places[on_path].1;
-        }
-    }
-
     /// Whether endlessly many values begin with whatever was read of an item, as long as it is not done, at the places of
     /// the list that are not listed. False if that is not found out soon.
-    pub(super) fn is_free_throughout(&mut self, automaton: &Automaton, list: u32) -> Result<bool> {
+    pub(super) fn is_free_throughout(&mut self, list: u32) -> Result<bool> {
+        let automaton = self.automaton;
         let start = automaton.distinct(list).further_item();
-        let mut places = vec![self.start_of(automaton, Some(start), false)?];
+        let mut places = vec![self.start_of(Some(start), false)?];
         let mut done = Vec::new();
         while let Some(&from) = places.get(done.len()) {
             let mut is_done = true;
             for &byte in automaton.class_representatives() {
-                let next = self.step(automaton, from, byte)?;
+                let next = self.step(from, byte)?;
                 is_done &= next == ConfigurationId::DEAD;
                 if next != ConfigurationId::DEAD && !places.contains(&next) {
                     places.push(next);
@@ -263,12 +258,11 @@ impl Cache {
             done.push(is_done);
         }
         for (from, is_done) in places.into_iter().zip(done) {
-            let free = match self.freedom(automaton, from)? {
+            let free = match self.freedom(from)? {
                 Freedom::Letters => true,
                 // no number with an exponent
                 Freedom::Digits => {
-                    let (lower, upper) =
-                        (self.step(automaton, from, b'e')?, self.step(automaton, from, b'E')?);
+                    let (lower, upper) = (self.step(from, b'e')?, self.step(from, b'E')?);
                     lower == ConfigurationId::DEAD && upper == ConfigurationId::DEAD
                 }
                 Freedom::No => is_done,

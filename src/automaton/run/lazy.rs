@@ -1,0 +1,52 @@
+//! An automaton together with the cache that it is run in: what determinises it lazily.
+
+use super::cache::Cache;
+use crate::automaton::Automaton;
+use crate::error::Result;
+use crate::work::Budget;
+use std::ops::{Deref, DerefMut};
+
+/// An automaton with its cache, as `regex-automata`'s lazy DFA has them: whatever makes configurations is a method of this
+/// pair, so that no automaton is run in the cache of another. What is known already is asked of the cache, to which it
+/// dereferences.
+#[derive(Debug)]
+pub struct Lazy<'a> {
+    pub(crate) automaton: &'a Automaton,
+    pub(crate) cache: &'a mut Cache,
+}
+
+impl<'a> Lazy<'a> {
+    /// Runs an automaton in a cache, which is empty or has been used with this automaton only.
+    pub fn new(automaton: &'a Automaton, cache: &'a mut Cache) -> Lazy<'a> {
+        Lazy { automaton, cache }
+    }
+
+    /// Computes something in an empty cache, with work that is taken from a budget.
+    pub(in crate::automaton) fn within<T>(
+        automaton: &Automaton,
+        budget: &Budget,
+        compute: impl FnOnce(&mut Lazy<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut cache = Cache::new();
+        cache.work = budget.clone();
+        let result = compute(&mut Lazy::new(automaton, &mut cache));
+        budget.settle(&cache.work);
+        result
+    }
+}
+
+impl Deref for Lazy<'_> {
+    type Target = Cache;
+
+    #[inline]
+    fn deref(&self) -> &Cache {
+        self.cache
+    }
+}
+
+impl DerefMut for Lazy<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Cache {
+        self.cache
+    }
+}
