@@ -8,6 +8,7 @@ use super::flow::{PointId, Step};
 use super::marks::{Marks, Status};
 use super::procedure::Procedure;
 use super::rules::{self, Mode, View};
+use super::value::Scalar;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::transitions::{Completable, Transition, TransitionSystem};
@@ -218,10 +219,45 @@ impl<'p> Automaton<'p> {
         Ok(outcomes)
     }
 
-    /// The id of a state. What no rule asks for is left out of it.
-    fn intern(&mut self, mut state: State) -> Result<StateId> {
+    /// The mode.
+    pub(super) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The state with these marks, if it was made.
+    pub(super) fn find(&self, marks: &Marks<Scalar>, points: &[PointId]) -> Option<StateId> {
+        let mut values = Vec::with_capacity(marks.values.len());
+        for (value, register) in marks.values.iter().zip(&self.procedure.registers) {
+            values.push(match value.as_ref().filter(|_| register.is_tested) {
+                Some(value) => Some(register.cell(value)?),
+                None => None,
+            });
+        }
+        let points = if self.mode == Mode::Strict { points.into() } else { Box::default() };
+        let (done, calls) = (marks.done.clone(), marks.calls.clone());
+        let state = State { marks: Marks { done, values: values.into(), calls }, points };
+        self.ids.get(&self.normal(state)).copied()
+    }
+
+    /// The id of a state.
+    fn intern(&mut self, state: State) -> Result<StateId> {
+        self.budget.spend(self.procedure.nodes.len() + self.procedure.registers.len())?;
+        let state = self.normal(state);
+        if let Some(&id) = self.ids.get(&state) {
+            return Ok(id);
+        }
+        if self.states.len() >= self.most {
+            return Err(Limits::exceeded("plan_states", self.most, "more states of the procedure"));
+        }
+        let id = self.states.len() as StateId;
+        self.states.push(state.clone());
+        self.ids.insert(state, id);
+        Ok(id)
+    }
+
+    /// The state without what no rule asks for.
+    fn normal(&self, mut state: State) -> State {
         let procedure = self.procedure;
-        self.budget.spend(procedure.nodes.len() + procedure.registers.len())?;
         for (node, done) in state.marks.done.iter_mut().enumerate() {
             if !procedure.is_required[node] && !procedure.is_caught[node] {
                 *done = Status::No;
@@ -233,16 +269,7 @@ impl<'p> Automaton<'p> {
                 _ => 0,
             };
         }
-        if let Some(&id) = self.ids.get(&state) {
-            return Ok(id);
-        }
-        if self.states.len() >= self.most {
-            return Err(Limits::exceeded("plan_states", self.most, "more states of the procedure"));
-        }
-        let id = self.states.len() as StateId;
-        self.states.push(state.clone());
-        self.ids.insert(state, id);
-        Ok(id)
+        state
     }
 }
 

@@ -313,3 +313,13 @@ pub(super) fn trace(line: usize, found: &str, allowed: &str) -> Error {
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
+
+/// Nothing may come from the start on.
+pub(super) fn blocked_start(name: &str) -> Error {
+    let message = "results or decisions can keep the agent from every closing answer from the start on";
+    let diagnostic = Diagnostic::new("pdl/blocking", message)
+        .found(name)
+        .allowed("a procedure with a way to a closing answer after all outcomes of some choice")
+        .help("`grammata procedure check` (`procedures::check`) names the outcomes that lead out");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}

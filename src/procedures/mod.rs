@@ -12,35 +12,48 @@
 //! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility); how a text is read where paper and code leave it
 //! open is in `docs/procedures.md`.
 
+mod act;
+mod arguments;
 mod automaton;
 mod checks;
+mod claims;
+mod conversation;
 mod declarations;
 mod document;
 mod errors;
+mod fill;
 mod flow;
 mod graph;
 mod guards;
 mod marks;
 mod meaning;
+mod obstacle;
 mod outcomes;
 mod pdl;
 mod procedure;
 mod registers;
 mod rules;
 mod session;
+mod step;
 mod supervisor;
 mod trace;
 mod value;
+mod words;
 
+pub use act::Act;
+pub use arguments::{Argument, Arguments, Origin};
 pub use automaton::{Automaton, Letter, Outcome, StateId};
+pub use conversation::{Conversation, FREE_REPLIES, Offering, Resolved, Texts, Workflow};
 pub use declarations::{Node, NodeKind, Slot, Source};
 pub use document::Format;
 pub use errors::{Finding, Severity};
 pub use graph::ProcedureGraph;
 pub use marks::Status;
+pub use obstacle::Obstacle;
 pub use procedure::Procedure;
 pub use rules::Mode;
-pub use session::{Obstacle, Session};
+pub use session::Session;
+pub use step::{Offer, StepFormat, StepOptions, Text, step_grammar};
 pub use supervisor::{Size, Supervisor};
 pub use trace::{Event, Verdict, Violation, follow, read_trace, verify};
 pub use value::{Literal, Scalar};

@@ -44,6 +44,8 @@ pub struct Procedure {
     pub(super) registers: Vec<Register>,
     /// By node: registers that an answer of the API sets, or that the user decides after the answer.
     pub(super) writes: Vec<Vec<u32>>,
+    /// By node: slots that the user decides after the answer.
+    pub(super) targets: Vec<Vec<String>>,
     /// By node: whether another node requires it.
     pub(super) is_required: Vec<bool>,
     /// By node: whether an error of it is caught.
@@ -100,6 +102,26 @@ impl Procedure {
     /// has.
     pub fn is_closing(&self, node: usize) -> bool {
         self.closing.get(node).copied().unwrap_or(false)
+    }
+
+    /// Whether an error of an API is caught somewhere in the text, or some node requires one.
+    pub fn catches(&self, api: usize) -> bool {
+        let requires_error = self
+            .preconditions
+            .iter()
+            .flatten()
+            .any(|precondition| precondition.node == api && precondition.status == Some(Status::Error));
+        requires_error || self.is_caught.get(api).copied().unwrap_or(false)
+    }
+
+    /// The slots that the user decides after an answer.
+    pub fn decisions(&self, node: usize) -> &[String] {
+        self.targets.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// A declared slot.
+    pub fn slot(&self, name: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.name == name)
     }
 
     /// Makes conditions on decisions of the user open until the user has decided, for conversations whose record does not say
@@ -201,6 +223,7 @@ fn build(
         sites_of,
         registers: registers.list,
         writes,
+        targets,
         is_required,
         is_caught: caught,
         flow,

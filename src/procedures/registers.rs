@@ -26,6 +26,24 @@ pub(super) struct Register {
     pub(super) literals: Vec<Literal>,
 }
 
+impl Register {
+    /// The cell of a value; `None` if no cell has it.
+    pub(super) fn cell(&self, value: &Scalar) -> Option<u16> {
+        let is_same = |cell: &Scalar| {
+            let mut literals = self.literals.iter().map(Scalar::from);
+            let is_number = |scalar: &Scalar| matches!(scalar, Scalar::Number(_));
+            is_number(cell)
+                && is_number(value)
+                && literals.all(|literal| literal.compare(cell) == literal.compare(value))
+        };
+        let exact = self.cells.iter().position(|cell| cell == value);
+        let place = exact
+            .or_else(|| self.cells.iter().position(is_same))
+            .or_else(|| self.cells.iter().position(|cell| *cell == Scalar::Other));
+        place.and_then(|place| u16::try_from(place).ok())
+    }
+}
+
 /// All registers, by name.
 #[derive(Debug, Default)]
 pub(super) struct Registers {

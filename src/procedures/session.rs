@@ -2,86 +2,25 @@
 
 use super::declarations::NodeKind;
 use super::flow::PointId;
-use super::guards::{Guard, Test};
+use super::guards::{Evaluation, Guard, Test};
 use super::marks::{Marks, Status};
+use super::obstacle::Obstacle;
 use super::pdl::{Expr, ExprId};
 use super::procedure::Procedure;
 use super::rules::{self, Mode, Rule, View};
+use super::supervisor::Supervisor;
 use super::value::{Scalar, Truth};
 use serde_json::{Map, Value};
-use std::fmt;
 
 /// Arguments or results by slot.
-type Values = Map<String, Value>;
-
-/// Why a node may not come: the first rule that it breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Obstacle {
-    /// No node has the name.
-    Unknown,
-    /// A precondition is not met: its name, with the outcome that it must have, if any.
-    Precondition(String),
-    /// The API was called `max_calls` times.
-    Limit(u32),
-    /// No call of the text is open: a condition of the first one, with the values that it reads.
-    Guard {
-        /// The condition as written, with `not` if it must not hold.
-        condition: String,
-        /// `slot = value` for what it reads; a slot without a value is `not known`.
-        values: String,
-    },
-    /// The control flow of the text is elsewhere (mode `strict`).
-    Order,
-    /// A value is not that of a call which the call builds on.
-    Stale {
-        /// The call that it builds on.
-        api: String,
-        /// The slot.
-        slot: String,
-    },
-    /// A required slot of the request is missing.
-    Argument(String),
-    /// The last act was the same call with the same arguments.
-    Repeat,
-}
-
-impl Obstacle {
-    /// The kind of the obstacle in one word.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Obstacle::Unknown => "unknown",
-            Obstacle::Precondition(_) => "precondition",
-            Obstacle::Limit(_) => "limit",
-            Obstacle::Guard { .. } => "guard",
-            Obstacle::Order => "order",
-            Obstacle::Stale { .. } => "stale",
-            Obstacle::Argument(_) => "argument",
-            Obstacle::Repeat => "repeat",
-        }
-    }
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code())?;
-        match self {
-            Obstacle::Unknown | Obstacle::Order | Obstacle::Repeat => Ok(()),
-            Obstacle::Precondition(name) => write!(f, " {name}"),
-            Obstacle::Limit(most) => write!(f, " {most}"),
-            Obstacle::Guard { condition, values } if values.is_empty() => write!(f, " {condition}"),
-            Obstacle::Guard { condition, values } => write!(f, " {condition} ({values})"),
-            Obstacle::Stale { api, slot } => write!(f, " {api}.{slot}"),
-            Obstacle::Argument(slot) => write!(f, " {slot}"),
-        }
-    }
-}
+pub(super) type Values = Map<String, Value>;
 
 /// An answer of an API: what it was asked and what it said of the slots of its response.
 #[derive(Clone, Debug, PartialEq)]
-struct Answer {
-    status: Status,
-    arguments: Values,
-    response: Vec<Option<Value>>,
+pub(super) struct Answer {
+    pub(super) status: Status,
+    pub(super) arguments: Values,
+    pub(super) response: Vec<Option<Value>>,
 }
 
 /// A call that waits for its answer.
@@ -96,14 +35,23 @@ struct Pending {
 /// The state of one conversation.
 #[derive(Clone, Debug)]
 pub struct Session<'p> {
-    procedure: &'p Procedure,
+    pub(super) procedure: &'p Procedure,
     mode: Mode,
-    marks: Marks<Scalar>,
+    supervisor: Option<&'p Supervisor<'p>>,
+    pub(super) marks: Marks<Scalar>,
     /// By node: the last answer, also of what was taken back.
-    answers: Vec<Option<Answer>>,
-    last: Option<(usize, Values)>,
-    points: Box<[PointId]>,
+    pub(super) answers: Vec<Option<Answer>>,
+    /// The agent's last act, if it was a call that was answered.
+    pub(super) last: Option<(usize, Values)>,
+    pub(super) points: Box<[PointId]>,
     pending: Option<Pending>,
+    /// The last value of each slot, for texts.
+    pub(super) known: Values,
+    /// What the user decided and nothing took back.
+    pub(super) decided: Values,
+    /// The user's messages, the oldest first.
+    pub(super) heard: Vec<String>,
+    is_cancelled: bool,
     is_complete: bool,
 }
 
@@ -113,13 +61,82 @@ impl<'p> Session<'p> {
         Session {
             procedure,
             mode,
+            supervisor: None,
             marks: Marks::new(procedure),
             answers: vec![None; procedure.nodes.len()],
             last: None,
             points: [procedure.flow.entry()].into(),
             pending: None,
+            known: Values::new(),
+            decided: Values::new(),
+            heard: Vec::new(),
+            is_cancelled: false,
             is_complete: false,
         }
+    }
+
+    /// A conversation in which no node may come some outcome of which leaves the supremal controllable and nonblocking set of
+    /// states. In a state that the automaton does not have (a response lacked a slot that conditions test, or an error was not
+    /// caught) the rules of the mode alone hold.
+    pub fn supervised(supervisor: &'p Supervisor<'p>) -> Session<'p> {
+        let session = Session::new(supervisor.procedure(), supervisor.mode());
+        Session { supervisor: Some(supervisor), ..session }
+    }
+
+    /// The same conversation, bound by the rules of the mode alone.
+    pub fn unsupervised(&self) -> Session<'p> {
+        Session { supervisor: None, ..self.clone() }
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The last value of each slot that calls, results and decisions told.
+    pub fn known(&self) -> &Map<String, Value> {
+        &self.known
+    }
+
+    /// The last value of a slot: `slot`, or `API.slot` and `API-slot` for the response of an API.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        let of_result = name.split_once(['.', '-']).and_then(|(api, slot)| {
+            let api = self.procedure.node(api)?;
+            let place = self.procedure.nodes[api].response.iter().position(|known| known == slot)?;
+            self.answers[api].as_ref()?.response.get(place)?.as_ref()
+        });
+        of_result.or_else(|| self.known.get(name))
+    }
+
+    /// Tells values that hold before the conversation, such as those of the frame below.
+    pub fn tell(&mut self, slot: &str, value: Value) {
+        self.known.insert(slot.to_owned(), value);
+    }
+
+    /// The user says something. Arguments may quote it.
+    pub fn hear(&mut self, text: impl Into<String>) {
+        self.heard.push(text.into());
+    }
+
+    /// The user's messages.
+    pub fn heard(&self) -> &[String] {
+        &self.heard
+    }
+
+    /// The user drops the request: no call with `effect: write` may come any more.
+    pub fn cancel(&mut self) {
+        self.is_cancelled = true;
+    }
+
+    /// Whether the user dropped the request.
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled
+    }
+
+    /// The outcome of a node that leaves S.
+    fn leaving(&self, node: usize) -> Option<Obstacle> {
+        let outcome = self.supervisor?.leaving_by(&self.marks, &self.points, node)?;
+        Some(Obstacle::Blocking(outcome.text(self.procedure)))
     }
 
     /// The procedure.
@@ -135,6 +152,17 @@ impl<'p> Session<'p> {
     /// What is known of a node, by its index.
     pub fn status(&self, node: usize) -> Status {
         self.marks.done.get(node).copied().unwrap_or_default()
+    }
+
+    /// The truth of conditions where slots that nothing sets have these values.
+    pub(super) fn evaluation_with(&self, told: &Values) -> Evaluation {
+        let mut marks = self.marks.clone();
+        for (value, register) in marks.values.iter_mut().zip(&self.procedure.registers) {
+            if value.is_none() {
+                *value = told.get(&register.slot).map(Scalar::of);
+            }
+        }
+        Evaluation::of(self.procedure, &marks)
     }
 
     fn view(&self) -> View {
@@ -158,7 +186,8 @@ impl<'p> Session<'p> {
         match rule {
             // the order is the last of all rules
             None | Some(Obstacle::Order) => {
-                arguments.and_then(|arguments| self.wrong_arguments(node, arguments)).or(rule)
+                let wrong = arguments.and_then(|arguments| self.wrong_arguments(node, arguments));
+                wrong.or(rule).or_else(|| self.leaving(node))
             }
             rule => rule,
         }
@@ -182,6 +211,7 @@ impl<'p> Session<'p> {
     fn blocked(&self, view: &View, node: usize) -> Option<Obstacle> {
         match self.rule(view, node) {
             None | Some(Obstacle::Order) if self.conflict(node).is_some() => self.conflict(node),
+            None => self.leaving(node),
             rule => rule,
         }
     }
@@ -189,6 +219,9 @@ impl<'p> Session<'p> {
     fn rule(&self, view: &View, node: usize) -> Option<Obstacle> {
         let procedure = self.procedure;
         let declared = &procedure.nodes[node];
+        if self.is_cancelled && declared.writes {
+            return Some(Obstacle::Cancelled);
+        }
         Some(match rules::broken(procedure, self.mode, &self.marks, view, node)? {
             Rule::Precondition(place) => {
                 let precondition = &procedure.preconditions[node][place];
@@ -268,7 +301,7 @@ impl<'p> Session<'p> {
     }
 
     /// The arguments of the last answered call of a precondition of a node, with its index.
-    fn bases(&self, node: usize) -> impl Iterator<Item = (usize, &Values)> {
+    pub(super) fn bases(&self, node: usize) -> impl Iterator<Item = (usize, &Values)> {
         self.procedure.preconditions[node].iter().filter_map(|precondition| {
             let is_done = self.marks.done[precondition.node] != Status::No;
             let answer = self.answers[precondition.node].as_ref().filter(|_| is_done)?;
@@ -277,7 +310,7 @@ impl<'p> Session<'p> {
     }
 
     /// Two calls that a call builds on and that do not agree about a slot.
-    fn conflict(&self, node: usize) -> Option<Obstacle> {
+    pub(super) fn conflict(&self, node: usize) -> Option<Obstacle> {
         let declared = &self.procedure.nodes[node];
         for slot in declared.request.iter().filter(|slot| !declared.rebind.contains(slot)) {
             let mut known: Option<Scalar> = None;
@@ -332,6 +365,7 @@ impl<'p> Session<'p> {
             return obstacle;
         }
         let failed = if obstacle.is_none() { self.advance(api) } else { None };
+        self.known.extend(arguments.clone());
         self.pending = Some(Pending { api, arguments, failed });
         obstacle
     }
@@ -349,11 +383,19 @@ impl<'p> Session<'p> {
         let response = self.procedure.nodes[api].response.iter().map(|slot| result.get(slot).cloned());
         let answer = Answer { status, arguments: arguments.clone(), response: response.collect() };
         let is_new = self.answers[api].as_ref() != Some(&answer);
+        if is_new && self.marks.done[api] != Status::No {
+            self.procedure.dependents(api).for_each(|node| self.forget(node));
+        }
         self.marks.answered(self.procedure, api, status, is_new);
         for &register in &self.procedure.writes[api] {
             let slot = &self.procedure.registers[register as usize].slot;
             self.marks.values[register as usize] = result.get(slot).map(Scalar::of);
         }
+        let told = self.procedure.nodes[api]
+            .response
+            .iter()
+            .filter_map(|slot| Some((slot.clone(), result.get(slot)?.clone())));
+        self.known.extend(told);
         self.answers[api] = Some(answer);
         self.last = Some((api, arguments));
         if let Some(failed) = failed.filter(|_| is_error) {
@@ -372,6 +414,7 @@ impl<'p> Session<'p> {
         if obstacle.is_none() && kind == Some(NodeKind::Inform) {
             self.advance(answer);
         }
+        self.forget(answer);
         self.marks.said(self.procedure, answer);
         self.is_complete |= obstacle.is_none() && self.procedure.is_closing(answer);
         obstacle
@@ -382,8 +425,15 @@ impl<'p> Session<'p> {
         self.last = None;
     }
 
+    /// Takes back what the user decided after an answer.
+    fn forget(&mut self, node: usize) {
+        self.procedure.targets[node].iter().for_each(|slot| drop(self.decided.remove(slot)));
+    }
+
     /// The user decides a slot.
     pub fn decide(&mut self, slot: &str, value: &Value) {
+        self.decided.insert(slot.to_owned(), value.clone());
+        self.known.insert(slot.to_owned(), value.clone());
         for register in 0..self.procedure.registers.len() {
             if self.procedure.register_name(register as u32) == slot {
                 self.marks.values[register] = Some(Scalar::of(value));

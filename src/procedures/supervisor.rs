@@ -5,9 +5,13 @@
 //! removal: of choices some outcome of which is outside of S, and of states from which no closing answer can be reached
 //! by the choices left.
 
-use super::automaton::{Automaton, Letter, Move, StateId};
+use super::automaton::{Automaton, Letter, Move, Outcome, StateId};
+use super::flow::PointId;
+use super::marks::Marks;
 use super::procedure::Procedure;
 use super::rules::Mode;
+use super::session::Session;
+use super::value::Scalar;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::transitions::{Transition, TransitionSystem};
@@ -125,6 +129,29 @@ impl<'p> Supervisor<'p> {
             .filter(|(_, _, to)| !self.is_safe(*to))
             .map(|(node, outcome, _)| Letter { node, outcome: outcome.clone() })
             .collect()
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.automaton.mode()
+    }
+
+    /// The state of a session; `None` where the automaton has none.
+    pub(super) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
+        self.automaton.find(&session.marks, &session.points)
+    }
+
+    /// The first outcome of a node that leads out of S, in the state of a session. `None` also for nodes that change no state,
+    /// and where the automaton has no such state.
+    pub(super) fn leaving_by(
+        &self,
+        marks: &Marks<Scalar>,
+        points: &[PointId],
+        node: usize,
+    ) -> Option<&Outcome> {
+        let state = self.automaton.find(marks, points)?;
+        let choice = self.moves[state as usize].iter().find(|choice| choice.node == node)?;
+        choice.outcomes.iter().find(|(_, to)| !self.is_safe(*to)).map(|(outcome, _)| outcome)
     }
 
     pub(super) fn automaton(&self) -> &Automaton<'p> {

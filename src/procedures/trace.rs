@@ -2,9 +2,10 @@
 
 use super::declarations::normal;
 use super::errors;
+use super::obstacle::Obstacle;
 use super::procedure::Procedure;
 use super::rules::Mode;
-use super::session::{Obstacle, Session};
+use super::session::Session;
 use crate::error::Result;
 use crate::limits::Limits;
 use serde_json::{Map, Value};
@@ -22,8 +23,10 @@ pub enum Event {
     Free,
     /// `["slot", NAME, VALUE]`: the user decided.
     Decide(String, Value),
-    /// `["user", TEXT]`, and `["guide", TEXT]`, a remark: neither changes anything.
-    Message,
+    /// `["user", TEXT]`: the user says something.
+    User(String),
+    /// `["guide", TEXT]`, a remark that changes nothing.
+    Guide,
 }
 
 const FORMS: &str = r#"["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, OBJECT], ["result", OBJECT], ["slot", NAME, VALUE] or ["guide", TEXT]"#;
@@ -40,7 +43,8 @@ impl Event {
             "say" => Event::Say(text(1)?),
             "free" => Event::Free,
             "slot" => Event::Decide(text(1)?, items.get(2)?.clone()),
-            "user" | "guide" => Event::Message,
+            "user" => Event::User(text(1)?),
+            "guide" => Event::Guide,
             _ => return None,
         })
     }
@@ -73,7 +77,8 @@ pub fn follow(session: &mut Session<'_>, event: &Event) {
         Event::Result(result) => session.result(result),
         Event::Free => session.free(),
         Event::Decide(slot, value) => session.decide(slot, value),
-        Event::Message => {}
+        Event::User(text) => session.hear(text),
+        Event::Guide => {}
     }
 }
 

@@ -359,6 +359,63 @@ fn the_supervisor_is_the_union_of_all_controllable_nonblocking_sets() {
     assert!(blocking > 3 && cut > 3, "{blocking} {cut}");
 }
 
+/// Whether a closing answer is reached by some choices and outcomes, within so many steps.
+fn can_close(session: &Session<'_>, steps: usize) -> bool {
+    session.is_complete() || steps > 0 && after_steps(session).iter().any(|next| can_close(next, steps - 1))
+}
+
+/// The sessions after one step: an open node, with all results.
+fn after_steps<'p>(session: &Session<'p>) -> Vec<Session<'p>> {
+    let mut all = Vec::new();
+    for node in session.open() {
+        let mut next = session.clone();
+        if session.procedure().nodes()[node].kind != NodeKind::Api {
+            next.say(node);
+            all.push(next);
+            continue;
+        }
+        let name = &session.procedure().nodes()[node].name;
+        let slot = session.procedure().nodes()[node].response.first();
+        let mut results: Vec<Map<String, Value>> = match slot {
+            Some(slot) => [true, false].map(|flag| Map::from_iter([(slot.clone(), flag.into())])).into(),
+            None => vec![Map::new()],
+        };
+        // the only call whose error is caught
+        results.extend((name == "c").then(|| Map::from_iter([("error".to_owned(), "no".into())])));
+        for result in results {
+            let mut next = session.clone();
+            next.call(node, Map::new(), false);
+            next.result(&result);
+            all.push(next);
+        }
+    }
+    all
+}
+
+#[test]
+fn a_supervised_session_never_enters_a_dead_end() {
+    let (mut cut, mut refused) = (0, 0);
+    for seed in 0..60 {
+        let text = random_procedure(seed);
+        let procedure = read(&text);
+        let supervisor = Supervisor::new(&procedure, Mode::Guarded, &Limits::default()).unwrap();
+        let size = supervisor.size();
+        if supervisor.is_blocking() || size.safe == size.states {
+            continue;
+        }
+        cut += 1;
+        let mut sessions = vec![Session::supervised(&supervisor)];
+        for _ in 0..3 {
+            for session in &sessions {
+                assert!(can_close(session, 4), "{}\n{text}", session.feedback());
+                refused += session.unsupervised().open().len() - session.open().len();
+            }
+            sessions = sessions.iter().flat_map(after_steps).collect();
+        }
+    }
+    assert!(cut > 3 && refused > 0, "{cut} {refused}");
+}
+
 #[test]
 fn feedback_names_what_is_open_and_what_blocks_the_rest() {
     let procedure = read(&std::fs::read_to_string(root().join("card_block.yaml")).unwrap());

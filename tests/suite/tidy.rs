@@ -33,7 +33,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("retrieval", &["decode", "evaluation", "grammar", "mask", "syntax", "template", "vocabulary"]),
-    ("procedures", &["evaluation", "transitions"]),
+    (
+        "procedures",
+        &["decode", "evaluation", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
+    ),
     (
         "flows",
         &["decode", "evaluation", "grammar", "mask", "matcher", "template", "transitions", "vocabulary"],

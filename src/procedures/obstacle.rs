@@ -1,0 +1,72 @@
+//! Why a node may not come next.
+
+use std::fmt;
+
+/// Why a node may not come: the first rule that it breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// No node has the name.
+    Unknown,
+    /// A precondition is not met: its name, with the outcome that it must have, if any.
+    Precondition(String),
+    /// The API was called `max_calls` times.
+    Limit(u32),
+    /// No call of the text is open: a condition of the first one, with the values that it reads.
+    Guard {
+        /// The condition as written, with `not` if it must not hold.
+        condition: String,
+        /// `slot = value` for what it reads; a slot without a value is `not known`.
+        values: String,
+    },
+    /// The control flow of the text is elsewhere (mode `strict`).
+    Order,
+    /// A value is not that of a call which the call builds on.
+    Stale {
+        /// The call that it builds on.
+        api: String,
+        /// The slot.
+        slot: String,
+    },
+    /// A required slot of the request is missing, or nothing is known that may be its value.
+    Argument(String),
+    /// The last act was the same call with the same arguments.
+    Repeat,
+    /// The user dropped the request, and the call has an effect in the world.
+    Cancelled,
+    /// Some outcome of the node, which is named, leads to a state from which no closing answer is certain to be reached.
+    Blocking(String),
+}
+
+impl Obstacle {
+    /// The kind of the obstacle in one word.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Obstacle::Unknown => "unknown",
+            Obstacle::Precondition(_) => "precondition",
+            Obstacle::Limit(_) => "limit",
+            Obstacle::Guard { .. } => "guard",
+            Obstacle::Order => "order",
+            Obstacle::Stale { .. } => "stale",
+            Obstacle::Argument(_) => "argument",
+            Obstacle::Repeat => "repeat",
+            Obstacle::Cancelled => "cancelled",
+            Obstacle::Blocking(_) => "blocking",
+        }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())?;
+        match self {
+            Obstacle::Unknown | Obstacle::Order | Obstacle::Repeat | Obstacle::Cancelled => Ok(()),
+            Obstacle::Precondition(name) => write!(f, " {name}"),
+            Obstacle::Limit(most) => write!(f, " {most}"),
+            Obstacle::Guard { condition, values } if values.is_empty() => write!(f, " {condition}"),
+            Obstacle::Guard { condition, values } => write!(f, " {condition} ({values})"),
+            Obstacle::Stale { api, slot } => write!(f, " {api}.{slot}"),
+            Obstacle::Argument(slot) => write!(f, " {slot}"),
+            Obstacle::Blocking(outcome) => write!(f, " {outcome}"),
+        }
+    }
+}
