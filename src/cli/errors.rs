@@ -358,3 +358,37 @@ pub(super) fn text_cut(text: usize, tokens: usize, kept: usize) -> Diagnostic {
         .allowed(format!("{kept} tokens"))
         .help("divide the text into shorter ones")
 }
+
+pub(super) fn no_apis() -> Error {
+    let diagnostic = Diagnostic::new("environment/failed", "there are no APIs to call")
+        .help("give a simulation with `--simulation FILE`, or a command with `--apis CMD`");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+pub(super) fn needs_agent() -> Error {
+    usage(
+        Diagnostic::new(
+            "cli/needs-agent",
+            "there is no agent: the reference agent needs a user of a simulation",
+        )
+        .help("give a model with `--model PATH`, or a user with `--simulation FILE --user NAME`"),
+    )
+}
+
+pub(super) fn no_such_user<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-user", "the simulation has no user of this name")
+            .found(name)
+            .allowed(known.clone().collect::<Vec<_>>().join(", "))
+            .help(did_you_mean(name, known, "name a user of the simulation")),
+    )
+}
+
+pub(super) fn no_such_arm<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-arm", "there is no arm of this name")
+            .found(name)
+            .allowed(known.clone().collect::<Vec<_>>().join(", "))
+            .help(did_you_mean(name, known, "name one of these")),
+    )
+}

@@ -13,6 +13,7 @@
 //! open is in `docs/procedures.md`.
 
 mod act;
+pub mod agent;
 mod arguments;
 mod automaton;
 mod checks;

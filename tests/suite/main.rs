@@ -57,6 +57,7 @@ mod plan_search;
 mod plan_specs;
 mod planner;
 mod plans;
+mod procedure_sessions;
 mod procedure_steps;
 mod procedures;
 mod properties;

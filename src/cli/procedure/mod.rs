@@ -1,14 +1,17 @@
 //! `grammata procedure`: one file a subcommand.
 
 mod check;
+mod evaluate;
 mod graph;
+mod model;
+mod run;
 mod verify;
 
 use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
 use super::source;
 use crate::diagnostic::{Diagnostic, Notation, Source};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::procedures::{Format, Mode, Procedure};
 use clap::{Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -28,6 +31,10 @@ enum Command {
     Graph(graph::Arguments),
     /// Judge a recorded conversation step by step
     Verify(verify::Arguments),
+    /// Run a session of an agent with a user and APIs
+    Run(run::Arguments),
+    /// Run simulated users under several arms, and report
+    Evaluate(evaluate::Arguments),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -35,6 +42,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Check(arguments) => check::run(arguments, output),
         Command::Graph(arguments) => graph::run(arguments, output),
         Command::Verify(arguments) => verify::run(arguments, output),
+        Command::Run(arguments) => run::run(arguments, output),
+        Command::Evaluate(arguments) => evaluate::run(arguments, output),
     }
 }
 
@@ -72,11 +81,7 @@ struct FileArgs {
 impl FileArgs {
     /// Reads the procedure.
     fn read(&self) -> Result<Procedure> {
-        let limits = self.limits.get();
-        let text = source::text(&self.file, &limits)?;
-        let name = source::name_of(&self.file);
-        Procedure::read(&text, format(&self.file), &limits)
-            .map_err(|error: Error| error.in_source(&Source::new(&text, Notation::Text)).in_file(&name))
+        run::procedure(&self.file, &self.limits.get())
     }
 }
 

@@ -1,0 +1,58 @@
+//! What the user decides after an answer, and which decisions there are.
+
+use crate::procedures::conversation::Conversation;
+use crate::procedures::procedure::Procedure;
+use serde_json::Value;
+
+/// A question of what the user decided.
+#[derive(Clone, Debug)]
+pub struct DecisionRequest<'a> {
+    /// The slot that is decided.
+    pub slot: &'a str,
+    /// What the slot means.
+    pub description: &'a str,
+    /// What the agent said.
+    pub said: &'a str,
+    /// What the user answered.
+    pub reply: &'a str,
+    /// The decisions: each as it is called, with its value.
+    pub choices: Vec<(String, Value)>,
+}
+
+/// How the decision to drop the request is called.
+pub(super) const CANCEL: &str = "cancel";
+/// How a reply is called that decides nothing.
+pub(super) const UNCLEAR: &str = "unclear";
+
+/// The decisions that there are on a slot: yes and no, the values of its enumeration, or an element of a list that the answer
+/// tells, else a piece of the reply.
+pub(super) fn choices(
+    conversation: &Conversation<'_>,
+    node: usize,
+    slot: &str,
+    reply: &str,
+) -> Vec<(String, Value)> {
+    let session = conversation.session();
+    let procedure: &Procedure = session.procedure();
+    let schema = procedure.slot(slot).and_then(|slot| slot.schema.as_ref());
+    let field = |name: &str| schema.and_then(|schema| schema.get(name));
+    if let Some(Value::Array(values)) = field("enum") {
+        return values.iter().map(named).collect();
+    }
+    if field("type").is_some_and(|kind| kind == "boolean") {
+        return vec![("yes".to_owned(), true.into()), ("no".to_owned(), false.into())];
+    }
+    let description = &procedure.nodes()[node].description;
+    let lists = session.known().iter().filter(|(name, _)| description.contains(&format!("${name}")));
+    if let Some(list) = lists.filter_map(|(_, value)| value.as_array()).find(|list| !list.is_empty()) {
+        return list.iter().map(named).collect();
+    }
+    crate::procedures::words::pieces(&[reply.to_owned()])
+        .into_iter()
+        .map(|piece| (piece.clone(), Value::from(piece)))
+        .collect()
+}
+
+fn named(value: &Value) -> (String, Value) {
+    (crate::procedures::fill::one_line(&crate::procedures::fill::spoken(value)), value.clone())
+}
