@@ -59,6 +59,7 @@ mod planner;
 mod plans;
 mod procedure_sessions;
 mod procedure_steps;
+mod procedure_walks;
 mod procedures;
 mod properties;
 mod regex;

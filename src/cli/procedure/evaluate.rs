@@ -31,6 +31,12 @@ pub(super) struct Arguments {
     /// Only the first N users of each simulation that stay in the workflow, and the first N that leave it
     #[arg(long, value_name = "N")]
     users: Option<usize>,
+    /// Messages of a user, at most
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    messages: usize,
+    /// Acts of the agent in one turn, at most
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    acts: usize,
     /// Begin no session after this many seconds
     #[arg(long, value_name = "S")]
     seconds: Option<u64>,
@@ -106,7 +112,6 @@ fn sessions(
     arguments: &Arguments,
     units: &[Unit],
     arms: &[Arm],
-    limits: &Limits,
     session: &mut dyn FnMut(&Unit, &UserScript, &Arm) -> Result<SessionRecord>,
 ) -> Result<Vec<SessionRecord>> {
     let model = &arguments.model;
@@ -114,12 +119,13 @@ fn sessions(
         "model": model.model.as_ref().map(|path| source::name_of(path)),
         "temperature": model.temperature,
         "seed": model.seed,
+        "messages": arguments.messages,
+        "acts": arguments.acts,
     });
     let mut journal: Option<Journal<SessionRecord>> = match &arguments.journal {
         Some(path) => Some(Journal::open(path, &settings)?),
         None => None,
     };
-    let _ = limits;
     let start = Instant::now();
     let is_late = || arguments.seconds.is_some_and(|most| start.elapsed() >= Duration::from_secs(most));
     let most = units.iter().map(|unit| unit.users.len()).max().unwrap_or(0);
@@ -159,19 +165,21 @@ fn sessions(
     Ok(records)
 }
 
-/// One session with an agent.
+/// One session with an agent. A procedure that has no supervised way in a mode is bound by the rules of the mode alone.
 fn one(
     unit: &Unit,
     user: &UserScript,
     arm: &Arm,
     agent: &mut dyn Agent,
-    limits: &Limits,
+    options: &RunOptions,
 ) -> Result<SessionRecord> {
-    let workflows = [Workflow::new(&unit.procedure, arm.mode(), limits)?];
+    let workflow = match Workflow::new(&unit.procedure, arm.mode(), &options.limits) {
+        Err(error) if error.code() == "pdl/blocking" => Workflow::unsupervised(&unit.procedure, arm.mode()),
+        workflow => workflow?,
+    };
     let mut script = ScriptedUser::new(user);
     let mut apis = unit.simulation.apis();
-    let options = RunOptions { limits: limits.clone(), ..RunOptions::default() };
-    let record = agent::run(&workflows, arm, agent, &mut script, &mut apis, &options)?;
+    let record = agent::run(&[workflow], arm, agent, &mut script, &mut apis, options)?;
     let judgement = judge(&unit.procedure, user, &record);
     let name = format!("{}/{}", unit.simulation.procedure, user.id);
     Ok(SessionRecord::of(arm.name, &name, &user.kind, judgement, &record))
@@ -183,18 +191,20 @@ fn with_model(
     arms: &[Arm],
     limits: &Limits,
 ) -> Result<Vec<SessionRecord>> {
+    let (user_messages, acts) = (arguments.messages, arguments.acts);
+    let options = RunOptions { user_messages, acts, limits: limits.clone(), ..RunOptions::default() };
     #[cfg(feature = "ort")]
     if let Some(mut model) = super::model::LoadedModel::load(&arguments.model, limits)? {
-        return sessions(arguments, units, arms, limits, &mut |unit, user, arm| {
-            one(unit, user, arm, &mut model.agent(limits)?, limits)
+        return sessions(arguments, units, arms, &mut |unit, user, arm| {
+            one(unit, user, arm, &mut model.agent(limits)?, &options)
         });
     }
     #[cfg(not(feature = "ort"))]
     if arguments.model.model.is_some() {
         return Err(errors::no_onnx_runtime());
     }
-    sessions(arguments, units, arms, limits, &mut |unit, user, arm| {
+    sessions(arguments, units, arms, &mut |unit, user, arm| {
         let mut agent = RuleAgent::new(user.slots.clone(), user.prose.clone());
-        one(unit, user, arm, &mut agent, limits)
+        one(unit, user, arm, &mut agent, &options)
     })
 }

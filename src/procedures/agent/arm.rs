@@ -54,7 +54,7 @@ const BASE: Arm = Arm {
     controllers: None,
     format: StepFormat::Published,
     thought: None,
-    text_characters: 160,
+    text_characters: 80,
 };
 
 /// The arms of the evaluation. Informs are verbatim in all that have a mask.
