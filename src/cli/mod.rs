@@ -28,6 +28,7 @@ mod output;
 mod plan;
 mod procedure;
 mod report;
+mod retrieve;
 mod schema_report;
 mod session;
 mod source;
@@ -98,6 +99,9 @@ enum Command {
     /// Check, draw and verify procedures of agents
     #[command(after_help = exit_codes())]
     Procedure(procedure::Arguments),
+    /// Find the tools that a request needs, and measure how well
+    #[command(after_help = exit_codes())]
+    Retrieve(retrieve::Arguments),
 }
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
@@ -171,6 +175,7 @@ impl Command {
             Command::Plan(arguments) => plan::run(arguments, output),
             Command::Flow(arguments) => flow::run(arguments, output),
             Command::Procedure(arguments) => procedure::run(arguments, output),
+            Command::Retrieve(arguments) => retrieve::run(arguments, output),
         }
     }
 }

@@ -42,7 +42,8 @@ pub(super) struct ModelSettings {
 #[cfg(feature = "ort")]
 #[derive(Debug)]
 pub(super) struct Parts {
-    model: PathBuf,
+    /// The ONNX file.
+    pub(super) model: PathBuf,
     pub(super) tokenizer: PathBuf,
     pub(super) template: Option<ChatTemplate>,
     /// The ids that end a sequence, as far as the model's folder tells them.

@@ -7,6 +7,7 @@ mod cli;
 mod cli_embed;
 mod cli_errors;
 mod cli_generate;
+mod cli_retrieve;
 mod counters;
 mod decode_batches;
 mod decode_drivers;

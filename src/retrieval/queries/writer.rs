@@ -98,8 +98,10 @@ impl<'m> QueryWriter<'m> {
     pub fn drafts(&mut self, request: &str, examples: &[Example], seeds: &[u64]) -> Result<Vec<Draft>> {
         let rest = self.prompt.render(request, examples, "")?;
         let Encoded { constant, rest } = self.encoder.encode(self.prompt.instruction(), &rest)?;
-        let sequence = self.constant(&constant)?;
-        let prompt = [constant, rest].concat();
+        let prompt = [&constant[..], &rest].concat();
+        // a prompt that does not fit is refused as a whole
+        let fits = self.model.context_length().is_none_or(|context| prompt.len() < context);
+        let sequence = if fits && !rest.is_empty() { self.constant(&constant)? } else { None };
         let options = self.generation_options();
         let vocabulary = Arc::clone(&self.vocabulary);
         let constraint =
