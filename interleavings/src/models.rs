@@ -1,6 +1,6 @@
 //! What must hold of readers, whatever the writer is doing.
 
-use crate::automaton::run::cache::ConfigurationId;
+use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::transitions::Transitions;
 use crate::automaton::{Automaton, writer};
 use crate::collections::append_vec::AppendVec;

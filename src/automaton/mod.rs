@@ -26,10 +26,11 @@ pub(crate) use keys::exhaustion::KeyExhaustion;
 pub use language::{graph, words};
 pub use program::state::StateId;
 pub(crate) use register::unique::{WatchedItem, Watches};
-pub(crate) use residual::canonical::CanonicalForm;
-pub(crate) use residual::char_step::CharPartition;
+pub(crate) use residual::canonical_form::CanonicalForm;
+pub(crate) use residual::char_partition::CharPartition;
 pub(crate) use residual::decompose::Residual;
-pub use run::cache::{Cache, ConfigurationId};
+pub use run::cache::Cache;
+pub use run::configuration::ConfigurationId;
 pub use run::lazy::Lazy;
 pub(crate) use run::transitions::{Dense, Transitions};
 

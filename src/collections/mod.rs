@@ -1,4 +1,5 @@
 //! Data structures that several modules share.
 
 pub(crate) mod append_vec;
+pub(crate) mod slices;
 pub(crate) mod string_set;

@@ -18,7 +18,7 @@ impl Automaton {
 
 /// Writes as `Cache` does: a configuration is there before a successor names it.
 pub(crate) mod writer {
-    use super::run::cache::ConfigurationId;
+    use super::run::configuration::ConfigurationId;
     use super::run::transitions::{Flags, Row, Transitions};
 
     /// Adds a configuration that accepts or not.

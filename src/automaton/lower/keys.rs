@@ -1,11 +1,10 @@
 //! Lowering of names: how many further members a list may have where there are few names for them.
 
-use super::Lowering;
-use super::blame;
 use super::task::Task;
+use super::{Lowering, blame};
 use crate::automaton::language::words::{Count, count_from};
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::ConfigurationId;
+use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::{Automaton, errors};
 use crate::error::{Error, Result};

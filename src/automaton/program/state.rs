@@ -1,11 +1,10 @@
 //! The states of the byte-level pushdown automaton, and the tables they point into.
 
+use super::interval::Interval;
 use super::key_trie::KeyTrie;
-use crate::automaton::run::round_sets::Interval;
 use crate::error::Result;
-use crate::grammar::Condition;
-use crate::grammar::conditions;
 use crate::grammar::conditions::Clauses;
+use crate::grammar::{Condition, conditions};
 use crate::limits::Limits;
 use std::fmt;
 

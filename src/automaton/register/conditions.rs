@@ -1,7 +1,7 @@
 //! Member lists with conditions at run time: which entries came is a set, and a further one may come only if the list can
 //! be finished with it. What was found out of that is kept.
 
-use super::members::Progress;
+use super::seen_sets::Progress;
 use crate::automaton::program::state::{Conditional, Members, StateId};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::lazy::Lazy;

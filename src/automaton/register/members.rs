@@ -4,99 +4,14 @@
 //! id of an interned set of seen members. Where members are counted, it is the id of such a value and the count. A key is read along a trie; a branch of the trie is open only if
 //! some member below it may still come, so no prefix is offered that cannot be finished.
 
+use super::seen_sets::Progress;
 use crate::automaton::program::state::{Members, StateId};
 use crate::automaton::run::cache::Cache;
-use crate::automaton::run::closure::Closure;
+use crate::automaton::run::configuration::{Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::run::stack_set::{Frame, StackSetId};
+use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
-use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// Interned sets of seen members; id 0 is the empty set.
-#[derive(Debug, Default)]
-pub(in crate::automaton) struct SeenSets {
-    /// Those other than the empty one, which is 0.
-    sets: Vec<FixedBitSet>,
-    ids: FxHashMap<FixedBitSet, u32>,
-    bytes: usize,
-}
-
-impl SeenSets {
-    pub(in crate::automaton) fn get(&self, id: u32) -> &FixedBitSet {
-        static EMPTY: FixedBitSet = FixedBitSet::new();
-        id.checked_sub(1).map_or(&EMPTY, |place| &self.sets[place as usize])
-    }
-
-    fn intern(&mut self, set: FixedBitSet) -> u32 {
-        if let Some(&id) = self.ids.get(&set) {
-            return id;
-        }
-        let id = self.sets.len() as u32 + 1;
-        self.bytes += 2 * (set.len().div_ceil(8) + 40);
-        self.sets.push(set.clone());
-        self.ids.insert(set, id);
-        id
-    }
-
-    pub(in crate::automaton) fn with(&mut self, id: u32, member: u32) -> u32 {
-        let mut set = self.get(id).clone();
-        // grown to a multiple of 64 bits, so that equal sets are equal whichever member came last
-        set.grow((member as usize + 1).next_multiple_of(64));
-        set.insert(member as usize);
-        self.intern(set)
-    }
-
-    fn contains(&self, id: u32, member: u32) -> bool {
-        self.get(id).contains(member as usize)
-    }
-
-    pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.bytes
-    }
-}
-
-/// How far a member list has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(in crate::automaton) struct Progress {
-    /// In declared order the place of the first member that may still come, in any order a set of seen members.
-    pub(in crate::automaton) base: u32,
-    /// How many members came, where they are counted; without an upper bound, counting ends at the lower one.
-    pub(in crate::automaton) count: u32,
-    /// How many further members came, where there are few names for them.
-    pub(in crate::automaton) further: u32,
-}
-
-/// Interned [`Progress`] of the lists whose members are counted; id 0 is that of the beginning.
-#[derive(Debug, Default)]
-pub(in crate::automaton) struct Counted {
-    /// Those other than that of the beginning.
-    list: Vec<Progress>,
-    ids: FxHashMap<Progress, u32>,
-    /// Of the lists with conditions: whether they can be finished.
-    pub(in crate::automaton) finished: FxHashMap<(u32, u32), bool>,
-}
-
-impl Counted {
-    fn get(&self, id: u32) -> Progress {
-        id.checked_sub(1).map_or(Progress::default(), |place| self.list[place as usize])
-    }
-
-    fn intern(&mut self, progress: Progress) -> u32 {
-        if progress == Progress::default() {
-            return 0;
-        }
-        *self.ids.entry(progress).or_insert_with(|| {
-            self.list.push(progress);
-            self.list.len() as u32
-        })
-    }
-
-    pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.list.len() * 40 + self.finished.capacity() * 10
-    }
-}
 
 impl Members {
     /// Whether the value of the list's frame is the id of a [`Progress`].

@@ -4,12 +4,11 @@
 //! be found somewhere in a string of 35 characters), those are looked at first from which each operand by itself has the
 //! least way to go: a greedy best-first search (Doran and Michie, 1966).
 
-use super::product::{ProductState, Word};
-use super::unique::HistoryId;
+use super::product_states::{LONGEST_TRIED, ProductState, Word};
+use super::unique::memory::HistoryId;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Product, State};
-use crate::automaton::run::cache::ConfigurationId;
-use crate::automaton::run::closure::Item;
+use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::transitions::{Dense, Flags, Transitions};
 use crate::error::Result;
@@ -33,9 +32,6 @@ const MOST_LOOKED_AT_IN_ALL: usize = 768;
 
 /// No shorter completion is looked for than one of so many bytes.
 const SHORT: u32 = 4;
-
-/// Longer words are not tried on other tuples.
-pub(in crate::automaton) const LONGEST_TRIED: usize = 64;
 
 /// A tuple, and how many bytes were read to come to it.
 type Reached = (u32, u32);

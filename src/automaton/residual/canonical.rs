@@ -4,86 +4,15 @@
 //! by the order in which they are met. Two configurations of one shape do the same until they return, be they of two
 //! grammars: the inside of a string, a number, a date. (Two that do the same may have different shapes.)
 
+use super::canonical_form::{Canonical, CanonicalForm, CanonicalScratch, MOST_WORDS};
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use crate::automaton::run::cache::Cache;
+use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::run::stack_set::{Frame, StackSetId};
-use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
-
-/// Longer shapes are not written: few are met again.
-const MOST_WORDS: usize = 1024;
 
 /// Where writing so much was in vain, it is not tried again.
 const IN_VAIN: usize = 128;
-
-/// What a configuration may do until it returns.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CanonicalForm(Box<[u32]>);
-
-impl CanonicalForm {
-    /// Bytes on the heap.
-    pub(crate) fn memory_usage(&self) -> usize {
-        self.0.len() * 4
-    }
-}
-
-/// A shape, and the locksteps of the grammar that it is of.
-#[derive(Clone, Debug)]
-pub(crate) struct Canonical {
-    pub(crate) form: CanonicalForm,
-    products: SmallVec<[u32; 2]>,
-}
-
-/// A shape in the making.
-#[derive(Debug, Default)]
-pub(in crate::automaton) struct CanonicalScratch {
-    words: Vec<u32>,
-    met: StateNumbering,
-    products: SmallVec<[u32; 2]>,
-    /// First states of configurations whose shapes were begun in vain.
-    in_vain: FxHashSet<StateId>,
-}
-
-/// The states met, in that order, and a table of where they are.
-#[derive(Debug, Default)]
-struct StateNumbering {
-    states: Vec<StateId>,
-    /// Per slot: 0, or one more than the place of a state. There are twice as many as states are met at most.
-    slots: Vec<u16>,
-    /// The slots in use.
-    used: Vec<u16>,
-}
-
-impl StateNumbering {
-    const SLOTS: usize = 2 * MOST_WORDS.next_power_of_two();
-
-    fn clear(&mut self) {
-        self.states.clear();
-        self.slots.resize(StateNumbering::SLOTS, 0);
-        self.used.drain(..).for_each(|slot| self.slots[usize::from(slot)] = 0);
-    }
-
-    /// One more than the place of a state, which is added if it is new and there is room.
-    fn number(&mut self, state: StateId) -> Option<u32> {
-        // Fibonacci hashing: Knuth, The Art of Computer Programming 3, section 6.4
-        let mut slot = (state.0.wrapping_mul(0x9E37_79B9) >> 16) as usize % StateNumbering::SLOTS;
-        loop {
-            match self.slots[slot] {
-                0 if self.states.len() >= MOST_WORDS => return None,
-                0 => {
-                    self.states.push(state);
-                    self.slots[slot] = self.states.len() as u16;
-                    self.used.push(slot as u16);
-                    return Some(self.states.len() as u32);
-                }
-                number if self.states[usize::from(number) - 1] == state => return Some(u32::from(number)),
-                _ => slot = (slot + 1) % StateNumbering::SLOTS,
-            }
-        }
-    }
-}
 
 struct Writer<'a> {
     automaton: &'a Automaton,

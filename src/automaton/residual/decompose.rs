@@ -12,11 +12,10 @@
 
 use super::saturate::Round;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::register::unique::{HistoryId, is_looked_at};
-use crate::automaton::run::cache::ConfigurationId;
-use crate::automaton::run::closure::Item;
+use crate::automaton::register::unique::memory::{HistoryId, is_looked_at};
+use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::run::stack_set::{Frame, StackSetId, StackSets};
+use crate::automaton::run::stack_set::StackSets;
 use crate::automaton::run::transitions::Flags;
 use crate::grammar::ByteSet;
 use smallvec::SmallVec;

@@ -3,9 +3,8 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::run::cache::ConfigurationId;
+use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::run::stack_set::{Frame, StackSetId};
 use crate::grammar::ByteSet;
 use rustc_hash::FxHashSet;
 

@@ -12,13 +12,13 @@
 //! A complement has more words where its operand has fewer, so its rounds are always told apart.
 
 use crate::automaton::Automaton;
+use crate::automaton::program::interval::{Interval, Intervals};
 use crate::automaton::program::state::{Loop, State, StateId};
-use crate::automaton::register::product::ProductState;
-use crate::automaton::run::cache::ConfigurationId;
-use crate::automaton::run::closure::Item;
+use crate::automaton::register::product_states::ProductState;
+use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
+use crate::automaton::run::frame_value::ANY_ROUNDS;
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::run::round_sets::{ANY_ROUNDS, Interval, Intervals};
-use crate::automaton::run::stack_set::{Frame, StackSetId, StackSets};
+use crate::automaton::run::stack_set::StackSets;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

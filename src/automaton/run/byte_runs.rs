@@ -1,10 +1,10 @@
 //! Runs of bytes with the same successor: whoever asks for all bytes need not ask for each.
 
-use super::cache::ConfigurationId;
+use super::configuration::ConfigurationId;
+use super::lazy::Lazy;
 use super::transitions::Row;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Edge, State, StateId};
-use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use smallvec::SmallVec;
 

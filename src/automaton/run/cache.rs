@@ -1,61 +1,23 @@
 //! Configurations, interned, and the lazily filled step function between them.
 
-use super::byte_runs::ByteRun;
-use super::closure::{Closure, Item};
-use super::closure_memo::{ClosureMemo, Place};
-use super::lazy::Lazy;
-use super::stack_set::{Frame, StackSetId, StackSets};
+use super::closure_memo::ClosureMemo;
+use super::configuration::{ConfigurationId, Frame, Item};
+use super::stack_set::StackSets;
 use super::transitions::{Flags, Row, Transitions};
-use crate::automaton::program::state::{State, StateId};
-use crate::automaton::register::members::{Counted, SeenSets};
-use crate::automaton::register::product::ProductStates;
-use crate::automaton::register::unique::{HistoryId, Memory};
-use crate::automaton::residual::canonical::CanonicalScratch;
-use crate::automaton::residual::char_step::CharStepMemo;
-use crate::error::Result;
-use crate::grammar::ByteSet;
-use crate::limits::Limits;
+use super::work_list::Closure;
+use crate::automaton::program::state::StateId;
+use crate::automaton::register::product_states::ProductStates;
+use crate::automaton::register::seen_sets::{Counted, SeenSets};
+use crate::automaton::register::unique::memory::{HistoryId, Memory};
+use crate::automaton::residual::canonical_form::CanonicalScratch;
+use crate::automaton::residual::char_partition::CharStepMemo;
+use crate::collections::slices::items_of;
 use crate::work::Budget;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-/// The memory is looked at once in so many steps.
-const CHECKED: u8 = 16;
-
-/// The id of a configuration: what the automaton is in after a prefix. Within one [`Cache`], equal ids mean
-/// equal futures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConfigurationId(pub(in crate::automaton) u32);
-
-impl ConfigurationId {
-    /// The configuration after a byte that is not allowed: no completion exists. Every other configuration
-    /// has a completion.
-    pub const DEAD: ConfigurationId = ConfigurationId(0);
-
-    /// Of a configuration that does not remember which items of a list came: it takes that to know what comes here. It
-    /// only comes up in masks in the making, and nothing is known of its successors.
-    pub(crate) const UNKNOWN: ConfigurationId = ConfigurationId(1);
-
-    /// Whether it is neither dead nor unknown.
-    #[inline]
-    pub(crate) fn is_ordinary(self) -> bool {
-        self > ConfigurationId::UNKNOWN
-    }
-
-    /// The place in the table of configurations.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// In a place with more ways on than this, there is more than one key at hand.
-const FEW_KEYS: usize = 4;
-/// Steps of work of one step to a configuration that was not computed yet, beside one for each of its states and frames: a
-/// search of a product makes millions that have few of either.
-const NEW_STEP: usize = 8;
 
 /// The tables that grow as an automaton is run: stacks, configurations, successors.
 #[derive(Debug)]
@@ -65,45 +27,36 @@ pub struct Cache {
     pub(in crate::automaton) counted: Counted,
     pub(in crate::automaton) products: ProductStates,
     pub(in crate::automaton) memory: Memory,
-    items: Vec<Item>,
+    pub(in crate::automaton) items: Vec<Item>,
     /// Per configuration: the end of its items; they begin where those of the configuration before end.
     ends: Vec<u32>,
     /// Per configuration: what it remembers.
     histories: Vec<HistoryId>,
     ids: HashTable<u32>,
-    transitions: Arc<Transitions>,
+    pub(in crate::automaton) transitions: Arc<Transitions>,
     /// The end of the last row of successors.
-    rows_end: u32,
+    pub(in crate::automaton) rows_end: u32,
     /// The closures of single states: many bytes and many configurations lead to the same one.
-    closed: FxHashMap<Item, ConfigurationId>,
+    pub(in crate::automaton) closed: FxHashMap<Item, ConfigurationId>,
     /// And of several.
-    closure_memo: ClosureMemo,
+    pub(in crate::automaton) closure_memo: ClosureMemo,
     /// Work lists kept for their allocations; locksteps need more than one at a time.
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
-    spare: Vec<Box<Closure>>,
-    scratch: Vec<Item>,
+    pub(in crate::automaton) spare: Vec<Box<Closure>>,
+    pub(in crate::automaton) scratch: Vec<Item>,
     pub(in crate::automaton) char_steps: CharStepMemo,
     pub(in crate::automaton) canonical_scratch: CanonicalScratch,
     /// How many steps were made since the memory was looked at.
-    unchecked: u8,
+    pub(in crate::automaton) unchecked: u8,
     /// The work that is left for what is being computed.
     pub(crate) work: Budget,
 }
-
-/// Of more items than this those are moved at once that a byte leads to one state.
-const MANY: usize = 64;
 
 fn hash(items: &[Item], flags: Flags, history: HistoryId) -> u64 {
     let mut hasher = FxHasher::default();
     items.hash(&mut hasher);
     (flags, history).hash(&mut hasher);
     hasher.finish()
-}
-
-/// Those of many that are of one id, where those of each end in turn.
-pub(in crate::automaton) fn items_of<'a, T>(items: &'a [T], ends: &[u32], id: u32) -> &'a [T] {
-    let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
-    &items[start..ends[id as usize] as usize]
 }
 
 impl Default for Cache {
@@ -265,312 +218,5 @@ impl Cache {
             + self.transitions.memory_usage()
             + self.closed.capacity() * (size_of::<Item>() + 5)
             + self.closure_memo.memory_usage()
-    }
-}
-
-impl Lazy<'_> {
-    /// The configuration before the first byte.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
-    pub fn start(&mut self) -> Result<ConfigurationId> {
-        let automaton = self.automaton;
-        self.start_of(Some(automaton.start), automaton.nullable)
-    }
-
-    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word goes on so.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
-    pub fn step(&mut self, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        let automaton = self.automaton;
-        if let Some(known) = self.transitions.step(automaton, id, byte) {
-            return Ok(known);
-        }
-        match self.transitions.row(id) {
-            Row::Unknown => {
-                self.new_row(id);
-                return self.step(id, byte);
-            }
-            Row::HistoryDependent => {
-                if let Some(&next) = self.memory.next.get(&(id, byte)) {
-                    return Ok(next);
-                }
-            }
-            _ => {}
-        }
-        self.compute_step(id, byte)
-    }
-
-    /// The row of a configuration's successors, for [`Transitions::dense`]. Configurations that wait for one
-    /// byte, or remember what was read, have none.
-    pub(crate) fn row(&mut self, id: ConfigurationId) -> Option<u32> {
-        let row = match self.transitions.row(id) {
-            Row::Unknown => self.new_row(id),
-            known => known,
-        };
-        match row {
-            Row::Dense(row) => Some(row),
-            _ => None,
-        }
-    }
-
-    /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
-    /// locksteps make smaller; a [`step`](Cache::step) tells.
-    pub fn wanted_bytes<'a>(&'a self, id: ConfigurationId) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
-        let automaton = self.automaton;
-        self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
-    }
-
-    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Cache::wanted_bytes).
-    pub fn candidate_bytes(&self, id: ConfigurationId) -> ByteSet {
-        let automaton = self.automaton;
-        let mut all = ByteSet::EMPTY;
-        self.items(id).iter().for_each(|item| automaton.add_wanted_bytes(item.state, &mut all));
-        all
-    }
-
-    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
-    pub(crate) fn is_narrow(&self, id: ConfigurationId) -> bool {
-        let automaton = self.automaton;
-        let in_key = |item: &Item| match automaton.state(item.state) {
-            State::Key { members, node } => automaton.keys(members).degree(node) <= FEW_KEYS,
-            _ => false,
-        };
-        self.only_byte(id).is_some() || self.items(id).iter().all(in_key)
-    }
-
-    /// The one byte that may come, if the configuration is a single state that waits for a single byte.
-    pub(crate) fn only_byte(&self, id: ConfigurationId) -> Option<u8> {
-        let automaton = self.automaton;
-        match (self.transitions.row(id), self.items(id)) {
-            (Row::Single(byte, _), _) => Some(byte),
-            (Row::Unknown, [item]) => match automaton.state(item.state) {
-                State::Byte { byte, .. } => Some(byte),
-                State::Key { members, node } => automaton.keys(members).only_edge(node).map(|(byte, _)| byte),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// The byte that a configuration tells apart, and the configuration that goes on as it does after all other bytes, if it
-    /// is a single state of that kind.
-    pub(crate) fn exception(&mut self, id: ConfigurationId) -> Option<(u8, ConfigurationId)> {
-        let automaton = self.automaton;
-        let [item] = *self.items(id) else { return None };
-        match automaton.state(item.state) {
-            State::ByteOr { byte, otherwise, .. } if !self.is_history_dependent(id) => {
-                let others =
-                    self.intern(&[Item { state: otherwise, ..item }], Flags::default(), HistoryId::NONE);
-                Some((byte, others))
-            }
-            _ => None,
-        }
-    }
-
-    fn new_row(&mut self, id: ConfigurationId) -> Row {
-        let automaton = self.automaton;
-        let row = match self.only_byte(id) {
-            Some(byte) => Row::Single(byte, None),
-            None if self.is_history_dependent(id) => Row::HistoryDependent,
-            None => {
-                let (row, end) = self.transitions.new_row(self.rows_end, automaton.class_count());
-                self.rows_end = end;
-                Row::Dense(row)
-            }
-        };
-        self.transitions.set_row(id, row);
-        row
-    }
-
-    fn compute_step(&mut self, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
-        let automaton = self.automaton;
-        self.check_memory()?;
-        let mut closure = self.spare.pop().unwrap_or_default();
-        closure.clear();
-        let traced = match self.is_history_dependent(id) {
-            true => self.trace_byte(id, byte, &mut closure.trace),
-            false => Ok(()),
-        };
-        let moved = traced.and_then(|()| self.advance_items(id, byte, &mut closure));
-        if self.memory.is_used() {
-            closure.doubt(&self.stacks);
-        }
-        let result = moved.and_then(|run| Ok((run, self.closed(&mut closure)?)));
-        let spent = self.cache.work.spend(NEW_STEP + closure.states().len() + self.cache.stacks.take_interned());
-        self.spare.push(closure);
-        spent?;
-        let ((low, high), next) = result?;
-        match self.transitions.row(id) {
-            Row::Single(only, _) => self.transitions.set_row(id, Row::Single(only, Some(next))),
-            Row::Dense(row) => {
-                self.transitions.fill(row, automaton.class_of(low), automaton.class_of(high), next);
-                if (low, high) == (0, u8::MAX) {
-                    self.transitions.set_alike(id);
-                }
-            }
-            Row::HistoryDependent => {
-                self.memory.next.insert((id, byte), next);
-            }
-            Row::Unknown => {}
-        }
-        Ok(next)
-    }
-
-    /// The states after a byte, not yet closed, and the run of bytes around it that lead to the same ones.
-    fn advance_items(&mut self, id: ConfigurationId, byte: u8, closure: &mut Closure) -> Result<(u8, u8)> {
-        let automaton = self.automaton;
-        let mut run = ByteRun::around(byte);
-        let count = self.items(id).len();
-        let mut moved = Vec::new();
-        for place in 0..count {
-            let Item { state, stack } = self.items(id)[place];
-            match automaton.state(state) {
-                plain @ (State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. }) => {
-                    match run.follow(automaton, plain) {
-                        Some(state) if count > MANY => moved.push(Item { state, stack }),
-                        Some(state) => self.add(closure, state, stack),
-                        None => {}
-                    }
-                }
-                State::Key { members, node } => {
-                    for (key, _) in automaton.keys(members).edges(node) {
-                        run.narrow(key, key);
-                    }
-                    self.step_key(closure, (members, node), byte, stack)?;
-                }
-                State::Product(l) => {
-                    let (low, high) = self.step_product(closure, l, byte, stack)?;
-                    run.narrow(low, high);
-                }
-                _ => {}
-            }
-        }
-        self.add_all(closure, &mut moved);
-        Ok(run.bounds())
-    }
-
-    /// The configuration of the states in a closure that is not closed yet.
-    fn closed(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
-        let automaton = self.automaton;
-        if closure.trace.unknown {
-            return Ok(ConfigurationId::UNKNOWN);
-        }
-        let single = match closure.states() {
-            [] if !closure.accepting => return Ok(ConfigurationId::DEAD),
-            &[item] if !closure.accepting => Some(item),
-            _ => None,
-        };
-        // what was read is part of what follows
-        let single = single.filter(|_| !closure.trace.is_begun());
-        if let Some(item) = single {
-            if automaton.state(item.state).is_leaf() {
-                return Ok(self.intern(&[item], Flags::default(), HistoryId::NONE));
-            }
-            if let Some(&known) = self.closed.get(&item) {
-                return Ok(known);
-            }
-        }
-        let several = match single {
-            None if !closure.accepting && !closure.trace.is_begun() => {
-                self.closure_memo.find(closure.states())
-            }
-            _ => Place::None,
-        };
-        if let Place::Known(id) = several {
-            return Ok(id);
-        }
-        let closed = self.close(closure).and_then(|()| self.intern_closure(closure));
-        let id = match closed {
-            Ok(id) if !closure.trace.depends => id,
-            _ => {
-                self.closure_memo.forget(several);
-                return closed;
-            }
-        };
-        match (single, several) {
-            (Some(item), _) => drop(self.closed.insert(item, id)),
-            (None, Place::Free(set)) => self.closure_memo.insert(set, id),
-            _ => {}
-        }
-        Ok(id)
-    }
-
-    /// The configuration after returning to a set of stacks.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
-    pub(crate) fn returned(&mut self, stack: StackSetId) -> Result<ConfigurationId> {
-        self.begin(Some(Item { state: StateId::ACCEPT, stack }), false)
-    }
-
-    /// The configuration of a start state with an empty stack.
-    pub(in crate::automaton) fn start_of(
-        &mut self,
-        start: Option<StateId>,
-        nullable: bool,
-    ) -> Result<ConfigurationId> {
-        let item = start.map(|state| Item { state, stack: StackSets::EMPTY_STACK });
-        self.begin(item, nullable)
-    }
-
-    fn begin(&mut self, item: Option<Item>, accepting: bool) -> Result<ConfigurationId> {
-        self.make(|lazy, closure| {
-            if let Some(Item { state, stack }) = item {
-                lazy.add(closure, state, stack);
-            }
-            closure.accepting = accepting;
-            Ok(())
-        })
-    }
-
-    /// The configuration of what `fill` puts into a closure.
-    pub(in crate::automaton) fn make(
-        &mut self,
-        fill: impl FnOnce(&mut Lazy<'_>, &mut Closure) -> Result<()>,
-    ) -> Result<ConfigurationId> {
-        let mut closure = self.spare.pop().unwrap_or_default();
-        closure.clear();
-        let id = fill(self, &mut closure).and_then(|()| self.closed(&mut closure));
-        self.spare.push(closure);
-        id
-    }
-
-    fn intern_closure(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
-        let automaton = self.automaton;
-        if closure.trace.unknown {
-            return Ok(ConfigurationId::UNKNOWN);
-        }
-        let mut items = std::mem::take(&mut self.scratch);
-        items.clear();
-        items.extend(closure.leaves(automaton));
-        items.sort_unstable();
-        let mut history = Ok(HistoryId::NONE);
-        if closure.trace.depends || closure.trace.is_begun() {
-            history = self.commit_history(&mut closure.trace, &mut items);
-        }
-        let flags = Flags { accepting: closure.accepting, named: closure.named };
-        let id = history.map(|history| self.intern(&items, flags, history));
-        self.scratch = items;
-        if let Ok(id) = id {
-            self.keep_watches(id, &closure.trace);
-        }
-        id
-    }
-
-    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after so many steps.
-    pub(in crate::automaton) fn check_memory(&mut self) -> Result<()> {
-        let automaton = self.automaton;
-        self.unchecked = (self.unchecked + 1) % CHECKED;
-        if self.unchecked != 0 {
-            return Ok(());
-        }
-        let limit = automaton.cache_bytes();
-        let used = self.memory_usage();
-        if used > limit {
-            return Err(Limits::exceeded("cache_bytes", limit, format!("{used} bytes of tables")));
-        }
-        Ok(())
     }
 }

@@ -5,81 +5,17 @@
 //! before the rule is entered: each rule is entered once, however many ways lead to it.
 
 use super::cache::Cache;
-use super::stack_set::{Frame, StackSetId, StackSets};
-use crate::automaton::Automaton;
+use super::configuration::{Frame, Item, StackSetId};
+use super::lazy::Lazy;
+use super::work_list::{Closure, LINEAR};
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::register::unique::HistoryTrace;
-use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-
-/// A state with the stacks it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Item {
-    pub(crate) state: StateId,
-    pub(crate) stack: StackSetId,
-}
-
-/// Beyond so many states a hash index takes the place of a linear look.
-const LINEAR: usize = 24;
 
 /// So many calls are united one after the other, as they are added; more are united at once when they are entered.
 const MANY: usize = 64;
 
 /// So many frames may be interned before that is counted as work.
 const UNSPENT: usize = 1 << 14;
-
-/// The work list of one closure.
-#[derive(Debug, Default)]
-pub(in crate::automaton) struct Closure {
-    visited: Vec<Item>,
-    index: FxHashMap<StateId, usize>,
-    work: Vec<Item>,
-    /// Starts to enter in the second phase, with their ranks, while there are at most [`LINEAR`].
-    calls: Vec<(u32, Item)>,
-    /// How many calls were added to them.
-    added_calls: usize,
-    /// All of them in the order of their ranks, with what is below them, from when there are more until all are entered.
-    many_calls: BTreeMap<(u32, StateId), Vec<StackSetId>>,
-    pub(in crate::automaton) accepting: bool,
-    /// Whether a name was read to its end.
-    pub(in crate::automaton) named: bool,
-    /// What was read, where lists of different items remember it.
-    pub(in crate::automaton) trace: HistoryTrace,
-}
-
-impl Closure {
-    pub(in crate::automaton) fn clear(&mut self) {
-        self.visited.clear();
-        self.index.clear();
-        self.work.clear();
-        self.calls.clear();
-        self.many_calls.clear();
-        self.added_calls = 0;
-        self.accepting = false;
-        self.named = false;
-        self.trace.clear();
-    }
-
-    /// Before it is closed: it takes the tape to know what follows if that is so of what has moved.
-    pub(in crate::automaton) fn doubt(&mut self, stacks: &StackSets) {
-        self.trace.unknown |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
-    }
-
-    /// The states reached.
-    pub(in crate::automaton) fn states(&self) -> &[Item] {
-        &self.visited
-    }
-
-    /// The leaf states reached.
-    pub(in crate::automaton) fn leaves<'a>(
-        &'a self,
-        automaton: &'a Automaton,
-    ) -> impl Iterator<Item = Item> + 'a {
-        self.visited.iter().copied().filter(|item| automaton.state(item.state).is_leaf())
-    }
-}
 
 impl Cache {
     /// Adds a state with stacks to a closure.

@@ -1,7 +1,6 @@
 //! The closures of several states: many bytes lead from many configurations to the same ones.
 
-use super::cache::ConfigurationId;
-use super::closure::Item;
+use super::configuration::{ConfigurationId, Item};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};

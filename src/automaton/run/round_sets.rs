@@ -11,53 +11,14 @@
 //! matching with counting-set automata", OOPSLA 2020) keep sets of the numbers of rounds done. The set of numbers that may follow
 //! depends on the future alone: ways of which one allows whatever the other allows are united by inclusion.
 
-use super::cache::items_of;
-use super::stack_set::{DOUBTFUL, StackSetId};
+use super::configuration::StackSetId;
+use super::frame_value::ANY_ROUNDS;
+use crate::automaton::program::interval::{Interval, Intervals};
+use crate::collections::slices::items_of;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-
-/// The set of all numbers: of a loop without bounds, or one whose bounds are too far away to be met. The values of frames
-/// from here to [`DOUBTFUL`] are sets of numbers of rounds.
-pub(in crate::automaton) const ANY_ROUNDS: u32 = DOUBTFUL >> 1;
-
-/// Whether the value of a frame is a set of numbers of rounds.
-pub(in crate::automaton) fn is_rounds(value: u32) -> bool {
-    (ANY_ROUNDS..DOUBTFUL).contains(&value)
-}
-
-/// Numbers of rounds from `low` to `high`, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::automaton) struct Interval {
-    pub(in crate::automaton) low: u32,
-    /// [`Interval::ENDLESS`] where there is no upper bound.
-    pub(in crate::automaton) high: u32,
-}
-
-/// Sorted intervals that neither overlap nor touch.
-pub(in crate::automaton) type Intervals = SmallVec<[Interval; 2]>;
-
-impl Interval {
-    /// The upper end of an interval without one.
-    pub(in crate::automaton) const ENDLESS: u32 = u32::MAX;
-
-    const ANY: Interval = Interval { low: 0, high: Interval::ENDLESS };
-
-    /// One less of each number; `None` if that leaves none.
-    fn less_one(self) -> Option<Interval> {
-        let high = if self.high == Interval::ENDLESS { self.high } else { self.high.checked_sub(1)? };
-        Some(Interval { low: self.low.saturating_sub(1), high })
-    }
-
-    /// Adds an interval that does not begin before the last one of a list.
-    pub(in crate::automaton) fn append_to(self, list: &mut Intervals) {
-        match list.last_mut() {
-            Some(last) if self.low <= last.high.saturating_add(1) => last.high = last.high.max(self.high),
-            _ => list.push(self),
-        }
-    }
-}
 
 /// Intervals of one length at one distance: the numbers of rounds of one or three letters that fit a text are all even or
 /// all odd. Kept as runs, such a set takes the same memory whatever the bounds of its loop.
@@ -231,7 +192,8 @@ pub(in crate::automaton) fn overlay(
 mod tests {
     use super::*;
     use crate::automaton::program::state::StateId;
-    use crate::automaton::run::stack_set::{StackSetId, StackSets};
+    use crate::automaton::run::configuration::StackSetId;
+    use crate::automaton::run::stack_set::StackSets;
     use std::collections::BTreeSet;
 
     /// Numbers of rounds of an inner and an outer loop, or of the outer one alone.

@@ -9,31 +9,15 @@
 //! have disjoint sets, and different stacks below, as the edges of a minimal deterministic automaton have that are
 //! labelled with sets of letters.
 
-use super::round_sets::{Interval, Intervals, RoundSets, Span, Spans, is_rounds, overlay};
+use super::configuration::{Frame, StackSetId};
+use super::frame_value::{BETWEEN, DOUBTFUL, REGISTER, UNKNOWN, is_register, is_rounds};
+use super::round_sets::{RoundSets, Span, Spans, overlay};
+use crate::automaton::program::interval::{Interval, Intervals};
 use crate::automaton::program::state::StateId;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-
-/// Values from here on are registers of lists whose items must differ; counts and ids never come so far, as texts do
-/// not.
-pub(in crate::automaton) const REGISTER: u32 = 1 << 31;
-
-/// Those from here on are registers of lists between two items, the others of lists inside an item.
-pub(in crate::automaton) const BETWEEN: u32 = 3 << 30;
-
-/// The value of a list's frame inside an item of which nothing is known: it takes the tape to know what its bytes lead to.
-/// Counts and ids that lists have do not come so far.
-pub(in crate::automaton) const DOUBTFUL: u32 = 1 << 30;
-
-/// The same inside an item after which it takes the tape to know.
-pub(in crate::automaton) const UNKNOWN: u32 = DOUBTFUL + 1;
-
-/// Whether a frame's value is a register.
-pub(in crate::automaton) fn is_register(value: u32) -> bool {
-    value >= REGISTER
-}
 
 /// Registers in a stack.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,30 +29,6 @@ struct Registers {
     doubtful: bool,
     /// Not one, but the value [`UNKNOWN`].
     unknown: bool,
-}
-
-/// The id of a set of stacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct StackSetId(u32);
-
-/// One frame on top, and the stacks below it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Frame {
-    /// Where to return to; [`Frame::BOTTOM`] marks the empty stack.
-    pub(crate) to_return: StateId,
-    /// A register: a set of numbers of rounds, a set of seen members, a tuple of configurations; 0 for plain calls.
-    pub(crate) value: u32,
-    /// The stacks below.
-    pub(crate) below: StackSetId,
-}
-
-impl Frame {
-    /// The return state of the empty stack.
-    pub(crate) const BOTTOM: StateId = StateId(u32::MAX);
-
-    fn key(&self) -> (StateId, u32) {
-        (self.to_return, self.value)
-    }
 }
 
 /// The table of sets of stacks.

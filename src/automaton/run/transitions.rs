@@ -1,7 +1,7 @@
 //! What is known of configurations, for any thread to read without a lock: whether one accepts, and which
 //! configuration follows a byte. One thread at a time adds to it, through [`Cache`](crate::automaton::Cache).
 
-use super::cache::ConfigurationId;
+use super::configuration::ConfigurationId;
 use crate::automaton::Automaton;
 use crate::collections::append_vec::AppendVec;
 use crate::grammar::ByteSet;

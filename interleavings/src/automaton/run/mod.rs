@@ -1,5 +1,5 @@
 //! What is known of configurations.
 
-pub(crate) mod cache;
+pub(crate) mod configuration;
 #[path = "../../../../src/automaton/run/transitions.rs"]
 pub(crate) mod transitions;

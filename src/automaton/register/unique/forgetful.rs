@@ -7,13 +7,13 @@
 //! one by one.
 
 use super::candidates::Candidates;
-use super::{HistoryId, Watch, code, register_of};
+use super::memory::{HistoryId, Watch, code, register_of};
 use crate::automaton::Automaton;
-use crate::automaton::run::cache::{Cache, ConfigurationId};
-use crate::automaton::run::closure::Item;
+use crate::automaton::run::cache::Cache;
+use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
+use crate::automaton::run::frame_value;
+use crate::automaton::run::frame_value::is_register;
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::run::stack_set;
-use crate::automaton::run::stack_set::{Frame, StackSetId, is_register};
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -49,7 +49,7 @@ impl Cache {
         let list = automaton.distinct(register.list);
         let is_free = list.endless && self.memory.free_lists.get(&register.list) == Some(&Some(true));
         let free = |count| if is_free && list.is_further(count) { code::FREE } else { 0 };
-        if value >= stack_set::BETWEEN {
+        if value >= frame_value::BETWEEN {
             return code::BETWEEN | free(register.count);
         }
         if !list.endless {
@@ -68,7 +68,7 @@ impl Cache {
         while let Some(stack) = open.pop() {
             if self.stacks.is_inside(stack) && seen.insert(stack) {
                 for frame in self.stacks.frames(stack) {
-                    if is_register(frame.value) && frame.value < stack_set::BETWEEN {
+                    if is_register(frame.value) && frame.value < frame_value::BETWEEN {
                         registers.insert(register_of(frame.value));
                     }
                     open.push(frame.below);

@@ -13,264 +13,23 @@
 
 mod candidates;
 mod forgetful;
+pub(in crate::automaton) mod memory;
 mod search;
 mod seen_list;
 
 use crate::automaton::program::state::{State, StateId, UniqueItems};
-use crate::automaton::run::cache::{Cache, ConfigurationId};
-use crate::automaton::run::closure::{Closure, Item};
+use crate::automaton::register::unique::memory::{
+    HistoryId, HistoryTrace, Register, Watch, between, code, inside, register_of,
+};
+use crate::automaton::run::cache::Cache;
+use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
+use crate::automaton::run::frame_value;
+use crate::automaton::run::frame_value::is_register;
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::run::stack_set;
-use crate::automaton::run::stack_set::{Frame, REGISTER, StackSetId, is_register};
-use crate::collections::string_set::{SetId, StringSets};
+use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
-use crate::json::comparison::Comparison;
-use crate::json::value::{Value, Values};
-use candidates::Candidates;
 pub(crate) use forgetful::{WatchedItem, Watches};
 use rustc_hash::FxHashMap;
-use search::Freedom;
-use seen_list::{ListId, SeenLists};
-use std::sync::Arc;
-
-/// The id of a tape.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(in crate::automaton) struct HistoryId(u32);
-
-impl HistoryId {
-    /// Nothing is remembered.
-    pub(in crate::automaton) const NONE: HistoryId = HistoryId(0);
-    /// Nothing was read yet.
-    const EMPTY: HistoryId = HistoryId(1);
-}
-
-/// Frame values of lists: registers, and what stands in their place in blind configurations, which do not know which items
-/// came.
-mod code {
-    /// Of an item, from which the list may end (1) and go on (2).
-    pub(in crate::automaton) const MAY_END: u32 = 1;
-    pub(in crate::automaton) const MAY_GO_ON: u32 = 2;
-    /// Of an item after which another may begin, whatever came.
-    pub(in crate::automaton) const FREE: u32 = 8;
-    /// Between items.
-    pub(in crate::automaton) const BETWEEN: u32 = 16;
-    /// Between items, where another may begin, whatever came.
-    pub(in crate::automaton) const BETWEEN_FREE: u32 = BETWEEN | FREE;
-    pub(in crate::automaton) use crate::automaton::run::stack_set::{DOUBTFUL, UNKNOWN};
-}
-
-/// The frame value of a register between items.
-fn between(register: u32) -> u32 {
-    stack_set::BETWEEN | register
-}
-
-/// The frame value of a register inside an item.
-fn inside(register: u32) -> u32 {
-    REGISTER | register
-}
-
-/// The register of a value that has one.
-fn register_of(value: u32) -> usize {
-    (value & !stack_set::BETWEEN) as usize
-}
-
-/// Whether a list's frame stays with the parts of a mask: where it is looked at before the item ends.
-pub(in crate::automaton) fn is_looked_at(value: u32) -> bool {
-    value >= stack_set::BETWEEN || matches!(value, code::BETWEEN | code::BETWEEN_FREE | code::DOUBTFUL)
-}
-
-/// How far a list has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Register {
-    list: u32,
-    /// The strings that came, by their characters.
-    strings: SetId,
-    /// The other values that came, by their ids, and as a list.
-    others: SetId,
-    followed: ListId,
-    count: u32,
-    /// Where on the tape the item began.
-    start: u32,
-}
-
-/// An item that may still become one that was seen.
-#[derive(Clone, Copy, Debug)]
-struct Watch {
-    /// The value of its frame.
-    value: u32,
-    /// The item alone, without the list.
-    item: ConfigurationId,
-    /// The values that it may become.
-    candidates: Candidates,
-}
-
-/// What the lists of a grammar remember.
-#[derive(Debug)]
-pub(in crate::automaton) struct Memory {
-    values: Values,
-    /// Of what came.
-    sets: StringSets,
-    followed: SeenLists,
-    /// Items alone, from which endlessly many values can come or not.
-    free: FxHashMap<ConfigurationId, Freedom>,
-    /// Items alone and the values that they may become, from which another can come or not.
-    elsewhere: FxHashMap<(ConfigurationId, Candidates), bool>,
-    /// Lists whose items are free as long as they are not done, or not; `None` where that is to be found out.
-    free_lists: FxHashMap<u32, Option<bool>>,
-    /// How many searches for another item run, each within the one before.
-    searches: usize,
-    new_lists: Vec<u32>,
-    registers: Vec<Register>,
-    register_ids: FxHashMap<Register, u32>,
-    /// Per tape: the one before its last byte, that byte, and its length.
-    histories: Vec<(HistoryId, u8, u32)>,
-    history_ids: FxHashMap<(HistoryId, u8), HistoryId>,
-    watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
-    watch_bytes: usize,
-    /// Successors of the configurations that have a tape.
-    pub(in crate::automaton) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
-    /// Stacks without what they remember.
-    forgetful: FxHashMap<StackSetId, Option<StackSetId>>,
-}
-
-/// What a closure knows of lists.
-#[derive(Debug, Default)]
-pub(in crate::automaton) struct HistoryTrace {
-    /// What was read, if it will be remembered.
-    history: HistoryId,
-    watches: Vec<Watch>,
-    /// Whether an item begins.
-    begins: bool,
-    /// The registers of the items that begin where others came.
-    begun: Vec<u32>,
-    /// Whether the outcome depends on the tape.
-    pub(in crate::automaton) depends: bool,
-    /// Whether it takes the tape to know the outcome, and there is none.
-    pub(in crate::automaton) unknown: bool,
-}
-
-impl HistoryTrace {
-    pub(in crate::automaton) fn clear(&mut self) {
-        self.history = HistoryId::EMPTY;
-        self.watches.clear();
-        self.begins = false;
-        self.begun.clear();
-        self.depends = false;
-        self.unknown = false;
-    }
-
-    /// Whether something was read that is remembered.
-    pub(in crate::automaton) fn is_begun(&self) -> bool {
-        self.history != HistoryId::EMPTY
-    }
-}
-
-impl Memory {
-    pub(in crate::automaton) fn new() -> Memory {
-        Memory {
-            values: Values::default(),
-            sets: StringSets::default(),
-            followed: SeenLists::default(),
-            free: FxHashMap::default(),
-            elsewhere: FxHashMap::default(),
-            free_lists: FxHashMap::default(),
-            searches: 0,
-            new_lists: Vec::new(),
-            registers: Vec::new(),
-            register_ids: FxHashMap::default(),
-            histories: vec![(HistoryId::NONE, 0, 0); 2],
-            history_ids: FxHashMap::default(),
-            watches: FxHashMap::default(),
-            watch_bytes: 0,
-            next: FxHashMap::default(),
-            forgetful: FxHashMap::default(),
-        }
-    }
-
-    pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.values.memory_usage()
-            + self.sets.memory_usage()
-            + self.followed.memory_usage()
-            + self.free.capacity() * 6
-            + self.elsewhere.capacity() * (size_of::<(ConfigurationId, Candidates)>() + 2)
-            + self.free_lists.capacity() * 8
-            + self.registers.capacity() * size_of::<Register>()
-            + self.register_ids.capacity() * (size_of::<Register>() + 5)
-            + self.histories.capacity() * 12
-            + self.history_ids.capacity() * 13
-            + self.watches.capacity() * 25
-            + self.watch_bytes
-            + self.next.capacity() * 13
-            + self.forgetful.capacity() * 9
-    }
-
-    /// Whether any list was entered.
-    pub(in crate::automaton) fn is_used(&self) -> bool {
-        !self.registers.is_empty()
-    }
-
-    fn register(&mut self, register: Register) -> u32 {
-        let next = self.registers.len() as u32;
-        let registers = &mut self.registers;
-        *self.register_ids.entry(register).or_insert_with(|| {
-            registers.push(register);
-            next
-        })
-    }
-
-    fn append(&mut self, history: HistoryId, byte: u8) -> HistoryId {
-        let next = HistoryId(self.histories.len() as u32);
-        let histories = &mut self.histories;
-        *self.history_ids.entry((history, byte)).or_insert_with(|| {
-            let length = histories[history.0 as usize].2 + 1;
-            histories.push((history, byte, length));
-            next
-        })
-    }
-
-    fn length(&self, history: HistoryId) -> u32 {
-        self.histories[history.0 as usize].2
-    }
-
-    /// What is on a tape from a place on.
-    fn text(&self, history: HistoryId, start: u32) -> Vec<u8> {
-        let mut text = Vec::new();
-        let mut at = history;
-        while self.length(at) > start {
-            let (before, byte, _) = self.histories[at.0 as usize];
-            text.push(byte);
-            at = before;
-        }
-        text.reverse();
-        text
-    }
-
-    /// The values of items that came, before the first byte of another.
-    fn values_seen(&self, register: &Register) -> Candidates {
-        Candidates::new(register.strings, register.followed)
-    }
-
-    /// What came, with one more item; nothing if it came before.
-    fn with_value(&mut self, before: Register, text: &[u8]) -> Option<Register> {
-        let id = self.values.read(text);
-        let own = id.to_be_bytes();
-        let (set, text): (_, &[u8]) = match self.values.get(id) {
-            Value::String(content) => (before.strings, content),
-            _ => (before.others, &own),
-        };
-        if self.sets.has_empty(self.sets.after(set, text)) {
-            return None;
-        }
-        let with = self.sets.with(set, text);
-        Some(match self.values.get(id) {
-            Value::String(_) => Register { strings: with, ..before },
-            _ => {
-                let followed = self.followed.with(&self.values, before.followed, Comparison::new(id));
-                Register { others: with, followed, ..before }
-            }
-        })
-    }
-}
 
 impl Cache {
     /// Keeps what must be followed beside a configuration.
@@ -294,7 +53,7 @@ impl Cache {
         }
         watches.retain(|watch| open.contains(&register_of(watch.value)));
         let anew = |tables: &mut Cache, value| match value {
-            stack_set::BETWEEN.. => value,
+            frame_value::BETWEEN.. => value,
             _ => {
                 let register = tables.memory.registers[register_of(value)];
                 inside(tables.memory.register(Register { start: 0, ..register }))

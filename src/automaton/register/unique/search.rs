@@ -3,9 +3,10 @@
 //! Breadth first over the item alone and the values that it may still become. Where it can leave all of them with a byte,
 //! every word from there on is another value; so the search is short, unless few values are left.
 
-use super::Register;
 use super::candidates::Candidates;
-use crate::automaton::run::cache::{Cache, ConfigurationId};
+use super::memory::{Freedom, Register};
+use crate::automaton::run::cache::Cache;
+use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -43,17 +44,6 @@ enum Wanted {
     Any,
     /// A whole word.
     Whole,
-}
-
-/// How many values begin with what was read of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Freedom {
-    /// Not endlessly many, as far as is known.
-    No,
-    /// Endlessly many numbers, if not the exponent of a number is being read.
-    Digits,
-    /// Endlessly many.
-    Letters,
 }
 
 impl Cache {

@@ -1,0 +1,101 @@
+//! Interned product states, and what is known of their completions.
+
+use crate::automaton::run::configuration::{ConfigurationId, Item};
+use crate::collections::slices::items_of;
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+/// So many words are tried on the next tuple before others are searched for.
+pub(in crate::automaton) const COMPLETIONS: usize = 8;
+
+/// A word that completes a tuple.
+pub(in crate::automaton) type Word = SmallVec<[u8; 8]>;
+
+/// The configurations of a lockstep's operands.
+pub(in crate::automaton) type ProductState = SmallVec<[ConfigurationId; 8]>;
+
+/// Interned tuples, and which of them can be completed.
+#[derive(Debug, Default)]
+pub(in crate::automaton) struct ProductStates {
+    pub(in crate::automaton) operands: Vec<ConfigurationId>,
+    /// Where the operands of each end.
+    pub(in crate::automaton) ends: Vec<u32>,
+    ids: HashTable<u32>,
+    /// Per lockstep and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
+    pub(in crate::automaton) co_accessible: FxHashMap<(u32, u32), Option<u32>>,
+    /// Per lockstep: the most bytes of those words, so far.
+    completion_radius: FxHashMap<u32, u32>,
+    /// How often that became more.
+    pub(in crate::automaton) radius_epoch: usize,
+    /// Per lockstep: words that completed other tuples, the last one first.
+    pub(in crate::automaton) completions: FxHashMap<u32, VecDeque<Word>>,
+    /// Of items of operands: how many bytes they take at least to be words.
+    pub(in crate::automaton) least: FxHashMap<Item, u32>,
+}
+
+pub(in crate::automaton) fn hash(tuple: &[ConfigurationId]) -> u64 {
+    let mut hasher = FxHasher::default();
+    tuple.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl ProductStates {
+    pub(in crate::automaton) fn intern(&mut self, tuple: &[ConfigurationId]) -> u32 {
+        let hash = hash(tuple);
+        let (operands, ends) = (&self.operands, &self.ends);
+        if let Some(&id) = self.ids.find(hash, |&id| items_of(operands, ends, id) == tuple) {
+            return id;
+        }
+        let id = self.ends.len() as u32;
+        self.operands.extend_from_slice(tuple);
+        self.ends.push(self.operands.len() as u32);
+        let (operands, ends) = (&self.operands, &self.ends);
+        self.ids.insert_unique(hash, id, |&id| self::hash(items_of(operands, ends, id)));
+        id
+    }
+
+    pub(in crate::automaton) fn get(&self, tuple: u32) -> &[ConfigurationId] {
+        items_of(&self.operands, &self.ends, tuple)
+    }
+
+    /// The most bytes that it took to complete any tuple of a lockstep so far.
+    pub(in crate::automaton) fn completion_radius(&self, l: u32) -> u32 {
+        self.completion_radius.get(&l).copied().unwrap_or(0)
+    }
+
+    /// Keeps a word that completes a tuple for the next ones.
+    pub(in crate::automaton) fn keep(&mut self, l: u32, word: Word) {
+        let words = self.completions.entry(l).or_default();
+        words.truncate(COMPLETIONS - 1);
+        words.push_front(word);
+    }
+
+    pub(in crate::automaton) fn completed(&mut self, l: u32, tuple: u32, bytes: u32) {
+        self.co_accessible.insert((l, tuple), Some(bytes));
+        self.raise_completion_radius(l, bytes);
+    }
+
+    /// Notes that some tuple takes so many bytes to complete.
+    pub(in crate::automaton) fn raise_completion_radius(&mut self, l: u32, bytes: u32) {
+        let completion_radius = self.completion_radius.entry(l).or_insert(0);
+        if *completion_radius < bytes {
+            *completion_radius = bytes;
+            self.radius_epoch += 1;
+        }
+    }
+
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        (self.operands.capacity() + self.ends.capacity()) * 4
+            + self.ids.capacity() * 5
+            + self.co_accessible.capacity() * 17
+            + self.completion_radius.capacity() * 9
+            + self.completions.len() * COMPLETIONS * (size_of::<Word>() + LONGEST_TRIED)
+            + self.least.capacity() * (size_of::<(Item, u32)>() + 1)
+    }
+}
+
+/// Longer words are not tried on other tuples.
+pub(in crate::automaton) const LONGEST_TRIED: usize = 64;

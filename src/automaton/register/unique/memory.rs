@@ -1,0 +1,300 @@
+//! What lists of unique items remember: histories, values seen, watches.
+
+use super::candidates::{Candidates, Strings};
+use super::seen_list::{ListId, SeenLists};
+use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
+use crate::automaton::run::frame_value;
+use crate::automaton::run::frame_value::REGISTER;
+use crate::collections::string_set::{SetId, StringSets};
+use crate::json::comparison::Comparison;
+use crate::json::string::JsonStringDecoder;
+use crate::json::value::{Value, Values};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The id of a tape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(in crate::automaton) struct HistoryId(u32);
+
+impl HistoryId {
+    /// Nothing is remembered.
+    pub(in crate::automaton) const NONE: HistoryId = HistoryId(0);
+    /// Nothing was read yet.
+    pub(in crate::automaton) const EMPTY: HistoryId = HistoryId(1);
+}
+
+/// Frame values of lists: registers, and what stands in their place in blind configurations, which do not know which items
+/// came.
+pub(in crate::automaton) mod code {
+    /// Of an item, from which the list may end (1) and go on (2).
+    pub(in crate::automaton) const MAY_END: u32 = 1;
+    pub(in crate::automaton) const MAY_GO_ON: u32 = 2;
+    /// Of an item after which another may begin, whatever came.
+    pub(in crate::automaton) const FREE: u32 = 8;
+    /// Between items.
+    pub(in crate::automaton) const BETWEEN: u32 = 16;
+    /// Between items, where another may begin, whatever came.
+    pub(in crate::automaton) const BETWEEN_FREE: u32 = BETWEEN | FREE;
+    pub(in crate::automaton::register::unique) use crate::automaton::run::frame_value::DOUBTFUL;
+    pub(in crate::automaton::register::unique) use crate::automaton::run::frame_value::UNKNOWN;
+}
+
+/// The frame value of a register between items.
+pub(in crate::automaton) fn between(register: u32) -> u32 {
+    frame_value::BETWEEN | register
+}
+
+/// The frame value of a register inside an item.
+pub(in crate::automaton) fn inside(register: u32) -> u32 {
+    REGISTER | register
+}
+
+/// The register of a value that has one.
+pub(in crate::automaton) fn register_of(value: u32) -> usize {
+    (value & !frame_value::BETWEEN) as usize
+}
+
+/// Whether a list's frame stays with the parts of a mask: where it is looked at before the item ends.
+pub(in crate::automaton) fn is_looked_at(value: u32) -> bool {
+    value >= frame_value::BETWEEN || matches!(value, code::BETWEEN | code::BETWEEN_FREE | code::DOUBTFUL)
+}
+
+/// How far a list has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(in crate::automaton) struct Register {
+    pub(in crate::automaton) list: u32,
+    /// The strings that came, by their characters.
+    pub(in crate::automaton) strings: SetId,
+    /// The other values that came, by their ids, and as a list.
+    pub(in crate::automaton) others: SetId,
+    pub(in crate::automaton::register::unique) followed: ListId,
+    pub(in crate::automaton) count: u32,
+    /// Where on the tape the item began.
+    pub(in crate::automaton) start: u32,
+}
+
+/// An item that may still become one that was seen.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::automaton) struct Watch {
+    /// The value of its frame.
+    pub(in crate::automaton) value: u32,
+    /// The item alone, without the list.
+    pub(in crate::automaton) item: ConfigurationId,
+    /// The values that it may become.
+    pub(in crate::automaton::register::unique) candidates: Candidates,
+}
+
+/// What the lists of a grammar remember.
+#[derive(Debug)]
+pub(in crate::automaton) struct Memory {
+    pub(in crate::automaton) values: Values,
+    /// Of what came.
+    pub(in crate::automaton::register::unique) sets: StringSets,
+    pub(in crate::automaton::register::unique) followed: SeenLists,
+    /// Items alone, from which endlessly many values can come or not.
+    pub(in crate::automaton::register::unique) free: FxHashMap<ConfigurationId, Freedom>,
+    /// Items alone and the values that they may become, from which another can come or not.
+    pub(in crate::automaton::register::unique) elsewhere: FxHashMap<(ConfigurationId, Candidates), bool>,
+    /// Lists whose items are free as long as they are not done, or not; `None` where that is to be found out.
+    pub(in crate::automaton) free_lists: FxHashMap<u32, Option<bool>>,
+    /// How many searches for another item run, each within the one before.
+    pub(in crate::automaton::register::unique) searches: usize,
+    pub(in crate::automaton) new_lists: Vec<u32>,
+    pub(in crate::automaton) registers: Vec<Register>,
+    pub(in crate::automaton::register::unique) register_ids: FxHashMap<Register, u32>,
+    /// Per tape: the one before its last byte, that byte, and its length.
+    pub(in crate::automaton::register::unique) histories: Vec<(HistoryId, u8, u32)>,
+    pub(in crate::automaton::register::unique) history_ids: FxHashMap<(HistoryId, u8), HistoryId>,
+    pub(in crate::automaton) watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
+    pub(in crate::automaton) watch_bytes: usize,
+    /// Successors of the configurations that have a tape.
+    pub(in crate::automaton) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
+    /// Stacks without what they remember.
+    pub(in crate::automaton) forgetful: FxHashMap<StackSetId, Option<StackSetId>>,
+}
+
+/// What a closure knows of lists.
+#[derive(Debug, Default)]
+pub(in crate::automaton) struct HistoryTrace {
+    /// What was read, if it will be remembered.
+    pub(in crate::automaton) history: HistoryId,
+    pub(in crate::automaton) watches: Vec<Watch>,
+    /// Whether an item begins.
+    pub(in crate::automaton) begins: bool,
+    /// The registers of the items that begin where others came.
+    pub(in crate::automaton) begun: Vec<u32>,
+    /// Whether the outcome depends on the tape.
+    pub(in crate::automaton) depends: bool,
+    /// Whether it takes the tape to know the outcome, and there is none.
+    pub(in crate::automaton) unknown: bool,
+}
+
+impl HistoryTrace {
+    pub(in crate::automaton) fn clear(&mut self) {
+        self.history = HistoryId::EMPTY;
+        self.watches.clear();
+        self.begins = false;
+        self.begun.clear();
+        self.depends = false;
+        self.unknown = false;
+    }
+
+    /// Whether something was read that is remembered.
+    pub(in crate::automaton) fn is_begun(&self) -> bool {
+        self.history != HistoryId::EMPTY
+    }
+}
+
+impl Memory {
+    pub(in crate::automaton) fn new() -> Memory {
+        Memory {
+            values: Values::default(),
+            sets: StringSets::default(),
+            followed: SeenLists::default(),
+            free: FxHashMap::default(),
+            elsewhere: FxHashMap::default(),
+            free_lists: FxHashMap::default(),
+            searches: 0,
+            new_lists: Vec::new(),
+            registers: Vec::new(),
+            register_ids: FxHashMap::default(),
+            histories: vec![(HistoryId::NONE, 0, 0); 2],
+            history_ids: FxHashMap::default(),
+            watches: FxHashMap::default(),
+            watch_bytes: 0,
+            next: FxHashMap::default(),
+            forgetful: FxHashMap::default(),
+        }
+    }
+
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        self.values.memory_usage()
+            + self.sets.memory_usage()
+            + self.followed.memory_usage()
+            + self.free.capacity() * 6
+            + self.elsewhere.capacity() * (size_of::<(ConfigurationId, Candidates)>() + 2)
+            + self.free_lists.capacity() * 8
+            + self.registers.capacity() * size_of::<Register>()
+            + self.register_ids.capacity() * (size_of::<Register>() + 5)
+            + self.histories.capacity() * 12
+            + self.history_ids.capacity() * 13
+            + self.watches.capacity() * 25
+            + self.watch_bytes
+            + self.next.capacity() * 13
+            + self.forgetful.capacity() * 9
+    }
+
+    /// Whether any list was entered.
+    pub(in crate::automaton) fn is_used(&self) -> bool {
+        !self.registers.is_empty()
+    }
+
+    pub(in crate::automaton) fn register(&mut self, register: Register) -> u32 {
+        let next = self.registers.len() as u32;
+        let registers = &mut self.registers;
+        *self.register_ids.entry(register).or_insert_with(|| {
+            registers.push(register);
+            next
+        })
+    }
+
+    pub(in crate::automaton) fn append(&mut self, history: HistoryId, byte: u8) -> HistoryId {
+        let next = HistoryId(self.histories.len() as u32);
+        let histories = &mut self.histories;
+        *self.history_ids.entry((history, byte)).or_insert_with(|| {
+            let length = histories[history.0 as usize].2 + 1;
+            histories.push((history, byte, length));
+            next
+        })
+    }
+
+    pub(in crate::automaton) fn length(&self, history: HistoryId) -> u32 {
+        self.histories[history.0 as usize].2
+    }
+
+    /// What is on a tape from a place on.
+    pub(in crate::automaton) fn text(&self, history: HistoryId, start: u32) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut at = history;
+        while self.length(at) > start {
+            let (before, byte, _) = self.histories[at.0 as usize];
+            text.push(byte);
+            at = before;
+        }
+        text.reverse();
+        text
+    }
+
+    /// The values of items that came, before the first byte of another.
+    pub(in crate::automaton::register::unique) fn values_seen(&self, register: &Register) -> Candidates {
+        Candidates::new(register.strings, register.followed)
+    }
+
+    /// What came, with one more item; nothing if it came before.
+    pub(in crate::automaton) fn with_value(&mut self, before: Register, text: &[u8]) -> Option<Register> {
+        let id = self.values.read(text);
+        let own = id.to_be_bytes();
+        let (set, text): (_, &[u8]) = match self.values.get(id) {
+            Value::String(content) => (before.strings, content),
+            _ => (before.others, &own),
+        };
+        if self.sets.has_empty(self.sets.after(set, text)) {
+            return None;
+        }
+        let with = self.sets.with(set, text);
+        Some(match self.values.get(id) {
+            Value::String(_) => Register { strings: with, ..before },
+            _ => {
+                let followed = self.followed.with(&self.values, before.followed, Comparison::new(id));
+                Register { others: with, followed, ..before }
+            }
+        })
+    }
+}
+
+/// How many values begin with what was read of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::automaton) enum Freedom {
+    /// Not endlessly many, as far as is known.
+    No,
+    /// Endlessly many numbers, if not the exponent of a number is being read.
+    Digits,
+    /// Endlessly many.
+    Letters,
+}
+
+impl Memory {
+    /// Whether the text is a whole spelling of one of the values.
+    pub(super) fn is_equal(&self, candidates: &Candidates) -> bool {
+        candidates.strings == Strings::Whole || self.followed.is_equal(candidates.others)
+    }
+
+    /// Whether the text stands in the exponent of a number that is one of the values.
+    pub(super) fn is_in_exponent(&self, candidates: &Candidates) -> bool {
+        self.followed.is_in_exponent(candidates.others)
+    }
+
+    /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
+    pub(super) fn widened(&mut self, candidates: Candidates) -> Candidates {
+        Candidates { others: self.followed.widened(&self.values, candidates.others), ..candidates }
+    }
+
+    /// The values that the text may still become after one more byte.
+    pub(super) fn advanced(&mut self, candidates: &Candidates, byte: u8) -> Candidates {
+        let sets = &self.sets;
+        let strings = match candidates.strings {
+            Strings::All(set) if byte == b'"' => Strings::Within(JsonStringDecoder::Plain, set),
+            Strings::Within(JsonStringDecoder::Plain, left) if byte == b'"' && sets.has_empty(left) => {
+                Strings::Whole
+            }
+            Strings::Within(mut decoder, left) if decoder != JsonStringDecoder::Plain || byte != b'"' => {
+                match decoder.decode(byte).map(|more| sets.after(left, &more)) {
+                    None | Some(SetId::EMPTY) => Strings::None,
+                    Some(left) => Strings::Within(decoder, left),
+                }
+            }
+            _ => Strings::None,
+        };
+        Candidates { strings, others: self.followed.after(&self.values, candidates.others, byte) }
+    }
+}
