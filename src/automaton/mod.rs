@@ -1,7 +1,7 @@
 //! The automaton: a byte-level pushdown automaton, determinised lazily over hash-consed configurations.
 //!
 //! - [`lower`](Automaton::new) turns a grammar into a Thompson-style NFA over bytes with calls, counted
-//!   loops, member lists and locksteps (`state.rs`); in time linear in the grammar's size, save for
+//!   loops, member lists and products (`state.rs`); in time linear in the grammar's size, save for
 //!   left-recursive groups of rules, which cost the product of the group's size and the number of its rules that are called
 //!   from elsewhere.
 //! - `stack.rs` interns stacks: a node is a *set* of frames, each with the node below it, so that a
@@ -52,7 +52,7 @@ pub struct Automaton {
     /// The rest, if there is any.
     deferred: Option<Box<Deferred>>,
     classes: ByteClasses,
-    /// Whether names of objects are told apart.
+    /// Whether names of objects are distinguished.
     names: bool,
     /// Starts of the names of which a beginning may leave few.
     name_starts: Vec<StateId>,
@@ -104,7 +104,7 @@ impl Automaton {
         self.ahead.states.len() + self.deferred.as_ref().map_or(0, |deferred| deferred.states())
     }
 
-    /// How many classes of bytes the automaton tells apart, 1 to 256.
+    /// How many classes of bytes the automaton distinguishes, 1 to 256.
     pub fn class_count(&self) -> usize {
         self.classes.len()
     }
@@ -126,7 +126,7 @@ impl Automaton {
         if remembers { &ALL_BYTES } else { self.classes.representatives() }
     }
 
-    /// Whether names of objects are told apart.
+    /// Whether names of objects are distinguished.
     pub(crate) fn has_names(&self) -> bool {
         self.names
     }

@@ -32,7 +32,7 @@ pub struct Analysis {
     first: Vec<u32>,
     users: Vec<(ExprId, u64)>,
     queue: Vec<ExprId>,
-    /// Lists of members that are looked at anew when more of their members have words.
+    /// Lists of members that are examined again when more of their members have words.
     searched: Vec<ExprId>,
 }
 
@@ -190,7 +190,7 @@ fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
 fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
     let mut holds = vec![false; grammar.expressions().len()];
     for _ in 0..4 {
-        // the bodies of rules that did not hold when a reference to them was looked at
+        // the bodies of rules that did not hold when a reference to them was examined
         let mut references: SmallVec<[ExprId; 32]> = SmallVec::new();
         for (index, expression) in grammar.expressions().iter().enumerate() {
             if holds[index] {
@@ -273,7 +273,7 @@ fn needs(
             expression.for_each_child(|id| on(id, 1));
             Needs::All
         }
-        // whether there are so many different items is found out by a search
+        // whether there are this many different items is found out by a search
         Expression::Distinct(list) if list.min == 0 => Needs::All,
         Expression::Distinct(list) if productive => {
             list.items.iter().take(list.min as usize).for_each(|&item| on(item, 1));

@@ -196,9 +196,9 @@ pub struct Members {
     pub conditions: Box<[Condition]>,
     /// What stands between two members.
     pub separator: ExprId,
-    /// At least so many members come, further ones included.
+    /// At least this many members come, further ones included.
     pub min: u32,
-    /// At most so many members come, further ones included.
+    /// At most this many members come, further ones included.
     pub max: Option<u32>,
 }
 
@@ -237,9 +237,9 @@ pub struct Distinct {
     pub items: Box<[ExprId]>,
     /// What stands between two items.
     pub separator: ExprId,
-    /// At least so many items come.
+    /// At least this many items come.
     pub min: u32,
-    /// At most so many items come.
+    /// At most this many items come.
     pub max: Option<u32>,
     /// Whether at each place there are more different items than any text could hold (a million are enough). That is for
     /// the author of the grammar to know; where it is false, what is left is searched for. With several places, `min` is

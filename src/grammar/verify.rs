@@ -25,7 +25,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 /// What is wrong where G8 does not hold.
 pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
 
-/// Checks all invariants; `graphs` asks for those of word graphs as well, which the builder has looked at.
+/// Checks all invariants; `graphs` asks for those of word graphs as well, which the builder has examined.
 pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
     let mut seen = FxHashSet::default();
     for (index, expression) in grammar.expressions().iter().enumerate() {

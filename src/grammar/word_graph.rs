@@ -86,7 +86,7 @@ impl WordGraph {
         self.nodes.len()
     }
 
-    /// Whether from each node an edge leads on, so that all paths come to an exit.
+    /// Whether from each node an edge stays alive, so that all paths reach an exit.
     pub fn is_trim(&self) -> bool {
         (0..self.len()).all(|node| !self.own_edges(node).is_empty() || self.otherwise(node).is_some())
     }

@@ -12,7 +12,7 @@ pub(crate) struct Comparison {
     at: At,
 }
 
-/// What came in a container: of an array so many items, of an object these members (bits).
+/// What came in a container: of an array this many items, of an object these members (bits).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Came {
     Items(u32),
@@ -25,10 +25,10 @@ enum At {
     Value(u32),
     /// After `[`: an item or the end.
     First(u32),
-    /// After so many bytes.
+    /// After this many bytes.
     Text(u32, u32),
     Number(u32, Digits),
-    /// After so many bytes of the content.
+    /// After this many bytes of the content.
     String(u32, u32, JsonStringDecoder),
     /// Before a name; after `{` the end may come instead.
     Name(bool),
@@ -43,7 +43,7 @@ enum At {
 /// Numbers with more zeros are alike to a search.
 const ZEROS: i64 = 64;
 
-/// How far a number agrees: so many digits of its own, then zeros.
+/// How far a number agrees: this many digits of its own, then zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Digits {
     matched: u32,

@@ -8,7 +8,7 @@ pub(crate) enum JsonStringDecoder {
     #[default]
     Plain,
     Backslash,
-    /// So many digits with this value, after this high surrogate if it is not zero.
+    /// This many digits with this value, after this high surrogate if it is not zero.
     Hex(u8, u16, u16),
     /// A high surrogate: the other half must follow.
     High(u16),

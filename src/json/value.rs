@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::json::comparison::Comparison;
 
-    /// All texts of so many pieces at most, but for the empty one, which is no item.
+    /// All texts of this many pieces at most, but for the empty one, which is no item.
     fn texts(pieces: &[&str], most: usize) -> Vec<String> {
         let mut texts = vec![String::new()];
         let mut from = 0;

@@ -198,7 +198,7 @@ impl CompiledGrammar {
     }
 
     /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so
-    /// that a text could come to a point where no token continues it. (Intersections and complements are
+    /// that a text could reach a point where no token continues it. (Intersections and complements are
     /// not looked into.)
     pub fn warnings(&self) -> Vec<Diagnostic> {
         spelling::unspellable(&self.0.grammar, &self.0.vocabulary.missing_bytes()).into_iter().collect()

@@ -8,7 +8,7 @@
 //!   automaton.
 //! - `sweep.rs` goes straight through the trie's memory where many bytes may come.
 //! - `by_kind.rs` takes the place of long walks in strings: tokens are walked by the kinds of their characters.
-//! - `uniform.rs` takes subtrees of the trie whole where all their characters lead on alike.
+//! - `uniform.rs` takes subtrees of the trie whole where all their characters stay alive alike.
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
 //!

@@ -4,7 +4,7 @@ use super::token_mask::TokenMask;
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Walks put so many tokens into words at a time.
+/// Walks put this many tokens into words at a time.
 const MANY: usize = 1 << 13;
 
 /// Masks that differ from shared words in more tokens than this get words of their own.
@@ -55,7 +55,7 @@ impl TokenSet {
         self.words.is_some()
     }
 
-    /// Whether there are so many added ones that they had better be settled.
+    /// Whether there are this many added ones that they had better be settled.
     pub(super) fn is_large(&self) -> bool {
         self.added.len() > MANY
     }

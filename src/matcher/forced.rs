@@ -8,7 +8,7 @@ use crate::vocabulary::TokenId;
 /// No more forced bytes than this are looked for at a time.
 const MOST_FORCED: usize = 1 << 16;
 
-/// To split forced bytes into tokens, so many bytes are read at most for each of them.
+/// To split forced bytes into tokens, this many bytes are read at most for each of them.
 const MOST_READ: usize = 256;
 
 impl Matcher {

@@ -18,7 +18,7 @@ use crate::token_index::quote_tokens::QuoteTokens;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Tables of so many bytes, and so many more for each byte of the text, are made anew when steps are taken back.
+/// Tables of this many bytes, and this many more for each byte of the text, are rebuilt when steps are taken back.
 const ROOM: usize = 1 << 20;
 const ROOM_PER_BYTE: usize = 1 << 10;
 
@@ -111,7 +111,7 @@ impl PathCx<'_> {
         Ok(true)
     }
 
-    /// Makes the sets of names again, without what was only looked at.
+    /// Makes the sets of names again, without what was only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
         let automaton = self.compiled.automaton();
         let quoted = self.compiled.vocabulary().quote_tokens();

@@ -10,10 +10,10 @@ use crate::mask::{Located, MaskCache};
 use crate::work::Budget;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A chunk of so many steps is full.
+/// A chunk of this many steps is full.
 const STEPS: usize = 64;
 
-/// So is one of so many bytes: a step may be a long text.
+/// So is one of this many bytes: a step may be a long text.
 const BYTES: usize = 1 << 12;
 
 /// What was accepted so far, and the configurations that it led to.

@@ -109,7 +109,7 @@ impl Entries {
 }
 
 impl GrammarCache {
-    /// An empty cache that keeps at most so many bytes of grammars.
+    /// An empty cache that keeps at most this many bytes of grammars.
     pub fn new(compiler: Compiler, max_bytes: usize) -> GrammarCache {
         GrammarCache { compiler, max_bytes, entries: Mutex::default() }
     }

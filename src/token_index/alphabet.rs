@@ -1,5 +1,5 @@
 //! Kinds of characters that may stand in a JSON string (RFC 8259, section 7): digits, small letters and capitals, which
-//! patterns mostly do not tell apart; each other ASCII character by itself; of those beyond ASCII, the signs of
+//! patterns mostly do not distinguish; each other ASCII character by itself; of those beyond ASCII, the signs of
 //! Latin-1, white space, what ends a line, and all others.
 
 use regex_syntax::utf8::{Utf8Range, Utf8Sequence, Utf8Sequences};

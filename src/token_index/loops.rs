@@ -131,13 +131,13 @@ pub(crate) struct Loops {
     tries: Vec<TokenTrie>,
 }
 
-/// Tokens are told apart as short and long ones by so many bytes.
+/// Tokens are distinguished as short and long ones by this many bytes.
 const SHORT: [u32; 2] = [32, 16];
 
 /// Short and long tokens.
 #[derive(Debug)]
 pub(crate) struct Lengths {
-    /// Short ones have at most so many bytes.
+    /// Short ones have at most this many bytes.
     pub(crate) bytes: u32,
     /// The short ones, as bits.
     pub(crate) short: Box<[u32]>,
@@ -304,7 +304,7 @@ fn table(transitions: &[Transition]) -> Table {
     next
 }
 
-/// At most so many nodes the tries of these tokens have, that of all tokens left out, which has `nodes`.
+/// At most this many nodes the tries of these tokens have, that of all tokens left out, which has `nodes`.
 pub(crate) fn nodes_at_most<'v>(tokens: impl Iterator<Item = &'v [u8]> + Clone, nodes: usize) -> usize {
     // the prefixes of some whole tokens are among those of all, whatever kinds their characters are spelled by
     let of_whole = |bytes: usize| bytes.min(nodes);
@@ -397,7 +397,7 @@ fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<
     Some(TrieId(tries.len() as u16))
 }
 
-/// The tokens of at most so many bytes and those of more; `None` if there are none of more.
+/// The tokens of at most this many bytes and those of more; `None` if there are none of more.
 fn lengths(bytes: u32, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> Option<Lengths> {
     let is_short = |text: &[u8]| text.len() <= bytes as usize;
     let (short, mut long): (Vec<_>, Vec<_>) = vocabulary.tokens().partition(|(_, text)| is_short(text));

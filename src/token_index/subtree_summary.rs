@@ -1,7 +1,7 @@
 //! What the larger subtrees of a token trie are made of, so that a walk may take one whole.
 //!
-//! Where any character of some kind leads on alike, as in a pattern's `[^/]{1,64}` or where words are counted, no
-//! loop language is at hand. But most subtrees of the trie hold letters alone: if all letters lead on, for as long as
+//! Where any character of some kind stays alive alike, as in a pattern's `[^/]{1,64}` or where words are counted, no
+//! loop language is available. But most subtrees of the trie hold letters alone: if all letters stay alive, for as long as
 //! the longest token of the subtree goes, then all of its tokens are allowed and none needs a look.
 
 use super::alphabet::{CharKinds, kind_of, kind_of_begun, kind_of_char};
@@ -41,7 +41,7 @@ fn add_within(all: &mut SubtreeSummary, begun: &Begun, ends: bool, below: Subtre
 }
 
 impl SubtreeSummary {
-    /// Takes in a subtree that is come to by a character of some kind.
+    /// Takes in a subtree that is reached by a character of some kind.
     pub(crate) fn add(&mut self, kinds: CharKinds, below: SubtreeSummary) {
         self.kinds.add(kinds);
         self.kinds.add(below.kinds);

@@ -70,7 +70,7 @@ pub struct Vocabulary {
     trie: TokenTrie,
     /// Made when a mask first needs them.
     loops: OnceLock<Arc<Loops>>,
-    /// Made when names of objects are first told apart.
+    /// Made when names of objects are first distinguished.
     quoted: OnceLock<Arc<QuoteTokens>>,
     fingerprint: [u8; 32],
 }

@@ -43,12 +43,12 @@ pub(crate) struct Node {
     /// How many bytes lead to it; [`Node::DEEP`] stands for more as well.
     pub(crate) depth: u16,
     pub(crate) byte: u8,
-    /// The next so many nodes are its children and leaves, each with one token.
+    /// The next this many nodes are its children and leaves, each with one token.
     leaves: u8,
 }
 
 impl Node {
-    /// Deeper nodes are not told apart by their depth.
+    /// Deeper nodes are not distinguished by their depth.
     pub(crate) const DEEP: u16 = u16::MAX;
 
     /// Whether there are [leaves](TokenTrie::leaves) right after it.

@@ -8,14 +8,18 @@ const LONGEST: usize = 600;
 /// The rooms, each with the rooms that it may use beside `diagnostic`, `error` and `limits`.
 const ROOMS: &[(&str, &[&str])] = &[
     ("evaluation", &[]),
+    ("collections", &[]),
+    ("json", &[]),
     ("grammar", &[]),
-    ("vocabulary", &[]),
+    // a vocabulary owns its index, and refuses tokens whose index would be too large
+    ("vocabulary", &["token_index"]),
+    ("token_index", &["vocabulary"]),
     ("template", &[]),
     ("syntax", &["grammar", "template"]),
     ("transitions", &[]),
-    ("automaton", &["grammar", "transitions"]),
-    ("mask", &["automaton", "grammar", "vocabulary"]),
-    ("matcher", &["automaton", "grammar", "mask", "vocabulary"]),
+    ("automaton", &["collections", "grammar", "json", "transitions"]),
+    ("mask", &["automaton", "collections", "grammar", "token_index", "vocabulary"]),
+    ("matcher", &["automaton", "grammar", "json", "mask", "token_index", "vocabulary"]),
     ("serve", &["grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("decode", &["matcher", "template", "vocabulary"]),
     (
@@ -110,6 +114,175 @@ fn rooms_use_only_rooms_before_them() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Methods of a type whose room is before theirs: each is a way from one to the next that users look for at the type.
+const METHODS_ABOVE: &[(&str, &str)] = &[
+    ("matcher", "CompiledGrammar"),
+    // defined in its room by a macro
+    ("grammar", "ExprId"),
+];
+
+#[test]
+fn types_have_their_methods_in_their_own_rooms() {
+    let core =
+        ["automaton", "collections", "grammar", "json", "mask", "matcher", "token_index", "vocabulary"];
+    let files = sources("src");
+    let code = |room: &str| -> String {
+        let of_room = files.iter().filter(|(path, _)| self::room(path) == room);
+        of_room.map(|(_, text)| text.as_str()).collect()
+    };
+    let rooms: Vec<(&str, String)> = core.iter().map(|room| (*room, code(room))).collect();
+    let defines = |text: &str, name: &str| {
+        [format!("struct {name}"), format!("enum {name}")].iter().any(|start| {
+            text.match_indices(start.as_str()).any(|(at, _)| {
+                let after = text[at + start.len()..].chars().next();
+                after.is_some_and(|after| !after.is_alphanumeric() && after != '_')
+            })
+        })
+    };
+    let mut found = 0;
+    for (room, text) in &rooms {
+        for line in text.lines().filter(|line| line.starts_with("impl") && !line.contains(" for ")) {
+            let rest = line.trim_start_matches("impl");
+            // the parameters of the block
+            let rest =
+                if rest.starts_with('<') { rest.split_once("> ").map_or(rest, |two| two.1) } else { rest };
+            let rest = rest.trim();
+            let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            found += 1;
+            assert!(
+                defines(text, &name) || METHODS_ABOVE.contains(&(*room, &*name)),
+                "{room}: `{line}` is of another room"
+            );
+        }
+    }
+    assert!(found > 100, "{found} blocks of methods");
+}
+
+/// The paths of a use tree, each as its segments.
+fn flatten(tree: &str, before: &[String]) -> Vec<Vec<String>> {
+    let tree = tree.trim();
+    let segments = |path: &str| -> Vec<String> {
+        let path = path.split(" as ").next().unwrap_or_default();
+        path.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    let Some((head, inner)) = tree.split_once('{') else {
+        return vec![[before, &segments(tree)].concat()];
+    };
+    let before = [before, &segments(head)].concat();
+    let inner = inner.rsplit_once('}').map_or(inner, |(inner, _)| inner);
+    let (mut depth, mut start, mut paths) = (0, 0, Vec::new());
+    for (at, c) in inner.char_indices().chain([(inner.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                if !inner[start..at].trim().is_empty() {
+                    paths.extend(flatten(&inner[start..at], &before));
+                }
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    paths
+}
+
+/// The modules of `src` below some folders, and which of them each imports from, outside of its tests. A folder's `mod.rs`
+/// may name its own files: these imports have no `super`, `crate` or `self` and are not counted.
+fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files: Vec<_> =
+        sources("src").into_iter().filter(|(path, _)| rooms.contains(&&*room(path))).collect();
+    let modules: Vec<Vec<String>> = files
+        .iter()
+        .map(|(path, _)| {
+            let below = path.strip_prefix(&src).unwrap().with_extension("");
+            let parts = below.iter().map(|part| part.to_string_lossy().into_owned());
+            parts.filter(|part| part != "mod").collect()
+        })
+        .collect();
+    let edges = files.iter().enumerate().map(|(at, (_, text))| {
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let mut to = Vec::new();
+        for statement in text.split(';').filter_map(|part| {
+            let start = part.rfind("\nuse ").or_else(|| part.rfind(" use "))?;
+            Some(part[start + 5..].trim())
+        }) {
+            for path in flatten(statement, &[]) {
+                let mut full = match path[0].as_str() {
+                    "crate" => Vec::new(),
+                    "self" => modules[at].clone(),
+                    "super" => modules[at][..modules[at].len() - 1].to_vec(),
+                    _ => continue,
+                };
+                full.extend_from_slice(&path[1..]);
+                let target =
+                    (1..=full.len()).rev().find_map(|k| modules.iter().position(|m| *m == full[..k]));
+                to.extend(target.filter(|target| *target != at));
+            }
+        }
+        to
+    });
+    let edges = edges.collect();
+    (modules, edges)
+}
+
+/// Files of the engine that may import each other, each circle a recursion of the algorithms or an owner and its parts:
+/// closing a configuration enters registers, and what registers remember travels with the closure; an expression may hold a
+/// graph of words whose exits are expressions; clauses are decided by a search over clauses; records are shared by form;
+/// a vocabulary owns its index.
+const CIRCLES: usize = 17;
+
+#[test]
+fn imports_go_one_way() {
+    let core =
+        ["automaton", "collections", "grammar", "json", "mask", "matcher", "token_index", "vocabulary"];
+    let (modules, edges) = imports(&core);
+    assert!(modules.len() > 100 && edges.iter().map(Vec::len).sum::<usize>() > 300);
+    let reaches = |from: usize| {
+        let mut seen = vec![false; modules.len()];
+        let mut open = edges[from].clone();
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut seen[at], true) {
+                open.extend(&edges[at]);
+            }
+        }
+        seen
+    };
+    let in_circles: Vec<String> =
+        (0..modules.len()).filter(|&at| reaches(at)[at]).map(|at| modules[at].join("::")).collect();
+    assert!(in_circles.len() <= CIRCLES, "{} files in circles: {in_circles:#?}", in_circles.len());
+}
+
+/// Words of this tree's own that the literature has better ones for; see `docs/glossary.md`.
+const IDIOMS: &[&str] = &[
+    concat!("told ", "apart"),
+    concat!("tells ", "apart"),
+    concat!("gone ", "through"),
+    concat!("made ", "anew"),
+    concat!("at ", "hand"),
+    concat!("so ", "many"),
+    concat!("come ", "to "),
+    concat!("leads ", "on"),
+    concat!("looked ", "at"),
+    concat!("worth ", "while"),
+];
+
+#[test]
+fn the_engine_is_described_in_the_words_of_its_field() {
+    let core = ["automaton", "collections", "json", "mask", "token_index"];
+    let mut found = Vec::new();
+    for (path, text) in sources("src").into_iter().filter(|(path, _)| core.contains(&&*room(path))) {
+        let comments = text.lines().filter(|line| line.contains("//"));
+        found.extend(
+            comments
+                .filter(|line| IDIOMS.iter().any(|idiom| line.contains(idiom)))
+                .map(|line| format!("{}: {}", path.display(), line.trim())),
+        );
+    }
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]

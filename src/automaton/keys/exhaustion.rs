@@ -1,7 +1,7 @@
 //! Whether names can run out: whether every beginning of a name can become endlessly many names.
 //!
-//! To see that, all configurations within names are gone through: from each a way must lead on that does not end. There may
-//! be thousands, so some are looked at whenever a mask is made, rather than all at once; until it is known, names are taken
+//! To see that, all configurations within names are traversed: from each a way must continue that does not end. There may
+//! be thousands, so some are examined whenever a mask is made, rather than all at once; until it is known, names are taken
 //! to be few.
 
 use crate::automaton::run::byte_runs::Configurations;
@@ -10,13 +10,13 @@ use crate::error::Result;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// More configurations than this are not looked at: the names count as few.
+/// More configurations than this are not examined: the names count as few.
 const MOST: usize = 1 << 12;
 
-/// Nor more than take so many bytes of tables.
+/// Nor more than take this many bytes of tables.
 const MOST_BYTES: usize = 16 << 20;
 
-/// So many are looked at each time.
+/// This many are examined each time.
 const AT_ONCE: usize = 32;
 
 /// How far that was found out.
@@ -35,7 +35,7 @@ struct Reached {
     order: Vec<ConfigurationId>,
     /// Per configuration, those before it.
     before: Vec<SmallVec<[usize; 2]>>,
-    /// How many follow each, of those that were looked at.
+    /// How many follow each, of those that were examined.
     ways: Vec<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Reached {
         self.ways.push(next.len());
     }
 
-    /// Whether from each configuration a way leads on that does not end, unless nothing can follow it.
+    /// Whether from each configuration a way stays alive that does not end, unless nothing can follow it.
     fn go_on(&mut self, tables: &Cache) -> bool {
         let ways = &mut self.ways;
         let mut ended: Vec<usize> = (0..ways.len()).filter(|&place| ways[place] == 0).collect();

@@ -6,20 +6,20 @@ use crate::automaton::Scope;
 use crate::automaton::program::state::StateId;
 use crate::grammar::{ExprId, Expression, Grammar};
 
-/// A rule of so many states and expressions or fewer, which calls no other, stands in a loop instead of being called.
+/// A rule of this many states and expressions or fewer, which calls no other, stands in a loop instead of being called.
 const LEAF: usize = 64;
 
 /// How deep a loop's body is looked into for the bytes of a round.
 const LEVELS: usize = 6;
 
-/// Expressions of so many states are written out at each use: one character in all its spellings, but no string.
+/// Expressions of this many states are written out at each use: one character in all its spellings, but no string.
 const SMALL: u32 = 24;
 
-/// Counted repeats of at most so many states are written out instead of counted.
+/// Counted repeats of at most this many states are written out instead of counted.
 pub(in crate::automaton) const UNROLLED_STATES: u32 = 16;
 
 impl Lowering<'_> {
-    /// A round of a loop has at least so many bytes.
+    /// A round of a loop has at least this many bytes.
     pub(in crate::automaton) fn round_bytes(&self, body: ExprId) -> u32 {
         fewest_bytes(self.grammar, body, LEVELS, &mut { LEAF }).max(1)
     }
@@ -56,7 +56,7 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
     true
 }
 
-/// At least so many bytes are in each word of an expression, as far as `depth` levels of it and `look` expressions tell.
+/// At least this many bytes are in each word of an expression, as far as `depth` levels of it and `look` expressions tell.
 fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut usize) -> u32 {
     let (Some(depth), Some(less)) = (depth.checked_sub(1), look.checked_sub(1)) else { return 0 };
     *look = less;

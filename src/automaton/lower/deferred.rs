@@ -1,9 +1,9 @@
 //! What is lowered later: parts of the grammar that are entered after a byte at the earliest, when a configuration first
 //! enters them.
 //!
-//! A part stands in the automaton as a [`State::Deferred`]. Who first comes to it lowers it to a [`Block`] of its own, while
+//! A part stands in the automaton as a [`State::Deferred`]. Who first reaches it lowers it to a [`Block`] of its own, while
 //! others wait; blocks are only added, so all that there is can be read without a lock. Nothing is found out here that an
-//! author of a grammar must know: which expressions have words is known, locksteps have been searched, the number of
+//! author of a grammar must know: which expressions have words is known, products have been searched, the number of
 //! states has been bounded.
 
 use super::{Lowering, LoweringState};
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A block begins at an id that is a multiple of this.
 const PAGE: usize = 64;
 
-/// So many pages at most are kept room for from the start.
+/// This many pages at most are kept room for from the start.
 const NEAR: usize = 1 << 12;
 
 /// The blocks that are made later, and what it takes to make them.

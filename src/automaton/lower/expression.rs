@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Expression};
 use smallvec::SmallVec;
 
-/// Values of members that become more states than this are lowered when a text has come to them.
+/// Values of members that become more states than this are lowered when a text has reached them.
 const LARGE_VALUE: u64 = 48;
 
 impl<'g> Lowering<'g> {

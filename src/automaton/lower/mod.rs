@@ -41,7 +41,7 @@ use deferred::Deferred;
 use rustc_hash::FxHashMap;
 use task::Task;
 
-/// How deep locksteps may nest: stepping one steps those inside it.
+/// How deep products may nest: stepping one steps those inside it.
 const MAX_PRODUCT_DEPTH: usize = 64;
 
 /// The making of one block of states.
@@ -63,7 +63,7 @@ pub(super) struct Lowering<'g> {
     pending: Vec<(Pending, StateId, u32)>,
     /// Of the callables from the first unsettled one on (by their place): what they call before they have read a byte.
     pub(super) left_calls: Vec<(usize, StateId)>,
-    /// How many callables have been looked at for that.
+    /// How many callables have been examined for that.
     pub(super) seen: usize,
     /// Parts that were begun in this block.
     begun: Vec<u32>,
@@ -98,7 +98,7 @@ pub(super) struct LoweringState {
     pub(super) provenance: Provenance,
 }
 
-/// Where some things come from that are looked at once all is lowered, which is then not left for later.
+/// Where some things come from that are examined once all is lowered, which is then not left for later.
 #[derive(Default)]
 pub(super) struct Provenance {
     /// Per list of members.

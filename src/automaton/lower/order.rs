@@ -159,13 +159,13 @@ fn first_operands<'g>(
         // what follows a key has read it
         Expression::Members(list) => (&list.ones, list.rest),
         Expression::Distinct(list) => (&[], list.items.first().copied()),
-        // words of graphs begin with a byte, and locksteps run on stacks of their own
+        // words of graphs begin with a byte, and products run on stacks of their own
         _ => (&[], None),
     };
     list.iter().copied().chain(one)
 }
 
-/// Of so many states a look at each is quicker than a hash index.
+/// Of this many states a look at each is quicker than a hash index.
 const FEW: usize = 16;
 
 /// A set of states, of which there are mostly few.

@@ -1,4 +1,4 @@
-//! Classes of bytes that the automaton does not tell apart.
+//! Classes of bytes that the automaton does not distinguish.
 
 use crate::grammar::{ExprId, Expression, Grammar};
 use regex_syntax::utf8::Utf8Sequences;
@@ -29,7 +29,7 @@ impl ByteClasses {
 #[derive(Debug)]
 pub(in crate::automaton) struct ClassBuilder {
     starts: [bool; 256],
-    /// The expressions that have been looked at.
+    /// The expressions that have been examined.
     seen: Vec<bool>,
 }
 
@@ -47,7 +47,7 @@ impl ClassBuilder {
         self.starts[usize::from(high.wrapping_add(1))] = true;
     }
 
-    /// Tells apart what an expression does, and all that it leads to.
+    /// Distinguishes what an expression does, and all that it leads to.
     pub(in crate::automaton) fn reach(&mut self, grammar: &Grammar, expression: ExprId) {
         let mut open = Vec::with_capacity(64);
         open.push(expression);

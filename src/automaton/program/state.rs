@@ -72,9 +72,9 @@ pub(crate) enum State {
     UniqueNext(u32),
     /// Stands for a part of the grammar that is lowered when it is first entered.
     Deferred(u32),
-    /// Begin a lockstep.
+    /// Begin a product.
     ProductEnter(u32),
-    /// Inside a lockstep; the top frame's value is the tuple of configurations.
+    /// Inside a product; the top frame's value is the product state.
     Product(u32),
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Edge {
 pub(crate) struct Loop {
     /// Start of the body; the body is never empty and ends in the accepting state.
     pub(crate) body: StateId,
-    /// At least so many bytes are a round.
+    /// At least this many bytes are a round.
     pub(crate) bytes: u32,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
@@ -140,7 +140,7 @@ pub(crate) struct Members {
     pub(crate) rest: Option<StateId>,
     /// Start of the names of all members without a fixed key, if they may be few.
     pub(crate) names: Option<StateId>,
-    /// How many further members may come at most: there are only so many names.
+    /// How many further members may come at most: there are no more names.
     pub(crate) max_additional: Option<u32>,
     /// Starts of the members without a fixed key that come once at most.
     pub(crate) ones: Vec<StateId>,
@@ -210,7 +210,7 @@ pub(crate) struct Product {
     pub(crate) state: StateId,
 }
 
-/// One side of a lockstep.
+/// One side of a product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
     /// Start of the operand's words other than the empty one; `None` if it has none.

@@ -1,8 +1,8 @@
-//! Locksteps at run time: an intersection or complement runs the configurations of its operands side by
-//! side. The tuple of configurations is a register, the value of the lockstep's frame.
+//! Products at run time: an intersection or complement runs the configurations of its operands side by
+//! side. The tuple of their configurations, the product state, is a register, the value of the product's frame.
 //!
-//! Whether a tuple can still be completed does not follow from its parts (`a*b` and `a*c` have no common
-//! word), so it is searched for ([`completion`](super::product_search)) over tuples, which are hash-consed, so the search ends
+//! Whether a product state can still be completed does not follow from its parts (`a*b` and `a*c` have no common
+//! word), so it is searched for ([`completion`](super::product_search)) over product states, which are hash-consed, so the search ends
 //! for regular operands and for others within the limit `lockstep_search`. Answers are kept.
 
 use super::product_states::ProductState;
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 impl Cache {
-    /// How often it took more bytes to complete a tuple than those before it. Parts are looked at anew then.
+    /// How often it took more bytes to complete a product state than those before it. Parts are examined again then.
     pub(crate) fn radius_epoch(&self) -> usize {
         self.products.radius_epoch
     }
@@ -28,7 +28,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The tuple after one byte, unless no acceptance can follow because an operand is dead.
+    /// The product state after one byte, unless no acceptance can follow because an operand is dead.
     pub(in crate::automaton) fn step_product_state(
         &mut self,
         product: &Product,
@@ -47,7 +47,7 @@ impl Lazy<'_> {
         Ok(Some(self.products.intern(&next)))
     }
 
-    /// The run of bytes around one that are known to lead from a tuple to the same as it does: to that `after`. As far as
+    /// The run of bytes around one that are known to lead from a product state to the same as it does: to that `after`. As far as
     /// it is `within` some bytes.
     fn known_run_of_product(
         &mut self,
@@ -68,7 +68,7 @@ impl Lazy<'_> {
         Ok(run)
     }
 
-    /// The tuple before the first byte.
+    /// The product state before the first byte.
     fn first_product_state(&mut self, product: &Product) -> Result<u32> {
         let mut tuple = ProductState::new();
         for operand in &product.operands {
@@ -93,7 +93,7 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Whether the words of a lockstep include one that is not empty.
+    /// Whether the words of a product include one that is not empty.
     pub(in crate::automaton) fn product_has_words(&mut self, l: u32) -> Result<bool> {
         let automaton = self.automaton;
         let tuple = self.first_product_state(automaton.product(l))?;
@@ -122,7 +122,7 @@ impl Lazy<'_> {
         Ok(run)
     }
 
-    /// Adds what follows where a lockstep comes to a tuple.
+    /// Adds what follows where a product reaches a state.
     pub(in crate::automaton) fn reach_product_state(
         &mut self,
         closure: &mut Closure,

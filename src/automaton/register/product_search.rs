@@ -1,7 +1,7 @@
-//! The search for a completion of a lockstep's tuple.
+//! The search for a completion of a product state.
 //!
-//! It goes breadth first, so that completions are short. Where that comes through many tuples (a pattern of 24 digits, to
-//! be found somewhere in a string of 35 characters), those are looked at first from which each operand by itself has the
+//! It goes breadth first, so that completions are short. Where that comes through many product states (a pattern of 24 digits, to
+//! be found somewhere in a string of 35 characters), those are examined first from which each operand by itself has the
 //! least way to go: a greedy best-first search (Doran and Michie, 1966).
 
 use super::product_states::{LONGEST_TRIED, ProductState, Word};
@@ -20,33 +20,33 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-/// After so many tuples the search is directed.
+/// After this many product states the search is directed.
 const PATIENCE: usize = 128;
 
 /// Of more operands the way of each by itself says little, and takes long to find.
 const FEW_OPERANDS: usize = 2;
 
-/// To see how many bytes an item takes to its end, so many others are looked at, and so many for all items of a search.
+/// To see how many bytes an item takes to its end, this many others are examined, and this many for all items of a search.
 const MOST_LOOKED_AT: usize = 256;
 const MOST_LOOKED_AT_IN_ALL: usize = 768;
 
-/// No shorter completion is looked for than one of so many bytes.
+/// No shorter completion is looked for than one of this many bytes.
 const SHORT: u32 = 4;
 
-/// A tuple, and how many bytes were read to come to it.
+/// A tuple, and how many bytes were read to reach it.
 type Reached = (u32, u32);
 
 /// By how many bytes are to come at least, then by how many were read.
 type Estimate = Reverse<(u32, u32)>;
 
-/// Tuples that were come to, and those of them that are still to be looked at.
+/// Tuples that were reached, and those of them that are still to be examined.
 #[derive(Debug)]
 struct Frontier {
-    /// How each was come to: from which one, and with which byte.
+    /// How each was reached: from which one, and with which byte.
     ways: FxHashMap<u32, (u32, u8)>,
     queue: VecDeque<Reached>,
     directed: BinaryHeap<(Estimate, Reached)>,
-    /// Items that were looked at to direct it.
+    /// Items that were examined to direct it.
     looked_at: usize,
 }
 
@@ -57,14 +57,14 @@ impl Frontier {
         Frontier { ways, queue: VecDeque::from([(tuple, 0)]), directed: BinaryHeap::new(), looked_at: 0 }
     }
 
-    /// Adds a tuple that another leads to.
+    /// Adds a product state that another leads to.
     fn push(&mut self, tuple: u32, (from, read): Reached, byte: u8) {
         self.ways.insert(tuple, (from, byte));
         self.queue.push_back((tuple, read + 1));
     }
 }
 
-/// What is known of the successors of a tuple's operands.
+/// What is known of the successors of a product state's operands.
 enum Rows<'a> {
     /// Only this byte may come.
     Only(u8),
@@ -78,7 +78,7 @@ struct OperandRow<'a> {
 }
 
 impl Rows<'_> {
-    /// The classes of bytes that may lead on, without those known to lead to the same as the ones before them.
+    /// The classes of bytes that may continue, without those known to lead to the same as the ones before them.
     fn classes(&self, automaton: &Automaton, product: &Product) -> ByteSet {
         let rows = match self {
             Rows::Only(byte) => return ByteSet::from_iter([automaton.class_of(*byte) as u8]),
@@ -112,7 +112,7 @@ impl OperandRow<'_> {
 }
 
 impl Lazy<'_> {
-    /// Searches for a word that leads from a tuple to acceptance; what is found of tuples on the way is noted.
+    /// Searches for a word that leads from a product state to acceptance; what is found of product states on the way is noted.
     pub(in crate::automaton) fn search_non_emptiness(&mut self, l: u32, tuple: u32) -> Result<bool> {
         let automaton = self.automaton;
         let product = automaton.product(l);
@@ -178,14 +178,14 @@ impl Lazy<'_> {
             }
             self.check_memory()?;
         }
-        // nothing was found: none of the tuples seen leads to acceptance
+        // nothing was found: none of the product states seen leads to acceptance
         for &dead in frontier.ways.keys() {
             self.products.co_accessible.insert((l, dead), None);
         }
         Ok(false)
     }
 
-    /// What is known of the successors of a tuple's operands.
+    /// What is known of the successors of a product state's operands.
     fn rows_of<'a>(&mut self, product: &Product, tuple: u32, transitions: &'a Transitions) -> Rows<'a> {
         let automaton = self.automaton;
         let mut rows = SmallVec::new();
@@ -203,7 +203,7 @@ impl Lazy<'_> {
         Rows::All(rows)
     }
 
-    /// The tuple after the bytes of a class, as [`step_tuple`](Cache::step_tuple) finds it.
+    /// The product state after the bytes of a class, as [`step_tuple`](Cache::step_tuple) finds it.
     fn step_rows(
         &mut self,
         product: &Product,
@@ -228,7 +228,7 @@ impl Lazy<'_> {
         Ok(Some(self.products.intern(&after)))
     }
 
-    /// The next tuple to be looked at.
+    /// The next product state to be examined.
     fn next_product_state(&mut self, product: &Product, frontier: &mut Frontier) -> Result<Option<Reached>> {
         let few = product.operands.len() <= FEW_OPERANDS;
         if product.complement || !few || frontier.ways.len() <= PATIENCE {

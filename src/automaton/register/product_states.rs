@@ -8,29 +8,29 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-/// So many words are tried on the next tuple before others are searched for.
+/// This many words are tried on the next product state before others are searched for.
 pub(in crate::automaton) const COMPLETIONS: usize = 8;
 
-/// A word that completes a tuple.
+/// A word that completes a product state.
 pub(in crate::automaton) type Word = SmallVec<[u8; 8]>;
 
-/// The configurations of a lockstep's operands.
+/// The configurations of a product's operands.
 pub(in crate::automaton) type ProductState = SmallVec<[ConfigurationId; 8]>;
 
-/// Interned tuples, and which of them can be completed.
+/// Interned product states, and which of them can be completed.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct ProductStates {
     pub(in crate::automaton) operands: Vec<ConfigurationId>,
     /// Where the operands of each end.
     pub(in crate::automaton) ends: Vec<u32>,
     ids: HashTable<u32>,
-    /// Per lockstep and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
+    /// Per product and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
     pub(in crate::automaton) co_accessible: FxHashMap<(u32, u32), Option<u32>>,
-    /// Per lockstep: the most bytes of those words, so far.
+    /// Per product: the most bytes of those words, so far.
     completion_radius: FxHashMap<u32, u32>,
     /// How often that became more.
     pub(in crate::automaton) radius_epoch: usize,
-    /// Per lockstep: words that completed other tuples, the last one first.
+    /// Per product: words that completed other product states, the last one first.
     pub(in crate::automaton) completions: FxHashMap<u32, VecDeque<Word>>,
     /// Of items of operands: how many bytes they take at least to be words.
     pub(in crate::automaton) least: FxHashMap<Item, u32>,
@@ -61,12 +61,12 @@ impl ProductStates {
         items_of(&self.operands, &self.ends, tuple)
     }
 
-    /// The most bytes that it took to complete any tuple of a lockstep so far.
+    /// The most bytes that it took to complete any product state of a product so far.
     pub(in crate::automaton) fn completion_radius(&self, l: u32) -> u32 {
         self.completion_radius.get(&l).copied().unwrap_or(0)
     }
 
-    /// Keeps a word that completes a tuple for the next ones.
+    /// Keeps a word that completes a product state for the next ones.
     pub(in crate::automaton) fn keep(&mut self, l: u32, word: Word) {
         let words = self.completions.entry(l).or_default();
         words.truncate(COMPLETIONS - 1);
@@ -78,7 +78,7 @@ impl ProductStates {
         self.raise_completion_radius(l, bytes);
     }
 
-    /// Notes that some tuple takes so many bytes to complete.
+    /// Notes that some product state takes this many bytes to complete.
     pub(in crate::automaton) fn raise_completion_radius(&mut self, l: u32, bytes: u32) {
         let completion_radius = self.completion_radius.entry(l).or_insert(0);
         if *completion_radius < bytes {
@@ -97,5 +97,5 @@ impl ProductStates {
     }
 }
 
-/// Longer words are not tried on other tuples.
+/// Longer words are not tried on other product states.
 pub(in crate::automaton) const LONGEST_TRIED: usize = 64;

@@ -26,7 +26,7 @@ impl Cache {
         canonical.products.iter().map(|&l| self.products.completion_radius(l)).max().unwrap_or(0)
     }
 
-    /// Says that it may take so many bytes to complete what runs in lockstep in a shape: another grammar has found out.
+    /// Says that it may take this many bytes to complete what runs in lockstep in a shape: another grammar has found out.
     pub(crate) fn raise_completion_radius(&mut self, canonical: &Canonical, bytes: u32) {
         canonical.products.iter().for_each(|&l| self.products.raise_completion_radius(l, bytes));
     }
@@ -111,7 +111,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes the frames of rounds and locksteps that a part keeps.
+    /// Writes the frames of rounds and products that a part keeps.
     fn stacks(&mut self, stack: StackSetId) -> Option<()> {
         self.has_room()?;
         let frames = self.tables.stacks.frames(stack);

@@ -18,7 +18,7 @@ impl CanonicalForm {
     }
 }
 
-/// A shape, and the locksteps of the grammar that it is of.
+/// A shape, and the products of the grammar that it is of.
 #[derive(Clone, Debug)]
 pub(crate) struct Canonical {
     pub(crate) form: CanonicalForm,

@@ -13,7 +13,7 @@ pub(in crate::automaton) type States = SmallVec<[StateId; 8]>;
 /// Where each of some states leads, if anywhere.
 pub(in crate::automaton) type StateMap = SmallVec<[Option<StateId>; 8]>;
 
-/// Groups of characters that are told apart, at most 64, as they are spelled in UTF-8.
+/// Groups of characters that are distinguished, at most 64, as they are spelled in UTF-8.
 #[derive(Debug)]
 pub(crate) struct CharPartition {
     pub(in crate::automaton) spelled: Vec<Vec<Utf8Sequence>>,
@@ -142,7 +142,7 @@ pub(in crate::automaton) type StateMaps = Arc<Images<StateMap>>;
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct CharStepMemo {
     pub(in crate::automaton) ways: FxHashMap<(States, usize), StateMaps>,
-    /// Where they lead from operands of locksteps, in a grouping.
+    /// Where they lead from operands of products, in a grouping.
     pub(in crate::automaton) of_operands: FxHashMap<(ConfigurationId, usize), Images<ConfigurationId>>,
 }
 

@@ -14,18 +14,18 @@ use regex_syntax::utf8::Utf8Sequence;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Where the characters of a group, or those of ASCII, lead in more ways than this, they are told apart byte by byte.
+/// Where the characters of a group, or those of ASCII, lead in more ways than this, they are distinguished byte by byte.
 const MOST_MOVES: usize = 16;
 
-/// A configuration's items: those that a byte moves to one state each, and the locksteps.
+/// A configuration's items: those that a byte moves to one state each, and the products.
 struct Parted {
     plain: SmallVec<[Item; 8]>,
     products: SmallVec<[(u32, StackSetId); 2]>,
-    /// The groups that other items tell apart.
+    /// The groups that other items distinguish.
     unknown: BlockSet,
 }
 
-/// A lockstep after a character: which one, the tuple that is come to, and the stacks below.
+/// A lockstep after a character: which one, the product state that is reached, and the stacks below.
 type Stepped = SmallVec<[(u32, u32, StackSetId); 2]>;
 
 impl Lazy<'_> {
@@ -74,7 +74,7 @@ impl Lazy<'_> {
         failed.map(|()| after)
     }
 
-    /// The tuples of a lockstep after characters, `None` among them if an operand is dead then and decides alone.
+    /// The product states of a product after characters, `None` among them if an operand is dead then and decides alone.
     fn product_images(
         &mut self,
         l: u32,
@@ -96,7 +96,7 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The configurations of an operand after characters: many tuples have it.
+    /// The configurations of an operand after characters: many product states have it.
     fn operand_after(
         &mut self,
         operand: ConfigurationId,

@@ -6,9 +6,9 @@
 //! is [`Cache::returned`] of the stacks below.
 //!
 //! Frames whose value a state may look at before it returns stay with the part: the members seen in a key or a
-//! separator, rounds of a loop, the tuple of a lockstep. So do those of calls in a string that return to the quote that ends
-//! it or begin a loop: a pattern may return anywhere. Rounds are only told apart where a bound is so near that a token could come
-//! to it, those inside of locksteps too: see `near.rs`.
+//! separator, rounds of a loop, the product state of a product. So do those of calls in a string that return to the quote that ends
+//! it or begin a loop: a pattern may return anywhere. Rounds are only distinguished where a bound is so near that a token could come
+//! to it, those inside of products too: see `near.rs`.
 
 use super::saturate::Round;
 use crate::automaton::program::state::{State, StateId};
@@ -24,7 +24,7 @@ use std::ops::Deref;
 /// Frames of nested loops that stay with a part; where there are more, a configuration is not split.
 const MAX_KEPT_FRAMES: usize = 6;
 
-/// More parts than this are not worth while.
+/// More parts than this are not profitable.
 const MAX_RESIDUALS: usize = 64;
 
 /// Some states of a configuration, with all that they may do before they return to the stacks below.
@@ -40,7 +40,7 @@ pub(crate) struct Residual {
 #[derive(Debug)]
 pub(crate) struct Decomposition {
     parts: SmallVec<[Residual; 4]>,
-    /// Whether rounds were told apart, of which there are many: over fewer bytes they might not have to be.
+    /// Whether rounds were distinguished, of which there are many: over fewer bytes they might not have to be.
     pub(crate) depends_on_count: bool,
 }
 
@@ -55,7 +55,7 @@ impl Deref for Decomposition {
 /// Frames that stay with a part, from the top.
 type KeptFrames = SmallVec<[(StateId, u32); MAX_KEPT_FRAMES]>;
 
-/// Of a state that reads so many bytes a call is a wide one.
+/// Of a state that reads this many bytes a call is a wide one.
 const WIDE: usize = 128;
 
 /// One state of a part.
@@ -91,7 +91,7 @@ impl Lazy<'_> {
         }
         self.join(&mut splits);
         splits.sort_unstable();
-        // rounds that were told apart may not be any more
+        // rounds that were distinguished may not be any more
         splits.dedup();
         let mut parts = SmallVec::new();
         for part in splits.chunk_by(|a, b| (a.below, a.part) == (b.below, b.part)) {
@@ -127,7 +127,7 @@ impl Lazy<'_> {
     }
 
     /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
-    /// say, what stands beside that call, as the exceptions to it do.
+    /// say, what is next to that call, as the exceptions to it do.
     fn join(&mut self, splits: &mut [Split]) {
         let automaton = self.automaton;
         for place in 0..splits.len() {
@@ -157,7 +157,7 @@ impl Lazy<'_> {
         }
     }
 
-    /// Splits the stacks of one state, and says whether many rounds were told apart; `None` if that is not possible.
+    /// Splits the stacks of one state, and says whether many rounds were distinguished; `None` if that is not possible.
     fn split_stack(
         &mut self,
         (id, state, whole): (ConfigurationId, StateId, StackSetId),

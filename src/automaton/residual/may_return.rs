@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 /// Where there are more states it is not found out.
 const MOST_STATES: usize = 1 << 12;
 
-/// States that may be come to, each with whether there is nothing that it could return to.
+/// States that may be reached, each with whether there is nothing that it could return to.
 #[derive(Default)]
 struct Reached {
     known: FxHashSet<(StateId, bool)>,

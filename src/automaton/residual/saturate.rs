@@ -1,15 +1,15 @@
-//! Rounds of loops that need not be told apart, for no bound is so near that a token could come to it.
+//! Rounds of loops that need not be distinguished, for no bound is so near that a token could reach it.
 //!
 //! Any number of rounds may follow such a round instead ([`ANY_ROUNDS`]): a string of at most 500 characters is then
-//! one that loops for most of its length. Inside of a lockstep the same is done to the configurations of its operands.
-//! There it takes a second thought whether the lockstep can still be completed, as it may have to be completed within the
+//! one that loops for most of its length. Inside of a product the same is done to the configurations of its operands.
+//! There it takes a second thought whether the product can still be completed, as it may have to be completed within the
 //! bounds. From both sides:
 //! - What has a word within the bounds has it without them, as any number of rounds includes those that may follow.
-//! - What has a completion of so many bytes without the bounds has it within them, if the bounds are farther away than
-//!   the longest token and that completion together. So it is kept how long completions come to be, and bounds must
+//! - What has a completion of this many bytes without the bounds has it within them, if the bounds are farther away than
+//!   the longest token and that completion together. So it is kept how long completions are, and bounds must
 //!   be farther away than that.
 //!
-//! A complement has more words where its operand has fewer, so its rounds are always told apart.
+//! A complement has more words where its operand has fewer, so its rounds are always distinguished.
 
 use crate::automaton::Automaton;
 use crate::automaton::program::interval::{Interval, Intervals};
@@ -28,7 +28,7 @@ const MAX_STACK_DEPTH: usize = 8;
 /// So are configurations of more states.
 const MAX_STATES: usize = 32;
 
-/// Where completions are longer than this, rounds are told apart.
+/// Where completions are longer than this, rounds are distinguished.
 const MAX_COMPLETION_RADIUS: u32 = 64;
 
 /// A loop of at most this number of rounds has few sets of numbers of rounds.
@@ -135,7 +135,7 @@ impl Automaton {
 }
 
 impl Lazy<'_> {
-    /// A tuple of a lockstep that does the same over the next `horizon` bytes; and whether many rounds are told apart.
+    /// A tuple of a product that does the same over the next `horizon` bytes; and whether many rounds are distinguished.
     pub(in crate::automaton) fn saturated_product(
         &mut self,
         l: u32,

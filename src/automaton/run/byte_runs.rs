@@ -77,7 +77,7 @@ impl Lazy<'_> {
     }
 }
 
-/// Bytes around one byte that a configuration does not tell apart from it.
+/// Bytes around one byte that a configuration does not distinguish from it.
 pub(in crate::automaton) struct ByteRun {
     byte: u8,
     low: u8,
@@ -108,7 +108,7 @@ impl ByteRun {
         }
     }
 
-    /// Takes into account that `low..=high` are told apart from all others; returns whether the byte is in there.
+    /// Takes into account that `low..=high` are distinguished from all others; returns whether the byte is in there.
     pub(in crate::automaton) fn narrow(&mut self, low: u8, high: u8) -> bool {
         if high < self.byte {
             self.low = self.low.max(high + 1);

@@ -40,13 +40,13 @@ pub struct Cache {
     pub(in crate::automaton) closed: FxHashMap<Item, ConfigurationId>,
     /// And of several.
     pub(in crate::automaton) closure_memo: ClosureMemo,
-    /// Work lists kept for their allocations; locksteps need more than one at a time.
+    /// Work lists kept for their allocations; products need more than one at a time.
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
     pub(in crate::automaton) spare: Vec<Box<Closure>>,
     pub(in crate::automaton) scratch: Vec<Item>,
     pub(in crate::automaton) char_steps: CharStepMemo,
     pub(in crate::automaton) canonical_scratch: CanonicalScratch,
-    /// How many steps were made since the memory was looked at.
+    /// How many steps were made since the memory was examined.
     pub(in crate::automaton) unchecked: u8,
     /// The work that is left for what is being computed.
     pub(crate) work: Budget,
@@ -91,7 +91,7 @@ impl Cache {
             work: Budget::unbounded(),
         };
         tables.intern(&[], Flags::default(), HistoryId::NONE);
-        // the unsure one has a place of its own
+        // the unknown one has a place of its own
         tables.ends.push(0);
         tables.histories.push(HistoryId::NONE);
         tables.transitions.add(ConfigurationId::UNKNOWN, Flags::default(), true);

@@ -11,10 +11,10 @@ use super::work_list::{Closure, LINEAR};
 use crate::automaton::program::state::{State, StateId};
 use crate::error::Result;
 
-/// So many calls are united one after the other, as they are added; more are united at once when they are entered.
+/// This many calls are united one after the other, as they are added; more are united at once when they are entered.
 const MANY: usize = 64;
 
-/// So many frames may be interned before that is counted as work.
+/// This many frames may be interned before that is counted as work.
 const UNSPENT: usize = 1 << 14;
 
 impl Cache {

@@ -44,7 +44,7 @@ pub(crate) struct StackSetId(pub(in crate::automaton) u32);
 pub(crate) struct Frame {
     /// Where to return to; [`Frame::BOTTOM`] marks the empty stack.
     pub(crate) to_return: StateId,
-    /// A register: a set of numbers of rounds, a set of seen members, a tuple of configurations; 0 for plain calls.
+    /// A register: a set of numbers of rounds, a set of seen members, a product state of configurations; 0 for plain calls.
     pub(crate) value: u32,
     /// The stacks below.
     pub(crate) below: StackSetId,

@@ -7,11 +7,11 @@ pub(in crate::automaton) const REGISTER: u32 = 1 << 31;
 /// Those from here on are registers of lists between two items, the others of lists inside an item.
 pub(in crate::automaton) const BETWEEN: u32 = 3 << 30;
 
-/// The value of a list's frame inside an item of which nothing is known: it takes the tape to know what its bytes lead to.
+/// The value of a list's frame inside an item of which nothing is known: it takes the history to know what its bytes lead to.
 /// Counts and ids that lists have do not come so far.
 pub(in crate::automaton) const DOUBTFUL: u32 = 1 << 30;
 
-/// The same inside an item after which it takes the tape to know.
+/// The same inside an item after which it takes the history to know.
 pub(in crate::automaton) const UNKNOWN: u32 = DOUBTFUL + 1;
 
 /// Whether a frame's value is a register.

@@ -13,10 +13,10 @@ use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
 
-/// The memory is looked at once in so many steps.
+/// The memory is examined once in this many steps.
 const CHECKED: u8 = 16;
 
-/// In a place with more ways on than this, there is more than one key at hand.
+/// In a place with more ways on than this, there is more than one key available.
 const FEW_KEYS: usize = 4;
 
 /// Steps of work of one step to a configuration that was not computed yet, beside one for each of its states and frames: a
@@ -74,7 +74,7 @@ impl Lazy<'_> {
     }
 
     /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
-    /// locksteps make smaller; a [`step`](Cache::step) tells.
+    /// products make smaller; a [`step`](Cache::step) tells.
     pub fn wanted_bytes<'a>(&'a self, id: ConfigurationId) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
         let automaton = self.automaton;
         self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
@@ -112,7 +112,7 @@ impl Lazy<'_> {
         }
     }
 
-    /// The byte that a configuration tells apart, and the configuration that goes on as it does after all other bytes, if it
+    /// The byte that a configuration distinguishes, and the configuration that goes on as it does after all other bytes, if it
     /// is a single state of that kind.
     pub(crate) fn exception(&mut self, id: ConfigurationId) -> Option<(u8, ConfigurationId)> {
         let automaton = self.automaton;
@@ -318,7 +318,7 @@ impl Lazy<'_> {
         id
     }
 
-    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after so many steps.
+    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after this many steps.
     pub(in crate::automaton) fn check_memory(&mut self) -> Result<()> {
         let automaton = self.automaton;
         self.unchecked = (self.unchecked + 1) % CHECKED;

@@ -8,7 +8,7 @@ use crate::automaton::register::unique::memory::HistoryTrace;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Beyond so many states a hash index takes the place of a linear look.
+/// Beyond this many states a hash index takes the place of a linear look.
 pub(in crate::automaton) const LINEAR: usize = 24;
 
 /// The work list of one closure.
@@ -43,7 +43,7 @@ impl Closure {
         self.trace.clear();
     }
 
-    /// Before it is closed: it takes the tape to know what follows if that is so of what has moved.
+    /// Before it is closed: it takes the history to know what follows if that is so of what has moved.
     pub(in crate::automaton) fn doubt(&mut self, stacks: &StackSets) {
         self.trace.unknown |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
     }

@@ -8,10 +8,10 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many bytes are kept at most.
+/// This many bytes are kept at most.
 const MOST_BYTES: usize = 32 << 20;
 
-/// So many facts that were dropped are freed whenever some are added: no mask has to wait for all.
+/// This many facts that were dropped are freed whenever some are added: no mask has to wait for all.
 const FREED: usize = 4;
 
 /// Of what something is known: a shape, and the tokens that it is about.

@@ -38,10 +38,10 @@ impl TrieScope {
 /// Of what a record is: a part, and the tokens that it is about.
 type ResidualKey = (ConfigurationId, TrieScope);
 
-/// So many configurations are looked at to see how long completions are.
+/// This many configurations are examined to see how long completions are.
 const MOST_EXPLORED: usize = 64;
 
-/// Where so many bytes may come, there may be a string.
+/// Where this many bytes may come, there may be a string.
 const WIDE: usize = 32;
 
 /// Walks through more than this part of all nodes are given up where there may be a shorter way.
@@ -62,7 +62,7 @@ pub(super) struct ResidualTokens {
     tokens: Tokens,
     /// Where it returns before a token has ended.
     continuations: Vec<Continuation>,
-    /// It took at most so many bytes to complete what runs in lockstep.
+    /// It took at most this many bytes to complete what runs in lockstep.
     completion_radius: u32,
 }
 
@@ -177,7 +177,7 @@ impl Work<'_> {
         let vocabulary = self.walk.vocabulary;
         let residuals = self.walk.lazy.decompose(configuration, vocabulary.longest());
         let mut allowed = None;
-        // where a bound is near for long tokens only, those are looked at by themselves
+        // where a bound is near for long tokens only, those are examined by themselves
         for lengths in vocabulary.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
             let of_short = self.walk.lazy.decompose(configuration, lengths.bytes);
             if !of_short.depends_on_count {
@@ -209,7 +209,7 @@ impl Work<'_> {
     ) -> Result<Option<TokenSet>> {
         let mut allowed = TokenSet::default();
         for &residual in residuals {
-            // where most tokens are allowed already, the others are looked at rather than all again
+            // where most tokens are allowed already, the others are examined rather than all again
             let whole = whole.filter(|_| allowed.has_base());
             let outer = std::mem::replace(&mut self.spares_walks, whole.is_some());
             let more = self.residual_tokens(residual, scope);
@@ -244,7 +244,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The tokens below a node at which a configuration is come to, from those of its parts; `None` if that is not worth
+    /// The tokens below a node at which a configuration is reached, from those of its parts; `None` if that is not worth
     /// while.
     fn below(&mut self, scope: TrieScope, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
         let Walk { lazy, vocabulary, .. } = &mut self.walk;

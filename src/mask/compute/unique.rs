@@ -1,10 +1,10 @@
 //! Masks inside the items of lists whose items differ.
 //!
-//! Such a configuration knows which items came, so no other is like it. But its mask is nearly that of the *blind*
+//! Such a configuration knows which items came, so no other is like it. But its mask is nearly that of the *forgetful*
 //! configuration, which does not know and is met again and again. They differ in two ways. Tokens that follow an item that
-//! came may be cut off where it ends: these are found by walking the trie along what came, with the blind configuration,
-//! and where an item is one that came, or can become nothing else, below that without blindness. And the blind
-//! configuration is *unsure* about tokens with which another item begins and ends: what is left of those is tried one by
+//! came may be cut off where it ends: these are found by walking the trie along what came, with the forgetful configuration,
+//! and where an item is one that came, or can become nothing else, below that without blindness. And the forgetful
+//! configuration is *unknown* about tokens with which another item begins and ends: what is left of those is tried one by
 //! one.
 
 use super::Work;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub(in crate::mask) struct ForgetfulMask {
     /// Those that are allowed.
     allowed: TokenSet,
-    /// Those that it takes the tape to know of.
+    /// Those that it takes the history to know of.
     unknown: Option<TokenTrie>,
 }
 
@@ -33,7 +33,7 @@ impl ForgetfulMask {
     }
 }
 
-/// A node of the trie, the blind configuration there, and what the open item may become: together they say that below the
+/// A node of the trie, the forgetful configuration there, and what the open item may become: together they say that below the
 /// node no item ends as one that came or can become nothing else. Where one more item came that holds of all subtrees but
 /// those along its own text, so that a mask does not take longer with every item.
 pub(in crate::mask) type Indifferent = (u32, ConfigurationId, WatchedItem);
@@ -52,7 +52,7 @@ struct Place {
     like: Watches,
 }
 
-/// A node of the trie of unsure tokens.
+/// A node of the trie of unknown tokens.
 struct UnknownNode {
     node: u32,
     /// The configuration there, as long as it is followed.
@@ -90,7 +90,7 @@ impl Work<'_> {
         Ok(allowed)
     }
 
-    /// The tokens to take from those of the blind configuration as an open item is one that came, and those to add.
+    /// The tokens to take from those of the forgetful configuration as an open item is one that came, and those to add.
     fn differences(
         &mut self,
         configuration: ConfigurationId,
@@ -161,9 +161,9 @@ impl Work<'_> {
         Ok(exact)
     }
 
-    /// Adds the tokens of a trie that are allowed and not `done`, where the blind configuration is unsure: as far as the
+    /// Adds the tokens of a trie that are allowed and not `done`, where the forgetful configuration is unknown: as far as the
     /// place where another item begins they are followed as they are, and from there on with the configuration that is
-    /// blind there.
+    /// forgetful there.
     fn unknown(
         &mut self,
         (trie, done): (&TokenTrie, &FxHashSet<u32>),

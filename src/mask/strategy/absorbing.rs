@@ -2,7 +2,7 @@
 //!
 //! Some of the states of such a configuration are there again after every character: with these alone it would not be dead
 //! whatever follows, and so much the less with the others. Then all tokens inside the loop are allowed, and the many
-//! configurations that they lead to need not be looked at.
+//! configurations that they lead to need not be examined.
 
 use crate::automaton::ConfigurationId;
 use crate::error::Result;

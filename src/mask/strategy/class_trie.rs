@@ -1,7 +1,7 @@
 //! Masks in strings whose characters are not all alike: a walk over tokens by the kinds of their characters.
 //!
-//! A pattern tells apart some kinds of characters, and few characters of one kind. So the tokens inside JSON strings are
-//! gone through in the trie of their spellings in kinds, and only those with a kind of which some characters lead
+//! A pattern distinguishes some kinds of characters, and few characters of one kind. So the tokens inside JSON strings are
+//! traversed in the trie of their spellings in kinds, and only those with a kind of which some characters lead
 //! elsewhere than others are read byte by byte. The tokens that leave the string, and those that do not begin in one,
 //! are walked. The result is the walk's, bit for bit.
 
@@ -21,7 +21,7 @@ use smallvec::{SmallVec, smallvec};
 /// With fewer bytes that may come the trie of all tokens is walked.
 const WIDE: usize = 32;
 
-/// Tokens of one spelling lead to so many configurations at most.
+/// Tokens of one spelling lead to this many configurations at most.
 const MOST_AT_ONCE: usize = 8;
 
 /// Smaller subtrees are walked.
@@ -52,7 +52,7 @@ pub(in crate::mask) fn compute(
     let Some(mut allowed) = known else { return Ok(None) };
     run_outside(walk, configuration, &mut allowed)?;
     if walk.is_over() {
-        // what follows a string is looked at anew, not what is in it
+        // what follows a string is examined again, not what is in it
         walk.inside = Some((walk.inside_of(configuration), std::mem::take(&mut allowed)));
     }
     Ok(Some(allowed))
@@ -216,7 +216,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
     }))
 }
 
-/// Whether the characters of a subtree lead on from all of some configurations.
+/// Whether the characters of a subtree stay alive from all of some configurations.
 fn all_accept(walk: &mut Walk<'_>, all: &Several, below: SubtreeSummary, nodes: u32) -> Result<bool> {
     if nodes < SMALLEST {
         return Ok(false);
@@ -232,12 +232,12 @@ fn all_accept(walk: &mut Walk<'_>, all: &Several, below: SubtreeSummary, nodes: 
 /// Reads tokens that are nearly in order, each from the start.
 struct Reader<'a> {
     start: Place<'a>,
-    /// What is come to with the bytes of the last token, as far as it is not dead.
+    /// What is reached with the bytes of the last token, as far as it is not dead.
     path: Vec<Place<'a>>,
     last: Vec<u8>,
 }
 
-/// A configuration, and its successors if it is worth to have them at hand.
+/// A configuration, and its successors if it is worth to have them available.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     configuration: ConfigurationId,

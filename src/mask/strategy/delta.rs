@@ -1,7 +1,7 @@
 //! A part whose mask is nearly that of a loop which most characters lead to.
 //!
 //! Where a further member's name begins, most first characters lead into a plain string; only along the declared
-//! names it is told apart. So the trie is walked with the part and the loop side by side, and where they come to
+//! names it is distinguished. So the trie is walked with the part and the loop side by side, and where they reach
 //! the same configuration nothing below needs a look: there the mask is the loop's.
 
 use crate::automaton::ConfigurationId;
@@ -13,16 +13,16 @@ use crate::token_index::loops::TrieId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Pairs of configurations looked at to see that a character beyond ASCII leads to one configuration.
+/// Pairs of configurations examined to see that a character beyond ASCII leads to one configuration.
 const PAIRS: usize = 16;
 
-/// Of the printable ASCII characters, so many must lead to the loop.
+/// Of the printable ASCII characters, this many must lead to the loop.
 const MAJORITY: usize = 32;
 
-/// Of so few children of a node each is looked at by itself, rather than all bytes.
+/// Of so few children of a node each is examined by itself, rather than all bytes.
 const FEW_CHILDREN: usize = 8;
 
-/// After so many bytes they differ where a pattern is followed, not just names.
+/// After this many bytes they differ where a pattern is followed, not just names.
 const MANY_DISAGREEMENTS: usize = 16;
 
 /// How a part differs from a loop.
@@ -148,7 +148,7 @@ impl DivergingBytes {
         if let Some(known) = self.of.get(&left) {
             return Ok(*known);
         }
-        // along a name that is told apart only its next byte is
+        // along a name that is distinguished only its next byte is
         let exception = walk.lazy.exception(left);
         let (own, others) = exception.map_or((None, left), |(own, others)| (Some(own), others));
         if let Some(own) = own {

@@ -201,7 +201,7 @@ fn closed(
     let mut left_by = [false; ESCAPES];
     while let Some(&(state, at, begun)) = reached.all.get(done) {
         done += 1;
-        // by characters, as far as they need not be told apart byte by byte
+        // by characters, as far as they need not be distinguished byte by byte
         let (mut ascii, mut beyond) = (None, None);
         if state == 0 {
             ascii = Some(walk.lazy.after_ascii(at, language.ascii)?);

@@ -13,13 +13,13 @@ use smallvec::SmallVec;
 use sweep::Levels;
 use whole_subtree::SubtreeAcceptance;
 
-/// With so many children or fewer, a trie node's children are tried one by one.
+/// With this many children or fewer, a trie node's children are tried one by one.
 const FEW_CHILDREN: usize = 24;
 
 /// A part that may return at more places than this is not kept by itself.
 const MAX_CONTINUATIONS: usize = 1 << 13;
 
-/// Below a node of so many tokens it is worth while to look whether they are known.
+/// Below a node of this many tokens it is profitable to look whether they are known.
 pub(super) const MANY_TOKENS: usize = 32;
 
 /// A place where a part has returned and a token goes on: the next byte, and the node that it leads to.
@@ -56,7 +56,7 @@ pub(super) struct Walk<'a> {
     /// The tokens inside strings that are allowed in a configuration whose mask has to be begun anew, and whether the part must
     /// not return there.
     pub(super) inside: Option<(Inside, TokenSet)>,
-    /// So many nodes may be gone through before the walk is given up; see [`is_over`](Walk::is_over).
+    /// This many nodes may be traversed before the walk is given up; see [`is_over`](Walk::is_over).
     pub(super) nodes_left: u32,
     /// Whether it is not given up for its length once the part returns elsewhere than after a quote: then there is no
     /// other way to find all places.
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
         self.continuations.as_ref().is_some_and(|continuations| continuations.len() > MAX_CONTINUATIONS)
     }
 
-    /// It takes a tape to know of the tokens from a node on.
+    /// It takes a history to know of the tokens from a node on.
     pub(super) fn leave_unknown(&mut self, id: TrieId, node: u32) {
         let tokens = self.vocabulary.trie_of(id).subtree_tokens(node);
         self.unknown.extend(tokens.iter().map(|token| token.get()));
@@ -217,7 +217,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Sets how many nodes may be gone through, and whether it [goes on](Walk::goes_on) all the same.
+    /// Sets how many nodes may be traversed, and whether it [goes on](Walk::goes_on) all the same.
     pub(super) fn limit(&mut self, nodes: u32, goes_on: bool) {
         (self.nodes_left, self.goes_on, self.returns_inside) = (nodes, goes_on, false);
     }
@@ -341,7 +341,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Comes to a child, unless the configuration there is dead.
+    /// Reaches a child, unless the configuration there is dead.
     #[inline]
     fn reach(
         &mut self,

@@ -1,4 +1,4 @@
-//! Groups of characters that masks tell apart: the kinds of those in JSON strings.
+//! Groups of characters that masks distinguish: the kinds of those in JSON strings.
 
 use crate::automaton::CharPartition;
 use crate::token_index::alphabet::SPELLED;

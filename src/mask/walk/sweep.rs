@@ -12,7 +12,7 @@ use crate::token_index::subtree_summary::LARGE;
 use crate::vocabulary::{EndingTokens, Node, TokenTrie};
 use rustc_hash::FxHashMap;
 
-/// With so many bytes that may come, a configuration is worth it.
+/// With this many bytes that may come, a configuration is worth it.
 const WIDE: usize = 32;
 
 /// Smaller subtrees are not.
@@ -21,7 +21,7 @@ const SMALLEST: u32 = 16;
 /// Paths longer than this are gone in more than one go.
 const DEEPEST: usize = 64;
 
-/// So many configurations are at hand, by the last bits of their ids.
+/// This many configurations are available, by the last bits of their ids.
 const AT_HAND: usize = 64;
 
 /// A configuration on the way to a node.
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same, where its successors are at hand or not.
+    /// The same, where its successors are available or not.
     #[inline]
     pub(in crate::mask) fn step_from(
         &mut self,
@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
             } else {
                 allowed.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
             }
-            // what is seldom so is looked at where many nodes are below
+            // rare checks are made at large subtrees alone, to keep the loop tight
             let is_large = known.end - at >= LARGE;
             if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
                 self.entered.push((id, at, next));

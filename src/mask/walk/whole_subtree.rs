@@ -1,8 +1,8 @@
 //! Subtrees of the trie of all tokens that a configuration takes whole.
 //!
-//! Inside a string that must match a pattern, or whose words and characters are counted, letters lead on whatever they are,
-//! for some characters at least. A subtree that holds letters only, and no more of them in a row than lead on so, needs no
-//! walk: every token in it is allowed. How far the characters of some kinds lead on from a configuration is found by going
+//! Inside a string that must match a pattern, or whose words and characters are counted, letters stay alive whatever they are,
+//! for some characters at least. A subtree that holds letters only, and no more of them in a row than stay alive so, needs no
+//! walk: every token in it is allowed. How far the characters of some kinds stay alive from a configuration is found by going
 //! through the configurations that they lead to, breadth first.
 
 use super::Walk;
@@ -15,13 +15,13 @@ use crate::vocabulary::TokenTrie;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// One configuration may be looked at, and one more for so many nodes of a subtree.
+/// One configuration may be examined, and one more for this many nodes of a subtree.
 const NODES_PER_LOOK: u32 = 128;
 
 /// But no more than this.
 const MOST_LOOKS: u32 = 64;
 
-/// Where more configurations are come to, characters are not followed.
+/// Where more configurations are reached, characters are not followed.
 const MOST_COME_TO: usize = 512;
 
 /// The printable ASCII characters, and the one after them.
@@ -30,7 +30,7 @@ const ASCII: (u8, u8) = (b' ', 0x7F);
 /// Smaller subtrees are walked where it is not known yet where characters lead.
 const WORTH_STEPS: u32 = 128;
 
-/// To ask takes as long as to walk so many nodes, and after so many times it is seen whether that pays.
+/// To ask takes as long as to walk this many nodes, and after this many times it is seen whether that pays.
 const NODES_PER_ASK: u32 = 8;
 const ASKED: u32 = 128;
 
@@ -60,11 +60,11 @@ impl SubtreeAcceptance {
 /// Where characters lead from a configuration, by kind.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct CharSteps {
-    /// Kinds of which every character leads on or is dead, and the configurations that they lead to.
+    /// Kinds of which every character stays alive or is dead, and the configurations that they lead to.
     groups: SmallVec<[(CharKinds, ConfigurationId); 4]>,
     /// All of those kinds.
     pub(in crate::mask) told: CharKinds,
-    /// Those of which every character leads on.
+    /// Those of which every character stays alive.
     pub(in crate::mask) on: CharKinds,
     /// Kinds of which no character is allowed.
     pub(in crate::mask) dead: CharKinds,
@@ -104,7 +104,7 @@ impl CharSteps {
     }
 }
 
-/// Kinds that no configuration tells apart, of those looked at.
+/// Kinds that no configuration distinguishes, of those examined.
 #[derive(Debug)]
 struct Blocks(Vec<CharKinds>);
 
@@ -134,12 +134,12 @@ impl Blocks {
     }
 }
 
-/// How far the characters of some kinds lead on.
+/// How far the characters of some kinds stay alive.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
-    /// At least so many.
+    /// At least this many.
     characters: u32,
-    /// No more are found, unless more configurations than this may be looked at.
+    /// No more are found, unless more configurations than this may be examined.
     looks: u32,
 }
 
@@ -171,7 +171,7 @@ impl Walk<'_> {
         Ok(takes)
     }
 
-    /// Whether the characters of a subtree of so many nodes lead on from a configuration, whichever they are and however
+    /// Whether the characters of a subtree of this many nodes stay alive from a configuration, whichever they are and however
     /// they follow each other; false if it takes too many looks to know.
     pub(in crate::mask) fn accepts_all_over(
         &mut self,
@@ -182,7 +182,7 @@ impl Walk<'_> {
         if let Some(stays) = self.is_stable(configuration, kinds, characters)? {
             return Ok(stays);
         }
-        // kinds that nothing has told apart so far are taken together: then it is known for the next ones
+        // kinds that nothing has distinguished so far are taken together: then it is known for the next ones
         let place = (configuration, self.acceptance.blocks.cover(kinds), self.continuations.is_some());
         let looks = (1 + nodes / NODES_PER_LOOK).min(MOST_LOOKS);
         let characters = u32::from(characters);
@@ -193,8 +193,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether characters of some kinds lead on from a configuration, if they lead back to it, or to ones that lead back to
-    /// themselves, or not even the first one leads on.
+    /// Whether characters of some kinds stay alive from a configuration, if they lead back to it, or to ones that lead back to
+    /// themselves, or not even the first one stays alive.
     fn is_stable(&mut self, at: ConfigurationId, kinds: CharKinds, characters: u16) -> Result<Option<bool>> {
         let place = self.steps_of(at)?;
         let steps = &self.acceptance.steps[place];
@@ -215,7 +215,7 @@ impl Walk<'_> {
         Ok(Some(true))
     }
 
-    /// Whether so many characters of some kinds lead on; false if it takes too many looks to know.
+    /// Whether this many characters of some kinds stay alive; false if it takes too many looks to know.
     fn follow(
         &mut self,
         start: Place,
@@ -226,7 +226,7 @@ impl Walk<'_> {
         let (_, kinds, quiet) = start;
         let mut looks = 0;
         let mut seen = FxHashSet::from_iter([start.0]);
-        // with how many characters each was come to
+        // with how many characters each was reached
         let mut order = vec![(start.0, 0)];
         let mut done = 0;
         while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
@@ -252,11 +252,11 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Notes how far characters lead on from a start, and from the configurations that were come to on the way.
+    /// Notes how far characters stay alive from a start, and from the configurations that were reached on the way.
     fn note(&mut self, start: Place, order: &[(ConfigurationId, u32)], reach: Reach) {
         let (_, kinds, quiet) = start;
         for &(at, read) in order {
-            // else the start would not lead on so far
+            // else the start would not stay alive so far
             let characters = reach.characters.saturating_sub(read);
             let known =
                 self.acceptance.reaches.entry((at, kinds, quiet)).or_insert(Reach { characters, looks: 0 });
@@ -286,7 +286,7 @@ impl Walk<'_> {
     }
 
     fn new_steps(&mut self, at: ConfigurationId) -> Result<CharSteps> {
-        // where something is remembered, characters do not lead on alike
+        // where something is remembered, characters do not stay alive alike
         if !at.is_ordinary() || self.lazy.is_history_dependent(at) {
             return Ok(CharSteps::default());
         }

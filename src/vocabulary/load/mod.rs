@@ -1,6 +1,6 @@
 //! Reading tokenizer files.
 //!
-//! Three formats, told apart by their first character that is not white space:
+//! Three formats, distinguished by their first character that is not white space:
 //! - `{`: a Hugging Face `tokenizer.json`; see [`huggingface`];
 //! - `[`: a JSON array of tokens; see [`list`];
 //! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].

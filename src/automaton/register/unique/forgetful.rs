@@ -1,9 +1,9 @@
 //! Configurations that do not remember: what may come in them is what may come whatever items were seen.
 //!
 //! The frame of a list whose item is open then only says whether the list may end and go on after this item. An item
-//! that begins later in the same text might be the same as one that came; it takes the tape to know, so a blind
+//! that begins later in the same text might be the same as one that came; it takes the history to know, so a forgetful
 //! configuration ends in [`ConfigurationId::UNKNOWN`] after such an item, or before it where the beginning may matter too.
-//! So blind configurations have the masks that strings and objects have anywhere, and few tokens are left to be looked at
+//! So forgetful configurations have the masks that strings and objects have anywhere, and few tokens are left to be examined
 //! one by one.
 
 use super::candidates::Candidates;
@@ -34,12 +34,12 @@ impl Cache {
         self.items(id).iter().any(|item| self.stacks.has_register(item.stack))
     }
 
-    /// Whether an item begins, whose bytes lead to what it takes the tape to know.
+    /// Whether an item begins, whose bytes lead to what it takes the history to know.
     pub(crate) fn is_doubtful(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.is_doubtful(item.stack))
     }
 
-    /// Whether an item is open after which it takes the tape to know: a token may end with it and not be allowed.
+    /// Whether an item is open after which it takes the history to know: a token may end with it and not be allowed.
     pub(crate) fn may_become_unknown(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.is_unknown(item.stack))
     }
@@ -132,7 +132,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unsure.
+    /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unknown.
     pub(crate) fn forgetful(&mut self, id: ConfigurationId) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         if !self.has_register(id) {

@@ -12,7 +12,7 @@ use crate::json::value::{Value, Values};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The id of a tape.
+/// The id of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct HistoryId(u32);
 
@@ -23,7 +23,7 @@ impl HistoryId {
     pub(in crate::automaton) const EMPTY: HistoryId = HistoryId(1);
 }
 
-/// Frame values of lists: registers, and what stands in their place in blind configurations, which do not know which items
+/// Frame values of lists: registers, and what stands in their place in forgetful configurations, which do not know which items
 /// came.
 pub(in crate::automaton) mod code {
     /// Of an item, from which the list may end (1) and go on (2).
@@ -54,7 +54,7 @@ pub(in crate::automaton) fn register_of(value: u32) -> usize {
     (value & !frame_value::BETWEEN) as usize
 }
 
-/// Whether a list's frame stays with the parts of a mask: where it is looked at before the item ends.
+/// Whether a list's frame stays with the parts of a mask: where it is examined before the item ends.
 pub(in crate::automaton) fn is_looked_at(value: u32) -> bool {
     value >= frame_value::BETWEEN || matches!(value, code::BETWEEN | code::BETWEEN_FREE | code::DOUBTFUL)
 }
@@ -69,7 +69,7 @@ pub(in crate::automaton) struct Register {
     pub(in crate::automaton) others: SetId,
     pub(in crate::automaton::register::unique) followed: ListId,
     pub(in crate::automaton) count: u32,
-    /// Where on the tape the item began.
+    /// Where on the history the item began.
     pub(in crate::automaton) start: u32,
 }
 
@@ -107,7 +107,7 @@ pub(in crate::automaton) struct Memory {
     pub(in crate::automaton::register::unique) history_ids: FxHashMap<(HistoryId, u8), HistoryId>,
     pub(in crate::automaton) watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
     pub(in crate::automaton) watch_bytes: usize,
-    /// Successors of the configurations that have a tape.
+    /// Successors of the configurations that have a history.
     pub(in crate::automaton) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
     /// Stacks without what they remember.
     pub(in crate::automaton) forgetful: FxHashMap<StackSetId, Option<StackSetId>>,
@@ -123,9 +123,9 @@ pub(in crate::automaton) struct HistoryTrace {
     pub(in crate::automaton) begins: bool,
     /// The registers of the items that begin where others came.
     pub(in crate::automaton) begun: Vec<u32>,
-    /// Whether the outcome depends on the tape.
+    /// Whether the outcome depends on the history.
     pub(in crate::automaton) depends: bool,
-    /// Whether it takes the tape to know the outcome, and there is none.
+    /// Whether it takes the history to know the outcome, and there is none.
     pub(in crate::automaton) unknown: bool,
 }
 
@@ -212,7 +212,7 @@ impl Memory {
         self.histories[history.0 as usize].2
     }
 
-    /// What is on a tape from a place on.
+    /// What is on a history from a place on.
     pub(in crate::automaton) fn text(&self, history: HistoryId, start: u32) -> Vec<u8> {
         let mut text = Vec::new();
         let mut at = history;

@@ -1,15 +1,15 @@
 //! Lists of different items at run time.
 //!
 //! An item may end unless its value was seen before in its list. So a configuration inside an item remembers what was
-//! read since the outermost such item began, its **tape**; all of its stacks have read the same, so one is enough. The
-//! frame of a list holds a **register**: the values seen, how many, and where on the tape the item began. Between items
-//! nothing is on the tape, if no outer item is open.
+//! read since the outermost such item began, its **history**; all of its stacks have read the same, so one is enough. The
+//! frame of a list holds a **register**: the values seen, how many, and where on the history the item began. Between items
+//! nothing is on the history, if no outer item is open.
 //!
 //! What was read of an item matters only as long as it may become a value that was seen. Those values are followed beside
 //! the configuration ([`Watch`], `likes.rs`, `followed.rs`), and once none is left, any way on will do. Before that, a byte
 //! is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
 //!
-//! Masks are made of configurations that do not remember (`blind.rs`).
+//! Masks are made of configurations that do not remember (`forgetful.rs`).
 
 mod candidates;
 mod forgetful;
@@ -44,7 +44,7 @@ impl Cache {
         self.memory.watches.insert(id, trace.watches.as_slice().into());
     }
 
-    /// Where all open items begin at the end of a tape, what is on it does not matter: an empty one takes its place.
+    /// Where all open items begin at the end of a history, what is on it does not matter: an empty one takes its place.
     fn begin_anew(&mut self, history: HistoryId, items: &mut [Item], watches: &mut Vec<Watch>) -> HistoryId {
         let length = self.memory.length(history);
         let open = self.registers_inside(items);
@@ -72,7 +72,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Begins the step of a configuration that remembers: the byte is put on its tape.
+    /// Begins the step of a configuration that remembers: the byte is put on its history.
     pub(in crate::automaton) fn trace_byte(
         &mut self,
         id: ConfigurationId,
@@ -185,7 +185,7 @@ impl Lazy<'_> {
     }
 
     /// Takes out of a closed configuration what can only become values that were seen, and follows what may become one.
-    /// Returns the tape, and the alerts.
+    /// Returns the history, and the alerts.
     pub(in crate::automaton) fn commit_history(
         &mut self,
         trace: &mut HistoryTrace,
@@ -212,7 +212,7 @@ impl Lazy<'_> {
         Ok(if remembers { trace.history } else { HistoryId::NONE })
     }
 
-    /// The configuration before an item that comes after so many, without its list.
+    /// The configuration before an item that comes after this many, without its list.
     fn item_alone(&mut self, list: u32, count: u32) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         self.start_of(Some(automaton.distinct(list).item(count)), false)
@@ -220,7 +220,7 @@ impl Lazy<'_> {
 }
 
 impl UniqueItems {
-    /// Start of the item after so many.
+    /// Start of the item after this many.
     fn item(&self, count: u32) -> StateId {
         self.items.get(count as usize).copied().unwrap_or(self.further_item())
     }
@@ -230,12 +230,12 @@ impl UniqueItems {
         self.items.last().copied().unwrap_or(StateId::ACCEPT)
     }
 
-    /// Whether the item after so many, and all after it, are such.
+    /// Whether the item after this many, and all after it, are such.
     fn is_further(&self, count: u32) -> bool {
         count as usize + 1 >= self.items.len()
     }
 
-    /// Whether another item may come after so many, as far as the upper bound goes.
+    /// Whether another item may come after this many, as far as the upper bound goes.
     fn may_go_on(&self, count: u32) -> bool {
         self.max.is_none_or(|max| count < max)
     }

@@ -13,17 +13,17 @@ use crate::limits::Limits;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// White space comes up to this byte. What follows it is looked at last: where an item remembers what was read there is no
+/// White space goes up to this byte. What follows it is examined last: where an item remembers what was read there is no
 /// end of it.
 const SPACE: u8 = b' ';
 
-/// Configurations looked at to see whether what comes is free.
+/// Configurations examined to see whether what comes is free.
 const LOOKED_AT: usize = 64;
 
-/// So many, to see whether it is so throughout an item.
+/// This many, to see whether it is so throughout an item.
 const FEW: usize = 40;
 
-/// A place takes so much longer to look at than a configuration of a lockstep.
+/// A place takes so much longer to look at than a configuration of a product.
 const COST: usize = 16;
 
 /// So deep searches may be in each other: where an item is such a list, its items may take a search of their own.

@@ -1,7 +1,7 @@
 //! Values that a text may still become, followed one by one, as lists.
 //!
 //! A list is a cell: a value, and the list before it. Lists are interned and a list keeps what is left of it after a
-//! byte, so where one more value came, only that one has to be looked at: what is left of the others is known from the
+//! byte, so where one more value came, only that one has to be examined: what is left of the others is known from the
 //! list before.
 
 use crate::json::comparison::Comparison;
