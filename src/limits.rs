@@ -4,6 +4,9 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a plan state that is not large.
+const STATE_BYTES: usize = 200;
+
 /// Caps on size, depth, states and memory. Exceeding one is an error of kind
 /// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory. Serialized it is an object from
 /// the names of the fields to their values; what is left out has its default.
@@ -117,6 +120,18 @@ impl Limits {
     /// Whether an error says that the cap `name` was exceeded.
     pub(crate) fn is_exceeded(error: &Error, name: &str) -> bool {
         error.kind() == ErrorKind::Limit && error.diagnostic().message().contains(&format!("`{name}`"))
+    }
+
+    /// Refuses tables of plan states that take more bytes than [`plan_states`](Limits::plan_states) of them do.
+    pub(crate) fn check_states_bytes(&self, bytes: usize) -> Result<(), Error> {
+        match bytes > self.plan_states.saturating_mul(STATE_BYTES) {
+            true => {
+                let found =
+                    format!("states of {bytes} bytes, more than {STATE_BYTES} for each that is allowed");
+                Err(Limits::exceeded("plan_states", self.plan_states, found))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Refuses a source text of more than `source_bytes`.

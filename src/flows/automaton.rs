@@ -6,10 +6,12 @@
 
 use super::domain::{Entry, FlowDomain};
 use super::errors;
+use super::follow::follow;
 use super::places::{PlaceId, Places};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::transitions::{Transition, TransitionSystem};
+use crate::work::Budget;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -135,6 +137,8 @@ pub struct FlowAutomaton<'d> {
     places: Option<Places<'d>>,
     contents: Vec<Content>,
     ids: FxHashMap<Content, FlowState>,
+    /// Bytes of the lists in the contents and their ids.
+    bytes: usize,
 }
 
 impl<'d> FlowAutomaton<'d> {
@@ -160,17 +164,20 @@ impl<'d> FlowAutomaton<'d> {
             return Err(errors::intents(options.intents, flows.len()));
         }
         if options.within == Within::Declared && options.level >= Level::Apis {
-            flows.iter().try_for_each(|&flow| super::follow::follow(domain, flow, Within::Declared))?;
+            let budget = Budget::of_compilation(&options.limits, 0);
+            flows.iter().try_for_each(|&flow| follow(domain, flow, Within::Declared, &budget))?;
         }
+        let is_of_uses = matches!(options.level, Level::Bounded | Level::Data);
         let mut automaton = FlowAutomaton {
             domain,
-            most: most(domain, &flows, options.intents),
-            given: domain.given_after_prelude(&flows),
+            most: if is_of_uses { most(domain, &flows, &options)? } else { Vec::new() },
+            given: domain.given_after_prelude(if is_of_uses { &flows } else { &[] }),
             flows,
             options,
             places: None,
             contents: Vec::new(),
             ids: FxHashMap::default(),
+            bytes: 0,
         };
         let start = match automaton.options.level {
             Level::Format | Level::Names => Content::Free,
@@ -271,13 +278,20 @@ impl<'d> FlowAutomaton<'d> {
         if self.contents.len() >= limit {
             return Err(Limits::exceeded("plan_states", limit, "more states of flows"));
         }
+        self.bytes += match &content {
+            Content::Uses(uses) => 2 * 4 * uses.len(),
+            Content::Places(places) => 2 * 4 * places.len(),
+            Content::Ended | Content::Free => 0,
+        };
+        self.options.limits.check_states_bytes(self.bytes)?;
         let id = FlowState(self.contents.len() as u32);
         self.contents.push(content.clone());
         self.ids.insert(content, id);
         Ok(id)
     }
 
-    fn after_uses(&self, uses: &[u32]) -> Vec<(FlowCall, Content)> {
+    /// The states after each API that may come, in the order of the file.
+    fn after_uses(&self, uses: &[u32]) -> Result<Vec<(FlowCall, Content)>> {
         let mut made = self.given.clone();
         for (api, _) in uses.iter().enumerate().filter(|(_, uses)| **uses > 0) {
             self.domain.apis[api].outputs.iter().for_each(|&data| made.insert(data));
@@ -290,6 +304,7 @@ impl<'d> FlowAutomaton<'d> {
             if !is_open || !is_served {
                 continue;
             }
+            self.options.limits.check_states_bytes(after.len().saturating_mul(uses.len() * 4))?;
             let content = match api == self.domain.end {
                 true => Content::Ended,
                 false => {
@@ -300,7 +315,7 @@ impl<'d> FlowAutomaton<'d> {
             };
             after.push((FlowCall { api, step: None }, content));
         }
-        after
+        Ok(after)
     }
 
     fn after_places(&mut self, places: &[PlaceId]) -> Result<Vec<(FlowCall, Content)>> {
@@ -332,44 +347,57 @@ impl<'d> FlowAutomaton<'d> {
 }
 
 /// Of each API, how often it may come at levels 3 and 4: once, or as often as `intents` flows together have it.
-fn most(domain: &FlowDomain, flows: &[usize], intents: usize) -> Vec<u32> {
-    let mut by_flow: Vec<Vec<u32>> = Vec::new();
+fn most(domain: &FlowDomain, flows: &[usize], options: &FlowOptions) -> Result<Vec<u32>> {
+    let mut by_api: Vec<Vec<u32>> = vec![Vec::new(); domain.apis.len()];
+    let mut work = options.limits.plan_states;
     for &flow in flows {
-        let mut uses = vec![0; domain.apis.len()];
-        add_uses(domain, &domain.flows[flow].body, &mut uses);
-        by_flow.push(uses);
+        for (api, uses) in uses(domain, &domain.flows[flow].body, &options.limits, &mut work)? {
+            by_api[api].push(uses);
+        }
     }
-    let of_api = |api: usize| {
-        let mut uses: Vec<u32> = by_flow.iter().map(|uses| uses[api]).collect();
+    let of_api = |(api, mut uses): (usize, Vec<u32>)| {
         uses.sort_unstable_by(|a, b| b.cmp(a));
-        let together = uses.iter().take(intents).fold(0u32, |sum, &uses| sum.saturating_add(uses));
+        let together = uses.iter().take(options.intents).fold(0u32, |sum, &uses| sum.saturating_add(uses));
         if api == domain.end { 1 } else { together.max(1) }
     };
-    let mut most: Vec<u32> = (0..domain.apis.len()).map(of_api).collect();
+    let mut most: Vec<u32> = by_api.into_iter().enumerate().map(of_api).collect();
     domain.prelude_apis().iter().for_each(|&api| most[api] = 0);
-    most
+    Ok(most)
 }
 
-/// Adds the greatest number of times that entries call each API.
-fn add_uses(domain: &FlowDomain, entries: &[Entry], uses: &mut [u32]) {
+/// The greatest number of times that entries call each API that they call.
+fn uses(
+    domain: &FlowDomain,
+    entries: &[Entry],
+    limits: &Limits,
+    work: &mut usize,
+) -> Result<FxHashMap<usize, u32>> {
+    let mut found: FxHashMap<usize, u32> = FxHashMap::default();
+    let mut add = |api: usize, count: u32| {
+        let uses = found.entry(api).or_default();
+        *uses = uses.saturating_add(count);
+    };
     for entry in entries {
         match entry {
             Entry::Step { step, rounds, .. } => {
-                for &api in &domain.steps[*step].apis {
-                    uses[api] = uses[api].saturating_add(rounds.max.unwrap_or(UNBOUNDED));
-                }
+                let apis = &domain.steps[*step].apis;
+                let exceeded = || Limits::exceeded("plan_states", limits.plan_states, "more calls in flows");
+                *work = work.checked_sub(apis.len() + 1).ok_or_else(exceeded)?;
+                apis.iter().for_each(|&api| add(api, rounds.max.unwrap_or(UNBOUNDED)));
             }
             Entry::Either(alternatives) => {
-                let mut most = vec![0; uses.len()];
+                let mut most: FxHashMap<usize, u32> = FxHashMap::default();
                 for alternative in alternatives {
-                    let mut own = vec![0; uses.len()];
-                    add_uses(domain, alternative, &mut own);
-                    most.iter_mut().zip(own).for_each(|(most, own)| *most = own.max(*most));
+                    for (api, count) in uses(domain, alternative, limits, work)? {
+                        let most = most.entry(api).or_default();
+                        *most = count.max(*most);
+                    }
                 }
-                uses.iter_mut().zip(most).for_each(|(uses, most)| *uses = uses.saturating_add(most));
+                most.into_iter().for_each(|(api, count)| add(api, count));
             }
         }
     }
+    Ok(found)
 }
 
 impl TransitionSystem for FlowAutomaton<'_> {
@@ -391,7 +419,7 @@ impl TransitionSystem for FlowAutomaton<'_> {
                 let call = |api| (FlowCall { api, step: None }, Content::Free);
                 (0..self.domain.apis.len()).map(call).collect()
             }
-            Content::Uses(uses) => self.after_uses(&uses),
+            Content::Uses(uses) => self.after_uses(&uses)?,
             Content::Places(places) => self.after_places(&places)?,
         };
         for (label, content) in after {

@@ -7,8 +7,9 @@ use super::errors;
 use super::follow::follow;
 use super::written::{Written, WrittenApi, WrittenFlow, WrittenInput, WrittenOrder, WrittenStep};
 use crate::diagnostic::Diagnostic;
-use crate::error::{Errors, Result};
+use crate::error::{ErrorKind, Errors, Result};
 use crate::limits::Limits;
+use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// States that are searched to find out whether an entry of a flow is ever left out, or an alternative ever taken.
@@ -105,17 +106,18 @@ fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool)
     }
     errors.finish()?;
     let mut errors = Errors::default();
+    let budget = Budget::of_compilation(limits, 0);
     for flow in 0..domain.flows.len() {
         if errors.is_full() {
             break;
         }
-        match (feasible(domain, flow, limits), allow_infeasible) {
+        match (feasible(domain, flow, limits, &budget), allow_infeasible) {
             (Ok(()), _) => domain.warnings.extend(unused_entries(domain, flow, limits)),
-            (Err(error), true) => {
+            (Err(error), true) if error.kind() == ErrorKind::Grammar => {
                 domain.flows[flow].is_feasible = false;
                 domain.warnings.push(error.diagnostic().clone());
             }
-            (Err(error), false) => errors.push(error),
+            (Err(error), _) => errors.push(error),
         }
     }
     errors.finish()?;
@@ -169,15 +171,15 @@ fn all_steps(entries: &[Entry], into: &mut Vec<usize>) {
 }
 
 /// Some plan follows a flow.
-fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits) -> Result<()> {
+fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) -> Result<()> {
     if domain.flows[flow].is_plain() {
-        follow(domain, flow, Within::Any)?;
+        follow(domain, flow, Within::Any, budget)?;
     }
     let options = FlowOptions { flow: Some(flow), limits: limits.clone(), ..FlowOptions::default() };
     match FlowAutomaton::new(domain, options)?.is_empty() {
         false => Ok(()),
         true => {
-            follow(domain, flow, Within::Any)?;
+            follow(domain, flow, Within::Any, budget)?;
             Err(errors::infeasible(&domain.flows[flow].id, format!("/flows/{flow}/steps")))
         }
     }

@@ -279,3 +279,13 @@ pub(super) fn no_queries(of: &str) -> Error {
         .help("correct it there; `grammars/flows/queries.toml` has queries to compare with");
     Error::new(ErrorKind::Grammar, diagnostic)
 }
+
+pub(super) fn budget(found: usize, least: Option<usize>) -> Error {
+    let diagnostic = Diagnostic::new("flow/budget", "no plan ends within this number of tokens")
+        .found(format!("{found} tokens"))
+        .allowed(
+            least.map_or("a vocabulary that spells plans".to_owned(), |least| format!("at least {least}")),
+        )
+        .help("allow more tokens");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

@@ -4,6 +4,7 @@ use super::automaton::Within;
 use super::domain::{Entry, FlowDomain, Input};
 use super::errors::{self, Maker};
 use crate::error::Result;
+use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
 /// A step of the gold plan with its APIs that did not come.
@@ -18,7 +19,7 @@ struct Item {
 ///
 /// # Errors
 /// `flow/unprovided-input`, `flow/cyclic-dependency`.
-pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within) -> Result<()> {
+pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget: &Budget) -> Result<()> {
     let flow = &domain.flows[number];
     let by_after = flow.is_plain() && flow.is_partial_order();
     let before = |place: usize| match flow.body.get(place.wrapping_sub(1)) {
@@ -36,32 +37,26 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within) -> Resu
     let mut items: Vec<Item> = flow.steps.iter().enumerate().map(item).collect();
     let mut allow = domain.allow.clone();
     let mut made: FxHashSet<usize> = flow.assumes.iter().chain(&domain.given).copied().collect();
-    let is_served = |api: usize, made: &FxHashSet<usize>| domain.is_served(api, &|data| made.contains(&data));
     let mut is_done: Vec<bool> = vec![false; items.len()];
-    loop {
-        let mut has_moved = false;
-        while let Some(place) = allow.iter().position(|&api| is_served(api, &made)) {
-            made.extend(domain.apis[allow.remove(place)].outputs.iter().copied());
-        }
+    let mut has_moved = true;
+    while has_moved {
+        has_moved = false;
+        budget.spend(allow.len() + 1)?;
+        allow.retain(|&api| !take(domain, api, &mut made));
         for (place, item) in items.iter_mut().enumerate() {
+            budget.spend(item.open.len() + item.before.len() + 1)?;
             if is_done[place] || !item.before.iter().all(|&before| is_done[before]) {
                 continue;
             }
-            let served = match within {
-                Within::Any => item.open.iter().position(|&api| is_served(api, &made)),
-                Within::Declared => item.open.first().filter(|&&api| is_served(api, &made)).map(|_| 0),
-            };
-            if let Some(served) = served {
-                made.extend(domain.apis[item.open.remove(served)].outputs.iter().copied());
-                has_moved = true;
-            }
-            if item.open.is_empty() {
-                is_done[place] = true;
-                has_moved = true;
-            }
-        }
-        if !has_moved {
-            break;
+            let open = item.open.len();
+            let mut is_blocked = false;
+            item.open.retain(|&api| {
+                let is_taken = !is_blocked && take(domain, api, &mut made);
+                is_blocked |= !is_taken && within == Within::Declared;
+                !is_taken
+            });
+            is_done[place] = item.open.is_empty();
+            has_moved |= item.open.len() < open || is_done[place];
         }
     }
     let is_stuck = |(place, item): &(usize, &Item)| {
@@ -70,10 +65,19 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within) -> Resu
     if let Some((place, item)) = items.iter().enumerate().find(is_stuck) {
         return Err(unserved(domain, number, place, &item.open, &made, within));
     }
-    match is_served(domain.end, &made) {
+    match domain.is_served(domain.end, &|data| made.contains(&data)) {
         true => Ok(()),
         false => Err(unserved(domain, number, flow.steps.len() - 1, &[domain.end], &made, within)),
     }
+}
+
+/// Calls an API if its inputs are served.
+fn take(domain: &FlowDomain, api: usize, made: &mut FxHashSet<usize>) -> bool {
+    let is_served = domain.is_served(api, &|data| made.contains(&data));
+    if is_served {
+        made.extend(domain.apis[api].outputs.iter().copied());
+    }
+    is_served
 }
 
 /// In declared order, the first open API and an input of it that is missing.

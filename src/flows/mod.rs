@@ -11,8 +11,10 @@
 //! [`flap::FlapDecoder`] is the decoder that the paper publishes.
 
 mod automaton;
+mod budget;
 mod check;
 mod choose;
+mod completions;
 mod domain;
 mod entries;
 mod errors;
@@ -32,6 +34,7 @@ mod text;
 mod written;
 
 pub use automaton::{FlowAutomaton, FlowCall, FlowOptions, FlowState, Level, Within};
+pub use budget::WithinBudget;
 pub use choose::{ChooserOptions, ChosenPlan, IntentText, ValidChooser, intent_similarities};
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
 pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};

@@ -38,6 +38,18 @@ struct Place {
     made: FixedBitSet,
 }
 
+impl Place {
+    /// Bytes of its lists.
+    fn bytes(&self) -> usize {
+        let done = |at: &At| if let At::Inside { done, .. } = at { 4 * done.len() } else { 0 };
+        let threads: usize = self.threads.iter().map(|at| size_of::<At>() + done(at)).sum();
+        threads + 8 * self.finished.len() + 4 * self.used.len() + self.made.len() / 8
+    }
+}
+
+/// A move before its place has a number.
+type Found = (usize, Option<usize>, Option<Place>);
+
 /// The number of a place.
 pub(super) type PlaceId = u32;
 
@@ -67,6 +79,8 @@ pub(super) struct Places<'d> {
     all: Vec<Place>,
     ids: FxHashMap<Place, PlaceId>,
     moves: Vec<Option<Arc<[Move]>>>,
+    /// Bytes of the lists in the places and their ids.
+    bytes: usize,
     /// The places from which the end can be reached; `None` where that is all of them.
     live: Option<FixedBitSet>,
 }
@@ -95,6 +109,7 @@ impl<'d> Places<'d> {
             all: Vec::new(),
             ids: FxHashMap::default(),
             moves: Vec::new(),
+            bytes: 0,
             live: None,
         };
         let mut starts = Vec::new();
@@ -145,6 +160,8 @@ impl<'d> Places<'d> {
         if self.all.len() >= limit {
             return Err(Limits::exceeded("plan_states", limit, "more states of flows"));
         }
+        self.bytes = self.bytes.saturating_add(2 * place.bytes());
+        self.limits.check_states_bytes(self.bytes)?;
         let id = self.all.len() as PlaceId;
         self.all.push(place.clone());
         self.moves.push(None);
@@ -176,8 +193,8 @@ impl<'d> Places<'d> {
             return Ok(Arc::clone(known));
         }
         let place = self.all[id as usize].clone();
-        let mut found: Vec<(usize, Option<usize>, Option<Place>)> = Vec::new();
-        self.of_threads(&place, &mut found);
+        let mut found: Vec<Found> = Vec::new();
+        self.of_threads(&place, &mut found)?;
         for (number, &api) in self.domain.allow.iter().enumerate() {
             let number = number as u32;
             if !place.used.contains(&number) && self.is_served(api, &place) {
@@ -197,7 +214,7 @@ impl<'d> Places<'d> {
                 finished.sort_unstable();
                 for &flow in self.flows.iter().filter(|flow| !finished.contains(flow)) {
                     let start = self.begin(flow, finished.clone(), place.used.clone(), place.made.clone());
-                    self.of_threads(&start, &mut found);
+                    self.of_threads(&start, &mut found)?;
                 }
             } else if self.is_served(self.domain.end, &place) {
                 let steps = &self.domain.flows[place.flow].steps;
@@ -230,18 +247,20 @@ impl<'d> Places<'d> {
         })
     }
 
-    fn of_threads(&self, place: &Place, found: &mut Vec<(usize, Option<usize>, Option<Place>)>) {
-        let Some(program) = self.programs.get(&place.flow) else { return };
+    fn of_threads(&self, place: &Place, found: &mut Vec<Found>) -> Result<()> {
+        let Some(program) = self.programs.get(&place.flow) else { return Ok(()) };
         let inside = place.threads.iter().position(|at| matches!(at, At::Inside { .. }));
         for (number, (thread, at)) in program.threads.iter().zip(&place.threads).enumerate() {
             if program.is_whole && inside.is_some_and(|inside| inside != number) {
                 continue;
             }
             match at {
-                At::Inside { occurrence, done } => self.in_position(place, number, *occurrence, done, found),
+                At::Inside { occurrence, done } => {
+                    self.in_position(place, number, *occurrence, done, found)?
+                }
                 At::After(before) => {
                     for &next in &program.occurrences[*before as usize].follow {
-                        self.in_position(place, number, next, &[], found);
+                        self.in_position(place, number, next, &[], found)?;
                     }
                 }
                 At::Waiting => {
@@ -252,12 +271,13 @@ impl<'d> Places<'d> {
                     let mut begun = place.clone();
                     thread.before.iter().for_each(|&before| begun.threads[before] = At::Closed);
                     for &first in &thread.first {
-                        self.in_position(&begun, number, first, &[], found);
+                        self.in_position(&begun, number, first, &[], found)?;
                     }
                 }
                 At::Closed => {}
             }
         }
+        Ok(())
     }
 
     /// The APIs of a position of which those at the places `done` came.
@@ -267,9 +287,10 @@ impl<'d> Places<'d> {
         thread: usize,
         occurrence: u32,
         done: &[u32],
-        found: &mut Vec<(usize, Option<usize>, Option<Place>)>,
-    ) {
-        let Some(program) = self.programs.get(&place.flow) else { return };
+        found: &mut Vec<Found>,
+    ) -> Result<()> {
+        let Some(program) = self.programs.get(&place.flow) else { return Ok(()) };
+        let bytes = place.bytes();
         let position = &program.occurrences[occurrence as usize];
         for (number, &(api, step)) in position.apis.iter().enumerate() {
             let is_turn = match self.within {
@@ -279,6 +300,7 @@ impl<'d> Places<'d> {
             if !is_turn || !self.is_served(api, place) {
                 continue;
             }
+            self.limits.check_states_bytes(bytes.saturating_mul(found.len()))?;
             let mut next = place.clone();
             let mut done = done.to_vec();
             done.push(number as u32);
@@ -291,6 +313,7 @@ impl<'d> Places<'d> {
             self.make(api, &mut next);
             found.push((api, Some(step), Some(next)));
         }
+        Ok(())
     }
 
     /// Finds all places, and those from which the end can be reached, backwards from it.

@@ -5,6 +5,7 @@ use super::domain::FlowDomain;
 use super::errors;
 use crate::error::Result;
 use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order};
+use crate::limits::Limits;
 use crate::transitions::{Graph, GraphEdge, minimize};
 
 /// What is written with the calls of a plan. A THOUGHT is of 1 to [`THOUGHT_CHARS`] characters, none of line break, `[` and
@@ -35,7 +36,7 @@ impl Thoughts {
     ];
 
     /// What stands between two calls.
-    fn separator(self) -> &'static str {
+    pub(super) fn separator(self) -> &'static str {
         match self {
             Thoughts::None => ",",
             Thoughts::Free | Thoughts::Stated => "\n[thought]",
@@ -100,6 +101,8 @@ struct Writer<'d> {
     thoughts: Thoughts,
     g: GrammarBuilder,
     thought: ExprId,
+    /// Bytes of lines that list what may come.
+    listed: usize,
 }
 
 impl<'d> Writer<'d> {
@@ -120,7 +123,7 @@ impl<'d> Writer<'d> {
         let rule = g.declare("thought");
         g.define(rule, thought);
         let thought = g.rule(rule);
-        Writer { domain, thoughts, g, thought }
+        Writer { domain, thoughts, g, thought, listed: 0 }
     }
 
     /// Calls with what is written with them, where any of `calls` may come. Each is an expression of calls that lead to one
@@ -171,14 +174,14 @@ impl<'d> Writer<'d> {
         self.g.sequence([before, self.thought, mark, calls])
     }
 
-    /// The line that lists what may come.
-    fn now(&self, calls: &[FlowCall]) -> String {
-        let one = |call: &FlowCall| {
-            let api = &self.domain.apis[call.api];
-            format!("{}: {}", api.name, api.description)
-        };
-        let list: Vec<String> = calls.iter().map(one).collect();
-        format!("[now] {}\n[thought] ", list.join("; "))
+    /// The line that lists what may come. All such lines together are bounded as a source text is.
+    fn now(&mut self, calls: &[FlowCall]) -> String {
+        if self.listed > self.g.limits().source_bytes {
+            return String::new();
+        }
+        let line = now_line(self.domain, calls);
+        self.listed += line.len();
+        line
     }
 
     fn name(&mut self, call: FlowCall) -> ExprId {
@@ -229,6 +232,10 @@ impl<'d> Writer<'d> {
                 false => self.turn(&calls, targets),
             };
             self.g.define(rules[state], body);
+        }
+        let (listed, limit) = (self.listed, self.g.limits().source_bytes);
+        if listed > limit {
+            return Err(Limits::exceeded("source_bytes", limit, "longer lists of what may come"));
         }
         self.g.build(rules[0])
     }
@@ -302,8 +309,18 @@ impl<'d> Writer<'d> {
     }
 }
 
+/// The line that lists the calls that may come, and the mark of the thought after it.
+pub(super) fn now_line(domain: &FlowDomain, calls: &[FlowCall]) -> String {
+    let one = |call: &FlowCall| {
+        let api = &domain.apis[call.api];
+        format!("{}: {}", api.name, api.description)
+    };
+    let list: Vec<String> = calls.iter().map(one).collect();
+    format!("[now] {}\n[thought] ", list.join("; "))
+}
+
 /// What a stated thought of a call begins with: the text of its step, or the description of an API that is in no step.
-fn stated_text(domain: &FlowDomain, call: FlowCall) -> &str {
+pub(super) fn stated_text(domain: &FlowDomain, call: FlowCall) -> &str {
     match call.step {
         Some(step) => domain.steps[step].text.trim(),
         None => domain.apis[call.api].description.trim(),

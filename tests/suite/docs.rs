@@ -13,7 +13,7 @@ use std::process::Command;
 const PAGES: &[(&str, usize)] = &[
     ("README.md", 3),
     ("docs/cli.md", 15),
-    ("docs/flows.md", 6),
+    ("docs/flows.md", 7),
     ("docs/plans.md", 25),
     ("docs/procedures.md", 4),
     ("docs/syntax.md", 25),

@@ -357,3 +357,51 @@ fn random_domains_agree_with_a_naive_list() {
     }
     assert!(feasible * 2 > cases, "{feasible} of {cases}");
 }
+
+/// The text of a domain of `flows` flows of `steps` steps of `apis` APIs, each with data of the one before.
+fn large(flows: usize, steps: usize, apis: usize) -> String {
+    let mut text = String::from("kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {}\n");
+    let (mut of_steps, mut of_flows) =
+        (String::from("[steps]\np = { text = 'begin', apis = ['P'] }\n"), String::new());
+    for flow in 0..flows {
+        let mut ids = Vec::new();
+        for step in 0..steps {
+            let name = |api: usize| format!("A{flow}x{step}x{api}");
+            let names: Vec<String> = (0..apis).map(|api| format!("'{}'", name(api))).collect();
+            for api in 0..apis {
+                let input = if step == 0 { String::new() } else { format!("'d{flow}x{}'", step - 1) };
+                text += &format!("{} = {{ inputs = [{input}], outputs = ['d{flow}x{step}'] }}\n", name(api));
+            }
+            of_steps += &format!("s{flow}x{step} = {{ text = 's', apis = [{}] }}\n", names.join(", "));
+            ids.push(format!("'s{flow}x{step}'"));
+        }
+        of_flows +=
+            &format!("[[flows]]\nid = 'f{flow}'\nintent = 'i'\nsteps = ['p', {}, 'e']\n", ids.join(", "));
+    }
+    text + "E = {}\n" + &of_steps + "e = { text = 'e', apis = ['E'] }\n" + &of_flows
+}
+
+#[test]
+fn large_domains_are_read_or_refused() {
+    let domain = FlowDomain::read(&large(200, 20, 5), &Limits::default()).unwrap();
+    let mut six = automaton(&domain, 6, Within::Any, 1).unwrap();
+    let mut successors = Vec::new();
+    six.successors(&six.start(), &mut successors).unwrap();
+    assert_eq!(successors.len(), 1000);
+    // one step of many APIs: its states do not fit
+    let limits = Limits { plan_states: 5_000, ..Limits::default() };
+    let wide = FlowDomain::read(&large(1, 1, 2_000), &limits).unwrap();
+    for level in [3, 4, 5, 6] {
+        let options = FlowOptions {
+            level: Level::of(level).unwrap(),
+            limits: limits.clone(),
+            ..FlowOptions::default()
+        };
+        let mut wide = FlowAutomaton::new(&wide, options).unwrap();
+        let start = wide.start();
+        let counted = Counts::default().count(&mut wide, &start).map(|_| ());
+        assert_eq!(counted.unwrap_err().code(), "limit/exceeded", "level {level}");
+    }
+    let long = FlowDomain::read(&large(1, 500, 1), &Limits::default()).unwrap();
+    assert_eq!(count(&mut automaton(&long, 6, Within::Any, 1).unwrap()), "1");
+}

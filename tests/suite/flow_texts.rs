@@ -2,8 +2,11 @@
 //! number of these plans a domain is `GRAMMATA_CASES`.
 
 use crate::flow_cases::naive;
+use grammata::decode::Constraint;
 use grammata::flows::metrics::{calls, measure};
-use grammata::flows::{FlowDomain, FlowOptions, Level, THOUGHT_CHARS, Thoughts, grammar, parse};
+use grammata::flows::{
+    FlowDomain, FlowOptions, Level, THOUGHT_CHARS, Thoughts, WithinBudget, grammar, parse,
+};
 use grammata::testing::brute_mask::brute_mask;
 use grammata::testing::earley::Recogniser;
 use grammata::vocabulary::VocabularyBuilder;
@@ -213,7 +216,7 @@ fn write(compiled: &CompiledGrammar, logits: Logits, random: &mut ChaCha8Rng) ->
 #[test]
 fn no_logits_write_a_wrong_plan() {
     let cases: usize =
-        std::env::var("GRAMMATA_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60);
+        std::env::var("GRAMMATA_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40);
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for name in DOMAINS {
         let domain = domain(name);
@@ -306,5 +309,44 @@ fn what_models_write_is_read_as_far_as_it_can_be() {
         let found: Vec<&str> = plan.calls.iter().map(|call| call.name.as_str()).collect();
         assert_eq!(found.join(" "), names, "{text:?}");
         assert_eq!([plan.is_parsable, plan.is_finished, plan.is_broken], expected, "{text:?}");
+    }
+}
+
+/// Whatever is chosen, a plan ends within any budget that is taken; one token less than the least is refused with that number.
+#[test]
+fn plans_end_within_their_budget() {
+    let mut random = ChaCha8Rng::seed_from_u64(17);
+    for domain in [names(), domain("trip-booking")] {
+        let vocabulary = vocabulary(&tokens(&domain));
+        let end = domain.apis[domain.end].name.clone();
+        for (name, thoughts) in Thoughts::ALL {
+            let compiled = compile(&domain, Level::Steps, thoughts, &vocabulary);
+            let within = |tokens| WithinBudget::new(&compiled, &domain, &at(Level::Steps), thoughts, tokens);
+            let refused = within(0).unwrap_err();
+            assert_eq!(refused.code(), "flow/budget");
+            let least = refused.diagnostic().allowed_text().and_then(|text| text.strip_prefix("at least "));
+            let least: usize = least.unwrap().parse().unwrap();
+            assert!(within(least - 1).is_err());
+            for more in [0, 3, 40] {
+                let mut constraint = within(least + more).unwrap();
+                let mut text = Vec::new();
+                let mut words = vec![0; vocabulary.width().div_ceil(32)];
+                for _ in 0..least + more {
+                    if constraint.is_finished().unwrap() {
+                        break;
+                    }
+                    constraint.fill_mask(&mut words).unwrap();
+                    let allowed = (0..vocabulary.width() as u32)
+                        .filter(|token| words[*token as usize / 32] >> (token % 32) & 1 == 1);
+                    let token = allowed.choose(&mut random).expect("no dead end");
+                    constraint.accept_token(token).unwrap();
+                    text.extend_from_slice(vocabulary.bytes(TokenId::new(token)).unwrap_or_default());
+                }
+                assert!(constraint.is_accepting().unwrap() || constraint.is_finished().unwrap());
+                let text = String::from_utf8(text).unwrap();
+                let plan = parse(&text, &end, thoughts);
+                assert!(plan.is_finished && plan.length == text.len(), "{name} {least} + {more}: {text}");
+            }
+        }
     }
 }

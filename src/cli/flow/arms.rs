@@ -260,8 +260,14 @@ impl<'m> Maker<'m> {
         }
         let generation = decoder.close(model);
         let timings = generation.timings;
+        let mut text = generation.text;
+        let plan = parsed(domain, &text, arm.thoughts);
+        if plan.calls.len() >= MOST_CALLS {
+            // what a token has beyond the last call is not the plan's
+            text.truncate(plan.length);
+        }
         Ok(Made {
-            text: generation.text,
+            text,
             tokens: generation.tokens.len(),
             forced: timings.forced_tokens + timings.accepted_tokens,
             passes: timings.model_steps + 1,
