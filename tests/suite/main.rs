@@ -58,6 +58,7 @@ mod plan_search;
 mod plan_specs;
 mod planner;
 mod plans;
+mod procedure_files;
 mod procedure_sessions;
 mod procedure_steps;
 mod procedure_walks;

@@ -2,9 +2,12 @@
 
 mod check;
 mod evaluate;
+mod format;
 mod graph;
 mod model;
 mod run;
+mod show;
+mod spec;
 mod verify;
 
 use super::limits::LimitArgs;
@@ -27,6 +30,12 @@ pub(super) struct Arguments {
 enum Command {
     /// Check procedures
     Check(check::Arguments),
+    /// Write a procedure in one layout
+    Format(format::Arguments),
+    /// List what a procedure declares, and what may come first
+    Show(show::Arguments),
+    /// Write the states out as a spec of plans
+    Spec(spec::Arguments),
     /// Draw what may come next in each state
     Graph(graph::Arguments),
     /// Judge a recorded conversation step by step
@@ -40,6 +49,9 @@ enum Command {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Check(arguments) => check::run(arguments, output),
+        Command::Format(arguments) => format::run(arguments, output),
+        Command::Show(arguments) => show::run(arguments, output),
+        Command::Spec(arguments) => spec::run(arguments, output),
         Command::Graph(arguments) => graph::run(arguments, output),
         Command::Verify(arguments) => verify::run(arguments, output),
         Command::Run(arguments) => run::run(arguments, output),

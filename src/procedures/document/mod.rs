@@ -155,7 +155,7 @@ fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<()> {
 }
 
 /// A scalar as JSON.
-fn scalar(text: &str, is_plain: bool) -> Value {
+pub(super) fn scalar(text: &str, is_plain: bool) -> Value {
     if !is_plain {
         return Value::String(text.to_owned());
     }

@@ -91,7 +91,16 @@ pub(super) fn split(file: &str, text: &str, start: &Place) -> Result<Vec<Line>> 
     }
 }
 
-fn indent(line: &str) -> usize {
+/// How many more brackets a line opens than it closes; `is_open`: brackets of the lines before it are open.
+pub(in crate::procedures) fn opened(line: &str, is_open: bool) -> i64 {
+    let trimmed = line.trim();
+    let code = without_comment(trimmed);
+    let is_comment = !is_open && trimmed.starts_with('#');
+    if !is_comment && (is_open || begins_like_code(code)) { brackets(code) } else { 0 }
+}
+
+/// The columns before a line's text; a tab counts up to the next multiple of 4.
+pub(in crate::procedures) fn indent(line: &str) -> usize {
     let mut columns = 0;
     for c in line.chars().take_while(|c| c.is_whitespace()) {
         columns = if c == '\t' { (columns / 4 + 1) * 4 } else { columns + 1 };

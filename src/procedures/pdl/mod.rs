@@ -12,4 +12,5 @@ mod lines;
 mod program;
 
 pub(super) use expression::{Expr, ExprId, Expressions, Operator, is_name};
+pub(super) use lines::{indent, opened};
 pub(super) use program::{Program, StatementKind};
