@@ -173,6 +173,7 @@ mod with_onnx_runtime {
         std::fs::create_dir(&folder).unwrap();
         std::fs::copy(data.join("pooled.onnx"), folder.join("model.onnx")).unwrap();
         std::fs::copy(data.join("tokenizer.json"), folder.join("tokenizer.json")).unwrap();
+        std::fs::write(folder.join("sentence_bert_config.json"), r#"{"max_seq_length": 12}"#).unwrap();
         folder.to_str().unwrap().to_owned()
     }
 
@@ -190,6 +191,18 @@ mod with_onnx_runtime {
             assert_eq!(found["tools"].as_array().unwrap().len(), 3);
             assert_eq!(found["tools"][0]["id"], "1", "{ranker}: {found}");
         }
+        // T19: a long request is embedded as far as the encoder reads, with a warning
+        let long = "a cat sat on the mat ".repeat(900);
+        let search =
+            ["retrieve", "search", &long, "--index", &index, "--embedder", &encoder, "--mode", "utterance"];
+        let found = run(&[&search[..], &["-k", "1", "--json"]].concat());
+        assert_eq!(found.code, 0, "{}", found.err);
+        assert!(
+            found.err.contains("warning[cli/text-cut]") && found.out.contains("\"embedded_tokens\":"),
+            "{}",
+            found.err
+        );
+
         let mut bytes = std::fs::read(&index).unwrap();
         bytes[100] ^= 1;
         std::fs::write(&index, bytes).unwrap();

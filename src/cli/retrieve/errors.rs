@@ -49,3 +49,11 @@ pub(super) fn other_units(found: usize, expected: usize) -> Error {
             .help("compare runs over the same requests"),
     )
 }
+
+/// A query that is longer than the embedder reads.
+pub(super) fn query_cut(number: usize, kept: usize) -> Diagnostic {
+    Diagnostic::new("cli/text-cut", "the embedder reads only the beginning of a query")
+        .found(format!("query {number}"))
+        .allowed(format!("{kept} tokens"))
+        .help("search sentences (`--mode split`), or say less")
+}

@@ -1,5 +1,6 @@
 //! `grammata retrieve search`: the best tools for a request.
 
+use super::errors;
 use super::pipeline::PipelineArgs;
 use crate::cli::limits::LimitArgs;
 use crate::cli::messages;
@@ -32,6 +33,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let limits = arguments.limits.get();
     let (mut pipeline, _) = arguments.pipeline.load(0.0, &limits)?;
     let found = pipeline.with(|finder, mut writer| finder.find(&arguments.request, &[], writer.as_mut()))?;
+    for (number, query) in (1..).zip(&found.queries) {
+        if let Some(kept) = query.embedded_tokens {
+            messages::warning(&errors::query_cut(number, kept));
+        }
+    }
     if arguments.json {
         output.json(&json!(found))?;
         return Ok(Exit::Done);

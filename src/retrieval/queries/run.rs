@@ -57,6 +57,9 @@ pub struct RunQuery {
     /// Number of tokens that the model generated for it; 0 where no model did.
     #[serde(default)]
     pub tokens: usize,
+    /// Number of its tokens that the embedder read, where it read only the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded_tokens: Option<usize>,
     /// The tools that were found for it, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Ranked>,
@@ -143,9 +146,11 @@ pub fn retrieve(
         .collect();
     let found = retriever.retrieve(&wanted, embedder, options)?;
     let id = |tool: usize| catalogue.tools().get(tool).map(|tool| tool.id.clone()).unwrap_or_default();
-    let with_lists = queries.iter().cloned().zip(&found.queries).map(|(query, (_, hits))| RunQuery {
+    let kept = |number: usize| found.truncated.iter().find(|cut| cut.text == number).map(|cut| cut.kept);
+    let with_lists = (0..).zip(&queries).zip(&found.queries).map(|((number, query), (_, hits))| RunQuery {
+        embedded_tokens: kept(number),
         tools: hits.iter().map(|hit| Ranked { id: id(hit.tool), score: hit.score }).collect(),
-        ..query
+        ..query.clone()
     });
     let best = |tool: usize| {
         let hits = found.queries.iter().flat_map(|(_, hits)| hits).filter(|hit| hit.tool == tool);
@@ -186,6 +191,7 @@ fn arranged(request: &str, mode: Mode, draft: Option<&Draft>, utterance: Utteran
         category: None,
         log_probability: None,
         tokens: 0,
+        embedded_tokens: None,
         tools: Vec::new(),
     };
     let own = match (draft, mode) {
