@@ -68,6 +68,7 @@ mod regex;
 mod regex_look;
 mod retrieval;
 mod retrieval_drafts;
+mod retrieval_figures;
 mod retrieval_index;
 mod retrieval_queries;
 mod retrieval_store;
