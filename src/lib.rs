@@ -54,6 +54,7 @@
 //! | `cli` | yes | the program `grammata` |
 //! | `ort` | no | `decode::ort`: language models and embedders on ONNX Runtime, which is loaded at run time |
 //! | `cuda` | no | `ort` on NVIDIA devices |
+//! | `hnsw` | no | `retrieval::index::HnswToolIndex`: an approximate index of vectors |
 //! | `testing` | no | oracles and generators for this crate's own tests; not part of the public API |
 
 pub mod automaton;

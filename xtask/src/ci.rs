@@ -41,12 +41,12 @@ fn format() -> Result {
 
 fn lints() -> Result {
     let arguments =
-        ["clippy", "--workspace", "--all-targets", "--features", "ort", "--", "--deny", "warnings"];
+        ["clippy", "--workspace", "--all-targets", "--features", "ort,hnsw", "--", "--deny", "warnings"];
     command::run(&mut cargo(&arguments))
 }
 
 fn documentation() -> Result {
-    command::run(cargo(&["doc", "--no-deps", "--features", "ort"]).env("RUSTDOCFLAGS", "--deny warnings"))
+    command::run(cargo(&["doc", "--no-deps", "--features", "ort,hnsw"]).env("RUSTDOCFLAGS", "--deny warnings"))
 }
 
 /// The library alone, and with CUDA: checked only.
