@@ -1,7 +1,7 @@
 //! Sessions of procedures: the reference agent with the users of the shipped simulations, agents that do their worst, and
 //! APIs that fail.
 
-use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::plan::{Environment, Observation, Step};
 use grammata::procedures::agent::{
@@ -41,15 +41,16 @@ fn simulations() -> Vec<(Procedure, Simulation)> {
 /// Whether a text is a word of a grammar.
 fn accepts(grammar: &Grammar, text: &str) -> bool {
     let automaton = Automaton::new(grammar, &Limits::default()).unwrap();
-    let mut tables = Tables::new();
-    let mut at = tables.start(&automaton).unwrap();
+    let mut cache = Cache::new();
+    let mut run = Lazy::new(&automaton, &mut cache);
+    let mut at = run.start().unwrap();
     for &byte in text.as_bytes() {
-        at = tables.step(&automaton, at, byte).unwrap();
+        at = run.step(at, byte).unwrap();
         if at == ConfigurationId::DEAD {
             return false;
         }
     }
-    tables.is_accepting(at)
+    cache.is_accepting(at)
 }
 
 /// An agent whose steps are checked against the grammar of what is offered.

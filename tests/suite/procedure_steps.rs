@@ -2,7 +2,7 @@
 //! byte, so that a text of a grammar is one for tokens of any vocabulary.
 
 use grammata::Limits;
-use grammata::automaton::{Automaton, ConfigurationId, Tables};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::procedures::{
     Arguments, Conversation, Format, Mode, Obstacle, Offering, Origin, Procedure, Session, StepFormat,
@@ -17,32 +17,32 @@ fn read(text: &str) -> Procedure {
 /// A grammar, byte by byte.
 struct Words {
     automaton: Automaton,
-    tables: Tables,
+    cache: Cache,
 }
 
 impl Words {
     fn of(grammar: &Grammar) -> Words {
-        Words { automaton: Automaton::new(grammar, &Limits::default()).unwrap(), tables: Tables::new() }
+        Words { automaton: Automaton::new(grammar, &Limits::default()).unwrap(), cache: Cache::new() }
     }
 
     fn after(&mut self, text: &[u8]) -> ConfigurationId {
-        let mut at = self.tables.start(&self.automaton).unwrap();
+        let mut at = Lazy::new(&self.automaton, &mut self.cache).start().unwrap();
         for &byte in text {
-            at = self.tables.step(&self.automaton, at, byte).unwrap();
+            at = Lazy::new(&self.automaton, &mut self.cache).step(at, byte).unwrap();
         }
         at
     }
 
     fn accepts(&mut self, text: &str) -> bool {
         let at = self.after(text.as_bytes());
-        at != ConfigurationId::DEAD && self.tables.is_accepting(at)
+        at != ConfigurationId::DEAD && self.cache.is_accepting(at)
     }
 
     /// The bytes that may come after a text.
     fn next(&mut self, text: impl AsRef<[u8]>) -> Vec<u8> {
         let at = self.after(text.as_ref());
-        let (tables, automaton) = (&mut self.tables, &self.automaton);
-        let mut is_open = |byte| tables.step(automaton, at, byte).unwrap() != ConfigurationId::DEAD;
+        let (cache, automaton) = (&mut self.cache, &self.automaton);
+        let mut is_open = |byte| Lazy::new(automaton, cache).step(at, byte).unwrap() != ConfigurationId::DEAD;
         (0..=255).filter(|&byte| is_open(byte)).collect()
     }
 
@@ -52,7 +52,7 @@ impl Words {
         loop {
             let at = self.after(&bytes);
             match self.next(&bytes)[..] {
-                [byte] if !self.tables.is_accepting(at) => bytes.push(byte),
+                [byte] if !self.cache.is_accepting(at) => bytes.push(byte),
                 _ => break,
             }
         }
@@ -150,7 +150,7 @@ fn all_words(words: &mut Words, before: &str, most: usize) -> Vec<String> {
     let mut open: Vec<Vec<u8>> = vec![before.as_bytes().to_vec()];
     while let Some(text) = open.pop() {
         let at = words.after(&text);
-        if words.tables.is_accepting(at) {
+        if words.cache.is_accepting(at) {
             found.push(String::from_utf8(text[before.len()..].to_vec()).unwrap());
         }
         assert!(text.len() < before.len() + most);

@@ -46,7 +46,9 @@ fn lints() -> Result {
 }
 
 fn documentation() -> Result {
-    command::run(cargo(&["doc", "--no-deps", "--features", "ort,hnsw"]).env("RUSTDOCFLAGS", "--deny warnings"))
+    command::run(
+        cargo(&["doc", "--no-deps", "--features", "ort,hnsw"]).env("RUSTDOCFLAGS", "--deny warnings"),
+    )
 }
 
 /// The library alone, and with CUDA: checked only.
