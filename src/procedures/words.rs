@@ -5,6 +5,9 @@ use rustc_hash::FxHashSet;
 /// Words of a piece, at most.
 const MOST_WORDS: usize = 12;
 
+/// A byte of a text, and the number of the run that it is in.
+type Boundary = (usize, usize);
+
 /// Whether a character at the end of a run belongs to the sentence and not to the word.
 fn is_mark(c: char) -> bool {
     matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '(' | ')')
@@ -13,7 +16,7 @@ fn is_mark(c: char) -> bool {
 /// The places in a text where words begin, and those where they end, each with the number of its run of characters without
 /// white space. A run begins and ends a word unless a mark of the sentence is there, and so do letters and digits inside it
 /// next to other characters.
-fn boundaries(text: &str) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+fn boundaries(text: &str) -> (Vec<Boundary>, Vec<Boundary>) {
     let (mut begins, mut ends) = (Vec::new(), Vec::new());
     let mut run = 0;
     let mut before: Option<char> = None;

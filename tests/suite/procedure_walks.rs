@@ -302,5 +302,4 @@ fn random_sessions_break_no_rule() {
         }
     }
     assert!(steps > 1_000 && complete > 50, "{steps} {complete}");
-    println!("{steps} steps, {complete} sessions complete");
 }

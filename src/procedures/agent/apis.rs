@@ -7,16 +7,19 @@ use crate::syntax::automaton_spec::Spec;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// By API, pairs of arguments that a call must have and its result.
+pub type Rows = BTreeMap<String, Vec<(Map<String, Value>, Map<String, Value>)>>;
+
 /// By API, rows of arguments that a call must have and the result that it then gets. The first row that fits counts; a call
 /// without one gets an empty result. A result of `{"timeout": true}` is that of a call that takes too long.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedApis {
-    rows: BTreeMap<String, Vec<(Map<String, Value>, Map<String, Value>)>>,
+    rows: Rows,
 }
 
 impl SimulatedApis {
     /// APIs with these rows.
-    pub fn new(rows: BTreeMap<String, Vec<(Map<String, Value>, Map<String, Value>)>>) -> SimulatedApis {
+    pub fn new(rows: Rows) -> SimulatedApis {
         SimulatedApis { rows }
     }
 

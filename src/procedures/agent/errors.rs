@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     let message = format!("the result of `{}` is not what its response allows", excerpt(api));
     let diagnostic = Diagnostic::new("procedure/result", message)
-        .found(excerpt(found).to_string())
+        .found(excerpt(found))
         .allowed(allowed)
         .help("let the API give back one of these, or widen the schema of the slot");
     Error::new(ErrorKind::Rejected, diagnostic)

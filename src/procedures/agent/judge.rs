@@ -60,18 +60,14 @@ fn compared(arguments: &Values) -> Vec<(String, String)> {
 /// How many of the expected items were made, as multisets.
 fn common<T: PartialEq>(made: &[T], expected: &[T]) -> usize {
     let mut left: Vec<&T> = made.iter().collect();
-    let is_made = |item: &&T| match left.iter().position(|one| one == item) {
-        Some(place) => {
+    let mut count = 0;
+    for item in expected {
+        if let Some(place) = left.iter().position(|one| *one == item) {
             left.swap_remove(place);
-            true
+            count += 1;
         }
-        None => false,
-    };
-    expected.iter().filter(is_made_fn(is_made)).count()
-}
-
-fn is_made_fn<'a, T>(mut is_made: impl FnMut(&&'a T) -> bool) -> impl FnMut(&&'a T) -> bool {
-    move |item| is_made(item)
+    }
+    count
 }
 
 /// Judges a session by what its user expects.

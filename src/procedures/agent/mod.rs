@@ -21,7 +21,7 @@ mod rule;
 mod simulation;
 mod user;
 
-pub use apis::SimulatedApis;
+pub use apis::{Rows, SimulatedApis};
 pub use arm::{ARMS, Arm, Mask};
 pub use controllers::{Controllers, Quirks};
 pub use decision::DecisionRequest;

@@ -1,6 +1,6 @@
 //! Simulations: a file with the mock of a procedure's APIs and scripted users.
 
-use super::apis::SimulatedApis;
+use super::apis::{Rows, SimulatedApis};
 use super::errors;
 use crate::diagnostic::{Notation, Source};
 use crate::error::Result;
@@ -77,7 +77,7 @@ pub struct Simulation {
     /// The name of the procedure.
     pub procedure: String,
     /// By API, rows of arguments and the result of calls that have them.
-    pub mock: BTreeMap<String, Vec<(Values, Values)>>,
+    pub mock: Rows,
     /// The users.
     pub users: Vec<UserScript>,
 }

@@ -182,10 +182,15 @@ impl User for ScriptedUser {
     }
 }
 
+/// Shows what the agent said.
+type Say<'f> = dyn FnMut(&str) -> Result<()> + 'f;
+/// Gives the next message.
+type Ask<'f> = dyn FnMut() -> Result<Option<String>> + 'f;
+
 /// A user who is asked through functions: `say` shows what the agent said, `ask` gives the next message or nothing at the end.
 pub struct AskedUser<'f> {
-    say: Box<dyn FnMut(&str) -> Result<()> + 'f>,
-    ask: Box<dyn FnMut() -> Result<Option<String>> + 'f>,
+    say: Box<Say<'f>>,
+    ask: Box<Ask<'f>>,
 }
 
 impl std::fmt::Debug for AskedUser<'_> {
