@@ -144,7 +144,7 @@ impl Arguments {
     }
 }
 
-/// What the drafts depend on beside the requests, and what the paper trains with.
+/// Everything but the requests that the drafts depend on, and the hyper-parameters of the paper's training.
 fn settings(arguments: &Arguments, pipeline: &mut Pipeline) -> Result<Value> {
     let queries = &arguments.pipeline.queries;
     let hex = |bytes: &[u8]| crate::cli::text::hex(bytes);

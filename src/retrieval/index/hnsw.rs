@@ -9,7 +9,7 @@ use hnsw_rs::prelude::{Distance, Hnsw};
 
 /// The most layers of a graph.
 const LAYERS: usize = 16;
-/// Tools of a filter that are few enough to compare all of them: one in so many, or this number.
+/// A filter that leaves at most 1 / SELECTIVE of all tools, or at most FEW, is answered by comparing all of these.
 const SELECTIVE: usize = 10;
 const FEW: usize = 1_000;
 

@@ -26,7 +26,7 @@ pub trait Encoder {
     fn encode(&self, instruction: &str, rest: &str) -> Result<Encoded>;
 }
 
-/// Stands for the user's message while a chat template is rendered; no template writes it by itself.
+/// Placeholder for the user's message while a chat template is rendered; no template writes it by itself.
 #[cfg(feature = "huggingface")]
 const PLACE: &str = "\u{F8FF}the user's message\u{F8FF}";
 
