@@ -1,7 +1,9 @@
-//! Patterns that no string matches both of, as plainly as the beginnings of their words tell: `^table ` and `^view `.
+//! Patterns that no string matches both of, by the strings that they list, `^(a|b)$` and `^c$`, or by how all their words begin,
+//! `^table ` and `^view `.
 
 use super::cubes::Outcomes;
 use super::formats::Side;
+use super::listed::Listed;
 use super::string_test::{self, StringTest};
 use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use rustc_hash::FxHashMap;
@@ -16,14 +18,18 @@ pub(super) struct Beginnings<'a>(FxHashMap<&'a str, Box<[u8]>>);
 impl<'a> Beginnings<'a> {
     /// Which patterns may match a string, and no others: a bit for each pattern. Nothing if there are more than [`MOST`]
     /// combinations.
-    pub(super) fn combinations(&mut self, patterns: &[&'a str]) -> Option<Vec<Outcomes>> {
+    pub(super) fn combinations(
+        &mut self,
+        patterns: &[&'a str],
+        listed: &Listed<'a>,
+    ) -> Option<Vec<Outcomes>> {
         if patterns.len() > Outcomes::BITS as usize {
             return None;
         }
         let mut all: Vec<Outcomes> = vec![0];
         for (at, pattern) in patterns.iter().enumerate() {
             let compatible = |(before, other): (usize, &&'a str)| {
-                let agrees = self.agree(pattern, other);
+                let agrees = self.agree(pattern, other, listed);
                 Outcomes::from(agrees) << before
             };
             let allowed = patterns[..at].iter().enumerate().map(compatible).fold(0, |all, bit| all | bit);
@@ -37,8 +43,12 @@ impl<'a> Beginnings<'a> {
         Some(all)
     }
 
-    /// Whether a string may match both.
-    fn agree(&mut self, one: &'a str, other: &'a str) -> bool {
+    /// Whether a string may match both: by the strings that they list, or by how their words begin.
+    fn agree(&mut self, one: &'a str, other: &'a str, listed: &Listed<'a>) -> bool {
+        let strings = |pattern| listed.by(StringTest::Pattern(pattern));
+        if let (Some(ones), Some(others)) = (strings(one), strings(other)) {
+            return ones.iter().any(|string| others.contains(string));
+        }
         let one = self.of(one).to_vec();
         let other = self.of(other);
         one.iter().zip(other).all(|(one, other)| one == other)

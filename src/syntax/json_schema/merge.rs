@@ -238,7 +238,7 @@ impl<'a> Conjunctions<'a> {
     /// What the values of undeclared members must satisfy, by the tests that tell that apart.
     fn cubes(&mut self, bases: &[Rc<Schema<'a>>], tests: &[Test<'a>]) -> Result<Vec<(Cube, ConjunctionId)>> {
         let patterns: Vec<&'a str> = tests.iter().map(|test| test.test.value()).collect();
-        let Some(combinations) = self.beginnings.combinations(&patterns) else {
+        let Some(combinations) = self.beginnings.combinations(&patterns, &self.schemas.listed) else {
             let pointer = bases.first().map_or("", |base| base.pointer);
             return Err(errors::too_many_patterns(pointer, exclusive::MOST));
         };
