@@ -95,7 +95,10 @@ fn kept_lines(text: &str, pairs: &[(String, String)]) -> String {
         pairs.iter().all(|(member, values)| match members.get(member) {
             None => true,
             Some(Value::String(found)) => values.split(',').any(|value| value == found),
-            Some(found) => values.split(',').any(|value| value == found.to_string()),
+            Some(found) => {
+                let found = found.to_string();
+                values.split(',').any(|value| value == found)
+            }
         })
     };
     text.lines().map(|line| if keeps(line) { format!("{line}\n") } else { "\n".to_owned() }).collect()
