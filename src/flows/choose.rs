@@ -195,7 +195,7 @@ impl ValidChooser<'_> {
                 seed = seed.wrapping_add(1);
                 let mut fork = decoder.fork(self.model, seed)?;
                 let before = fork.tokens().len();
-                let log_probability = self.to_next_call(&mut fork, at.calls)?;
+                let log_probability = self.draw_call(&mut fork, at.calls)?;
                 used.tokens += fork.tokens().len() - before;
                 let mean = (log_probability / (fork.tokens().len() - before).max(1) as f64).exp();
                 let found = self.score(&mut at, &fork, mean, query)?;
@@ -216,14 +216,13 @@ impl ValidChooser<'_> {
             let is_over = plan.is_finished || plan.calls.len() <= at.calls.saturating_sub(1);
             if is_over {
                 to_end(&mut decoder, self.model)?;
-                used.tokens += 0;
                 return Ok(decoder);
             }
         }
     }
 
     /// Draws until one more call is complete, and gives the sum of the log-probabilities.
-    fn to_next_call(&mut self, decoder: &mut Decoder<'_>, calls: usize) -> Result<f64> {
+    fn draw_call(&mut self, decoder: &mut Decoder<'_>, calls: usize) -> Result<f64> {
         let mut sum = 0.0;
         loop {
             match decoder.next(self.model)? {

@@ -198,7 +198,7 @@ fn domains_of_the_case_files_have_their_plans() {
 /// The plans of a flow by definition: entries resolved every way, put into every order, data replayed.
 pub(crate) fn naive(domain: &FlowDomain, flow: usize) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for steps in resolved(domain, &domain.flows[flow].body) {
+    for steps in resolved(&domain.flows[flow].body) {
         let mut sequences = vec![Vec::new()];
         for step in steps {
             let orders = orders(&domain.steps[step].apis);
@@ -228,7 +228,7 @@ pub(crate) fn naive(domain: &FlowDomain, flow: usize) -> BTreeSet<String> {
 }
 
 /// Each way to choose among entries, as a list of steps.
-fn resolved(domain: &FlowDomain, entries: &[Entry]) -> Vec<Vec<usize>> {
+fn resolved(entries: &[Entry]) -> Vec<Vec<usize>> {
     let mut lists = vec![Vec::new()];
     for entry in entries {
         let ways: Vec<Vec<usize>> = match entry {
@@ -236,7 +236,7 @@ fn resolved(domain: &FlowDomain, entries: &[Entry]) -> Vec<Vec<usize>> {
                 (rounds.min..=rounds.max.unwrap()).map(|count| vec![*step; count as usize]).collect()
             }
             Entry::Either(alternatives) => {
-                alternatives.iter().flat_map(|alternative| resolved(domain, alternative)).collect()
+                alternatives.iter().flat_map(|alternative| resolved(alternative)).collect()
             }
         };
         let extended = |before: &Vec<usize>| -> Vec<Vec<usize>> {

@@ -120,11 +120,14 @@ fn generation(text: &str, cut: bool) -> Generation {
     }
 }
 
+/// A form, a mode, what was written, whether it was cut, the queries that are read of it, and what is left out.
+type Answer = (Format, Mode, &'static str, bool, &'static [&'static str], Option<&'static str>);
+
 /// T16, and what is read of each form.
 #[test]
 fn what_is_cut_is_reported_and_not_searched() {
     let first = r#"{"queries":[{"description":"a } b"},"#;
-    let table: [(Format, Mode, &str, bool, &[&str], Option<&str>); 12] = [
+    let table: [Answer; 12] = [
         (Format::Lines, Mode::ZeroShot, "a b c\nd e f\ng h", true, &["a b c", "d e f"], Some("g h")),
         (Format::Lines, Mode::ZeroShot, "a b c", true, &[], Some("a b c")),
         (Format::Lines, Mode::ZeroShot, "a b c\n", true, &["a b c"], None),

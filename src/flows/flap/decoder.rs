@@ -137,7 +137,7 @@ impl FlapDecoder<'_> {
         plan.passes += 1;
         plan.batches += 1;
         let logits = self.model.feed(&[Feed { sequence, tokens, rows: Rows::Last }])?;
-        Ok(copied(&logits, 0)?)
+        copied(&logits, 0)
     }
 
     /// The most likely tokens, each on a fork of the first sequence.
