@@ -74,13 +74,13 @@ impl Lazy<'_> {
     }
 
     /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
-    /// products make smaller; a [`step`](Cache::step) tells.
+    /// products make smaller; a [`step`](Lazy::step) tells.
     pub fn wanted_bytes<'a>(&'a self, id: ConfigurationId) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
         let automaton = self.automaton;
         self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
     }
 
-    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Cache::wanted_bytes).
+    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Lazy::wanted_bytes).
     pub fn candidate_bytes(&self, id: ConfigurationId) -> ByteSet {
         let automaton = self.automaton;
         let mut all = ByteSet::EMPTY;
