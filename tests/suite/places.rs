@@ -168,7 +168,6 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("vocabulary/special-", "an option, or a call of the library"),
     ("environment/", "what the world did, not a file"),
     ("evaluation/unwritable-record", "a value of the caller"),
-    ("flow/infinite-level", "an option, not the file"),
     ("flow/level", "an option, not the file"),
     ("flow/intents", "an option, not the file"),
     ("flow/stated", "an option, not the file"),
