@@ -8,10 +8,13 @@ use {
     super::messages::{self, Progress},
     super::tokens::LoadedVocabulary,
     crate::decode::ort::{Device, ModelOptions, OrtModel},
-    crate::decode::{ChatTemplate, ModelFolder, PromptTokenizer},
+    crate::decode::{ChatTemplate, Message, ModelFolder, PromptTokenizer},
     crate::error::Result,
     crate::limits::Limits,
+    crate::plan::policy::{ModelPolicy, PromptEncoder, PromptOptions},
+    crate::vocabulary::Vocabulary,
     std::path::Path,
+    std::sync::Arc,
 };
 
 /// How a model is run, and its tokenizer.
@@ -118,5 +121,54 @@ impl Parts {
         progress.finish();
         model.notices().iter().for_each(messages::warning);
         Ok(model)
+    }
+}
+
+/// A model that is asked questions, with what writes its prompts.
+#[cfg(feature = "ort")]
+pub(super) struct PolicyModel {
+    pub(super) vocabulary: Arc<Vocabulary>,
+    model: OrtModel,
+    tokenizer: PromptTokenizer,
+    template: Option<ChatTemplate>,
+}
+
+#[cfg(feature = "ort")]
+impl PolicyModel {
+    pub(super) fn load(path: &Path, settings: &ModelSettings, limits: &Limits) -> Result<PolicyModel> {
+        let mut parts = Parts::find(path, settings, limits)?;
+        let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, limits)?;
+        let vocabulary = Arc::new(parts.vocabulary(settings, &tokenizer, limits)?.vocabulary);
+        let model = parts.load(settings)?;
+        Ok(PolicyModel { vocabulary, model, tokenizer, template: parts.template.take() })
+    }
+
+    /// The model as a policy.
+    pub(super) fn policy(&mut self, options: PromptOptions) -> Result<ModelPolicy<'_>> {
+        let encoder = TemplateEncoder { tokenizer: &self.tokenizer, template: self.template.as_ref() };
+        ModelPolicy::new(&mut self.model, Arc::clone(&self.vocabulary), Box::new(encoder), options)
+    }
+}
+
+/// Writes prompts with the model's chat template, if it has one.
+#[cfg(feature = "ort")]
+struct TemplateEncoder<'m> {
+    tokenizer: &'m PromptTokenizer,
+    template: Option<&'m ChatTemplate>,
+}
+
+#[cfg(feature = "ort")]
+impl PromptEncoder for TemplateEncoder<'_> {
+    fn prompt(&self, question: &str) -> Result<Vec<u32>> {
+        match self.template {
+            Some(template) => {
+                self.tokenizer.encode(&template.render(&[Message::user(question)], true)?, false)
+            }
+            None => self.tokenizer.encode(question, true),
+        }
+    }
+
+    fn answer(&self, text: &str) -> Result<Vec<u32>> {
+        self.tokenizer.encode(text, false)
     }
 }

@@ -345,7 +345,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
     const MOST_TOKENS: usize = 120;
     let limits = arguments.spec.limits.get();
     let mut model = LoadedModel::load(&arguments.policy, &limits)?;
-    let vocabulary = Arc::clone(&model.vocabulary);
+    let vocabulary = Arc::clone(model.vocabulary());
     let mut policy = model.policy()?;
     let tokens = Arc::new(AtomicUsize::new(0));
     let counted_tokens = Arc::clone(&tokens);

@@ -4,14 +4,8 @@ use crate::cli::model::ModelSettings;
 use std::path::PathBuf;
 #[cfg(feature = "ort")]
 use {
-    crate::cli::model::Parts,
-    crate::decode::ort::OrtModel,
-    crate::decode::{ChatTemplate, Message, PromptTokenizer, SamplingParams},
-    crate::error::Result,
-    crate::limits::Limits,
-    crate::plan::policy::{ModelPolicy, PromptEncoder, PromptOptions},
-    crate::procedures::agent::ModelAgent,
-    crate::vocabulary::Vocabulary,
+    crate::cli::model::PolicyModel, crate::decode::SamplingParams, crate::error::Result,
+    crate::limits::Limits, crate::plan::policy::PromptOptions, crate::procedures::agent::ModelAgent,
     std::sync::Arc,
 };
 
@@ -32,13 +26,10 @@ pub(super) struct ModelArgs {
     pub(super) settings: ModelSettings,
 }
 
-/// A model with what writes its prompts.
+/// A model with how it chooses tokens.
 #[cfg(feature = "ort")]
 pub(super) struct LoadedModel {
-    vocabulary: Arc<Vocabulary>,
-    model: OrtModel,
-    tokenizer: PromptTokenizer,
-    template: Option<ChatTemplate>,
+    model: PolicyModel,
     sampling: SamplingParams,
 }
 
@@ -47,45 +38,16 @@ impl LoadedModel {
     /// Loads the model that `--model` names; `None` without it.
     pub(super) fn load(arguments: &ModelArgs, limits: &Limits) -> Result<Option<LoadedModel>> {
         let Some(path) = &arguments.model else { return Ok(None) };
-        let settings = &arguments.settings;
-        let mut parts = Parts::find(path, settings, limits)?;
-        let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, limits)?;
-        let vocabulary = Arc::new(parts.vocabulary(settings, &tokenizer, limits)?.vocabulary);
+        let model = PolicyModel::load(path, &arguments.settings, limits)?;
         let (temperature, seed) = (arguments.temperature, arguments.seed);
         let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
-        let model = parts.load(settings)?;
-        Ok(Some(LoadedModel { vocabulary, model, tokenizer, template: parts.template.take(), sampling }))
+        Ok(Some(LoadedModel { model, sampling }))
     }
 
     /// The model as an agent of one session.
     pub(super) fn agent(&mut self, limits: &Limits) -> Result<ModelAgent<'_>> {
-        let encoder = Encoder { tokenizer: &self.tokenizer, template: self.template.as_ref() };
         let options = PromptOptions { sampling: self.sampling.clone(), ..PromptOptions::default() };
-        let vocabulary = Arc::clone(&self.vocabulary);
-        let policy = ModelPolicy::new(&mut self.model, vocabulary, Box::new(encoder), options)?;
-        Ok(ModelAgent::new(policy, &self.vocabulary, limits))
-    }
-}
-
-/// Writes prompts with the model's chat template, if it has one.
-#[cfg(feature = "ort")]
-struct Encoder<'m> {
-    tokenizer: &'m PromptTokenizer,
-    template: Option<&'m ChatTemplate>,
-}
-
-#[cfg(feature = "ort")]
-impl PromptEncoder for Encoder<'_> {
-    fn prompt(&self, question: &str) -> Result<Vec<u32>> {
-        match self.template {
-            Some(template) => {
-                self.tokenizer.encode(&template.render(&[Message::user(question)], true)?, false)
-            }
-            None => self.tokenizer.encode(question, true),
-        }
-    }
-
-    fn answer(&self, text: &str) -> Result<Vec<u32>> {
-        self.tokenizer.encode(text, false)
+        let vocabulary = Arc::clone(&self.model.vocabulary);
+        Ok(ModelAgent::new(self.model.policy(options)?, &vocabulary, limits))
     }
 }
