@@ -25,6 +25,37 @@ pub(super) struct Arguments {
     limit: Option<usize>,
 }
 
+/// How an automaton's states are drawn, and where to.
+#[derive(Debug, clap::Args)]
+pub(super) struct DrawingArgs {
+    /// The form of the drawing
+    #[arg(long, value_enum, default_value_t = Format::Dot)]
+    format: Format,
+    /// The file to write; standard output by default
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The most states to draw [default: 200; 40 as SVG]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    limit: Option<usize>,
+}
+
+impl DrawingArgs {
+    /// The most states that are drawn.
+    pub(super) fn limit(&self) -> usize {
+        self.format.limit(self.limit)
+    }
+
+    /// Writes a graph in the DOT language in the form that is asked for.
+    pub(super) fn write(&self, dot: String, output: &mut Output) -> Result<(), Failure> {
+        write(&self.format.render(dot)?, self.output.as_deref(), output)
+    }
+
+    /// Says that states beyond the limit are missing.
+    pub(super) fn note_truncated(&self) {
+        messages::note(&format!("only the first {} states are drawn (--limit N draws more)", self.limit()));
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Graphviz's notation
