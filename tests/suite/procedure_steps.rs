@@ -144,7 +144,7 @@ fn a_value_of_an_earlier_call_is_forced_with_its_escapes() {
     }
 }
 
-/// The pieces that an argument may be, by a walk over all words of at most so many bytes.
+/// The pieces that an argument may be, by a walk over all words up to a number of bytes.
 fn all_words(words: &mut Words, before: &str, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<Vec<u8>> = vec![before.as_bytes().to_vec()];
@@ -205,15 +205,7 @@ fn results_are_an_enumeration_and_the_last_call_is_not_repeated() {
     let again = session.arguments(2).unwrap();
     assert_eq!(again.excluded, Some(query));
     let workflows = [Workflow::new(&procedure, Mode::Guarded, &Limits::default()).unwrap()];
-    let mut conversation = Conversation::new(&workflows).unwrap();
-    conversation.hear("Elm");
-    for (api, arguments, result) in [
-        (0, json!({"hospital_name": "Elm"}), json!({"there": true})),
-        (2, json!({"hospital_name": "Elm", "day": "Mon"}), json!({"places": ["A"]})),
-    ] {
-        conversation.take(&grammata::procedures::Resolved::Call { api, arguments: values(arguments) });
-        conversation.result(&values(result));
-    }
+    let conversation = after_two_calls(&workflows);
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
     let call = |arguments: &str| {
         format!("Action: query_slots\nAction Input: {{\"hospital_name\": \"Elm\"{arguments}}}")
@@ -223,11 +215,9 @@ fn results_are_an_enumeration_and_the_last_call_is_not_repeated() {
     assert_eq!(words.forced("Action: take\nAction Input: "), "{\"place\": \"A\"}");
 }
 
-#[test]
-fn texts_are_verbatim_or_hold_their_values_and_claim_nothing_of_others() {
-    let procedure = read(ALIKE);
-    let workflows = [Workflow::unsupervised(&procedure, Mode::Graph)];
-    let mut conversation = Conversation::new(&workflows).unwrap();
+/// A conversation in which the hospital was checked and its slots were queried.
+fn after_two_calls<'p>(workflows: &'p [Workflow<'p>]) -> Conversation<'p> {
+    let mut conversation = Conversation::new(workflows).unwrap();
     conversation.hear("Elm");
     for (api, arguments, result) in [
         (0, json!({"hospital_name": "Elm"}), json!({"there": true})),
@@ -236,6 +226,14 @@ fn texts_are_verbatim_or_hold_their_values_and_claim_nothing_of_others() {
         conversation.take(&grammata::procedures::Resolved::Call { api, arguments: values(arguments) });
         conversation.result(&values(result));
     }
+    conversation
+}
+
+#[test]
+fn texts_are_verbatim_or_hold_their_values_and_claim_nothing_of_others() {
+    let procedure = read(ALIKE);
+    let workflows = [Workflow::unsupervised(&procedure, Mode::Graph)];
+    let mut conversation = after_two_calls(&workflows);
     let free = |text: &str| format!("Answer: free\nResponse: {text}");
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
     assert!(words.accepts(&free("A moment, please.")));

@@ -1,5 +1,6 @@
 //! Queries that a language model writes: the cases of its raw output, and the language of the grammar.
 
+use crate::retrieval_writer::rejected_at;
 use grammata::retrieval::queries::{Charset, Lines, Reason, lines_pattern, parse};
 use grammata::syntax::regex;
 use grammata::vocabulary::VocabularyBuilder;
@@ -72,17 +73,6 @@ fn compiled(form: &Lines) -> grammata::CompiledGrammar {
     let vocabulary = bytes.special(end, "<end>").eos([end]).build().unwrap();
     let grammar = regex::compile(&lines_pattern(form), &regex::Options::default()).unwrap();
     Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap()
-}
-
-/// The byte at which a text is rejected; None if it is a word.
-fn rejected_at(grammar: &grammata::CompiledGrammar, text: &str) -> Option<usize> {
-    let mut matcher = grammar.matcher();
-    for (index, byte) in text.bytes().enumerate() {
-        if matcher.accept_bytes(&[byte]).is_err() {
-            return Some(index);
-        }
-    }
-    (!matcher.is_accepting().unwrap()).then_some(text.len())
 }
 
 /// T14.

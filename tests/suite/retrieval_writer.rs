@@ -48,7 +48,7 @@ fn compiled(format: Format, mode: Mode, catalogue: &Catalogue) -> CompiledGramma
 }
 
 /// The byte at which a text is rejected; None if it is a word.
-fn rejected_at(grammar: &CompiledGrammar, text: &str) -> Option<usize> {
+pub(crate) fn rejected_at(grammar: &CompiledGrammar, text: &str) -> Option<usize> {
     let mut matcher = grammar.matcher();
     for (index, byte) in text.bytes().enumerate() {
         if matcher.accept_bytes(&[byte]).is_err() {
