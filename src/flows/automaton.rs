@@ -70,7 +70,7 @@ pub struct FlowOptions {
     pub within: Within,
     /// The flow, or any of them, which is the default.
     pub flow: Option<usize>,
-    /// The number of intents: the bodies of so many different flows in any order before one end. 1 by default.
+    /// The number of intents: a plan has the bodies of this number of different flows, in any order, before one end. 1 by default.
     pub intents: usize,
     /// Whether a letter also says which step the API carries out. Not by default; only at level 6.
     pub by_step: bool,

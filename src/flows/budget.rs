@@ -32,7 +32,7 @@ struct Shared {
     tokens: FxHashMap<Box<[u8]>, u32>,
     longest: usize,
     eos: Vec<u32>,
-    /// With so many tokens left any token may come: what is then left suffices for the rest of its turn, a token a byte, and
+    /// A number of tokens with which any token may come: what is then left suffices for the rest of its turn, a token a byte, and
     /// for the longest of the short ends.
     safe: usize,
 }

@@ -141,7 +141,7 @@ impl Maker<'_> {
         self.builder.choice([class, quote, backslash])
     }
 
-    /// A paragraph of at most so many characters, which begins with no space.
+    /// A paragraph of a bounded number of characters, which begins with no space.
     fn line(&mut self, most: u32) -> ExprId {
         let (first, other) = (self.character(true), self.character(false));
         let rest = self.builder.repeat(other, 0, Some(most.saturating_sub(1)));

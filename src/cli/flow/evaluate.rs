@@ -23,10 +23,10 @@ pub(super) struct Arguments {
     /// The journal, a file of JSON lines
     #[arg(long, value_name = "FILE")]
     pub(super) journal: PathBuf,
-    /// The first queries of each flow, at most so many
+    /// The most queries of each flow, from the first on
     #[arg(long, value_name = "N")]
     pub(super) per_flow: Option<usize>,
-    /// The first queries of each domain that are chosen, at most so many
+    /// The most queries of each domain, of those that are chosen
     #[arg(long, value_name = "N")]
     pub(super) per_domain: Option<usize>,
     /// Candidates of the published decoder

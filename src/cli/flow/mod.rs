@@ -72,7 +72,7 @@ struct PlanArgs {
     /// The flow, by its id; any of them unless given
     #[arg(long, value_name = "ID")]
     flow: Option<String>,
-    /// The number of intents: plans have the bodies of so many flows
+    /// The number of intents: a plan has the body of one flow for each
     #[arg(long, value_name = "N", default_value_t = 1)]
     intents: usize,
     /// Leave flows out that no plan can follow, instead of refusing the domain

@@ -223,7 +223,7 @@ fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
     }
 }
 
-/// A step out of the workflow; a question, where there were so many of these that none is offered.
+/// A step out of the workflow; a question, where their bound is reached.
 fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     let procedure = situation.conversation.session().procedure();
     let is_node = |name: &str| {
