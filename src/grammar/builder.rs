@@ -119,7 +119,7 @@ impl GrammarBuilder {
         order
     }
 
-    fn fail(&mut self, error: crate::Error) {
+    pub(super) fn fail(&mut self, error: crate::Error) {
         self.error.get_or_insert(error);
     }
 

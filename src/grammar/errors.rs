@@ -1,6 +1,6 @@
 //! The errors of the grammar room.
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
 
 fn error(diagnostic: Diagnostic) -> Error {
@@ -34,4 +34,31 @@ pub(super) fn invariant(name: &'static str, what: &str, place: Place) -> Error {
 
 pub(super) fn unsound_word_graph() -> Error {
     invariant("G8", super::verify::UNSOUND_GRAPH, Place::Whole)
+}
+
+pub(super) fn empty_trigger() -> Error {
+    error(
+        Diagnostic::new("grammar/empty-trigger", "a trigger or a forbidden string of free text is empty")
+            .found("\"\"")
+            .allowed("strings of at least one character")
+            .help("remove it; where text may end without a trigger, say what follows its end"),
+    )
+}
+
+pub(super) fn trigger_twice(trigger: &str) -> Error {
+    error(
+        Diagnostic::new("grammar/trigger-twice", "a trigger of free text is given twice")
+            .found(format!("`{}`", excerpt(trigger)))
+            .help("give it once, followed by a choice of what may come after it"),
+    )
+}
+
+pub(super) fn trigger_never_comes(trigger: &str, kind: &str, earlier: &str) -> Error {
+    let (trigger, earlier) = (excerpt(trigger), excerpt(earlier));
+    error(
+        Diagnostic::new("grammar/trigger-never-comes", format!("the trigger `{trigger}` cannot come"))
+            .found(format!("the {kind} `{earlier}`, which ends in it"))
+            .allowed("triggers in which no other ends earlier, and that contain no forbidden string")
+            .help("remove one of them, or let the shorter lead to a choice of how it goes on"),
+    )
 }

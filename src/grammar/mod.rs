@@ -28,6 +28,7 @@ pub(crate) mod conditions;
 mod display;
 mod errors;
 mod expression;
+mod free_text;
 pub mod verify;
 mod word_graph;
 
@@ -37,6 +38,7 @@ pub use expression::{
     Alternative, Condition, Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order,
     RuleId, Text,
 };
+pub use free_text::FreeText;
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
 use crate::diagnostic::Place;

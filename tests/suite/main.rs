@@ -25,6 +25,7 @@ mod flow_flap;
 mod flow_texts;
 mod flows;
 mod formats;
+mod free_text;
 mod fuzz_regressions;
 mod gbnf;
 mod generation;

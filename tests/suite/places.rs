@@ -157,6 +157,8 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("json-schema/whitespace-pattern", "an option, not the schema"),
     ("gbnf/unreachable-rule", "sums up the warnings of many places"),
     ("grammar/crossed-bounds", "a call of the library"),
+    ("grammar/empty-trigger", "a call of the library; the front door gives the place of the text"),
+    ("grammar/trigger-", "a call of the library; the front door gives the place of the text"),
     ("matcher/rollback-too-far", "a call of the library"),
     ("mask/buffer-too-short", "a call of the library"),
     ("mask/stale-configuration", "a fault of the library, which stands in for a wrong mask"),

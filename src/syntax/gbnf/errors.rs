@@ -70,6 +70,46 @@ pub(super) fn undefined_rule<'s>(
     error(at(source, offset, "gbnf/undefined-rule", format!("the rule `{shown}` is not defined")).help(help))
 }
 
+pub(super) fn unknown_function(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/unknown-function", "`@` begins a function that is not known")
+            .found(excerpt(&next(source, offset)))
+            .allowed("`@text(…)`")
+            .help("`@text($, \"<call>\" call)` is text that may end anywhere, or at `<call>`, where `call` follows"),
+    )
+}
+
+pub(super) fn expected_clause(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/expected-clause", "a clause of `@text` is expected")
+            .found(excerpt(&next(source, offset)))
+            .allowed("a trigger in quotes and what follows it, `$` and what follows the end, or `!` and a string in quotes")
+            .help("`@text(\"</think>\" answer)` is text up to `</think>`, after which `answer` comes"),
+    )
+}
+
+pub(super) fn choice_in_clause(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/choice-in-clause", "a clause of `@text` is divided by `|`")
+            .allowed("a sequence after the trigger")
+            .help("put the alternatives into parentheses, or separate two triggers by a comma"),
+    )
+}
+
+pub(super) fn clause_out_of_place(source: &str, offset: usize) -> Error {
+    error(
+        at(
+            source,
+            offset,
+            "gbnf/clause-out-of-place",
+            "a clause of `@text` ends here that cannot be part of it",
+        )
+        .found("a second `$`, or something after a forbidden string")
+        .allowed("one `$`; forbidden strings by themselves")
+        .help("join what may follow the end by `(… | …)`"),
+    )
+}
+
 pub(super) fn duplicate_rule(source: &str, offset: usize, name: &str, first: usize) -> Error {
     let name = excerpt(name);
     let first = line_column(source, first);

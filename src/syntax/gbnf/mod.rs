@@ -6,6 +6,7 @@
 //! - left recursion is allowed, and bounded repeats are kept exact at any bound;
 //! - a rule defined twice, a class of no characters, a range or a repeat with crossed bounds are errors;
 //! - a rule that can be reached but describes no text is an error; one that cannot be reached is a warning;
+//! - `@text(…)` is [free text](crate::grammar::FreeText) with triggers;
 //! - tokens (`<think>`, `<[1000]>`) are an error: grammars describe text, whatever the vocabulary.
 //!
 //! ```

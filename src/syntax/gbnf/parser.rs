@@ -6,7 +6,7 @@ use super::names::Names;
 use super::scanner::Scanner;
 use crate::diagnostic::Place;
 use crate::error::{ErrorKind, Errors, Result};
-use crate::grammar::{CharClass, ExprId, GrammarBuilder};
+use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder};
 use crate::limits::Limits;
 
 /// What the source came to. All rules are defined.
@@ -17,7 +17,8 @@ pub(super) struct Parsed<'s> {
 
 pub(super) fn parse(source: &str, builder: GrammarBuilder) -> Result<Parsed<'_>> {
     let scanner = Scanner::new(source);
-    let mut parser = Parser { scanner, builder, names: Names::default(), errors: Errors::default() };
+    let (names, errors) = (Names::default(), Errors::default());
+    let mut parser = Parser { scanner, builder, names, errors, failed_at: None };
     parser.scanner.space(true);
     while parser.scanner.byte().is_some() && !parser.errors.is_full() {
         let start = parser.scanner.offset;
@@ -30,7 +31,8 @@ pub(super) fn parse(source: &str, builder: GrammarBuilder) -> Result<Parsed<'_>>
             parser.scanner.next_rule();
         }
         if let Some(error) = parser.builder.error() {
-            return Err(error.clone().or_at(&Place::in_text(source, start)));
+            let place = Place::in_text(source, parser.failed_at.unwrap_or(start));
+            return Err(error.clone().or_at(&place));
         }
     }
     parser.names.check(source, &mut parser.errors);
@@ -43,6 +45,8 @@ struct Parser<'s> {
     builder: GrammarBuilder,
     names: Names<'s>,
     errors: Errors,
+    /// Where the builder met its error, if that is known better than by the rule.
+    failed_at: Option<usize>,
 }
 
 /// Alternatives whose end has not been reached.
@@ -51,11 +55,21 @@ struct Open {
     offset: usize,
     alternatives: Vec<ExprId>,
     sequence: Vec<ExprId>,
+    /// The free text of whose clause this is the body.
+    text: Option<(FreeText, Clause)>,
+}
+
+/// What the body of a clause of `@text` follows.
+enum Clause {
+    Trigger(String),
+    End,
+    /// A forbidden string, which has no body.
+    Forbidden(String),
 }
 
 impl Open {
     fn new(offset: usize) -> Open {
-        Open { offset, alternatives: Vec::new(), sequence: Vec::new() }
+        Open { offset, alternatives: Vec::new(), sequence: Vec::new(), text: None }
     }
 
     fn end_alternative(&mut self, builder: &mut GrammarBuilder) {
@@ -119,15 +133,42 @@ impl Parser<'_> {
             let offset = self.scanner.offset;
             match byte {
                 b'(' => {
-                    let limit = self.builder.limits().source_depth;
-                    if outer.len() >= limit {
-                        let place = Place::in_text(self.scanner.source, offset);
-                        let exceeded = Limits::exceeded("source_depth", limit, "groups nested deeper");
-                        return Err(exceeded.or_at(&place));
-                    }
+                    self.check_depth(outer.len(), offset)?;
                     self.scanner.offset += 1;
                     outer.push(std::mem::replace(&mut open, Open::new(offset)));
                     self.scanner.space(true);
+                }
+                b'@' => {
+                    if !self.scanner.eat("@text") {
+                        return Err(errors::unknown_function(self.scanner.source, offset));
+                    }
+                    self.scanner.space(nested);
+                    if !self.scanner.eat("(") {
+                        return Err(errors::unknown_function(self.scanner.source, offset));
+                    }
+                    self.check_depth(outer.len(), offset)?;
+                    let mut clause = Open::new(offset);
+                    clause.text = Some((FreeText::default(), self.clause()?));
+                    outer.push(std::mem::replace(&mut open, clause));
+                }
+                b',' | b')' if open.text.is_some() => {
+                    let Some((text, clause)) = open.text.take() else { continue };
+                    let text = self.end_clause(&mut open, text, clause)?;
+                    self.scanner.offset += 1;
+                    if byte == b',' {
+                        open.text = Some((text, self.clause()?));
+                    } else if let Some(parent) = outer.pop() {
+                        let text = self.builder.free_text(&text);
+                        if self.builder.error().is_some() {
+                            self.failed_at.get_or_insert(open.offset);
+                        }
+                        open = parent;
+                        open.sequence.push(text);
+                        self.scanner.space(!outer.is_empty());
+                    }
+                }
+                b'|' if open.text.is_some() => {
+                    return Err(errors::choice_in_clause(self.scanner.source, offset));
                 }
                 b')' => {
                     let Some(parent) = outer.pop() else {
@@ -171,6 +212,49 @@ impl Parser<'_> {
                 },
             }
         }
+    }
+
+    /// The limit on groups in groups.
+    fn check_depth(&self, depth: usize, offset: usize) -> Result<()> {
+        let limit = self.builder.limits().source_depth;
+        if depth < limit {
+            return Ok(());
+        }
+        let place = Place::in_text(self.scanner.source, offset);
+        Err(Limits::exceeded("source_depth", limit, "groups nested deeper").or_at(&place))
+    }
+
+    /// The head of a clause of `@text`: a trigger, `$`, or `!` and a string.
+    fn clause(&mut self) -> Result<Clause> {
+        self.scanner.space(true);
+        let start = self.scanner.offset;
+        if self.scanner.eat("$") {
+            self.scanner.space(true);
+            return Ok(Clause::End);
+        }
+        let forbidden = self.scanner.eat("!");
+        self.scanner.space(true);
+        if !self.scanner.eat("\"") {
+            return Err(errors::expected_clause(self.scanner.source, start));
+        }
+        let text = self.scanner.literal()?;
+        self.scanner.space(true);
+        Ok(if forbidden { Clause::Forbidden(text) } else { Clause::Trigger(text) })
+    }
+
+    /// Adds a clause, of whose body the sequence is open, to its text.
+    fn end_clause(&mut self, open: &mut Open, mut text: FreeText, clause: Clause) -> Result<FreeText> {
+        let is_empty = open.sequence.is_empty();
+        let body = self.builder.sequence(open.sequence.drain(..));
+        match clause {
+            Clause::Trigger(trigger) => text.triggers.push((trigger.into(), body)),
+            Clause::Forbidden(string) if is_empty => text.forbidden.push(string.into()),
+            Clause::End if text.end.is_none() => text.end = Some(body),
+            Clause::Forbidden(_) | Clause::End => {
+                return Err(errors::clause_out_of_place(self.scanner.source, self.scanner.offset));
+            }
+        }
+        Ok(text)
     }
 
     /// A literal, class, `.` or the name of a rule; none if something else comes next.

@@ -2,8 +2,8 @@
 
 use super::Choices;
 use crate::grammar::{
-    Alternative, ByteSet, CharClass, Condition, ExprId, Grammar, GrammarBuilder, Member, Members, Order,
-    RuleId, Text, WordEdge, WordGraph, WordTarget,
+    Alternative, ByteSet, CharClass, Condition, ExprId, FreeText, Grammar, GrammarBuilder, Member, Members,
+    Order, RuleId, Text, WordEdge, WordGraph, WordTarget,
 };
 
 /// What random grammars may contain.
@@ -95,6 +95,7 @@ impl Generator<'_, '_, '_> {
                 self.builder.choice(parts)
             }
             13 | 14 => self.repeat(depth),
+            15 if self.shape.members && self.choices.chance(30) => self.free_text(depth),
             15 if self.shape.members => self.graph(depth),
             16 | 17 if self.shape.members => self.members(depth),
             18 if self.shape.locks => self.lock(depth),
@@ -216,6 +217,30 @@ impl Generator<'_, '_, '_> {
             graph.push(edges, otherwise);
         }
         self.builder.word_graph(graph)
+    }
+
+    /// Free text; a trigger that could not come is left out.
+    fn free_text(&mut self, depth: usize) -> ExprId {
+        let mut text = FreeText::default();
+        let free = |text: &FreeText, new: &str| {
+            !text.triggers.iter().any(|(trigger, _)| trigger.contains(new) || new.contains(&**trigger))
+        };
+        for _ in 0..self.choices.below(3) {
+            let (trigger, after) = (self.literal(), self.expression(depth - 1));
+            if free(&text, &trigger) {
+                text.triggers.push((trigger.into(), after));
+            }
+        }
+        for _ in 0..self.choices.below(2) {
+            let string = self.literal();
+            if free(&text, &string) {
+                text.forbidden.push(string.into());
+            }
+        }
+        if text.triggers.is_empty() || self.choices.chance(60) {
+            text.end = Some(self.expression(depth - 1));
+        }
+        self.builder.free_text(&text)
     }
 
     fn members(&mut self, depth: usize) -> ExprId {

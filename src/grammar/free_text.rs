@@ -1,0 +1,390 @@
+//! Free text that runs until a trigger.
+//!
+//! The strings are found by the automaton of Aho and Corasick (1975) over bytes, in product with the automaton of valid
+//! UTF-8. A state of it between two characters is an expression, a rule if several states lead to it; one inside a
+//! character is a node of a word graph. So text is right-linear: it adds no frames to a stack, and a configuration in
+//! text comes back to itself.
+
+use super::builder::GrammarBuilder;
+use super::errors;
+use super::expression::{ExprId, RuleId};
+use super::word_graph::{WordEdge, WordGraph, WordTarget};
+use crate::error::Result;
+use crate::limits::Limits;
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::nfa::noncontiguous::NFA;
+use aho_corasick::{Anchored, MatchKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+
+/// Valid UTF-8 text in which strings are looked for as it is written, wherever tokens begin and end.
+///
+/// A word is a text without any of the strings, followed by a word of `end`; or a text that ends with a trigger, of
+/// which no trigger ends earlier, followed by a word of what that trigger leads to. Where several triggers end at one
+/// place the longest counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FreeText {
+    /// Strings that end the text, each with what follows it.
+    pub triggers: Vec<(Box<str>, ExprId)>,
+    /// Strings that do not occur in the text, nor across its border with a trigger.
+    pub forbidden: Vec<Box<str>>,
+    /// What follows a text that no trigger ended, after any character: the empty word, for instance. Without it only a
+    /// trigger ends the text.
+    pub end: Option<ExprId>,
+}
+
+/// Where in a character of UTF-8 a text is (RFC 3629, section 4): between two, or before these continuation bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Utf8 {
+    AfterF0,
+    AfterF4,
+    Three,
+    AfterE0,
+    AfterEd,
+    Two,
+    One,
+    Boundary,
+}
+
+impl Utf8 {
+    /// The ranges of bytes that may come, with where they lead.
+    fn steps(self) -> &'static [(u8, u8, Utf8)] {
+        use Utf8::*;
+        match self {
+            Boundary => &[
+                (0x00, 0x7F, Boundary),
+                (0xC2, 0xDF, One),
+                (0xE0, 0xE0, AfterE0),
+                (0xE1, 0xEC, Two),
+                (0xED, 0xED, AfterEd),
+                (0xEE, 0xEF, Two),
+                (0xF0, 0xF0, AfterF0),
+                (0xF1, 0xF3, Three),
+                (0xF4, 0xF4, AfterF4),
+            ],
+            One => &[(0x80, 0xBF, Boundary)],
+            Two => &[(0x80, 0xBF, One)],
+            AfterE0 => &[(0xA0, 0xBF, One)],
+            AfterEd => &[(0x80, 0x9F, One)],
+            Three => &[(0x80, 0xBF, Two)],
+            AfterF0 => &[(0x90, 0xBF, Two)],
+            AfterF4 => &[(0x80, 0x8F, Two)],
+        }
+    }
+}
+
+/// A state of the product.
+type State = (StateID, Utf8);
+
+/// Where a byte leads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    State(usize),
+    /// The trigger at this place has come.
+    Trigger(usize),
+}
+
+/// Ranges of bytes with where they lead, sorted and disjoint.
+type Row = Vec<(u8, u8, Step)>;
+
+/// The reachable part of the product, in the order of discovery.
+struct Product {
+    states: Vec<State>,
+    rows: Vec<Row>,
+}
+
+impl Product {
+    /// # Errors
+    /// `limit/exceeded` if there are more than `most` edges.
+    fn new(text: &FreeText, most: usize) -> Result<Product> {
+        let strings: Vec<&str> = text.strings().collect();
+        let limit = |found: String| Limits::exceeded("grammar_nodes", most, found);
+        let finder = NFA::builder()
+            .match_kind(MatchKind::Standard)
+            .build(&strings)
+            .map_err(|error| limit(format!("triggers whose automaton cannot be built: {error}")))?;
+        // the start is no error: the automaton was built for unanchored searches too
+        let Ok(start) = finder.start_state(Anchored::No) else {
+            return Ok(Product { states: vec![], rows: vec![] });
+        };
+        let mut is_read = [false; 256];
+        strings.iter().flat_map(|string| string.bytes()).for_each(|byte| is_read[usize::from(byte)] = true);
+        let mut product = Product { states: vec![(start, Utf8::Boundary)], rows: Vec::new() };
+        let mut known = FxHashMap::from_iter([(product.states[0], 0)]);
+        let mut edges = 0;
+        while let Some(&(found, utf8)) = product.states.get(product.rows.len()) {
+            let mut row: Row = Vec::new();
+            for &(low, high, next) in utf8.steps() {
+                let mut low = low;
+                while low <= high {
+                    // bytes that no string reads lead to the start, all alike
+                    let unread = (low..=high).take_while(|&byte| !is_read[usize::from(byte)]).count();
+                    let last = if unread == 0 { low } else { low + (unread - 1) as u8 };
+                    let to = if unread == 0 { finder.next_state(Anchored::No, found, low) } else { start };
+                    let step = match text.matched(&finder, to) {
+                        Some(Matched::Forbidden) => None,
+                        Some(Matched::Trigger(trigger)) => Some(Step::Trigger(trigger)),
+                        None => {
+                            let state = (to, next);
+                            let place = *known.entry(state).or_insert_with(|| {
+                                product.states.push(state);
+                                product.states.len() - 1
+                            });
+                            Some(Step::State(place))
+                        }
+                    };
+                    if let Some(step) = step {
+                        match row.last_mut() {
+                            Some((_, end, same)) if *same == step && *end + 1 == low => *end = last,
+                            _ => row.push((low, last, step)),
+                        }
+                    }
+                    low = last + 1;
+                }
+            }
+            edges += row.len();
+            if edges > most {
+                return Err(limit(format!("text with {} triggers and forbidden strings", strings.len())));
+            }
+            product.rows.push(row);
+        }
+        product.trim(text.end.is_some());
+        Ok(product)
+    }
+
+    /// Takes away edges to states from which no word comes, as all that they could read is forbidden.
+    ///
+    /// Passes end soon: a state between characters is such a one only if a million strings are forbidden.
+    fn trim(&mut self, may_end: bool) {
+        loop {
+            let is_dead: Vec<bool> = (0..self.rows.len())
+                .map(|state| self.rows[state].is_empty() && !(may_end && self.is_boundary(state)))
+                .collect();
+            let mut changed = false;
+            for row in &mut self.rows {
+                let before = row.len();
+                row.retain(|&(.., step)| !matches!(step, Step::State(to) if is_dead[to]));
+                changed |= row.len() < before;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn is_boundary(&self, state: usize) -> bool {
+        self.states[state].1 == Utf8::Boundary
+    }
+
+    /// Whether nothing of a string is read in a state inside a character. Such states are copied into each graph.
+    fn is_tail(&self, state: usize) -> bool {
+        self.states[state].0 == self.states[0].0 && !self.is_boundary(state)
+    }
+
+    /// The states that are rules: the start, and each that several lead to.
+    fn shared(&self) -> Vec<bool> {
+        let mut ways = vec![0_u8; self.states.len()];
+        for (state, row) in self.rows.iter().enumerate() {
+            if self.is_tail(state) {
+                continue;
+            }
+            let targets: FxHashSet<usize> = row
+                .iter()
+                .filter_map(|&(.., step)| if let Step::State(to) = step { Some(to) } else { None })
+                .collect();
+            targets.into_iter().for_each(|to| ways[to] = ways[to].saturating_add(1));
+        }
+        (0..self.states.len()).map(|state| state == 0 || ways[state] > 1 && !self.is_tail(state)).collect()
+    }
+}
+
+enum Matched {
+    Trigger(usize),
+    Forbidden,
+}
+
+impl FreeText {
+    fn strings(&self) -> impl Iterator<Item = &str> {
+        self.triggers.iter().map(|(trigger, _)| &**trigger).chain(self.forbidden.iter().map(|text| &**text))
+    }
+
+    /// What has come in a state.
+    fn matched(&self, finder: &NFA, state: StateID) -> Option<Matched> {
+        if !finder.is_match(state) {
+            return None;
+        }
+        let patterns =
+            || (0..finder.match_len(state)).map(|index| finder.match_pattern(state, index).as_usize());
+        if patterns().any(|pattern| pattern >= self.triggers.len()) {
+            return Some(Matched::Forbidden);
+        }
+        patterns().max_by_key(|&pattern| self.triggers[pattern].0.len()).map(Matched::Trigger)
+    }
+
+    /// Checks that each trigger can come.
+    fn check(&self) -> Result<()> {
+        if self.strings().any(str::is_empty) {
+            return Err(errors::empty_trigger());
+        }
+        let mut seen = FxHashSet::default();
+        if let Some((twice, _)) = self.triggers.iter().find(|(trigger, _)| !seen.insert(trigger)) {
+            return Err(errors::trigger_twice(twice));
+        }
+        let strings: Vec<&str> = self.strings().collect();
+        // an automaton that cannot be built is refused with its size later
+        let Ok(finder) = NFA::builder().match_kind(MatchKind::Standard).build(&strings) else {
+            return Ok(());
+        };
+        let Ok(start) = finder.start_state(Anchored::No) else { return Ok(()) };
+        for (own, (trigger, _)) in self.triggers.iter().enumerate() {
+            let mut state = start;
+            for (at, byte) in trigger.bytes().enumerate() {
+                state = finder.next_state(Anchored::No, state, byte);
+                let is_end = at + 1 == trigger.len();
+                let earlier = match self.matched(&finder, state) {
+                    None => None,
+                    Some(Matched::Trigger(other)) => (!is_end || other != own).then_some((other, "trigger")),
+                    Some(Matched::Forbidden) => (0..finder.match_len(state))
+                        .map(|index| finder.match_pattern(state, index).as_usize())
+                        .find(|&pattern| pattern >= self.triggers.len())
+                        .map(|pattern| (pattern, "forbidden string")),
+                };
+                if let Some((other, kind)) = earlier {
+                    return Err(errors::trigger_never_comes(trigger, kind, strings[other]));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl GrammarBuilder {
+    /// Text with triggers; see [`FreeText`]. For text that goes on after what a trigger leads to, end that with a
+    /// [rule](GrammarBuilder::rule) whose body is this expression.
+    ///
+    /// An empty string, a trigger given twice, and one that cannot come because another string ends in it earlier are
+    /// errors of the grammar.
+    pub fn free_text(&mut self, text: &FreeText) -> ExprId {
+        let most = self.limits().grammar_nodes;
+        match text.check().and_then(|()| Product::new(text, most)) {
+            Ok(product) => Builder::new(self, text, &product).build(),
+            Err(error) => {
+                self.fail(error);
+                self.never()
+            }
+        }
+    }
+}
+
+/// Makes expressions of a product.
+struct Builder<'b> {
+    grammar: &'b mut GrammarBuilder,
+    text: &'b FreeText,
+    product: &'b Product,
+    rules: FxHashMap<usize, RuleId>,
+    /// Of the states that are neither rules nor inside a character, once they are built.
+    built: FxHashMap<usize, ExprId>,
+}
+
+impl<'b> Builder<'b> {
+    fn new(grammar: &'b mut GrammarBuilder, text: &'b FreeText, product: &'b Product) -> Builder<'b> {
+        let shared = product.shared();
+        let rules =
+            (0..shared.len()).filter(|&state| shared[state]).map(|state| (state, grammar.declare("text")));
+        let rules = rules.collect();
+        Builder { grammar, text, product, rules, built: FxHashMap::default() }
+    }
+
+    /// The expression of the start.
+    fn build(mut self) -> ExprId {
+        // a state that is no rule was discovered after the only one that leads to it
+        for state in (0..self.product.states.len()).rev() {
+            let rule = self.rules.get(&state).copied();
+            if rule.is_none() && !self.product.is_boundary(state) {
+                continue;
+            }
+            let graph = self.graph(state);
+            let body = match self.text.end {
+                Some(end) if self.product.is_boundary(state) => self.grammar.choice([end, graph]),
+                _ => graph,
+            };
+            match rule {
+                Some(rule) => self.grammar.define(rule, body),
+                None => _ = self.built.insert(state, body),
+            }
+        }
+        match self.rules.get(&0) {
+            Some(&start) => self.grammar.rule(start),
+            None => self.grammar.never(),
+        }
+    }
+
+    /// What may be read from a state on.
+    fn graph(&mut self, start: usize) -> ExprId {
+        if self.product.rows[start].is_empty() {
+            return self.grammar.never();
+        }
+        // the nodes: the state and those inside characters that only it leads to
+        let mut found = FxHashSet::from_iter([start]);
+        let mut nodes = vec![start];
+        let mut open = VecDeque::from([start]);
+        while let Some(state) = open.pop_front() {
+            for &(.., step) in &self.product.rows[state] {
+                if let Step::State(to) = step
+                    && !self.is_exit(to)
+                    && found.insert(to)
+                {
+                    nodes.push(to);
+                    open.push_back(to);
+                }
+            }
+        }
+        // edges lead to later nodes: of a character, to where fewer bytes are to come
+        nodes[1..].sort_by_key(|&state| (self.product.states[state].1, state));
+        let places: FxHashMap<usize, u32> =
+            nodes.iter().zip(0..).map(|(&state, place)| (state, place)).collect();
+        let (mut exits, mut exit_places) = (Vec::new(), FxHashMap::default());
+        let mut rows = Vec::with_capacity(nodes.len());
+        for &state in &nodes {
+            let mut row = Vec::new();
+            for &(low, high, step) in &self.product.rows[state] {
+                let inside = match step {
+                    Step::State(to) if to != start => places.get(&to).copied(),
+                    _ => None,
+                };
+                let to = match inside {
+                    Some(place) => WordTarget::Node(place),
+                    None => {
+                        let exit = self.exit(step);
+                        WordTarget::Exit(*exit_places.entry(exit).or_insert_with(|| {
+                            exits.push(exit);
+                            exits.len() as u32 - 1
+                        }))
+                    }
+                };
+                row.push(WordEdge { low, high, to });
+            }
+            rows.push(row);
+        }
+        let mut graph = WordGraph::new(exits);
+        rows.into_iter().for_each(|row| graph.push(row, None));
+        self.grammar.word_graph(graph)
+    }
+
+    /// Whether an edge to a state leaves the graph.
+    fn is_exit(&self, state: usize) -> bool {
+        self.product.is_boundary(state) || self.rules.contains_key(&state)
+    }
+
+    fn exit(&mut self, step: Step) -> ExprId {
+        match step {
+            Step::Trigger(trigger) => self.text.triggers[trigger].1,
+            Step::State(state) => match (self.rules.get(&state), self.built.get(&state)) {
+                (Some(&rule), _) => self.grammar.rule(rule),
+                (None, Some(&built)) => built,
+                // does not happen: the states of a graph's exits are built before it
+                (None, None) => self.grammar.never(),
+            },
+        }
+    }
+}

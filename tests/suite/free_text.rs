@@ -1,0 +1,155 @@
+//! Free text with triggers, against a reader of words that looks for strings by comparing them at each place.
+
+use crate::language::Language;
+use grammata::Limits;
+use grammata::grammar::{ExprId, FreeText, Grammar, GrammarBuilder};
+use grammata::syntax::gbnf;
+use proptest::prelude::*;
+
+/// The strings of a free text; trigger `i` is followed by `i`, the end by `end` or nothing.
+#[derive(Clone, Debug)]
+struct Strings {
+    triggers: Vec<String>,
+    forbidden: Vec<String>,
+    end: Option<&'static str>,
+}
+
+impl Strings {
+    fn grammar(&self, limits: &Limits) -> grammata::Result<Grammar> {
+        let mut g = GrammarBuilder::with_limits(limits.clone());
+        let end = self.end.map(|end| g.text(end));
+        let triggers: Vec<(Box<str>, ExprId)> = (self.triggers.iter().enumerate())
+            .map(|(index, trigger)| (trigger.as_str().into(), g.text(index.to_string())))
+            .collect();
+        let forbidden = self.forbidden.iter().map(|text| text.as_str().into()).collect();
+        let root = g.declare("root");
+        let body = g.free_text(&FreeText { triggers, forbidden, end });
+        g.define(root, body);
+        g.build(root)
+    }
+
+    /// The definition, word by word: every way to take the word apart is tried.
+    fn accepts(&self, word: &str) -> bool {
+        let has_any =
+            |text: &str, strings: &[String]| strings.iter().any(|string| text.contains(string.as_str()));
+        let by_end = self.end.is_some_and(|end| {
+            let text = word.strip_suffix(end);
+            text.is_some_and(|text| !has_any(text, &self.triggers) && !has_any(text, &self.forbidden))
+        });
+        let by_trigger = self.triggers.iter().enumerate().any(|(index, trigger)| {
+            let Some(text) = word.strip_suffix(&index.to_string()) else { return false };
+            let longest =
+                self.triggers.iter().filter(|other| text.ends_with(other.as_str())).map(String::len).max();
+            // the text before its last character has no trigger in it
+            let mut before = text.chars();
+            before.next_back();
+            longest == Some(trigger.len())
+                && text.ends_with(trigger.as_str())
+                && !has_any(before.as_str(), &self.triggers)
+                && !has_any(text, &self.forbidden)
+        });
+        by_end || by_trigger
+    }
+
+    /// Whether a trigger cannot come, or a string is not allowed.
+    fn is_refused(&self) -> bool {
+        let all: Vec<&String> = self.triggers.iter().chain(&self.forbidden).collect();
+        let hidden = |trigger: &String| {
+            self.forbidden.iter().any(|text| trigger.contains(text.as_str()))
+                || self.triggers.iter().any(|other| {
+                    trigger.find(other.as_str()).is_some_and(|at| at + other.len() < trigger.len())
+                })
+        };
+        let twice =
+            (0..self.triggers.len()).any(|index| self.triggers[..index].contains(&self.triggers[index]));
+        all.iter().any(|string| string.is_empty()) || twice || self.triggers.iter().any(hidden)
+    }
+}
+
+/// Few characters, of all lengths in UTF-8, some with the same first bytes.
+fn string(longest: usize) -> impl Strategy<Value = String> {
+    let character = prop::sample::select(vec!['a', 'b', 'é', 'è', '€', '₭', '😀', '😁']);
+    prop::collection::vec(character, 0..=longest).prop_map(|chars| chars.into_iter().collect())
+}
+
+fn strings() -> impl Strategy<Value = Strings> {
+    let end = prop::sample::select(vec![None, Some(""), Some(""), Some("!")]);
+    (prop::collection::vec(string(4), 0..4), prop::collection::vec(string(3), 0..3), end)
+        .prop_map(|(triggers, forbidden, end)| Strings { triggers, forbidden, end })
+}
+
+/// Words that come near the strings: pieces of them joined, and what may follow.
+fn word(strings: &Strings) -> impl Strategy<Value = String> + use<> {
+    let pieces: Vec<String> = strings.triggers.iter().chain(&strings.forbidden).cloned().collect();
+    let piece = (0..pieces.len() + 1, string(2), 0..4_usize).prop_map(move |(index, random, left_out)| {
+        let Some(piece) = pieces.get(index) else { return random };
+        let kept = piece.chars().count().saturating_sub(left_out);
+        piece.chars().take(kept).chain(random.chars().take(left_out % 2)).collect()
+    });
+    let follow = prop::sample::select(vec!["", "0", "1", "2", "!"]);
+    (prop::collection::vec(piece, 0..4), follow).prop_map(|(pieces, follow)| pieces.concat() + follow)
+}
+
+proptest! {
+    #[test]
+    fn words_are_those_of_the_definition(
+        (strings, words) in strings().prop_flat_map(|strings| {
+            let words = prop::collection::vec(word(&strings), 1..40);
+            (Just(strings), words)
+        })
+    ) {
+        let grammar = strings.grammar(&Limits::default());
+        prop_assert_eq!(grammar.is_err(), strings.is_refused(), "{:?}", grammar);
+        if let Ok(grammar) = grammar {
+            let language = Language::new(&grammar);
+            for word in words {
+                prop_assert_eq!(language.accepts(word.as_bytes()), strings.accepts(&word), "{}", word);
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_do_not_come() {
+    let strings = Strings { triggers: vec!["€".into()], forbidden: vec!["é".into()], end: Some("") };
+    let language = Language::new(&strings.grammar(&Limits::default()).unwrap());
+    let words: [(&[u8], bool); 9] = [
+        (b"abc", true),
+        ("ê".as_bytes(), true),
+        ("é".as_bytes(), false),
+        ("€0".as_bytes(), true),
+        (b"\xE2\x82", false),
+        (b"\xE2\x82a", false),
+        (b"\xC3\x28", false),
+        (b"\xED\xA0\x80", false),
+        (b"\xF4\x90\x80\x80", false),
+    ];
+    for (word, expected) in words {
+        assert_eq!(language.accepts(word), expected, "{word:?}");
+    }
+}
+
+/// Text, a call, text again: the notation of GBNF.
+#[test]
+fn text_goes_on_after_a_call() {
+    let source = "root ::= @text($, \"<call>\" [0-9]+ \"</call>\" root, !\"<end>\")\n";
+    let grammar = gbnf::compile(source, &gbnf::Options::default()).unwrap().grammar;
+    let language = Language::new(&grammar);
+    let accepted =
+        ["", "a", "a<call>1</call>", "<call>12</call>b<call>3</call><cal", "<<call>1</call>", "</call>"];
+    let rejected = ["<call>", "<call>x</call>", "<call>1</call><call>", "a<end>", "<call>1</call><end>"];
+    accepted.iter().for_each(|word| assert!(language.accepts(word.as_bytes()), "{word}"));
+    rejected.iter().for_each(|word| assert!(!language.accepts(word.as_bytes()), "{word}"));
+}
+
+#[test]
+fn ten_thousand_triggers() {
+    let triggers = (0..10_000).map(|index| format!("<tool_{index:04}>")).collect();
+    let strings = Strings { triggers, forbidden: vec![], end: Some("") };
+    let language = Language::new(&strings.grammar(&Limits::default()).unwrap());
+    assert!(language.accepts(b"text <tool_1234>1234"));
+    assert!(!language.accepts(b"text <tool_1234>1235"));
+    assert!(language.accepts(b"text <tool_99999>"));
+    let limits = Limits { grammar_nodes: 5_000, ..Limits::default() };
+    assert_eq!(strings.grammar(&limits).unwrap_err().code(), "limit/exceeded");
+}
