@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 }
 
 /// The options that change what the schema means, as `x-grammata` has them.
-fn policies(options: &JsonSchemaOptions) -> [(&'static str, Value); 6] {
+fn policies(options: &JsonSchemaOptions) -> [(&'static str, Value); 7] {
     let order = match options.property_order {
         PropertyOrder::Declared => "declared",
         PropertyOrder::Any => "any",
@@ -38,6 +38,7 @@ fn policies(options: &JsonSchemaOptions) -> [(&'static str, Value); 6] {
     let whitespace = match &options.whitespace {
         Whitespace::Free => json!("free"),
         Whitespace::Compact => json!("compact"),
+        Whitespace::Short => json!("short"),
         Whitespace::AtMost(max) => json!({ "max": max }),
         Whitespace::Pattern(pattern) => json!({ "pattern": pattern }),
     };
@@ -53,6 +54,7 @@ fn policies(options: &JsonSchemaOptions) -> [(&'static str, Value); 6] {
         ("propertyOrder", json!(order)),
         ("whitespace", whitespace),
         ("numbers", json!(numbers)),
+        ("maxDigits", json!(options.max_digits)),
         ("formats", json!(formats)),
         ("maxBytes", json!(options.limits.source_bytes)),
         ("maxDepth", json!(options.limits.source_depth.min(127))),

@@ -6,6 +6,7 @@ use super::tokens::{LoadedVocabulary, TokenizerArgs};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
+use crate::syntax::json_schema::JsonSchemaOptions;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,20 +25,21 @@ pub(super) struct Session {
 impl Session {
     /// Reads a grammar and a tokenizer, or takes the built-in vocabulary. Shows warnings.
     pub(super) fn new(source: &SourceArgs, tokenizer: &TokenizerArgs, limits: &Limits) -> Result<Session> {
-        Session::with_vocabulary(source, tokenizer.load(limits)?, limits)
+        Session::with_vocabulary(source, tokenizer.load(limits)?, limits, JsonSchemaOptions::default())
     }
 
-    /// Reads a grammar for a vocabulary. Shows warnings.
+    /// Reads a grammar for a vocabulary, with defaults for JSON Schemas. Shows warnings.
     pub(super) fn with_vocabulary(
         source: &SourceArgs,
         vocabulary: LoadedVocabulary,
         limits: &Limits,
+        defaults: JsonSchemaOptions,
     ) -> Result<Session> {
         let progress = Progress::start("preparing the vocabulary");
         let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
         let prepare_time = progress.finish();
         let progress = Progress::start("compiling the grammar");
-        let loaded = source::load(source, limits)?;
+        let loaded = source::load_with(source, limits, defaults)?;
         let compiled = compiler.compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
         let compile_time = progress.finish();
         loaded.warn();

@@ -31,7 +31,8 @@ pub(super) struct SourceArgs {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
     parameters: Vec<(String, String)>,
     /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most so many
-    /// characters) or `pattern=REGEX` [default: free]
+    /// characters), `short` (a space, or a line feed and at most 32 blanks) or `pattern=REGEX` [default: free; of
+    /// generate: short]
     #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, help_heading = "Grammar")]
     whitespace: Option<json_schema::Whitespace>,
     /// Order of the members of JSON objects under a schema [default: declared]
@@ -40,6 +41,10 @@ pub(super) struct SourceArgs {
     /// Spelling of numbers under a schema [default: any]
     #[arg(long, value_enum, help_heading = "Grammar")]
     numbers: Option<Numbers>,
+    /// The most digits in each run of digits of a number under a schema, `none` for no bound [default: none; of
+    /// generate: 40]
+    #[arg(long, value_name = "N", value_parser = max_digits, help_heading = "Grammar")]
+    max_digits: Option<MaxDigits>,
     /// What `format` means in a schema [default: assert]
     #[arg(long, value_enum, help_heading = "Grammar")]
     formats: Option<Formats>,
@@ -128,14 +133,27 @@ pub(super) fn name_and_value(argument: &str) -> std::result::Result<(String, Str
     }
 }
 
+/// A bound on digits, or none.
+#[derive(Clone, Copy, Debug)]
+struct MaxDigits(Option<u32>);
+
+fn max_digits(argument: &str) -> std::result::Result<MaxDigits, String> {
+    match argument.parse() {
+        _ if argument == "none" => Ok(MaxDigits(None)),
+        Ok(most) if most > 0 => Ok(MaxDigits(Some(most))),
+        _ => Err("it must be a number from 1, or `none`".to_owned()),
+    }
+}
+
 fn whitespace(argument: &str) -> std::result::Result<json_schema::Whitespace, String> {
     let number = |max: &str| max.parse().map_err(|_| "it must be `max=N` with a number".to_owned());
     match argument.split_once('=').unwrap_or((argument, "")) {
         ("free", "") => Ok(json_schema::Whitespace::Free),
         ("compact", "") => Ok(json_schema::Whitespace::Compact),
+        ("short", "") => Ok(json_schema::Whitespace::Short),
         ("max", max) => Ok(json_schema::Whitespace::AtMost(number(max)?)),
         ("pattern", pattern) => Ok(json_schema::Whitespace::Pattern(pattern.to_owned())),
-        _ => Err("it must be `free`, `compact`, `max=N` or `pattern=REGEX`".to_owned()),
+        _ => Err("it must be `free`, `compact`, `short`, `max=N` or `pattern=REGEX`".to_owned()),
     }
 }
 
@@ -240,6 +258,14 @@ pub(super) fn is_standard_input(path: &Path) -> bool {
 /// The file cannot be read, its kind cannot be told, an option has no meaning for the kind, and what the
 /// front end reports.
 pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
+    load_with(args, limits, JsonSchemaOptions::default())
+}
+
+/// The same with defaults of one's own for JSON Schemas.
+///
+/// # Errors
+/// Those of [`load`].
+pub(super) fn load_with(args: &SourceArgs, limits: &Limits, defaults: JsonSchemaOptions) -> Result<Loaded> {
     let (file, text) = read_text(&args.grammar, limits)?;
     let kind = match args.kind {
         Some(kind) => kind,
@@ -247,7 +273,7 @@ pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
     };
     check_options(args, kind)?;
     let text = Text::new(&file, text, kind);
-    let compiled = compile(args, kind, &file, &text.text, limits);
+    let compiled = compile(args, kind, &file, &text.text, limits, defaults);
     let (grammar, warnings) = compiled.map_err(|error| text.locate(error))?;
     Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings, text })
 }
@@ -335,6 +361,7 @@ fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
         (args.whitespace.is_some(), "--whitespace", Kind::JsonSchema, "JSON Schemas"),
         (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
         (args.numbers.is_some(), "--numbers", Kind::JsonSchema, "JSON Schemas"),
+        (args.max_digits.is_some(), "--max-digits", Kind::JsonSchema, "JSON Schemas"),
         (args.formats.is_some(), "--formats", Kind::JsonSchema, "JSON Schemas"),
         (args.max_schema_bytes.is_some(), "--max-schema-bytes", Kind::JsonSchema, "JSON Schemas"),
         (args.max_schema_depth.is_some(), "--max-schema-depth", Kind::JsonSchema, "JSON Schemas"),
@@ -355,6 +382,7 @@ fn compile(
     file: &Path,
     text: &str,
     limits: &Limits,
+    defaults: JsonSchemaOptions,
 ) -> Result<(Grammar, Vec<Diagnostic>)> {
     let limits = limits.clone();
     match kind {
@@ -372,7 +400,7 @@ fn compile(
             Ok((regex::compile(without_line_end(text), &options)?, Vec::new()))
         }
         Kind::JsonSchema => {
-            let options = schema_options(args, text, limits)?;
+            let options = schema_options(args, text, limits, defaults)?;
             let compiled = json_schema::compile(text, &options)?;
             Ok((compiled.grammar, compiled.warnings))
         }
@@ -389,12 +417,17 @@ fn compile(
     }
 }
 
-/// The options of a schema: those of its own `x-grammata`, and those that are given, which win.
-fn schema_options(args: &SourceArgs, text: &str, mut limits: Limits) -> Result<JsonSchemaOptions> {
+/// The options of a schema: the defaults, those of its own `x-grammata`, and those that are given; later ones win.
+fn schema_options(
+    args: &SourceArgs,
+    text: &str,
+    mut limits: Limits,
+    defaults: JsonSchemaOptions,
+) -> Result<JsonSchemaOptions> {
     limits.source_bytes = args.max_schema_bytes.unwrap_or(limits.source_bytes);
     limits.source_depth = args.max_schema_depth.unwrap_or(limits.source_depth);
     let documents = documents(&args.documents, &limits)?;
-    let own = JsonSchemaOptions::of_schema(text, limits)?;
+    let own = JsonSchemaOptions { limits, ..defaults }.with_policies_of(text)?;
     Ok(JsonSchemaOptions {
         whitespace: args.whitespace.clone().unwrap_or(own.whitespace),
         property_order: args.property_order.map_or(own.property_order, |order| match order {
@@ -405,6 +438,7 @@ fn schema_options(args: &SourceArgs, text: &str, mut limits: Limits) -> Result<J
             Numbers::Plain => json_schema::Numbers::Plain,
             Numbers::Any => json_schema::Numbers::Any,
         }),
+        max_digits: args.max_digits.map_or(own.max_digits, |most| most.0),
         formats: args.formats.map_or(own.formats, |formats| match formats {
             Formats::Annotate => json_schema::Formats::Annotate,
             Formats::Assert => json_schema::Formats::Assert,
@@ -436,7 +470,8 @@ pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> 
     check_options(args, kind)?;
     let text = Text::new(&file, text, kind);
     let locate = |error| text.locate(error);
-    let options = schema_options(args, &text.text, limits.clone()).map_err(locate)?;
+    let defaults = JsonSchemaOptions::default();
+    let options = schema_options(args, &text.text, limits.clone(), defaults).map_err(locate)?;
     let start = Instant::now();
     let compiled = json_schema::compile(&text.text, &options).map_err(locate)?;
     let elapsed = start.elapsed();

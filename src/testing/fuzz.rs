@@ -124,10 +124,12 @@ pub fn json_schema(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let (text, mut choices) = text(rest);
     let options = json_schema::JsonSchemaOptions {
-        whitespace: match first % 2 {
-            0 => json_schema::Whitespace::Free,
+        whitespace: match (first % 2, first / 16 % 2) {
+            (0, 0) => json_schema::Whitespace::Free,
+            (0, _) => json_schema::Whitespace::Short,
             _ => json_schema::Whitespace::Compact,
         },
+        max_digits: (first / 32 % 2 == 1).then_some(3),
         property_order: match first / 2 % 2 {
             0 => json_schema::PropertyOrder::Declared,
             _ => json_schema::PropertyOrder::Any,

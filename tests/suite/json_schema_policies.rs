@@ -8,21 +8,22 @@ use grammata::syntax::json_schema::{
 use serde_json::{Value, json};
 
 fn of_schema(own: Value) -> grammata::Result<JsonSchemaOptions> {
-    JsonSchemaOptions::of_schema(&json!({ "x-grammata": own }).to_string(), Limits::default())
+    JsonSchemaOptions::default().with_policies_of(&json!({ "x-grammata": own }).to_string())
 }
 
 #[test]
 fn a_schema_sets_its_own_options() {
-    let none = JsonSchemaOptions::of_schema(r#"{"type": "null"}"#, Limits::default()).unwrap();
+    let none = JsonSchemaOptions::default().with_policies_of(r#"{"type": "null"}"#).unwrap();
     assert_eq!(none, JsonSchemaOptions::default());
     let all = of_schema(json!({
         "propertyOrder": "any", "whitespace": {"max": 2}, "numbers": "plain", "formats": "annotate",
-        "maxBytes": 1000, "maxDepth": 5,
+        "maxDigits": 7, "maxBytes": 1000, "maxDepth": 5,
     }));
     let expected = JsonSchemaOptions {
         property_order: PropertyOrder::Any,
         whitespace: Whitespace::AtMost(2),
         numbers: Numbers::Plain,
+        max_digits: Some(7),
         formats: Formats::Annotate,
         limits: Limits { source_bytes: 1000, source_depth: 5, ..Limits::default() },
         ..JsonSchemaOptions::default()
@@ -30,6 +31,9 @@ fn a_schema_sets_its_own_options() {
     assert_eq!(all.unwrap(), expected);
     let pattern = of_schema(json!({"whitespace": {"pattern": " ?"}})).unwrap();
     assert_eq!(pattern.whitespace, Whitespace::Pattern(" ?".into()));
+    let generation = JsonSchemaOptions::generation();
+    let own = generation.clone().with_policies_of(r#"{"x-grammata": {"maxDigits": null}}"#).unwrap();
+    assert_eq!(own, JsonSchemaOptions { max_digits: None, ..generation });
     // limits are lowered, never raised
     let raised = of_schema(json!({"maxBytes": 1u64 << 60, "maxDepth": 1u64 << 60})).unwrap();
     assert_eq!(raised, JsonSchemaOptions::default());
@@ -45,6 +49,8 @@ fn what_a_schema_cannot_set_is_an_error() {
         json!({"whitespace": {"max": 1, "pattern": " "}}),
         json!({"numbers": true}),
         json!({"formats": null}),
+        json!({"maxDigits": 0}),
+        json!({"maxDigits": "40"}),
         json!({"maxDepth": "9"}),
         json!({"colour": "red"}),
     ] {
@@ -53,7 +59,7 @@ fn what_a_schema_cannot_set_is_an_error() {
     }
     // elsewhere it is a word like any other
     let inner = r#"{"properties": {"x-grammata": {"const": {"colour": "red"}}}}"#;
-    assert_eq!(JsonSchemaOptions::of_schema(inner, Limits::default()).unwrap(), JsonSchemaOptions::default());
+    assert_eq!(JsonSchemaOptions::default().with_policies_of(inner).unwrap(), JsonSchemaOptions::default());
 }
 
 #[test]
@@ -119,4 +125,52 @@ fn a_summary_counts_what_was_read() {
     assert!(summary.made_schemas > 0 && summary.conjunctions > 2);
     let summary = compile("true", &JsonSchemaOptions::default()).unwrap().summary;
     assert_eq!((summary.draft, summary.keywords.len(), summary.schemas), (None, 0, 1));
+}
+
+/// Every gap is empty, one space, or a line feed and at most 32 blanks.
+#[test]
+fn short_whitespace() {
+    let schema = json!({"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": false});
+    let options = JsonSchemaOptions { whitespace: Whitespace::Short, ..JsonSchemaOptions::default() };
+    let language = Language::new(&compile(&schema.to_string(), &options).unwrap().grammar);
+    let gaps = |gap: &str| format!("{{{gap}\"a\":{gap}1{gap}}}");
+    let blanks = |count: usize| format!("\n{}", " \t".repeat(count / 2));
+    for gap in ["", " ", "\n", "\n  ", &blanks(32)] {
+        assert!(language.accepts(gaps(gap).as_bytes()), "{gap:?}");
+    }
+    for gap in ["  ", "\t", "\r\n", "\n\n", " \n", &blanks(34)] {
+        assert!(!language.accepts(gaps(gap).as_bytes()), "{gap:?}");
+    }
+}
+
+/// Runs of digits are bounded wherever nothing else bounds them, and no range of values loses all its spellings.
+#[test]
+fn digits_are_bounded() {
+    let with = |schema: &Value, most| {
+        let options = JsonSchemaOptions { max_digits: most, ..JsonSchemaOptions::default() };
+        Language::new(&compile(&schema.to_string(), &options).unwrap().grammar)
+    };
+    let long = "1".repeat(5);
+    let cases = [
+        (json!({"type": "integer"}), vec!["1111", "-9999", "0", "1.000"], vec!["11111", "1.00000"]),
+        (json!({"type": "number"}), vec!["1111.111e111"], vec!["11111.1", "1.11111", "1e11111"]),
+        (json!({"type": "integer", "minimum": 7}), vec!["7", "1111"], vec![&long, "6"]),
+        (
+            json!({"type": "integer", "maximum": -1_000_000}),
+            vec!["-1000000", "-9999999"],
+            vec!["-1000000000", "-1"],
+        ),
+        (json!({"type": "number", "minimum": 0.5}), vec!["0.5", "1111.111"], vec![&long, "0.50000000"]),
+        (json!({"type": "number", "not": {"multipleOf": 1}}), vec!["1.5"], vec!["1.0", "11111.5"]),
+        (json!({"const": 123_456}), vec!["123456"], vec!["12345"]),
+    ];
+    for (schema, accepted, rejected) in cases {
+        let (bounded, free) = (with(&schema, Some(4)), with(&schema, None));
+        for word in accepted {
+            assert!(bounded.accepts(word.as_bytes()) && free.accepts(word.as_bytes()), "{schema}: {word}");
+        }
+        for word in rejected {
+            assert!(!bounded.accepts(word.as_bytes()), "{schema}: {word}");
+        }
+    }
 }

@@ -27,6 +27,7 @@ use crate::error::{ErrorKind, Result};
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 use crate::work::Budget;
 
+pub(super) mod digits;
 mod magnitude;
 mod multiples;
 mod range;

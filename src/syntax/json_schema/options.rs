@@ -14,6 +14,9 @@ pub enum Whitespace {
     Free,
     /// None at all.
     Compact,
+    /// Nothing, one space, or a line feed and at most 32 spaces and tabs: what JSON writers put between two tokens. A
+    /// model cannot run away in it.
+    Short,
     /// At most so many characters of it between two tokens.
     AtMost(u32),
     /// What an ECMA-262 pattern matches as a whole, between any two tokens. Characters that are no white space of
@@ -73,8 +76,23 @@ pub struct JsonSchemaOptions {
     pub formats: Formats,
     /// How numbers are spelled. Default [`Numbers::Any`].
     pub numbers: Numbers,
+    /// The most digits in each run of digits of a number whose length nothing else bounds; after the point and in the
+    /// exponent, one fewer. Default none: as many as one likes.
+    pub max_digits: Option<u32>,
     /// Documents that references may name beside the schema itself. Default none.
     pub documents: Documents,
     /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
     pub limits: Limits,
+}
+
+impl JsonSchemaOptions {
+    /// The defaults for output of a language model: [`Whitespace::Short`] and at most 40 digits, as models that do not
+    /// know how to go on tend to repeat blanks and digits. Every value keeps a spelling, but numbers of more digits.
+    pub fn generation() -> JsonSchemaOptions {
+        JsonSchemaOptions {
+            whitespace: Whitespace::Short,
+            max_digits: Some(40),
+            ..JsonSchemaOptions::default()
+        }
+    }
 }

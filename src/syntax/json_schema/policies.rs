@@ -5,7 +5,6 @@ use super::options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitesp
 use super::pointer::join;
 use super::source;
 use crate::error::Result;
-use crate::limits::Limits;
 use crate::syntax::json_schema::json::Value;
 use bumpalo::Bump;
 
@@ -13,29 +12,28 @@ use bumpalo::Bump;
 pub(super) const KEYWORD: &str = "x-grammata";
 
 impl JsonSchemaOptions {
-    /// The options that a schema sets itself with `x-grammata`, and the defaults of the others. What the caller
-    /// sets after that wins:
+    /// These options, with those that a schema sets itself with `x-grammata` in their place. What the caller sets after
+    /// that wins:
     ///
     /// ```
-    /// use grammata::Limits;
     /// use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace, compile};
     ///
     /// let schema = r#"{"x-grammata": {"whitespace": "compact", "propertyOrder": "any"}, "type": "object"}"#;
-    /// let options = JsonSchemaOptions::of_schema(schema, Limits::default())?;
+    /// let options = JsonSchemaOptions::default().with_policies_of(schema)?;
     /// assert_eq!(options.whitespace, Whitespace::Compact);
     /// compile(schema, &JsonSchemaOptions { whitespace: Whitespace::AtMost(1), ..options })?;
     /// # Ok::<(), grammata::Error>(())
     /// ```
     ///
-    /// Its members are `propertyOrder` (`"declared"` or `"any"`), `whitespace` (`"free"`, `"compact"`,
-    /// `{"max": 1}` or `{"pattern": " ?"}`), `numbers` (`"any"` or `"plain"`), `formats` (`"assert"` or
-    /// `"annotate"`), `maxBytes` and `maxDepth`. The last two can only lower
-    /// [`source_bytes`](Limits::source_bytes) and [`source_depth`](Limits::source_depth).
+    /// Its members are `propertyOrder` (`"declared"` or `"any"`), `whitespace` (`"free"`, `"compact"`, `"short"`,
+    /// `{"max": 1}` or `{"pattern": " ?"}`), `numbers` (`"any"` or `"plain"`), `maxDigits` (an integer, or `null` for no
+    /// bound), `formats` (`"assert"` or `"annotate"`), `maxBytes` and `maxDepth`. The last two can only lower
+    /// [`source_bytes`](crate::Limits::source_bytes) and [`source_depth`](crate::Limits::source_depth).
     ///
     /// # Errors
     /// Those of reading the schema; `json-schema/invalid-policy` for unknown members and wrong values.
-    pub fn of_schema(schema: &str, limits: Limits) -> Result<JsonSchemaOptions> {
-        let mut options = JsonSchemaOptions { limits, ..JsonSchemaOptions::default() };
+    pub fn with_policies_of(self, schema: &str) -> Result<JsonSchemaOptions> {
+        let mut options = self;
         // most schemas have none, and need not be read twice
         if schema.contains(KEYWORD) {
             let arena = Bump::new();
@@ -64,7 +62,7 @@ impl JsonSchemaOptions {
                 }
                 "whitespace" => {
                     self.whitespace = whitespace(value).ok_or_else(|| {
-                        invalid("\"free\", \"compact\", {\"max\": N} or {\"pattern\": \"…\"}")
+                        invalid("\"free\", \"compact\", \"short\", {\"max\": N} or {\"pattern\": \"…\"}")
                     })?;
                 }
                 "numbers" => {
@@ -72,6 +70,18 @@ impl JsonSchemaOptions {
                         Some("any") => Numbers::Any,
                         Some("plain") => Numbers::Plain,
                         _ => return Err(invalid("\"any\" or \"plain\"")),
+                    };
+                }
+                "maxDigits" => {
+                    self.max_digits = match value {
+                        Value::Null => None,
+                        _ => Some(
+                            value
+                                .as_u64()
+                                .and_then(|most| u32::try_from(most).ok())
+                                .filter(|&most| most > 0)
+                                .ok_or_else(|| invalid("an integer from 1, or null"))?,
+                        ),
                     };
                 }
                 "formats" => {
@@ -90,7 +100,8 @@ impl JsonSchemaOptions {
                     *own = limit.min(*own);
                 }
                 _ => {
-                    let allowed = "propertyOrder, whitespace, numbers, formats, maxBytes or maxDepth";
+                    let allowed =
+                        "propertyOrder, whitespace, numbers, maxDigits, formats, maxBytes or maxDepth";
                     return Err(errors::invalid_policy(&place, value, allowed));
                 }
             }
@@ -103,6 +114,7 @@ fn whitespace(value: &Value<'_>) -> Option<Whitespace> {
     match value {
         Value::String("free") => Some(Whitespace::Free),
         Value::String("compact") => Some(Whitespace::Compact),
+        Value::String("short") => Some(Whitespace::Short),
         Value::Object(map) if map.len() == 1 => match (map.get("max"), map.get("pattern")) {
             (Some(max), None) => max.as_u64().and_then(|max| u32::try_from(max).ok()).map(Whitespace::AtMost),
             (None, Some(Value::String(pattern))) => Some(Whitespace::Pattern((*pattern).to_owned())),

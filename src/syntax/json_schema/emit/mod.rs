@@ -13,7 +13,7 @@ use super::assertion::TypeSet;
 use super::conjunction::{ConjunctionId, Conjunctions};
 use super::decimal::Decimal;
 use super::formats::Side;
-use super::numbers::NumberRange;
+use super::numbers::{NumberRange, digits};
 use super::options::{JsonSchemaOptions, Whitespace};
 use super::pointer::shown_parts;
 use super::satisfiable::Satisfiable;
@@ -99,12 +99,23 @@ struct Layout {
     close_array: ExprId,
 }
 
+/// The most blanks at the beginning of a line under [`Whitespace::Short`]: eight levels of four.
+const INDENTATION: u32 = 32;
+
 impl Layout {
     fn new(g: &mut GrammarBuilder, options: &JsonSchemaOptions) -> Result<Layout> {
         let one = g.byte_set(ByteSet::from_iter(*b" \t\n\r"));
         let space = match &options.whitespace {
             Whitespace::Free => g.star(one),
             Whitespace::Compact => g.empty(),
+            Whitespace::Short => {
+                let (space, line_feed) = (g.text(" "), g.text("\n"));
+                let blank = g.byte_set(ByteSet::from_iter(*b" \t"));
+                let indentation = g.repeat(blank, 0, Some(INDENTATION));
+                let line = g.sequence([line_feed, indentation]);
+                let gap = g.choice([space, line]);
+                g.optional(gap)
+            }
             &Whitespace::AtMost(max) => g.repeat(one, 0, Some(max)),
             Whitespace::Pattern(pattern) => string_test::whitespace(g, pattern, &options.limits)?,
         };
@@ -231,7 +242,10 @@ impl<'a> Emitter<'_, 'a> {
         }
         let numbers = self.options.numbers;
         let asker = numbers::Asker { pointer, work: &self.all.work };
-        let all = numbers::expression_excluding(&mut self.g, &typed.number, &excluded, numbers, asker)?;
+        let mut all = numbers::expression_excluding(&mut self.g, &typed.number, &excluded, numbers, asker)?;
+        if let Some(most) = self.options.max_digits {
+            all = digits::bounded(&mut self.g, all, most);
+        }
         if excluded.is_empty() {
             self.numbers.insert(NumberRange::clone(&typed.number), all);
         }
