@@ -231,3 +231,68 @@ pub(super) fn training_in_test(id: &str) -> Error {
             .help("leave it out of the training requests or out of the test"),
     )
 }
+
+/// A name that a server's collection cannot have.
+pub(super) fn collection_name(name: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/collection-name", "a collection of a server cannot have this name")
+            .found(excerpt(name))
+            .allowed("1 to 255 of the letters A to Z and a to z, digits, `_` and `-`")
+            .help("name one collection for each embedder, as in `tools-minilm`"),
+    )
+}
+
+/// A collection that is not the index that was asked for.
+pub(super) fn other_collection(name: &str, found: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/other-collection", "a collection of a server is not the index wanted")
+            .found(format!("`{}`: {found}", excerpt(name)))
+            .allowed("a collection that this index has made, for vectors of the same dimension")
+            .help("name another collection, which is then made"),
+    )
+}
+
+/// A request that a server refused.
+pub(super) fn server_refused(status: u16, message: &str) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/server-refused", "the server of the index refused a request")
+        .found(format!("status {status}: {}", excerpt(message)))
+        .help(
+            "see the server's log; of some earlier requests of the same change it may have kept the result",
+        );
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// An answer that cannot be read.
+pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/server-answer", "the server of the index answered otherwise");
+    let diagnostic = match cause {
+        Some(cause) => diagnostic.cause(cause),
+        None => diagnostic,
+    };
+    let diagnostic =
+        diagnostic.allowed(allowed).help("name the address of a Qdrant server, version 1.16 or later");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// An address that is none, or of another protocol.
+#[cfg(feature = "qdrant")]
+pub(super) fn server_url(url: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/server-url", "the address of a server cannot be used")
+            .found(excerpt(url))
+            .allowed("http://HOST:PORT")
+            .help(
+                "for TLS put a proxy before the server, or implement `Transport` with a client of your own",
+            ),
+    )
+}
+
+/// A server that did not answer.
+#[cfg(feature = "qdrant")]
+pub(super) fn no_answer(url: &str, cause: &ureq::Error) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/no-answer", "the server of the index did not answer")
+        .found(excerpt(url))
+        .cause(cause)
+        .help("start the server, or name its address");
+    Error::new(ErrorKind::Io, diagnostic)
+}

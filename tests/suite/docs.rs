@@ -173,7 +173,9 @@ fn every_limit_is_in_the_page_on_security() {
 /// The code of the pages is that of the examples, which are compiled.
 #[test]
 fn code_is_compiled() {
-    let text = ["README.md", "docs/library.md", "docs/plans.md", "docs/security.md"].map(page).concat();
+    let text = ["README.md", "docs/library.md", "docs/plans.md", "docs/retrieval.md", "docs/security.md"]
+        .map(page)
+        .concat();
     let files: Vec<String> = std::fs::read_dir(root().join("examples"))
         .unwrap()
         .map(|entry| entry.unwrap().path())

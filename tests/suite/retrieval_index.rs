@@ -11,19 +11,19 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-const DIMENSION: usize = 16;
+pub(crate) const DIMENSION: usize = 16;
 
 /// A tool of the contract, with a document of words and a vector.
 #[derive(Clone)]
-struct Owned {
-    id: String,
-    category: String,
-    document: String,
-    vector: Vec<f32>,
+pub(crate) struct Owned {
+    pub(crate) id: String,
+    pub(crate) category: String,
+    pub(crate) document: String,
+    pub(crate) vector: Vec<f32>,
 }
 
 impl Owned {
-    fn as_tool(&self) -> IndexedTool<'_> {
+    pub(crate) fn as_tool(&self) -> IndexedTool<'_> {
         IndexedTool {
             id: &self.id,
             category: &self.category,
@@ -44,7 +44,7 @@ fn unit(random: &mut ChaCha8Rng) -> Vec<f32> {
 }
 
 /// Tools with random vectors, random words of a small vocabulary, and one of 100 categories.
-fn tools(count: usize, seed: u64) -> Vec<Owned> {
+pub(crate) fn tools(count: usize, seed: u64) -> Vec<Owned> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let tool = |number: usize| {
         let words: Vec<String> = (0..8).map(|_| format!("w{}", random.random_range(0..200))).collect();
@@ -65,9 +65,9 @@ struct Oracle {
 }
 
 /// The score of a tool for a query; None where the tool is no hit.
-type Score = fn(&[Owned], usize, &Owned) -> Option<f64>;
+pub(crate) type Score = fn(&[Owned], usize, &Owned) -> Option<f64>;
 
-fn cosine(tools: &[Owned], tool: usize, query: &Owned) -> Option<f64> {
+pub(crate) fn cosine(tools: &[Owned], tool: usize, query: &Owned) -> Option<f64> {
     Some(tools[tool].vector.iter().zip(&query.vector).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum())
 }
 
@@ -106,7 +106,12 @@ impl Oracle {
     }
 }
 
-fn search(index: &dyn ToolIndex, queries: &[Owned], k: usize, filter: Option<&Filter>) -> Vec<Vec<Match>> {
+pub(crate) fn search(
+    index: &dyn ToolIndex,
+    queries: &[Owned],
+    k: usize,
+    filter: Option<&Filter>,
+) -> Vec<Vec<Match>> {
     let queries: Vec<Query<'_>> = queries.iter().map(Owned::as_query).collect();
     index.search(&queries, k, filter).unwrap()
 }
@@ -125,13 +130,13 @@ fn recall(found: &[Match], right: &[(String, f64)], oracle: &Oracle, query: &Own
     if right.is_empty() { 1.0 } else { hits as f64 / right.len() as f64 }
 }
 
-fn upsert(index: &mut dyn ToolIndex, tools: &[Owned]) {
+pub(crate) fn upsert(index: &mut dyn ToolIndex, tools: &[Owned]) {
     let tools: Vec<IndexedTool<'_>> = tools.iter().map(Owned::as_tool).collect();
     index.upsert(&tools).unwrap();
 }
 
 /// The mean recall at 10 without a filter; everything else must be exact.
-fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) -> f64 {
+pub(crate) fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) -> f64 {
     let mut oracle = Oracle { tools: Vec::new(), score };
     let queries = tools(8, 99);
     assert!(index.is_empty());
@@ -195,7 +200,7 @@ fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) -> f64 {
 }
 
 /// What only indexes of vectors refuse; the index stays as it was.
-fn refuses_wrong_vectors(index: &mut dyn ToolIndex) {
+pub(crate) fn refuses_wrong_vectors(index: &mut dyn ToolIndex) {
     let (before, good) = (index.len(), tools(1, 5).remove(0));
     let with = |vector: Option<Vec<f32>>| {
         let vector = vector.unwrap_or_default();

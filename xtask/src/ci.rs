@@ -40,14 +40,22 @@ fn format() -> Result {
 }
 
 fn lints() -> Result {
-    let arguments =
-        ["clippy", "--workspace", "--all-targets", "--features", "ort,hnsw", "--", "--deny", "warnings"];
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        "ort,hnsw,qdrant",
+        "--",
+        "--deny",
+        "warnings",
+    ];
     command::run(&mut cargo(&arguments))
 }
 
 fn documentation() -> Result {
     command::run(
-        cargo(&["doc", "--no-deps", "--features", "ort,hnsw"]).env("RUSTDOCFLAGS", "--deny warnings"),
+        cargo(&["doc", "--no-deps", "--features", "ort,hnsw,qdrant"]).env("RUSTDOCFLAGS", "--deny warnings"),
     )
 }
 

@@ -10,10 +10,10 @@ pub fn run(filters: &[String]) -> Result {
     setup::onnx_runtime()?;
     setup::embedder()?;
     NEXTEST.install()?;
-    let all = ["run", "--workspace", "--features", "ort,hnsw", "--no-fail-fast"];
+    let all = ["run", "--workspace", "--features", "ort,hnsw,qdrant", "--no-fail-fast"];
     command::run(NEXTEST.command(&all).args(filters))?;
     if !filters.is_empty() {
         return Ok(());
     }
-    command::run(&mut cargo(&["test", "--doc", "--features", "ort,hnsw"]))
+    command::run(&mut cargo(&["test", "--doc", "--features", "ort,hnsw,qdrant"]))
 }

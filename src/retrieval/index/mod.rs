@@ -1,7 +1,8 @@
 //! Indexes of tools behind one trait.
 //!
 //! A [`ToolIndex`] names tools by their ids and can be changed at any time: in memory ([`LexicalIndex`], [`DenseIndex`], with
-//! the feature `hnsw` also `HnswToolIndex`), in a file ([`DiskIndex`]), or on other machines. The indexes in memory are an
+//! the feature `hnsw` also `HnswToolIndex`), in a file ([`DiskIndex`]), or on other machines
+//! ([`QdrantIndex`]). The indexes in memory are an
 //! [`Engine`], which ranks numbered slots, and the table of ids that [`Indexed`] keeps for it.
 
 mod disk;
@@ -9,12 +10,14 @@ mod flat;
 #[cfg(feature = "hnsw")]
 mod hnsw;
 mod lexical;
+pub mod qdrant;
 
 pub use disk::DiskIndex;
 pub use flat::FlatIndex;
 #[cfg(feature = "hnsw")]
 pub use hnsw::{HnswIndex, HnswOptions, HnswToolIndex};
 pub use lexical::Bm25;
+pub use qdrant::{QdrantIndex, QdrantOptions};
 
 use super::{Allowed, Hit};
 use crate::error::Result;
@@ -75,7 +78,8 @@ impl Filter {
 /// A set of tools with distinct ids that is searched for the nearest tools of queries.
 ///
 /// All implementations agree in this: `upsert` replaces a tool of the same id, which keeps its place in the order; ids that
-/// `remove` does not find are ignored; a change is whole or, with an error, not made at all; of equal scores the tool that
+/// `remove` does not find are ignored; a change is whole or, with an error, not made at all (on a server a change of many tools
+/// may be made in part); of equal scores the tool that
 /// was inserted first comes first; a search gives one list for each query, of at most `k` tools, best first, and the same
 /// lists from any thread.
 pub trait ToolIndex: Send + Sync + std::fmt::Debug {
