@@ -1,6 +1,7 @@
 //! Tools, and the documents that stand for them in an index.
 
 use super::errors;
+use super::functions::function_names;
 use crate::diagnostic::{Notation, Source};
 use crate::error::Result;
 use crate::limits::Limits;
@@ -12,7 +13,7 @@ use std::collections::HashMap;
 pub struct Tool {
     /// Names the tool in requests; unique in a catalogue.
     pub id: String,
-    /// What a call of the tool names, `get_weather` for instance.
+    /// What a call of the tool names, `get_weather` for instance; if it is empty, [`Catalogue::functions`] makes a name.
     #[serde(default, deserialize_with = "or_empty", skip_serializing_if = "String::is_empty")]
     pub function: String,
     /// The tool's name as its source writes it: any text.
@@ -64,6 +65,7 @@ impl Template {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {
     tools: Vec<Tool>,
+    functions: Vec<String>,
     by_id: HashMap<String, usize>,
 }
 
@@ -78,6 +80,7 @@ impl Catalogue {
             .into_iter()
             .enumerate()
             .try_for_each(|(index, tool)| catalogue.push(tool, index + 1, limits))?;
+        catalogue.functions = function_names(&catalogue.tools);
         Ok(catalogue)
     }
 
@@ -95,6 +98,7 @@ impl Catalogue {
         };
         let done = numbered_lines(text).try_for_each(&mut read);
         done.map_err(|error| error.in_source(&Source::new(text, Notation::Text)))?;
+        catalogue.functions = function_names(&catalogue.tools);
         Ok(catalogue)
     }
 
@@ -124,6 +128,12 @@ impl Catalogue {
     /// The tools, in their order.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
+    }
+
+    /// What a call of each tool names: distinct names of 1 to 64 ASCII letters, digits, `_` and `-`. It is the tool's
+    /// `function`, or its name, made valid and told apart.
+    pub fn functions(&self) -> &[String] {
+        &self.functions
     }
 
     /// The index of the tool with this id.

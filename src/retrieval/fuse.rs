@@ -1,7 +1,8 @@
 //! One list of tools from several: fusion of rankings of one query, interleaving of rankings of several.
 
-use super::errors;
+use super::{Hit, best, errors};
 use crate::error::Result;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// The constant of reciprocal rank fusion: how little the first ranks differ.
@@ -17,7 +18,55 @@ pub enum Duplicates {
     LoseTurn,
 }
 
-/// A tool of an interleaved list, and where it is from.
+/// How the lists of several queries become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Join {
+    /// By [`interleave`] with [`Duplicates::Advance`], as in the paper.
+    InTurn,
+    /// By [`interleave`] with [`Duplicates::LoseTurn`], the other reading of the paper.
+    LoseTurn,
+    /// By [`reciprocal_rank_fusion`], which puts the tools first that several queries find.
+    ReciprocalRanks,
+    /// By the best score of each tool over all lists.
+    BestScore,
+}
+
+/// The first `k` tools of the lists, each once, each with the list that ranks it best.
+///
+/// # Errors
+/// `k` is 0.
+pub fn join(lists: &[Vec<Hit>], k: usize, join: Join) -> Result<Vec<Placed>> {
+    let ids: Vec<Vec<usize>> = lists.iter().map(|hits| hits.iter().map(|hit| hit.tool).collect()).collect();
+    let order = match join {
+        Join::InTurn => return interleave(&ids, k, Duplicates::Advance),
+        Join::LoseTurn => return interleave(&ids, k, Duplicates::LoseTurn),
+        _ if k == 0 => return Err(errors::no_places()),
+        Join::ReciprocalRanks => reciprocal_rank_fusion(&ids).into_iter().map(|(tool, _)| tool).collect(),
+        Join::BestScore => by_best_score(lists),
+    };
+    let place = |tool: usize| {
+        let ranks = ids.iter().enumerate().filter_map(|(list, ids)| {
+            let rank = ids.iter().position(|&other| other == tool)? + 1;
+            Some(Placed { tool, list, rank })
+        });
+        ranks.min_by_key(|placed| placed.rank)
+    };
+    Ok(order.into_iter().take(k).filter_map(place).collect())
+}
+
+/// Tools by their best scores; of equal ones the lower index first.
+fn by_best_score(lists: &[Vec<Hit>]) -> Vec<usize> {
+    let mut scores: HashMap<usize, f64> = HashMap::new();
+    for hit in lists.iter().flatten() {
+        let score = scores.entry(hit.tool).or_insert(hit.score);
+        *score = score.max(hit.score);
+    }
+    let hits = scores.into_iter().map(|(tool, score)| Hit { tool, score });
+    best(hits.collect(), usize::MAX).into_iter().map(|hit| hit.tool).collect()
+}
+
+/// A tool of a joined list, and where it is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Index of the tool.

@@ -10,6 +10,7 @@
 pub mod catalogue;
 pub mod drafts;
 mod errors;
+mod functions;
 pub mod fuse;
 pub mod index;
 pub mod metrics;

@@ -1,7 +1,7 @@
 //! From queries to a short list of tools.
 
 use super::catalogue::{Catalogue, Template, Tool};
-use super::fuse::{Duplicates, interleave, reciprocal_rank_fusion};
+use super::fuse::{Join, join, reciprocal_rank_fusion};
 use super::index::{DenseIndex, Filter, IndexedTool, LexicalIndex, Match, Query, ToolIndex};
 use super::{Hit, errors};
 use crate::decode::{Embedder, Embeddings, Truncation};
@@ -59,13 +59,13 @@ pub struct RetrievalOptions {
     pub k: usize,
     /// How tools are ranked for one query.
     pub ranker: Ranker,
-    /// What a query's list does in its turn when its next tool is in the result already.
-    pub duplicates: Duplicates,
+    /// How the lists of the queries become one.
+    pub join: Join,
 }
 
 impl Default for RetrievalOptions {
     fn default() -> RetrievalOptions {
-        RetrievalOptions { k: 11, ranker: Ranker::Lexical, duplicates: Duplicates::Advance }
+        RetrievalOptions { k: 11, ranker: Ranker::Lexical, join: Join::InTurn }
     }
 }
 
@@ -80,7 +80,7 @@ pub struct Retrieval {
     pub truncated: Vec<Truncation>,
     /// Time of embedding the queries.
     pub embedding: Duration,
-    /// Time of searching and interleaving.
+    /// Time of searching and joining.
     pub search: Duration,
 }
 
@@ -187,7 +187,7 @@ impl Retriever {
         Retriever { dense: Some(dense), ..self }
     }
 
-    /// Searches the tools of each query and interleaves the lists. Of equal queries the first is searched.
+    /// Searches the tools of each query and joins the lists. Of equal queries the first is searched.
     ///
     /// # Errors
     /// `options.k` is 0; the ranker is not lexical and there are no vectors or no embedder; the embedder fails, or its
@@ -219,9 +219,7 @@ impl Retriever {
             (Ranker::Hybrid, Some(vectors)) => self.hybrid(&distinct, vectors, options.k)?,
             _ => self.search(&*self.lexical, &distinct, None, options.k)?,
         };
-        let ids: Vec<Vec<usize>> =
-            lists.iter().map(|hits| hits.iter().map(|hit| hit.tool).collect()).collect();
-        let placed = interleave(&ids, options.k, options.duplicates)?;
+        let placed = join(&lists, options.k, options.join)?;
         let found = placed.into_iter().filter_map(|placed| {
             let score = lists.get(placed.list)?.get(placed.rank.checked_sub(1)?)?.score;
             Some(Found { tool: placed.tool, query: placed.list, rank: placed.rank, score })

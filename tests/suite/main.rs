@@ -69,6 +69,7 @@ mod qdrant_stand_in;
 mod regex;
 mod regex_look;
 mod retrieval;
+mod retrieval_catalogue;
 mod retrieval_drafts;
 mod retrieval_figures;
 mod retrieval_index;

@@ -164,7 +164,7 @@ fn settings(arguments: &Arguments, pipeline: &mut Pipeline) -> Result<Value> {
         "top_p": queries.top_p,
         "max_tokens": queries.max_tokens,
         "reward": { "metric": "MMRR", "k": arguments.pipeline.k, "ranker": pipeline.options.ranker,
-                    "utterance": pipeline.utterance },
+                    "utterance": pipeline.utterance, "join": pipeline.options.join },
         "trainer": { "epochs": 1, "batch": 32, "learning_rate": 2e-5, "schedule": "constant", "weight_decay": 0.01,
                      "clip": 1.0, "loss": "tokens of the completion" },
     }))

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::evaluation::statistics::{bootstrap, quantile, sign_test};
 use crate::evaluation::{Journal, Report, Table};
 use crate::limits::Limits;
+use crate::retrieval::fuse::Join;
 use crate::retrieval::metrics::{Judged, Relevance};
 use crate::retrieval::queries::{QueryWriter, Run, RunQuery, Source};
 use crate::retrieval::requests::Request;
@@ -123,9 +124,14 @@ fn settings(arguments: &Arguments, pipeline: &super::pipeline::Pipeline) -> Valu
                 "top_k": queries.top_k, "top_p": queries.top_p, "seed": queries.seed,
                 "chat": !queries.model.no_chat })
     });
-    json!({ "k": arguments.pipeline.k, "ranker": pipeline.options.ranker, "mode": pipeline.mode,
+    let mut settings = json!({ "k": arguments.pipeline.k, "ranker": pipeline.options.ranker, "mode": pipeline.mode,
             "utterance": pipeline.utterance, "ceiling": arguments.ceiling,
-            "tools": pipeline.catalogue.tools().len(), "writer": model })
+            "tools": pipeline.catalogue.tools().len(), "writer": model });
+    // journals of the default rule do not name it, as there was no other when they were begun
+    if pipeline.options.join != Join::InTurn {
+        settings["join"] = json!(pipeline.options.join);
+    }
+    settings
 }
 
 fn judge(

@@ -9,7 +9,7 @@ use crate::decode::{Embedder, SamplingParams};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::mask::Compiler;
-use crate::retrieval::fuse::Duplicates;
+use crate::retrieval::fuse::Join;
 use crate::retrieval::queries::{
     Draft, Example, Format, Lines, Mode, Prompt, QueryWriter, Run, WriterOptions, Written, few_shot_examples,
     format_grammar, retrieve,
@@ -45,9 +45,9 @@ pub(super) struct PipelineArgs {
     /// Where the request itself is among the queries
     #[arg(long, value_enum, default_value_t = Place::Last, value_name = "PLACE", help_heading = "Search")]
     utterance: Place,
-    /// What a query does in its turn when its next tool is in the list already
-    #[arg(long, value_enum, default_value_t = Turn::Advance, value_name = "RULE", help_heading = "Search")]
-    duplicates: Turn,
+    /// How the lists of the queries become one
+    #[arg(long, value_enum, default_value_t = JoinName::InTurn, value_name = "RULE", help_heading = "Search")]
+    join: JoinName,
     #[command(flatten)]
     pub(super) queries: QueryArgs,
 }
@@ -110,11 +110,15 @@ enum Place {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Turn {
-    /// It gives the next one that is not
-    Advance,
-    /// It gives none
+enum JoinName {
+    /// In turn, each gives its next tool that is not there yet
+    InTurn,
+    /// In turn, but a query whose next tool is there already gives none
     LoseTurn,
+    /// By reciprocal rank fusion
+    ReciprocalRanks,
+    /// By the best score that a query gives a tool
+    BestScore,
 }
 
 fn positive(argument: &str) -> std::result::Result<usize, String> {
@@ -196,7 +200,7 @@ impl PipelineArgs {
             catalogue,
             retriever,
             embedder,
-            options: RetrievalOptions { k: self.k, ranker, duplicates: self.duplicates() },
+            options: RetrievalOptions { k: self.k, ranker, join: self.join() },
             mode,
             format: queries.format,
             utterance: self.utterance(),
@@ -253,10 +257,12 @@ impl PipelineArgs {
         }
     }
 
-    fn duplicates(&self) -> Duplicates {
-        match self.duplicates {
-            Turn::Advance => Duplicates::Advance,
-            Turn::LoseTurn => Duplicates::LoseTurn,
+    fn join(&self) -> Join {
+        match self.join {
+            JoinName::InTurn => Join::InTurn,
+            JoinName::LoseTurn => Join::LoseTurn,
+            JoinName::ReciprocalRanks => Join::ReciprocalRanks,
+            JoinName::BestScore => Join::BestScore,
         }
     }
 }

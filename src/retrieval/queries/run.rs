@@ -91,6 +91,9 @@ pub struct Ranked {
 pub struct RunTool {
     /// The tool's id.
     pub id: String,
+    /// What a call of it names ([`Catalogue::functions`]).
+    #[serde(default)]
+    pub function: String,
     /// Its rank, from 1.
     pub rank: usize,
     /// The query that put it there: an index into [`Run::queries`].
@@ -158,6 +161,7 @@ pub fn retrieve(
     };
     let tools = (1..).zip(&found.tools).map(|(rank, found)| RunTool {
         id: id(found.tool),
+        function: catalogue.functions().get(found.tool).cloned().unwrap_or_default(),
         rank,
         query: found.query,
         query_rank: found.rank,
