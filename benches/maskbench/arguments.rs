@@ -15,6 +15,7 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --eos ID           its end-of-sequence token; may be given several times (default: those with known names)
   --each             a line for each schema in the report
   --plot DIR         draw the distributions of times into DIR, as SVG
+  --page FILE        write the tables into a page, between `<!-- maskbench: begin -->` and `<!-- maskbench: end -->`
   --out FILE         write one JSON line a schema and engine
   --digest FILE      write one line a schema and engine: id, engine, order of members, status, and the SHA-256 of all
                      masks of the first pass over the tests; no mask has changed where the files are equal
@@ -51,6 +52,8 @@ pub(crate) struct Arguments {
     pub(crate) each: bool,
     /// The folder for plots.
     pub(crate) plot: Option<PathBuf>,
+    /// The page that has the tables of the latest run.
+    pub(crate) page: Option<PathBuf>,
     /// Whether llguidance runs as well.
     pub(crate) peer: bool,
     /// Whether this crate is left out.
@@ -87,6 +90,7 @@ impl Arguments {
             digest: None,
             each: false,
             plot: None,
+            page: None,
             peer: false,
             peer_alone: false,
             only: Vec::new(),
@@ -109,6 +113,7 @@ impl Arguments {
                 "--digest" => read.digest = Some(value()?.into()),
                 "--each" => read.each = true,
                 "--plot" => read.plot = Some(value()?.into()),
+                "--page" => read.page = Some(value()?.into()),
                 "--peer" => read.peer = choose(&name, &value()?, &[("llguidance", true)])?,
                 "--peer-alone" => (read.peer, read.peer_alone) = (true, true),
                 "--only" => read.only.push(value()?),

@@ -19,6 +19,7 @@ mod engine;
 mod grammata_engine;
 #[cfg(feature = "peers")]
 mod llguidance_engine;
+mod page;
 mod plot;
 mod record;
 mod run;
@@ -131,6 +132,12 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
             let path = folder.join(format!("maskbench-{name}.svg"));
             plot::tails(&path, title, &curves).map_err(|e| format!("`{}`: {e}", path.display()))?;
         }
+    }
+    if let Some(path) = &arguments.page {
+        let page = std::fs::read_to_string(path).map_err(|e| format!("`{}`: {e}", path.display()))?;
+        let page = page::with_tables(&page, &summary::page(&bench.tallies))
+            .ok_or(format!("`{}` has no place for tables", path.display()))?;
+        std::fs::write(path, page).map_err(|e| format!("`{}`: {e}", path.display()))?;
     }
     println!(
         "{schemas} schemas in {:.1} s; memory of the process: {} MiB before the first schema, {} MiB at the peak",

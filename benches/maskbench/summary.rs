@@ -153,10 +153,29 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
         }
         return format!("{text}\ntimes in µs, all schemas that compile\n{}\n", right_align(times));
     }
-    let (mut all, mut common) = (table(), table());
+    let mut all = table();
     for tally in tallies {
         for ((what, together), (_, alone)) in tally.common.lists().into_iter().zip(tally.alone.lists()) {
             row(&mut all, &format!("{} {what}", tally.name), &sorted(together, alone));
+        }
+    }
+    format!(
+        "{text}\ntimes in µs, all schemas that the engine compiles\n{}\n\n{}\n",
+        right_align(all),
+        common(tallies)
+    )
+}
+
+/// What a page has between its marks: what came out, and the times of the schemas that all engines compile.
+pub(crate) fn page(tallies: &[Tally]) -> String {
+    format!("{}\n\n{}", statuses(tallies), common(tallies))
+}
+
+/// The times of the schemas that all engines compile, and those of others in proportion to the first engine's.
+fn common(tallies: &[Tally]) -> String {
+    let mut common = table();
+    for tally in tallies {
+        for (what, together) in tally.common.lists() {
             row(&mut common, &format!("{} {what}", tally.name), &sorted(together, &[]));
         }
     }
@@ -168,12 +187,7 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
         }
     }
     let schemas = tallies.first().map_or(0, |tally| tally.common.ttfm.len());
-    format!(
-        "{text}\ntimes in µs, all schemas that the engine compiles\n{}\n\n\
-         times in µs, the {schemas} schemas that all engines compile\n{}\n",
-        right_align(all),
-        right_align(common)
-    )
+    format!("times in µs, the {schemas} schemas that all engines compile\n\n{}", right_align(common))
 }
 
 fn statuses(tallies: &[Tally]) -> Table {

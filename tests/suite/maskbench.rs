@@ -7,6 +7,8 @@ mod data;
 mod engine;
 #[path = "../../benches/maskbench/grammata_engine.rs"]
 mod grammata_engine;
+#[path = "../../benches/maskbench/page.rs"]
+mod page;
 #[path = "../../benches/maskbench/plot.rs"]
 mod plot;
 #[path = "../../benches/maskbench/record.rs"]
@@ -246,9 +248,12 @@ fn the_summary_counts_every_schema_once() {
         let expected = sample.iter().filter(|(_, expected)| expected["status"] == status.name()).count();
         assert_eq!(tally.count(status), expected, "{}", status.name());
     }
-    let text = summary::show(&[tally]);
+    let tallies = [tally];
+    let text = summary::show(&tallies);
     assert!(text.contains("grammata invalid_accepted: called-invalid-but-valid"), "{text}");
     assert!(text.contains("json-schema/unsatisfiable"), "{text}");
+    let page = summary::page(&tallies);
+    assert!(page.contains("| pass ") && page.contains("| grammata TBM "), "{page}");
 }
 
 /// An engine that misbehaves while it makes a mask.
@@ -316,4 +321,14 @@ fn panics_failures_and_long_runs_are_told_apart() {
     let panicked = run(|| Ok(()), "", SETTINGS);
     assert_eq!((panicked.status, panicked.compiled()), (Status::Crash, false));
     assert_eq!(panicked.failures[0].message, "panic: there is no schema");
+}
+
+#[test]
+fn tables_replace_those_of_a_page() {
+    let text = std::fs::read_to_string(data_file("../../docs/performance.md")).unwrap();
+    let new = page::with_tables(&text, "| new |\n").unwrap();
+    assert!(new.contains("begin -->\n| new |\n<!-- maskbench: end -->\n"), "{new}");
+    assert!(!new.contains("grammata TBM warm") && text.contains("grammata TBM warm"));
+    assert_eq!(page::with_tables(&new, "| new |"), Some(new));
+    assert_eq!(page::with_tables("without marks", "| new |"), None);
 }
