@@ -23,6 +23,9 @@ mod residual;
 mod run;
 
 pub(crate) use keys::exhaustion::KeyExhaustion;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use language::anatomy;
 pub use language::{graph, words};
 pub use program::state::StateId;
 pub(crate) use register::unique::{WatchedItem, Watches};

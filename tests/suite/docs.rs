@@ -142,18 +142,63 @@ fn keywords_listed_as_read_are() {
     }
 }
 
+/// All pages of the repository's own.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).into();
+    for folder in ["docs", "docs/design", "benches/history", "grammars"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") {
+                pages.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    assert!(pages.len() > 20, "{pages:?}");
+    pages
+}
+
 #[test]
 fn links_lead_somewhere() {
     let mut wrong = Vec::new();
-    let pages = ["architecture", "cli", "flows", "library", "plans", "retrieval", "security", "syntax"]
-        .map(|page| format!("docs/{page}.md"));
-    for name in pages.iter().map(String::as_str).chain(["README.md"]) {
-        let text = page(name);
+    for name in pages() {
+        let text = page(&name);
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = target.split('#').next().unwrap();
-            let folder = root().join(name).parent().unwrap().to_owned();
+            let folder = root().join(&name).parent().unwrap().to_owned();
             if !target.contains("://") && !file.is_empty() && !folder.join(file).exists() {
                 wrong.push(format!("{name}: {target}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Who comes new reads these to the end.
+#[test]
+fn front_pages_are_short() {
+    for (name, most) in [("README.md", 260), ("docs/architecture.md", 150), ("docs/performance.md", 150)] {
+        let lines = page(name).lines().count();
+        assert!(lines <= most, "{name}: {lines} lines, {most} are allowed");
+    }
+}
+
+/// Files that the pages on the engine name exist.
+#[test]
+fn files_that_are_named_exist() {
+    let mut files = Vec::new();
+    let mut open = vec![root().join("src"), root().join("tests"), root().join("benches")];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    let mut wrong = Vec::new();
+    for name in pages().iter().filter(|name| name.contains("architecture") || name.contains("design/")) {
+        let text = page(name);
+        for named in text.split('`').skip(1).step_by(2).filter(|named| named.ends_with(".rs")) {
+            if !files.iter().any(|file| file.ends_with(named)) {
+                wrong.push(format!("{name}: {named}"));
             }
         }
     }

@@ -20,6 +20,7 @@ mod earley;
 mod embedder;
 mod engine_properties;
 mod evaluation;
+mod figures;
 mod flow_cases;
 mod flow_flap;
 mod flow_texts;
@@ -99,3 +100,8 @@ mod trips;
 #[path = "../../examples/openagi/modalities.rs"]
 #[allow(dead_code, unreachable_pub)] // written for a program of its own
 mod openagi;
+
+/// The figures of the documentation, from the example `figures`.
+#[path = "../../examples/figures/mod.rs"]
+#[allow(dead_code, unreachable_pub)] // written for a program of its own
+mod drawings;

@@ -116,6 +116,15 @@ fn rooms_use_only_rooms_before_them() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn rooms_are_on_the_map() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for (room, _) in ROOMS {
+        assert!(page.contains(&format!("`{room}`")), "docs/architecture.md does not name `{room}`");
+    }
+}
+
 /// Methods of a type whose room is before theirs: each is a way from one to the next that users look for at the type.
 const METHODS_ABOVE: &[(&str, &str)] = &[
     ("matcher", "CompiledGrammar"),

@@ -21,7 +21,7 @@ impl Members {
 }
 
 impl Cache {
-    fn progress(&self, list: &Members, value: u32) -> Progress {
+    pub(in crate::automaton) fn progress(&self, list: &Members, value: u32) -> Progress {
         if list.is_counted() {
             self.counted.get(value)
         } else {

@@ -1,0 +1,48 @@
+//! The example of `docs/architecture.md`: a schema, a text under it, and the vocabulary.
+
+use grammata::grammar::Grammar;
+use grammata::syntax::json_schema::{self, JsonSchemaOptions, Whitespace};
+use grammata::vocabulary::{LoadOptions, Vocabulary};
+use grammata::{CompiledGrammar, Compiler, TokenId};
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A person or a pet. The page has the same text.
+pub const SCHEMA: &str = r##"{"anyOf": [
+   {"type": "object", "required": ["name", "age"], "additionalProperties": false,
+    "properties": {"name": {"$ref": "#/$defs/name"}, "age": {"type": "integer", "minimum": 0}}},
+   {"type": "object", "required": ["name"], "additionalProperties": false,
+    "properties": {"name": {"$ref": "#/$defs/name"},
+                   "tags": {"type": "array", "items": {"$ref": "#/$defs/name"}, "maxItems": 3}}}],
+ "$defs": {"name": {"type": "string", "maxLength": 80}}}"##;
+
+/// What was written so far, with both alternatives open.
+pub const TEXT: &str = r#"{"name":"A"#;
+
+/// The byte of the step.
+pub(crate) const BYTE: u8 = b'"';
+
+/// The example, compiled.
+pub(crate) struct Example {
+    pub(crate) grammar: Grammar,
+    pub(crate) compiled: CompiledGrammar,
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    /// Bytes of the longest token: no mask depends on what comes after so many.
+    pub(crate) longest: u32,
+}
+
+impl Example {
+    /// Compiles the schema for SmolLM2's vocabulary, without white space between tokens of JSON.
+    pub(crate) fn new() -> Result<Example, Box<dyn Error>> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
+        let vocabulary = Arc::new(Vocabulary::from_file(path, &LoadOptions::default())?);
+        let options = JsonSchemaOptions { whitespace: Whitespace::Compact, ..JsonSchemaOptions::default() };
+        let grammar = json_schema::compile(SCHEMA, &options)?.grammar;
+        let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar)?;
+        let tokens = (0..vocabulary.width() as u32).map(TokenId::new);
+        let longest = tokens.filter_map(|token| vocabulary.bytes(token)).map(<[u8]>::len).max();
+        let longest = longest.unwrap_or_default() as u32;
+        Ok(Example { grammar, compiled, vocabulary, longest })
+    }
+}

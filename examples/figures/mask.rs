@@ -1,0 +1,148 @@
+//! A mask put together: the tokens of each residual, and what follows where it returns within a token.
+
+use super::example::{Example, TEXT};
+use super::svg::{Area, BLUE, GREEN, GREY, ORANGE, Svg, WHITE, grouped, show};
+use grammata::automaton::{Cache, ConfigurationId, Lazy};
+use grammata::vocabulary::TokenTrie;
+use grammata::{Result, TokenId};
+use std::collections::BTreeSet;
+
+/// What a residual allows, found by trying every token.
+struct Part {
+    /// Tokens that end within it: allowed whatever is below.
+    inside: BTreeSet<TokenId>,
+    /// Tokens in which it returns, and the configuration after the return goes on to the end of the token.
+    continued: BTreeSet<TokenId>,
+    /// Tokens in which it returns, and what follows does not go on.
+    refused: BTreeSet<TokenId>,
+    /// Nodes of the trie where it returns before a token has ended.
+    places: usize,
+}
+
+pub(crate) fn draw(example: &Example) -> Result<String> {
+    let trie = example.vocabulary.trie();
+    let mut cache = Cache::new();
+    let mut lazy = Lazy::new(example.compiled.automaton(), &mut cache);
+    let mut at = lazy.start()?;
+    for byte in TEXT.bytes() {
+        at = lazy.step(at, byte)?;
+    }
+    let residuals = lazy.residuals(at, example.longest)?;
+    let mut parts = Vec::new();
+    for residual in &residuals {
+        parts.push(part(&mut lazy, trie, residual.configuration, residual.returned)?);
+    }
+    let mut mask = BTreeSet::new();
+    parts.iter().for_each(|part| mask.extend(part.inside.iter().chain(&part.continued)));
+    let mut matcher = example.compiled.matcher();
+    matcher.accept_bytes(TEXT.as_bytes())?;
+    assert_eq!(mask, matcher.mask()?.iter().collect(), "the parts are the mask");
+    Ok(drawing(example, trie, &parts, mask.len()))
+}
+
+/// Walks the trie and a residual in lockstep.
+fn part(
+    lazy: &mut Lazy<'_>,
+    trie: &TokenTrie,
+    residual: ConfigurationId,
+    returned: Option<ConfigurationId>,
+) -> Result<Part> {
+    let none = BTreeSet::new;
+    let mut part = Part { inside: none(), continued: none(), refused: none(), places: 0 };
+    let mut open = vec![(trie.root(), residual)];
+    while let Some((node, at)) = open.pop() {
+        part.inside.extend(trie.tokens(node));
+        if let Some(returned) = returned.filter(|_| lazy.is_accepting(at)) {
+            // a token that ends here ends with the residual
+            let below: Vec<TokenId> = trie
+                .subtree_tokens(node)
+                .iter()
+                .filter(|token| !trie.tokens(node).contains(token))
+                .copied()
+                .collect();
+            part.places += usize::from(!below.is_empty());
+            let mut after = vec![(node, returned)];
+            while let Some((node, at)) = after.pop() {
+                for &child in trie.children(node) {
+                    let next = lazy.step(at, trie.byte(child))?;
+                    if next != ConfigurationId::DEAD {
+                        part.continued.extend(trie.tokens(child));
+                        after.push((child, next));
+                    }
+                }
+            }
+            part.refused.extend(below);
+        }
+        for &child in trie.children(node) {
+            let next = lazy.step(at, trie.byte(child))?;
+            if next != ConfigurationId::DEAD {
+                open.push((child, next));
+            }
+        }
+    }
+    part.refused.retain(|token| !part.inside.contains(token) && !part.continued.contains(token));
+    Ok(part)
+}
+
+fn drawing(example: &Example, trie: &TokenTrie, parts: &[Part], allowed: usize) -> String {
+    let mut svg = Svg::new(900, 110 + 130 * parts.len() as i32);
+    let tokens = example.vocabulary.width();
+    let trie_lines = [
+        "*token trie".to_owned(),
+        format!("{} tokens", grouped(tokens)),
+        format!("{} nodes", grouped(trie.node_count())),
+    ];
+    // some of a set, evenly over the vocabulary
+    let list = |set: &BTreeSet<TokenId>| {
+        let texts: Vec<String> = set
+            .iter()
+            .filter_map(|&token| example.vocabulary.bytes(token))
+            .filter(|bytes| bytes.len() < 8 && bytes.iter().all(|byte| (b' '..=b'~').contains(byte)))
+            .map(show)
+            .collect();
+        let (mut line, shown) = ("`".to_owned(), texts.len().min(7));
+        for place in 0..shown {
+            let text = &texts[place * texts.len() / shown];
+            if line.chars().count() + text.chars().count() < 32 {
+                line.push_str(text);
+                line.push_str("  ");
+            }
+        }
+        line
+    };
+    let some =
+        |count: usize, of: &str| format!("{} {of}{}", grouped(count), if count == 1 { "" } else { "s" });
+    svg.text(16, 24, &format!("`after  {TEXT}"));
+    let trie_area = Area { x: 16, y: 40, width: 130, height: 62 };
+    svg.area(trie_area, GREY, &trie_lines);
+    let whole = Area { x: 745, y: 40, width: 144, height: 62 };
+    svg.area(
+        whole,
+        ORANGE,
+        &["*mask".to_owned(), format!("{} tokens of", grouped(allowed)), grouped(tokens)],
+    );
+    for (number, part) in parts.iter().enumerate() {
+        let y = 124 + 130 * number as i32;
+        let record = Area { x: 180, y, width: 240, height: 96 };
+        let lines = [
+            format!("*record of residual {}", number + 1),
+            some(part.inside.len(), "token") + " inside",
+            list(&part.inside),
+            "returns within tokens at ".to_owned() + &some(part.places, "node"),
+        ];
+        svg.area(record, BLUE, &lines);
+        let after = Area { x: 450, y, width: 280, height: 96 };
+        let lines = [
+            "*continuations: the rest of a token".to_owned(),
+            some(part.continued.len(), "token") + " allowed",
+            list(&part.continued),
+            some(part.refused.len(), "token") + " refused",
+            list(&part.refused),
+        ];
+        svg.area(after, if part.continued.is_empty() { WHITE } else { GREEN }, &lines);
+        svg.arrow(trie_area.bottom(), record.left(), true);
+        svg.arrow(record.right(), after.left(), false);
+        svg.arrow(after.right(), whole.bottom(), false);
+    }
+    svg.finish()
+}

@@ -1,0 +1,161 @@
+//! What a configuration consists of, as plain data: for the figures of `docs/architecture.md`, which are drawn from what the
+//! engine makes.
+
+use crate::automaton::program::interval::Interval;
+use crate::automaton::program::state::State;
+use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
+use crate::automaton::run::frame_value::is_rounds;
+use crate::automaton::run::lazy::Lazy;
+use crate::automaton::{Scope, StateId};
+use crate::error::Result;
+use crate::grammar::ByteSet;
+
+/// The items of a configuration and the sets of stacks that they lead to.
+#[derive(Clone, Debug)]
+pub struct Anatomy {
+    /// Leaf states with their stacks, sorted.
+    pub items: Vec<ItemView>,
+    /// The sets of stacks, each after those that lead to it. The last one holds the empty stack alone.
+    pub stacks: Vec<StackSetView>,
+}
+
+/// A leaf state and its stacks.
+#[derive(Clone, Debug)]
+pub struct ItemView {
+    /// The state.
+    pub state: StateId,
+    /// The rule and label that it was made for.
+    pub scope: Scope,
+    /// The bytes that it waits for.
+    pub reads: ByteSet,
+    /// Place in [`Anatomy::stacks`].
+    pub stack: usize,
+}
+
+/// A set of stacks.
+#[derive(Clone, Debug)]
+pub struct StackSetView {
+    /// The frames on top; none for the set of the empty stack.
+    pub frames: Vec<FrameView>,
+}
+
+/// A frame and the stacks below it.
+#[derive(Clone, Debug)]
+pub struct FrameView {
+    /// Where to return to.
+    pub to_return: StateId,
+    /// The rule and label of that state.
+    pub scope: Scope,
+    /// Its register.
+    pub register: RegisterView,
+    /// Place in [`Anatomy::stacks`].
+    pub below: usize,
+}
+
+/// The register of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RegisterView {
+    /// A plain call has none.
+    None,
+    /// Numbers of rounds that may follow, as intervals; `None` is no bound.
+    Rounds(Vec<(u32, Option<u32>)>),
+    /// In declared order: the first member that may still come.
+    NextMember(u32),
+    /// In any order: the members seen.
+    SeenMembers(Vec<u32>),
+    /// Any other, by its value.
+    Other(u32),
+}
+
+/// A residual of a configuration: what some of its states may read before they return.
+#[derive(Clone, Copy, Debug)]
+pub struct ResidualView {
+    /// The states on an empty stack. Where it accepts, it returns.
+    pub configuration: ConfigurationId,
+    /// The configuration after it has returned; `None` if the text ends there.
+    pub returned: Option<ConfigurationId>,
+}
+
+impl Lazy<'_> {
+    /// What a configuration consists of.
+    pub fn anatomy(&self, id: ConfigurationId) -> Anatomy {
+        let mut sets: Vec<StackSetId> = Vec::new();
+        let mut open: Vec<StackSetId> = self.items(id).iter().rev().map(|item| item.stack).collect();
+        while let Some(set) = open.pop() {
+            if !sets.contains(&set) {
+                sets.push(set);
+                open.extend(self.frames_of(set).rev().map(|frame| frame.below));
+            }
+        }
+        // what is below has fewer frames
+        sets.sort_by_key(|&set| std::cmp::Reverse((self.depth(set), set)));
+        let place = |set: StackSetId| sets.iter().position(|&other| other == set).unwrap_or_default();
+        let items = self.items(id).iter().map(|item| ItemView {
+            state: item.state,
+            scope: self.automaton.scope(item.state),
+            reads: self.automaton.wanted_bytes(item.state),
+            stack: place(item.stack),
+        });
+        let frame = |frame: Frame| FrameView {
+            to_return: frame.to_return,
+            scope: self.automaton.scope(frame.to_return),
+            register: self.register(frame),
+            below: place(frame.below),
+        };
+        let stacks =
+            sets.iter().map(|&set| StackSetView { frames: self.frames_of(set).map(frame).collect() });
+        Anatomy { items: items.collect(), stacks: stacks.collect() }
+    }
+
+    /// The residuals of a configuration, as masks use them for tokens of at most `horizon` bytes.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn residuals(&mut self, id: ConfigurationId, horizon: u32) -> Result<Vec<ResidualView>> {
+        let mut views = Vec::new();
+        for &part in &*self.decompose(id, horizon) {
+            let returned = part.returns_to.map(|set| self.returned(set)).transpose()?;
+            views.push(ResidualView { configuration: part.configuration, returned });
+        }
+        Ok(views)
+    }
+
+    fn frames_of(&self, set: StackSetId) -> impl DoubleEndedIterator<Item = Frame> + '_ {
+        self.stacks.frames(set).iter().copied().filter(|frame| frame.to_return != Frame::BOTTOM)
+    }
+
+    /// The length of the longest stack. By a work list, as stacks are as deep as the text nests.
+    fn depth(&self, set: StackSetId) -> usize {
+        let (mut level, mut depth) = (vec![set], 0);
+        loop {
+            let mut below: Vec<StackSetId> =
+                level.iter().flat_map(|&set| self.frames_of(set)).map(|frame| frame.below).collect();
+            below.sort_unstable();
+            below.dedup();
+            if below.is_empty() {
+                return depth;
+            }
+            (level, depth) = (below, depth + 1);
+        }
+    }
+
+    fn register(&self, frame: Frame) -> RegisterView {
+        match self.automaton.state(frame.to_return) {
+            _ if is_rounds(frame.value) => {
+                let bound = |high: u32| (high != Interval::ENDLESS).then_some(high);
+                let rounds = self.stacks.rounds.get(frame.value);
+                RegisterView::Rounds(rounds.iter().map(|span| (span.low, bound(span.high))).collect())
+            }
+            State::MembersReturn(list) | State::MembersBetween(list) => {
+                let members = self.automaton.members(list);
+                let base = self.progress(members, frame.value).base;
+                match members.any_order {
+                    true => RegisterView::SeenMembers(self.seen.get(base).ones().map(|m| m as u32).collect()),
+                    false => RegisterView::NextMember(base),
+                }
+            }
+            _ if frame.value == 0 => RegisterView::None,
+            _ => RegisterView::Other(frame.value),
+        }
+    }
+}
