@@ -7,23 +7,19 @@ use grammata::{Compiler, Result};
 use std::sync::Arc;
 
 fn main() -> Result<()> {
-    // the tokenizer of the model: once for each model
+    // once a model
     let vocabulary = Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &LoadOptions::default())?;
     let compiler = Compiler::new(Arc::new(vocabulary));
-
-    // the grammar: once for each schema
-    let schema = r#"{"type": "object",
-                     "properties": {"answer": {"enum": ["yes", "no"]}},
-                     "required": ["answer"], "additionalProperties": false}"#;
-    let schema = json_schema::compile(schema, &JsonSchemaOptions::default())?;
-    let compiled = compiler.compile(&schema.grammar)?;
-
-    // a matcher: once for each sequence
+    // once a schema
+    let schema =
+        r#"{"type": "object", "required": ["answer"], "properties": {"answer": {"enum": ["yes", "no"]}}}"#;
+    let grammar = json_schema::compile(schema, &JsonSchemaOptions::default())?.grammar;
+    let compiled = compiler.compile(&grammar)?;
+    // once a sequence
     let mut matcher = compiled.matcher();
-    matcher.accept_bytes(br#"{"answer": "y"#)?;
-    let allowed: Vec<&[u8]> =
-        matcher.mask()?.iter().filter_map(|token| compiled.vocabulary().bytes(token)).collect();
-    assert_eq!(allowed, [&b"e"[..], b"es"]);
+    matcher.accept_bytes(br#"{"answer": "y"#)?; // what the model has written
+    let allowed: Vec<_> = matcher.mask()?.iter().filter_map(|id| compiled.vocabulary().bytes(id)).collect();
+    assert_eq!(allowed, [&b"e"[..], b"es"]); // what may come next
     println!("after {{\"answer\": \"y the model may write \"e\" or \"es\"");
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// The pages, each with the least number of commands that are checked on it.
 const PAGES: &[(&str, usize)] = &[
-    ("README.md", 3),
+    ("README.md", 7),
     ("docs/cli.md", 16),
     ("docs/flows.md", 7),
     ("docs/plans.md", 25),
@@ -176,7 +176,7 @@ fn links_lead_somewhere() {
 /// Who comes new reads these to the end.
 #[test]
 fn front_pages_are_short() {
-    for (name, most) in [("README.md", 260), ("docs/architecture.md", 150), ("docs/performance.md", 150)] {
+    for (name, most) in [("README.md", 230), ("docs/architecture.md", 150), ("docs/performance.md", 150)] {
         let lines = page(name).lines().count();
         assert!(lines <= most, "{name}: {lines} lines, {most} are allowed");
     }
