@@ -15,7 +15,7 @@ pub const SCHEMA: &str = r##"{"anyOf": [
    {"type": "object", "required": ["name"], "additionalProperties": false,
     "properties": {"name": {"$ref": "#/$defs/name"},
                    "tags": {"type": "array", "items": {"$ref": "#/$defs/name"}, "maxItems": 3}}}],
- "$defs": {"name": {"type": "string", "maxLength": 80}}}"##;
+ "$defs": {"name": {"type": "string", "maxLength": 200}}}"##;
 
 /// What was written so far, with both alternatives open.
 pub const TEXT: &str = r#"{"name":"A"#;

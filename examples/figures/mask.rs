@@ -2,6 +2,7 @@
 
 use super::example::{Example, TEXT};
 use super::svg::{Area, BLUE, GREEN, GREY, ORANGE, Svg, WHITE, grouped, show};
+use grammata::automaton::anatomy::RegisterView;
 use grammata::automaton::{Cache, ConfigurationId, Lazy};
 use grammata::vocabulary::TokenTrie;
 use grammata::{Result, TokenId};
@@ -15,6 +16,8 @@ struct Part {
     continued: BTreeSet<TokenId>,
     /// Tokens in which it returns, and what follows does not go on.
     refused: BTreeSet<TokenId>,
+    /// The register that stays with it, in words.
+    register: String,
     /// Nodes of the trie where it returns before a token has ended.
     places: usize,
 }
@@ -48,7 +51,14 @@ fn part(
     returned: Option<ConfigurationId>,
 ) -> Result<Part> {
     let none = BTreeSet::new;
-    let mut part = Part { inside: none(), continued: none(), refused: none(), places: 0 };
+    let registers = lazy.anatomy(residual).stacks;
+    let register = match registers.iter().flat_map(|set| &set.frames).map(|frame| &frame.register).next() {
+        Some(RegisterView::Rounds(spans)) if spans[..] == [(0, None)] => "rounds saturated: any number",
+        Some(_) => "its register stays with it",
+        None => "no register",
+    };
+    let register = register.to_owned();
+    let mut part = Part { inside: none(), continued: none(), refused: none(), register, places: 0 };
     let mut open = vec![(trie.root(), residual)];
     while let Some((node, at)) = open.pop() {
         part.inside.extend(trie.tokens(node));
@@ -123,15 +133,16 @@ fn drawing(example: &Example, trie: &TokenTrie, parts: &[Part], allowed: usize) 
     );
     for (number, part) in parts.iter().enumerate() {
         let y = 124 + 130 * number as i32;
-        let record = Area { x: 180, y, width: 240, height: 96 };
+        let record = Area { x: 180, y, width: 250, height: 96 };
         let lines = [
             format!("*record of residual {}", number + 1),
             some(part.inside.len(), "token") + " inside",
             list(&part.inside),
+            part.register.clone(),
             "returns within tokens at ".to_owned() + &some(part.places, "node"),
         ];
         svg.area(record, BLUE, &lines);
-        let after = Area { x: 450, y, width: 280, height: 96 };
+        let after = Area { x: 452, y, width: 278, height: 96 };
         let lines = [
             "*continuations: the rest of a token".to_owned(),
             some(part.continued.len(), "token") + " allowed",
