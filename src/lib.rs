@@ -57,6 +57,9 @@
 //! | `hnsw` | no | `retrieval::index::HnswToolIndex`: an approximate index of vectors |
 //! | `testing` | no | oracles and generators for this crate's own tests; not part of the public API |
 
+// docs.rs says of each item which feature it takes
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod automaton;
 #[cfg(feature = "cli")]
 pub mod cli;
