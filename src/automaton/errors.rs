@@ -1,5 +1,6 @@
 //! The errors of the automaton room.
 
+use super::lower::token_terminals::Surroundings;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 
@@ -105,6 +106,31 @@ pub(super) fn few_names_for_one(place: Place, names: u32) -> Error {
         .found(format!("{names} names"))
         .allowed("names of which there are endlessly many")
         .help("list the names as members of their own"),
+    )
+}
+
+pub(super) fn token_terminal_within(place: Place, within: Surroundings, terminal: &str) -> Error {
+    let (message, help) = match within {
+        Surroundings::Product => (
+            "a token terminal stands in an intersection or complement, of which the operands read bytes alone",
+            "put it before or after the intersection, or intersect the parts that are text",
+        ),
+        Surroundings::UniqueItems => (
+            "a token terminal stands in a list of different items, which are compared by their bytes",
+            "put it before or after the list, or let items repeat",
+        ),
+        Surroundings::Name => (
+            "a token terminal stands in a name of an object, and names are compared by their bytes",
+            "let the name be text: any tokenisation of it is allowed",
+        ),
+        Surroundings::NamedMembers => (
+            "a token terminal stands in an object whose names must differ, which is followed by its bytes",
+            "put it before or after the object, or list the names of the object's members",
+        ),
+    };
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("automaton/token-terminal", message).at(place).found(terminal).help(help),
     )
 }
 

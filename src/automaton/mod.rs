@@ -11,7 +11,8 @@
 //! - the same file fills `step(configuration, byte)` lazily, as a lazy DFA does; `successors.rs` keeps it, where any
 //!   thread may read it without a lock (`segmented.rs`).
 //!
-//! Nothing here knows of tokens.
+//! Token terminals are symbols of their own beside the bytes: an edge is labelled with a terminal, and which tokens that is
+//! is for whoever has a vocabulary to say. Nothing else here knows of tokens.
 
 mod errors;
 pub(crate) mod keys;
@@ -27,7 +28,7 @@ pub(crate) use keys::exhaustion::KeyExhaustion;
 #[doc(hidden)]
 pub use language::anatomy;
 pub use language::{graph, words};
-pub use program::state::StateId;
+pub use program::state::{StateId, TerminalId};
 pub(crate) use register::unique::{WatchedItem, Watches};
 pub(crate) use residual::canonical_form::CanonicalForm;
 pub(crate) use residual::char_partition::CharPartition;
@@ -57,6 +58,8 @@ pub struct Automaton {
     classes: ByteClasses,
     /// Whether names of objects are distinguished.
     names: bool,
+    /// Whether there are token terminals.
+    terminals: bool,
     /// Starts of the names of which a beginning may leave few.
     name_starts: Vec<StateId>,
     start: StateId,
@@ -89,7 +92,7 @@ impl Automaton {
     ///
     /// # Errors
     /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or
-    /// complement contains itself, `automaton/left-recursive-rest`, and limits: `automaton_states`,
+    /// complement contains itself, `automaton/token-terminal` where a token terminal cannot stand, `automaton/left-recursive-rest`, and limits: `automaton_states`,
     /// `lockstep_search`.
     pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         lower::lower(grammar, limits)
@@ -98,8 +101,8 @@ impl Automaton {
     /// An automaton of one block, whose start is still to be set.
     fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
         let (deferred, start) = (None, StateId::ACCEPT);
-        let (names, name_starts) = (false, Vec::new());
-        Automaton { ahead, deferred, classes, names, name_starts, start, nullable: false, limits }
+        let (names, terminals, name_starts) = (false, false, Vec::new());
+        Automaton { ahead, deferred, classes, names, terminals, name_starts, start, nullable: false, limits }
     }
 
     /// How many states there are so far.
@@ -132,6 +135,20 @@ impl Automaton {
     /// Whether names of objects are distinguished.
     pub(crate) fn has_names(&self) -> bool {
         self.names
+    }
+
+    /// Whether there are token terminals.
+    #[inline]
+    pub(crate) fn has_terminals(&self) -> bool {
+        self.terminals
+    }
+
+    /// The token terminal of a state that waits for a token.
+    pub(crate) fn terminal(&self, state: StateId) -> Option<TerminalId> {
+        match self.state(state) {
+            State::Token { terminal, .. } => Some(terminal),
+            _ => None,
+        }
     }
 
     /// Whether a beginning of a name may leave few.

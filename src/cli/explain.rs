@@ -6,7 +6,7 @@ use super::session::Session;
 use super::source::{self, SourceArgs};
 use super::text::{character_at, found_at, hex, in_text, json_bytes, line_column, quoted};
 use super::tokens::{self, TokenizerArgs};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::matcher::{Explanation, Matcher};
 use crate::vocabulary::TokenId;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             (matcher.mask()?.contains(token), [text.as_slice(), bytes].concat())
         }
     };
-    let forced = forced(&mut matcher, &explanation, &whole)?;
+    let forced = forced(&matcher, &explanation, (&whole, token))?;
     if arguments.json {
         let (line, column) = line_column(&whole, explanation.position());
         let token = token.map(|token| tokens::json(session.compiled.vocabulary(), token));
@@ -96,21 +96,36 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if allowed { Exit::Done } else { Exit::Rejected })
 }
 
-/// What must follow the whole text, if it is viable.
-fn forced(matcher: &mut Matcher, explanation: &Explanation, whole: &[u8]) -> Result<Vec<u8>> {
+/// What must follow the whole text, which the token ends if there is one and the matcher has accepted what is before it, if it is
+/// viable.
+fn forced(
+    matcher: &Matcher,
+    explanation: &Explanation,
+    (whole, token): (&[u8], Option<TokenId>),
+) -> Result<Vec<u8>> {
     if !explanation.is_viable() {
         return Ok(Vec::new());
     }
     let mut ahead = matcher.fork();
-    ahead.reset();
-    ahead.accept_bytes(whole)?;
+    match token {
+        None => ahead.accept_bytes(whole)?,
+        Some(token) => match ahead.accept_token(token) {
+            // it was explained as the end of the text
+            Err(error) if error.kind() == ErrorKind::Rejected => {}
+            accepted => accepted?,
+        },
+    }
     ahead.forced_bytes()
 }
 
 pub(super) fn json_expectation(expectation: &crate::matcher::Expectation) -> Value {
     let ranges: Vec<Value> =
         expectation.bytes.ranges().map(|(low, high)| json!([hex(&[low]), hex(&[high])])).collect();
-    json!({ "rule": expectation.rule, "label": expectation.label, "byte_ranges": ranges })
+    let mut all = json!({ "rule": expectation.rule, "label": expectation.label, "byte_ranges": ranges });
+    if !expectation.terminals.is_empty() {
+        all["tokens"] = json!(expectation.terminals);
+    }
+    all
 }
 
 fn write_explanation(output: &mut Output, explanation: &Explanation, whole: &[u8]) -> std::io::Result<()> {

@@ -55,8 +55,8 @@ impl Analysis {
         Analysis::with_leaves(grammar, Property::Productive, |_| true, excluded)
     }
 
-    /// Which expressions have words if of the byte strings, byte sets and classes only those do that `leaf`
-    /// admits.
+    /// Which expressions have words if of the byte strings, byte sets, classes and token terminals only those do that
+    /// `leaf` admits.
     pub fn productive_if(grammar: &Grammar, leaf: impl Fn(&Expression) -> bool) -> Analysis {
         let mut analysis = Analysis::with_leaves(grammar, Property::Productive, leaf, |_| false);
         analysis.assume_locksteps(grammar);
@@ -242,14 +242,16 @@ fn needs(
     let productive = property == Property::Productive;
     match expression {
         Expression::Empty => Needs::All,
-        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_)
+        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_) | Expression::Token(_)
             if productive && leaf(expression) =>
         {
             Needs::All
         }
-        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Class(_) | Expression::Never => {
-            Needs::Never
-        }
+        Expression::Bytes(_)
+        | Expression::ByteSet(_)
+        | Expression::Class(_)
+        | Expression::Token(_)
+        | Expression::Never => Needs::Never,
         Expression::Intersection(_) | Expression::Complement(_) => Needs::Never,
         Expression::Repeat { min: 0, .. } => Needs::All,
         Expression::Rule(rule) => {

@@ -6,6 +6,7 @@ use super::errors;
 use super::expression::{
     Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order, RuleId, Text,
 };
+use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use super::{Grammar, Labels, Rule, Tables, verify};
 use crate::error::Result;
@@ -191,6 +192,20 @@ impl GrammarBuilder {
             &[(low, high)] if low == high => self.text(low.encode_utf8(&mut [0; 4])),
             _ => self.intern(Expression::Class(class)),
         }
+    }
+
+    /// One token of a set, by its id.
+    pub fn token(&mut self, terminal: TokenTerminal) -> ExprId {
+        if terminal.is_empty() {
+            self.fail(errors::empty_token_terminal());
+            return self.never();
+        }
+        if terminal.listed().len() > self.limits.grammar_nodes {
+            let found = format!("{} tokens in a list", terminal.listed().len());
+            self.fail(Limits::exceeded("grammar_nodes", self.limits.grammar_nodes, found));
+            return self.never();
+        }
+        self.intern(Expression::Token(Box::new(terminal)))
     }
 
     /// One after the other. Adjacent byte strings are joined.
@@ -473,7 +488,8 @@ impl GrammarBuilder {
                 | Expression::Never
                 | Expression::Bytes(_)
                 | Expression::ByteSet(_)
-                | Expression::Class(_) => self.intern(expression.clone()),
+                | Expression::Class(_)
+                | Expression::Token(_) => self.intern(expression.clone()),
                 Expression::Sequence(list) => self.intern(Expression::Sequence(all(list))),
                 Expression::Choice(list) => self.intern(Expression::Choice(all(list))),
                 Expression::Intersection(list) => self.intersection(all(list)),

@@ -3,7 +3,7 @@
 //!
 //! `"text"` with `\xNN` for bytes that are not printable, `[a-z]` characters, `<00-1F>` bytes, `{m,n}`
 //! repeats, `a & b` intersection, `!a` complement, `members(...)`,
-//! `graph(...)`.
+//! `graph(...)`, token terminals as in GBNF.
 
 use super::expression::{Alternative, Condition, ExprId, Expression, Order};
 use super::{ByteSet, CharClass, Grammar, WordGraph, WordTarget};
@@ -71,6 +71,7 @@ impl Grammar {
             Expression::Bytes(bytes) => show_bytes(bytes, f),
             Expression::ByteSet(set) => show_set(set, f),
             Expression::Class(class) => show_class(class, f),
+            Expression::Token(terminal) => write!(f, "{terminal}"),
             Expression::Rule(rule) => f.write_str(&self.rule(*rule).name),
             Expression::Sequence(list) => infix(list, " ", Level::Sequence, level, f, stack),
             Expression::Choice(list) => infix(list, " | ", Level::Choice, level, f, stack),

@@ -24,6 +24,14 @@ pub(super) fn crossed_bounds(min: u32, max: u32) -> Error {
     )
 }
 
+pub(super) fn empty_token_terminal() -> Error {
+    error(
+        Diagnostic::new("grammar/empty-token-terminal", "a set of tokens has none")
+            .allowed("a name, an id, or ids from a first to a last one that is not below it")
+            .help("list the tokens that may come there, or leave the alternative out"),
+    )
+}
+
 pub(super) fn invariant(name: &'static str, what: &str, place: Place) -> Error {
     error(
         Diagnostic::new("grammar/invariant", format!("invariant {name} does not hold: {what}"))

@@ -1,6 +1,7 @@
 //! The kinds of expressions, and their ids.
 
 use super::class::{ByteSet, CharClass};
+use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use smallvec::SmallVec;
 
@@ -49,7 +50,7 @@ pub type Text = SmallVec<[u8; 24]>;
 /// Expressions; a few of them lie where they stand.
 pub type Operands = SmallVec<[ExprId; 6]>;
 
-/// One expression: a language of byte strings.
+/// One expression: a language of byte strings, in which tokens may stand that come by their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
     /// The empty string alone.
@@ -62,6 +63,8 @@ pub enum Expression {
     ByteSet(ByteSet),
     /// One character of a set, in UTF-8.
     Class(CharClass),
+    /// One token of a set, by its id; see [`TokenTerminal`].
+    Token(Box<TokenTerminal>),
     /// One after the other; at least two.
     Sequence(Operands),
     /// Any one of them; at least two.
@@ -137,6 +140,7 @@ impl Expression {
             | Expression::Bytes(_)
             | Expression::ByteSet(_)
             | Expression::Class(_)
+            | Expression::Token(_)
             | Expression::Rule(_) => (&[], None, None),
         };
         let members = members.into_iter().flat_map(|m| {

@@ -2,8 +2,8 @@
 //!
 //! A [`Grammar`] is a table of expressions and a list of named rules. Its only constructor is
 //! [`GrammarBuilder`]; [`Grammar::verify`] checks the numbered invariants of [`verify`], and everything
-//! after it relies on them. Expressions describe languages of *byte* strings; nothing here knows of tokens
-//! or of any surface syntax.
+//! after it relies on them. Expressions describe languages of *byte* strings, and of tokens that come
+//! by name or id ([`TokenTerminal`]); nothing here knows of a vocabulary or of any surface syntax.
 //!
 //! ```
 //! use grammata::grammar::GrammarBuilder;
@@ -29,6 +29,7 @@ mod display;
 mod errors;
 mod expression;
 mod free_text;
+mod token_terminal;
 pub mod verify;
 mod word_graph;
 
@@ -39,6 +40,7 @@ pub use expression::{
     RuleId, Text,
 };
 pub use free_text::FreeText;
+pub use token_terminal::{TokenScope, TokenSelector, TokenTerminal};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
 use crate::diagnostic::Place;
@@ -164,6 +166,7 @@ impl Grammar {
                 size_of_val::<[ExprId]>(list)
             }
             Expression::Class(class) => size_of_val(class.ranges()),
+            Expression::Token(terminal) => size_of::<TokenTerminal>() + terminal.memory_usage(),
             Expression::Members(members) => {
                 size_of::<Members>()
                     + members.members.iter().map(|m| size_of::<Member>() + m.key.len()).sum::<usize>()
@@ -177,7 +180,7 @@ impl Grammar {
             + labels.ends.capacity() * size_of::<usize>()
     }
 
-    /// Checks the invariants G1 to G10 of [`verify`].
+    /// Checks the invariants G1 to G11 of [`verify`].
     ///
     /// # Errors
     /// Says which invariant does not hold, and where. A grammar from a builder always verifies.

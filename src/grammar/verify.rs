@@ -12,7 +12,8 @@
 //! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or out, and every node and exit is reached;
 //! - **G9** equal expressions have equal ids;
 //! - **G10** lists of different items have an item for the first place; if they have items for several places that
-//!   are not endless, at most one item must come.
+//!   are not endless, at most one item must come;
+//! - **G11** token terminals are not empty; their lists are sorted, ranges of ids disjoint and apart.
 
 use super::Grammar;
 use super::errors::invariant;
@@ -74,7 +75,10 @@ fn check(
                 Err(("G6", "class ranges that are not sorted, disjoint and apart"))
             }
         }
-        Expression::Bytes(_) | Expression::ByteSet(_) => Ok(()),
+        Expression::Token(terminal) if terminal.is_empty() || !terminal.is_canonical() => {
+            Err(("G11", "a token terminal that is empty or not in order"))
+        }
+        Expression::Bytes(_) | Expression::ByteSet(_) | Expression::Token(_) => Ok(()),
         Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
             if list.len() < 2 { Err(("G5", "fewer than two operands")) } else { Ok(()) }
         }

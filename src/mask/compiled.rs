@@ -3,6 +3,7 @@
 use super::cache::mask_cache::{MaskCache, Snapshot};
 use super::cache::shape_cache::ShapeCache;
 use super::spelling;
+use super::terminals::Terminals;
 use crate::automaton::{Automaton, KeyExhaustion};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -72,13 +73,16 @@ impl Compiler {
     /// Compiles a grammar: lowers it to an automaton. Tables and masks are made as they are needed.
     ///
     /// # Errors
-    /// Those of [`Automaton::new`]: an empty language, or a limit.
+    /// Those of [`Automaton::new`]: an empty language, a token terminal where none can stand, or a limit; and
+    /// `mask/unknown-token`, `mask/token-range` and `mask/no-tokens` where a token terminal has what the vocabulary has not.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         let automaton = Automaton::new(grammar, &self.limits)?;
         if automaton.has_names() {
             self.vocabulary.quote_tokens();
         }
-        let cache = MaskCache::new(Arc::clone(&self.shared));
+        let budget = Budget::of_compilation(&self.limits, grammar.expressions().len());
+        let terminals = Arc::new(Terminals::resolve(grammar, &self.vocabulary, &budget)?);
+        let cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals));
         Ok(CompiledGrammar(Arc::new(Inner {
             fixed_bytes: OnceLock::new(),
             grammar: grammar.clone(),
@@ -87,6 +91,7 @@ impl Compiler {
                 false => KeySupply { are_endless: OnceLock::from(true), ..KeySupply::default() },
             },
             automaton,
+            terminals,
             vocabulary: Arc::clone(&self.vocabulary),
             snapshot: Arc::clone(cache.current()),
             cache: Mutex::new(cache),
@@ -107,6 +112,7 @@ struct Inner {
     fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
     names: KeySupply,
+    terminals: Arc<Terminals>,
     vocabulary: Arc<Vocabulary>,
     snapshot: Arc<ArcSwap<Snapshot>>,
     cache: Mutex<MaskCache>,
@@ -151,6 +157,11 @@ impl CompiledGrammar {
         &self.0.vocabulary
     }
 
+    /// The tokens of the grammar's token terminals.
+    pub(crate) fn terminals(&self) -> &Terminals {
+        &self.0.terminals
+    }
+
     /// The automaton.
     pub fn automaton(&self) -> &Automaton {
         &self.0.automaton
@@ -191,8 +202,9 @@ impl CompiledGrammar {
 
     /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
     pub fn memory_usage(&self) -> usize {
-        let Inner { fixed_bytes, automaton, grammar, snapshot, names, .. } = &*self.0;
-        let fixed = fixed_bytes.get_or_init(|| automaton.bytes_ahead() + grammar.memory_usage());
+        let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, .. } = &*self.0;
+        let fixed = fixed_bytes
+            .get_or_init(|| automaton.bytes_ahead() + grammar.memory_usage() + terminals.memory_usage());
         let names = names.bytes.load(Ordering::Relaxed);
         fixed + automaton.deferred_bytes() + names + snapshot.load().memory_usage()
     }

@@ -1,7 +1,9 @@
 //! The errors of masks.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
+use crate::grammar::TokenTerminal;
+use crate::vocabulary::Vocabulary;
 
 /// A configuration of tables that were dropped was about to be read in those that replaced them.
 pub(super) fn stale_configuration() -> Error {
@@ -12,5 +14,38 @@ pub(super) fn stale_configuration() -> Error {
             "a configuration of tables that were dropped was about to be used",
         )
         .help("this is a defect of this library; please report the grammar"),
+    )
+}
+
+pub(super) fn unknown_token(name: &str, vocabulary: &Vocabulary) -> Error {
+    let specials = vocabulary.specials().map(|(_, name)| name);
+    let help = did_you_mean(name, specials, "`grammata vocab` lists the special tokens of a tokenizer");
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("mask/unknown-token", format!("the vocabulary has no token `{}`", excerpt(name)))
+            .allowed("the name of a special token, or the text of an ordinary one")
+            .help(help),
+    )
+}
+
+pub(super) fn token_range(first: u32, last: u32, width: usize) -> Error {
+    let found = if first == last { format!("the id {last}") } else { format!("the ids {first} to {last}") };
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("mask/token-range", "a token terminal has ids that the vocabulary does not have")
+            .found(found)
+            .allowed(format!("ids below {width}, the number of the model's logits"))
+            .help("ids belong to one tokenizer: name special tokens by their names where you can"),
+    )
+}
+
+pub(super) fn no_tokens(terminal: &TokenTerminal) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("mask/no-tokens", "a token terminal has no token of the vocabulary")
+            .found(terminal.to_string())
+            .help(
+                "end-of-sequence tokens are in a set only if it lists them; list fewer tokens to leave out",
+            ),
     )
 }

@@ -24,6 +24,7 @@ mod compute;
 mod errors;
 mod spelling;
 mod strategy;
+mod terminals;
 mod token_mask;
 mod token_set;
 mod walk;

@@ -37,16 +37,35 @@ pub(super) fn after_end(length: usize) -> Error {
     )
 }
 
-pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -> Error {
-    let found = match vocabulary.special(token) {
+/// A token that neither its bytes nor token edges lead on with, where some do.
+pub(super) fn rejected_token(vocabulary: &Vocabulary, token: TokenId, explanation: &Explanation) -> Error {
+    if vocabulary.bytes(token).is_some() {
+        return rejected(explanation);
+    }
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("matcher/rejected", "the token leaves the grammar")
+            .at(Place::Byte(explanation.position()))
+            .found(show_token(vocabulary, token))
+            .allowed(explanation.expected_text())
+            .help("offer only tokens that the mask allows"),
+    )
+}
+
+/// A token without bytes as a person reads it.
+fn show_token(vocabulary: &Vocabulary, token: TokenId) -> String {
+    match vocabulary.special(token) {
         Some(name) => format!("token {token}, the special token `{name}`"),
         None => format!("token {token}, which the tokenizer does not use"),
-    };
+    }
+}
+
+pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -> Error {
     Error::new(
         ErrorKind::Rejected,
         Diagnostic::new("matcher/not-text", "the token has no bytes: it cannot be part of a text")
             .at(Place::Byte(length))
-            .found(found)
+            .found(show_token(vocabulary, token))
             .allowed("ordinary tokens, and end-of-sequence tokens where the text may end")
             .help("offer only tokens that the mask allows"),
     )

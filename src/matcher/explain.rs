@@ -2,8 +2,9 @@
 
 use super::errors::show_byte;
 use super::{Matcher, PathCx};
+use crate::diagnostic::excerpt;
 use crate::error::Result;
-use crate::grammar::ByteSet;
+use crate::grammar::{ByteSet, Expression};
 use crate::vocabulary::TokenId;
 use std::fmt;
 
@@ -30,6 +31,8 @@ pub struct Expectation {
     pub label: Option<String>,
     /// The bytes that may come next for its sake.
     pub bytes: ByteSet,
+    /// The token terminals of which a token may come next for its sake, as a grammar shows them.
+    pub terminals: Vec<String>,
 }
 
 impl Explanation {
@@ -100,6 +103,10 @@ impl fmt::Display for Expectation {
         if ranges.len() > 6 {
             f.write_str(", …")?;
         }
+        for (i, terminal) in self.terminals.iter().enumerate() {
+            let comma = if i > 0 || !ranges.is_empty() { ", " } else { "" };
+            write!(f, "{comma}the token {}", excerpt(terminal))?;
+        }
         write!(f, " (rule `{}`", self.rule)?;
         if let Some(label) = &self.label {
             write!(f, ", at {label}")?;
@@ -134,11 +141,21 @@ impl Matcher {
                 let scope = automaton.scope(state);
                 let rule = compiled.grammar().rule(scope.rule).name.to_string();
                 let label = scope.label.map(|label| compiled.grammar().label(label).to_string());
-                let wanted: ByteSet = wanted.iter().filter(|&b| open.contains(b)).collect();
+                let bytes: ByteSet = wanted.iter().filter(|&b| open.contains(b)).collect();
+                let mut terminals = Vec::new();
+                if let Some(terminal) = automaton.terminal(state)
+                    && let Expression::Token(terminal) = compiled.grammar().expression(terminal.expression())
+                {
+                    terminals.push(terminal.to_string());
+                }
                 match expected.iter_mut().find(|e| e.rule == rule && e.label == label) {
-                    Some(known) => known.bytes = known.bytes.union(&wanted),
-                    None if wanted.is_empty() => {}
-                    None => expected.push(Expectation { rule, label, bytes: wanted }),
+                    Some(known) => {
+                        known.bytes = known.bytes.union(&bytes);
+                        terminals.retain(|terminal| !known.terminals.contains(terminal));
+                        known.terminals.append(&mut terminals);
+                    }
+                    None if bytes.is_empty() && terminals.is_empty() => {}
+                    None => expected.push(Expectation { rule, label, bytes, terminals }),
                 }
             }
             let before = bytes[..fine].iter().rev().copied().chain(path.backwards());
@@ -155,12 +172,16 @@ impl Matcher {
         })
     }
 
-    /// Explains how the grammar takes a token; see [`explain`](Matcher::explain). A token without bytes is
-    /// explained as the end of the text.
+    /// Explains how the grammar takes a token; see [`explain`](Matcher::explain). A token that a token terminal takes is
+    /// explained as accepted; any other one without bytes as the end of the text.
     ///
     /// # Errors
     /// Limits.
     pub fn explain_token(&mut self, token: TokenId) -> Result<Explanation> {
+        let mut ahead = self.fork();
+        if self.compiled.automaton().has_terminals() && ahead.takes_by_id(token)? {
+            return ahead.explain(b"");
+        }
         let vocabulary = std::sync::Arc::clone(self.compiled.vocabulary());
         self.explain(vocabulary.bytes(token).unwrap_or_default())
     }

@@ -1,6 +1,7 @@
 //! Jump-forward: bytes and tokens that every completion begins with.
 
-use super::Matcher;
+use super::keys::Cursor;
+use super::{Matcher, PathCx};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
@@ -13,7 +14,7 @@ const MOST_READ: usize = 256;
 
 impl Matcher {
     /// The longest byte string (65,536 bytes at most) that every completion begins with. Empty where the
-    /// text may end or where more than one byte may come.
+    /// text may end, where more than one byte may come, or a token by its id.
     ///
     /// # Errors
     /// Limits.
@@ -25,7 +26,11 @@ impl Matcher {
             let automaton = with.compiled.automaton();
             let mut at = with.cursor(at);
             let mut forced = Vec::new();
-            while !with.cache.tables.is_accepting(at.configuration) && forced.len() < MOST_FORCED {
+            let may_branch = |with: &PathCx<'_>, at: Cursor| {
+                let transitions = with.cache.tables.transitions();
+                transitions.is_accepting(at.configuration) || transitions.has_tokens(at.configuration)
+            };
+            while !may_branch(with, at) && forced.len() < MOST_FORCED {
                 let candidates = with.cache.lazy(automaton).candidate_bytes(at.configuration);
                 let mut only = None;
                 for byte in candidates.iter() {
@@ -45,23 +50,55 @@ impl Matcher {
     }
 
     /// Tokens that spell the beginning of the [forced bytes](Matcher::forced_bytes), each the longest that
-    /// fits. Where a longer token might reach past the forced bytes, the choice is left to the model: the
-    /// list ends before it, so no tokenisation that a model would prefer is cut off. The tokens are not
-    /// accepted.
+    /// fits, and tokens of token terminals where nothing else may come. Where a longer token might reach past the forced bytes,
+    /// the choice is left to the model: the list ends before it, so no tokenisation that a model would prefer is cut off. The
+    /// tokens are not accepted.
     ///
     /// # Errors
     /// Limits.
     pub fn forced_tokens(&mut self) -> Result<Vec<TokenId>> {
-        let forced = self.forced_bytes()?;
+        let has_terminals = self.compiled.automaton().has_terminals();
         let mut ahead = self.fork();
-        ahead.accept_bytes(&forced)?;
-        let nothing_follows = ahead.is_finished()?;
-        let trie = self.compiled.vocabulary().trie();
         let mut tokens = Vec::new();
-        let mut rest = forced.as_slice();
+        while tokens.len() < MOST_FORCED {
+            let forced = ahead.forced_bytes()?;
+            let is_whole = ahead.spell_forced(&forced, &mut tokens)?;
+            if !has_terminals || !is_whole {
+                break;
+            }
+            ahead.accept_bytes(&forced)?;
+            let Some(token) = ahead.forced_terminal()? else { break };
+            ahead.accept_token(token)?;
+            tokens.push(token);
+        }
+        Ok(tokens)
+    }
+
+    /// The token that a token terminal has, if nothing else may come.
+    fn forced_terminal(&mut self) -> Result<Option<TokenId>> {
+        if !self.has_token_edges()? || self.is_accepting()? || !self.allowed_bytes()?.is_empty() {
+            return Ok(None);
+        }
+        self.with_cache(|with, at| {
+            let terminals = with.cache.lazy(with.compiled.automaton()).terminals(at);
+            let mut tokens = terminals.iter().map(|&terminal| with.compiled.terminals().only(terminal));
+            let first = tokens.next().flatten();
+            Ok(first.filter(|_| tokens.all(|token| token == first)))
+        })
+    }
+
+    /// Adds the tokens that spell forced bytes, as far as they leave no choice; returns whether that is all of them.
+    fn spell_forced(&self, forced: &[u8], tokens: &mut Vec<TokenId>) -> Result<bool> {
+        let mut ahead = self.fork();
+        ahead.accept_bytes(forced)?;
+        // a token edge ends what a longer token could reach
+        let nothing_follows = ahead.is_finished()?
+            || self.compiled.automaton().has_terminals() && ahead.allowed_bytes()?.is_empty();
+        let trie = self.compiled.vocabulary().trie();
+        let mut rest = forced;
         // a vocabulary of tokens that go on alike for long would make the list quadratic; it may end anywhere
         let mut bytes_left = MOST_READ.saturating_mul(1 + forced.len());
-        loop {
+        while !rest.is_empty() {
             let (mut node, mut longest, mut read) = (trie.root(), None, 0);
             while let Some(child) = rest.get(read).and_then(|&byte| trie.child(node, byte)) {
                 (node, read) = (child, read + 1);
@@ -76,7 +113,7 @@ impl Matcher {
             tokens.push(token);
             rest = &rest[length..];
         }
-        Ok(tokens)
+        Ok(rest.is_empty())
     }
 
     /// The bytes that may come next.

@@ -7,7 +7,7 @@
 //! tokens that hold two names.
 
 use super::path;
-use super::path::Path;
+use super::path::{Path, Way};
 use super::{Matcher, PathCx};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::json::string::JsonStringDecoder;
 use crate::mask::{CompiledGrammar, NameEnds, TokenMask};
 use crate::token_index::quote_tokens::QuoteTokens;
+use crate::vocabulary::TokenId;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -85,13 +86,45 @@ impl PathCx<'_> {
     }
 
     /// Accepts bytes as a step, if a word goes on so and no object gets a name twice, or will have to.
-    pub(super) fn accept(&mut self, mut configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
+    pub(super) fn accept(&mut self, configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
+        let Some(Cursor { configuration, place }) = self.read(configuration, bytes)? else {
+            return Ok(false);
+        };
+        self.path.push(bytes, self.cache.located(configuration), place);
+        Ok(true)
+    }
+
+    /// Accepts a token as a step: by its bytes, if it has any, and along token edges. No object that is open has names to
+    /// remember where a token edge leads, so names are followed along the bytes.
+    pub(super) fn accept_token(&mut self, configuration: ConfigurationId, token: TokenId) -> Result<bool> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let bytes = vocabulary.bytes(token);
+        let by_bytes = bytes.map_or(Ok(None), |bytes| self.read(configuration, bytes))?;
+        let at = self.cache.located(configuration);
+        let after_bytes = by_bytes.map(|to| self.cache.located(to.configuration));
+        let taken = self.cache.step_token(self.compiled.automaton(), at, after_bytes, token)?;
+        let bytes = bytes.unwrap_or_default();
+        match (taken, by_bytes, after_bytes) {
+            (None, Some(to), Some(at)) => self.path.push(bytes, at, to.place),
+            (None, ..) => return Ok(false),
+            (Some(at), by_bytes, _) => {
+                let place = by_bytes.map_or(self.path.outset(), |to| to.place);
+                let way = if by_bytes.is_some() { Way::Both(token) } else { Way::Token(token) };
+                let is_end = vocabulary.is_eos(token) && self.cache.tables.is_accepting(self.cache.id(at)?);
+                self.path.push_token(bytes, at, place, way, is_end);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The cursor after bytes that come after the path, if a word goes on so and no object gets a name twice, or will have to.
+    fn read(&mut self, mut configuration: ConfigurationId, bytes: &[u8]) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
         let mut place = self.path.place();
         for (read, &byte) in bytes.iter().enumerate() {
             configuration = self.cache.lazy(automaton).step(configuration, byte)?;
             if configuration == ConfigurationId::DEAD {
-                return Ok(false);
+                return Ok(None);
             }
             let named = self.cache.tables.transitions().is_named(configuration);
             if place.is_outside() && !named {
@@ -101,14 +134,11 @@ impl PathCx<'_> {
             let before = bytes[..read].iter().rev().copied().chain(self.path.backwards());
             match next_place(self.names, quoted, place, (before, byte, named)) {
                 Some(next) => place = next,
-                None => return Ok(false),
+                None => return Ok(None),
             }
         }
-        if !self.is_open(Cursor { configuration, place })? {
-            return Ok(false);
-        }
-        self.path.push(bytes, self.cache.located(configuration), place);
-        Ok(true)
+        let to = Cursor { configuration, place };
+        Ok(if self.is_open(to)? { Some(to) } else { None })
     }
 
     /// Makes the sets of names again, without what was only examined.
@@ -120,14 +150,25 @@ impl PathCx<'_> {
         let (mut at, mut place) = (start, self.path.outset());
         let (text, mut read) = (self.path.bytes(), 0);
         let mut names = KeyTracker::default();
-        let mut path = self.path.rewritten(start, |_, bytes| {
-            for &byte in bytes {
+        let outset = self.path.outset();
+        let mut path = self.path.rewritten(start, |_, bytes, way| {
+            let begun = at;
+            let mut by_bytes = None;
+            for &byte in bytes.iter().filter(|_| way.is_text()) {
                 at = cache.step(automaton, at, byte)?;
                 let named = cache.tables.transitions().is_named(cache.id(at)?);
                 let before = text[..read].iter().rev().copied();
                 place = next_place(&mut names, quoted, place, (before, byte, named)).unwrap_or(place);
                 read += 1;
             }
+            if way.is_text() {
+                by_bytes = Some(at);
+            } else {
+                read += bytes.len();
+                place = outset;
+            }
+            let step = |at, token| cache.step_token(automaton, at, by_bytes, token);
+            at = path::along(way, begun, by_bytes, step)?;
             Ok((at, place))
         })?;
         path.set_names(names);
@@ -255,11 +296,23 @@ impl Matcher {
         }
         self.compiled.explore_key_supply();
         let place = self.path.place();
-        let repeated = match is_thorough(&self.compiled) {
+        let mut repeated = match is_thorough(&self.compiled) {
             true => self
                 .with_cache(|with, configuration| with.tokens_repeating_a_key(with.cursor(configuration)))?,
             false => self.tokens_repeating_a_key(place),
         };
+        if self.compiled.automaton().has_terminals() && !repeated.is_empty() {
+            // a token that comes by its id is no name
+            self.with_cache(|with, configuration| {
+                let terminals = with.cache.lazy(with.compiled.automaton()).terminals(configuration);
+                let has = |&token: &u32| {
+                    let token = TokenId::new(token);
+                    terminals.iter().any(|&terminal| with.compiled.terminals().has(terminal, token))
+                };
+                repeated.retain(|token| !has(token));
+                Ok(())
+            })?;
+        }
         Ok(if repeated.is_empty() { mask } else { Arc::new(mask.without(repeated)) })
     }
 

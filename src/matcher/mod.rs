@@ -121,12 +121,17 @@ impl Matcher {
         self.without_repeated_keys(mask)
     }
 
-    /// Accepts a token: ordinary ones by their bytes, end-of-sequence ones where the text is a word.
+    /// Accepts a token: ordinary ones by their bytes, those of token terminals by their ids, both ways at once where both lead
+    /// on, and end-of-sequence ones where the text is a word. A token terminal that has an end-of-sequence token takes it; the
+    /// sequence has then ended if the text is a word.
     ///
     /// # Errors
     /// `matcher/rejected` with what was expected, if the mask does not allow it (the matcher stays where it
     /// was); limits.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
+        if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
+            return self.accept_by_id(token);
+        }
         let vocabulary = self.compiled.vocabulary();
         let is_eos = vocabulary.is_eos(token);
         if let Some(bytes) = vocabulary.bytes(token).filter(|_| !is_eos)
@@ -142,6 +147,36 @@ impl Matcher {
             Some(bytes) => self.accept_bytes(bytes),
             None => Err(errors::not_text(&vocabulary, token, self.byte_count())),
         }
+    }
+
+    /// Whether token edges lead on from here.
+    fn has_token_edges(&mut self) -> Result<bool> {
+        Ok(!self.path.has_ended() && self.ask(Transitions::has_tokens)?)
+    }
+
+    /// Whether token edges take a token; if so, it is accepted.
+    fn takes_by_id(&mut self, token: TokenId) -> Result<bool> {
+        if !self.has_token_edges()? {
+            return Ok(false);
+        }
+        let mut ahead = self.fork();
+        let took = ahead.with_cache(|with, at| with.accept_token(at, token))? && ahead.path.came_by_id();
+        if took {
+            *self = ahead;
+        }
+        Ok(took)
+    }
+
+    /// Accepts a token where token edges lead on.
+    fn accept_by_id(&mut self, token: TokenId) -> Result<()> {
+        if self.with_cache(|with, at| with.accept_token(at, token))? {
+            return Ok(());
+        }
+        if self.compiled.vocabulary().is_eos(token) {
+            return self.accept_end();
+        }
+        let explanation = self.explain_token(token)?;
+        Err(errors::rejected_token(self.compiled.vocabulary(), token, &explanation))
     }
 
     fn accept_end(&mut self) -> Result<()> {
@@ -236,7 +271,7 @@ impl Matcher {
         let generation = cache.generation();
         let fresh = cache.tables.configuration_count() <= 1;
         let mut attempt = |cache: &mut MaskCache| {
-            let at = path.find(compiled.automaton(), cache)?;
+            let at = path.find(compiled, cache)?;
             let at = cache.id(at)?;
             work(&mut PathCx { compiled, cache, path, names: &mut names }, at)
         };

@@ -3,10 +3,10 @@
 //! The steps lie in chunks, each of which holds the one before it. Full chunks never change and are shared by forks, so
 //! that a fork copies one chunk at most, however long the text is.
 
-use crate::automaton::Automaton;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
-use crate::mask::{Located, MaskCache};
+use crate::mask::{CompiledGrammar, Located, MaskCache};
+use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -38,8 +38,35 @@ struct Step {
     at: Located,
     /// Which names of objects came.
     place: KeyState,
+    way: Way,
     /// Whether it is an end-of-sequence token.
     is_end: bool,
+}
+
+/// How a step was read: what it takes to make it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By its bytes.
+    Bytes,
+    /// Along token edges.
+    Token(TokenId),
+    /// Both ways.
+    Both(TokenId),
+}
+
+impl Way {
+    /// Whether the bytes were read as text.
+    pub(super) fn is_text(self) -> bool {
+        !matches!(self, Way::Token(_))
+    }
+
+    /// The token, if token edges took it.
+    pub(super) fn token(self) -> Option<TokenId> {
+        match self {
+            Way::Bytes => None,
+            Way::Token(token) | Way::Both(token) => Some(token),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -106,20 +133,26 @@ impl Path {
         self.last.steps.last().or_else(|| self.last.before.as_ref()?.steps.last())
     }
 
-    /// Adds a step.
+    /// Adds a step by bytes.
     pub(super) fn push(&mut self, bytes: &[u8], at: Located, place: KeyState) {
         self.last.bytes.extend_from_slice(bytes);
-        self.push_step(at, place, false);
+        self.push_step(at, place, Way::Bytes, false);
+    }
+
+    /// Adds a token that token edges have taken, with its bytes. `is_end` says that the text ends with it.
+    pub(super) fn push_token(&mut self, bytes: &[u8], at: Located, place: KeyState, way: Way, is_end: bool) {
+        self.last.bytes.extend_from_slice(bytes);
+        self.push_step(at, place, way, is_end);
     }
 
     /// Adds an end-of-sequence token.
     pub(super) fn push_end(&mut self, at: Located) {
-        self.push_step(at, self.place(), true);
+        self.push_step(at, self.place(), Way::Bytes, true);
     }
 
-    fn push_step(&mut self, at: Located, place: KeyState, is_end: bool) {
+    fn push_step(&mut self, at: Located, place: KeyState, way: Way, is_end: bool) {
         let end = self.byte_count();
-        self.last.steps.push(Step { end, at, place, is_end });
+        self.last.steps.push(Step { end, at, place, way, is_end });
         if self.last.is_full() {
             self.last = Chunk::after(std::mem::take(&mut self.last));
         }
@@ -152,6 +185,11 @@ impl Path {
         self.last_step().is_some_and(|step| step.is_end)
     }
 
+    /// Whether token edges took the last step.
+    pub(super) fn came_by_id(&self) -> bool {
+        self.last_step().is_some_and(|step| step.way.token().is_some())
+    }
+
     /// Which names of objects came.
     #[inline]
     pub(super) fn place(&self) -> KeyState {
@@ -174,48 +212,53 @@ impl Path {
     }
 
     /// The configuration in the engine's tables. Where they are of another generation than the steps, all steps are made
-    /// again along the bytes.
-    pub(super) fn find(&mut self, automaton: &Automaton, cache: &mut MaskCache) -> Result<Located> {
+    /// again, along the bytes and token edges.
+    pub(super) fn find(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
         match self.at().filter(|at| cache.has(*at)) {
             Some(at) => Ok(at),
-            None => self.find_again(automaton, cache),
+            None => self.find_again(compiled, cache),
         }
     }
 
     #[cold]
-    fn find_again(&mut self, automaton: &Automaton, cache: &mut MaskCache) -> Result<Located> {
+    fn find_again(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
         // each step was made within the work of its own
         let work = std::mem::replace(&mut cache.tables.work, Budget::unbounded());
-        let found = self.made_again(automaton, cache);
+        let found = self.made_again(compiled, cache);
         cache.tables.work = work;
         let (path, at) = found?;
         *self = path;
         Ok(at)
     }
 
-    fn made_again(&self, automaton: &Automaton, cache: &mut MaskCache) -> Result<(Path, Located)> {
+    fn made_again(&self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<(Path, Located)> {
+        let automaton = compiled.automaton();
         let start = cache.start(automaton)?;
         let mut at = start;
-        let path = self.rewritten(start, |place, bytes| {
-            at = bytes.iter().try_fold(at, |at, &byte| cache.step(automaton, at, byte))?;
+        let path = self.rewritten(start, |place, bytes, way| {
+            let mut by_bytes = None;
+            if way.is_text() {
+                by_bytes = Some(bytes.iter().try_fold(at, |at, &byte| cache.step(automaton, at, byte))?);
+            }
+            at = along(way, at, by_bytes, |at, token| cache.step_token(automaton, at, by_bytes, token))?;
             Ok((at, place))
         })?;
         Ok((path, at))
     }
 
-    /// The same text with other configurations and places: those that `rewrite` says for the place and the bytes of each step,
-    /// in turn.
+    /// The same text with other configurations and places: those that `rewrite` says for the place, the bytes and the way of
+    /// each step, in turn.
     pub(super) fn rewritten(
         &self,
         start: Located,
-        mut rewrite: impl FnMut(KeyState, &[u8]) -> Result<(Located, KeyState)>,
+        mut rewrite: impl FnMut(KeyState, &[u8], Way) -> Result<(Located, KeyState)>,
     ) -> Result<Path> {
         let mut path = Path { start: Some(start), names: Arc::clone(&self.names), ..Path::new(self.outset) };
         for chunk in self.chunks() {
             for (step, bytes) in chunk.iter() {
-                let (at, place) = rewrite(step.place, bytes)?;
+                let (at, place) = rewrite(step.place, bytes, step.way)?;
                 path.last.bytes.extend_from_slice(bytes);
-                path.push_step(at, place, step.is_end);
+                path.push_step(at, place, step.way, step.is_end);
             }
         }
         Ok(path)
@@ -252,6 +295,17 @@ impl Path {
     pub(super) fn set_names(&mut self, names: KeyTracker) {
         self.names = Arc::new(Mutex::new(names));
     }
+}
+
+/// Where a step leads that is made again, from `at`: what its bytes have led to, or what token edges lead to, which were there.
+pub(super) fn along(
+    way: Way,
+    at: Located,
+    by_bytes: Option<Located>,
+    step: impl FnOnce(Located, TokenId) -> Result<Option<Located>>,
+) -> Result<Located> {
+    let taken = way.token().map_or(Ok(None), |token| step(at, token))?;
+    Ok(taken.or(by_bytes).unwrap_or(at))
 }
 
 /// Locks sets of names. Each change of them is whole or not begun, so whoever panicked has left them usable.

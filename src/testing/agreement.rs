@@ -1,14 +1,15 @@
 //! The engine against the oracles: a random grammar, a random vocabulary and a random sequence of
 //! operations, all drawn from one string of bytes.
 
-use super::brute_mask::brute_mask;
-use super::earley::{Recogniser, Refusal, State};
+use super::brute_mask::brute_mask_with;
+use super::earley::{Recogniser, Refusal, State, Symbol};
 use super::generate::{
-    Choices, GrammarShape, RandomVocabulary, random_grammar, random_tokenisation, random_vocabulary,
-    random_word,
+    Choices, GrammarShape, RandomVocabulary, name_specials, random_grammar, random_symbols,
+    random_tokenisation, random_vocabulary,
 };
+use super::token_sets::TokenSets;
 use crate::diagnostic::excerpt_bytes;
-use crate::grammar::Grammar;
+use crate::grammar::{Expression, Grammar};
 use crate::{CompiledGrammar, Compiler, Error, ErrorKind, Limits, Matcher, TokenId, TokenMask};
 use std::sync::Arc;
 
@@ -58,7 +59,31 @@ pub struct Case<'g> {
     recogniser: Recogniser<'g>,
     vocabulary: RandomVocabulary,
     compiled: CompiledGrammar,
-    words: Vec<Vec<u8>>,
+    /// The tokens of the grammar's token terminals.
+    sets: TokenSets,
+    words: Vec<Vec<Symbol>>,
+}
+
+/// What is accepted at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Taken {
+    Bytes(Vec<u8>),
+    Token(u32),
+}
+
+impl Taken {
+    fn accept(&self, matcher: &mut Matcher) -> crate::Result<()> {
+        match self {
+            Taken::Bytes(bytes) => matcher.accept_bytes(bytes),
+            Taken::Token(token) => matcher.accept_token(TokenId::new(*token)),
+        }
+    }
+}
+
+/// The texts of a word, without the token terminals between them.
+fn texts(word: &[Symbol]) -> impl Iterator<Item = Vec<u8>> {
+    word.split(|symbol| symbol.byte().is_none())
+        .map(|text| text.iter().filter_map(|symbol| symbol.byte()).collect())
 }
 
 /// Limits under which a case that would take long ends soon.
@@ -100,11 +125,9 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
         wander(&compiler.compile(&grammar)?, choices);
         let informed = compiler.compile(&grammar)?;
         for word in &case.words {
-            let tokens = random_tokenisation(choices, &case.vocabulary.tokens, word);
-            let tokens = tokens.unwrap_or_else(|| unreachable!("all bytes of words are tokens"));
+            let tokens = case.tokenised(choices, word);
             case.accept_word(&tokens, &tight, &informed).map_err(|stop| match stop {
                 Stop::Disagreement(what) => {
-                    let word = excerpt_bytes(word);
                     Stop::Disagreement(format!("{what}\nin the word {word:?} as the tokens {tokens:?}"))
                 }
                 stop => stop,
@@ -122,21 +145,22 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
 pub fn threads_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
-    run_case(&grammar, &mut choices, |case, _| {
-        let masks = |compiled: &CompiledGrammar, word: &Vec<u8>| -> crate::Result<Vec<Arc<TokenMask>>> {
+    run_case(&grammar, &mut choices, |case, choices| {
+        let masks = |compiled: &CompiledGrammar, word: &Vec<Taken>| -> crate::Result<Vec<Arc<TokenMask>>> {
             let mut matcher = compiled.matcher();
             let mut masks = vec![matcher.mask()?];
-            for byte in word {
-                matcher.accept_bytes(&[*byte])?;
+            for step in word {
+                step.accept(&mut matcher)?;
                 masks.push(matcher.mask()?);
             }
             Ok(masks)
         };
-        let alone = case.words.iter().map(|word| masks(&case.compiled, word));
+        let words: Vec<Vec<Taken>> = case.words.iter().map(|word| case.steps(choices, word)).collect();
+        let alone = words.iter().map(|word| masks(&case.compiled, word));
         let alone = alone.collect::<crate::Result<Vec<_>>>()?;
         let vocabulary = Arc::clone(case.compiled.vocabulary());
         let shared = Compiler::new(vocabulary).limits(small_limits()).compile(&grammar)?;
-        let (shared, words) = (&shared, &case.words);
+        let (shared, words) = (&shared, &words);
         let together = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..3)
                 .map(|first: usize| {
@@ -209,16 +233,33 @@ impl<'g> Case<'g> {
         let mut words = Vec::new();
         for wanted in [0, 4, 8] {
             let length = wanted + choices.below(4);
-            words.extend(random_word(choices, &recogniser, length));
+            words.extend(random_symbols(choices, &recogniser, length));
         }
-        let vocabulary = random_vocabulary(choices, recogniser.alphabet(), &words);
+        let pieces: Vec<Vec<u8>> = words.iter().flat_map(|word| texts(word)).collect();
+        let mut vocabulary = random_vocabulary(choices, recogniser.alphabet(), &pieces);
+        if grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_))) {
+            name_specials(choices, &mut vocabulary);
+        }
+        let sets = match TokenSets::of(grammar, &vocabulary) {
+            Ok(sets) => sets,
+            Err(expected) => {
+                let built = Arc::new(vocabulary.build()?);
+                return match Compiler::new(built).limits(small_limits()).compile(grammar) {
+                    // what the root does not reach does not matter
+                    Ok(_) => Err(Stop::Undecided),
+                    Err(error) if error.kind() == ErrorKind::Limit => Err(Stop::Undecided),
+                    Err(error) if error.code() == "automaton/empty-language" => Ok(None),
+                    Err(error) => same("the error", error.code(), expected).map(|()| None),
+                };
+            }
+        };
         let built = Arc::new(vocabulary.build()?);
         let compiled = Compiler::new(built).limits(small_limits()).compile(grammar);
         let viable = decided(recogniser.is_viable(&recogniser.start()))?;
         match compiled {
             Ok(compiled) => {
                 same("the language has words", true, viable)?;
-                Ok(Some(Case { recogniser, vocabulary, compiled, words }))
+                Ok(Some(Case { recogniser, vocabulary, compiled, sets, words }))
             }
             Err(error) if error.code() == "automaton/empty-language" => {
                 same("the language has words", false, viable)?;
@@ -226,6 +267,49 @@ impl<'g> Case<'g> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// A word as tokens.
+    fn tokenised(&self, choices: &mut Choices<'_>, word: &[Symbol]) -> Vec<u32> {
+        let mut tokens = Vec::new();
+        for (place, text) in texts(word).enumerate() {
+            if place > 0 {
+                let mut terminals = word.iter().filter_map(|symbol| match symbol {
+                    Symbol::Terminal(terminal) => Some(*terminal),
+                    Symbol::Byte(_) => None,
+                });
+                let terminal = terminals.nth(place - 1);
+                tokens.extend(terminal.map(|terminal| *choices.pick(&self.sets.tokens(terminal))));
+            }
+            let text = random_tokenisation(choices, &self.vocabulary.tokens, &text);
+            tokens.extend(text.unwrap_or_else(|| unreachable!("all bytes of words are tokens")));
+        }
+        tokens
+    }
+
+    /// A word byte by byte, with a token for each token terminal.
+    fn steps(&self, choices: &mut Choices<'_>, word: &[Symbol]) -> Vec<Taken> {
+        let step = |symbol: &Symbol| match symbol {
+            Symbol::Byte(byte) => Taken::Bytes(vec![*byte]),
+            Symbol::Terminal(terminal) => Taken::Token(*choices.pick(&self.sets.tokens(*terminal))),
+        };
+        word.iter().map(step).collect()
+    }
+
+    /// The state after a token, and whether a token terminal takes it.
+    fn after_token(&self, state: &State, token: u32) -> (State, bool) {
+        let mut after = state.clone();
+        let bytes = self.vocabulary.tokens.get(token as usize).and_then(Option::as_deref).unwrap_or_default();
+        self.recogniser.advance_token(&mut after, bytes, |terminal| self.sets.has(terminal, token));
+        let terminals = self.recogniser.viable_terminals(state);
+        (after, terminals.into_iter().any(|terminal| self.sets.has(terminal, token)))
+    }
+
+    /// Whether what was read is a word that no longer one begins with.
+    fn is_finished(&self, state: &State) -> Step<bool> {
+        let viable = decided(self.recogniser.viable_bytes(state))?;
+        let goes_on = !viable.is_empty() || !self.recogniser.viable_terminals(state).is_empty();
+        Ok(self.recogniser.is_accepting(state) && !goes_on)
     }
 
     fn accept_word(&self, tokens: &[u32], tight: &CompiledGrammar, informed: &CompiledGrammar) -> Step {
@@ -249,7 +333,15 @@ impl<'g> Case<'g> {
             }
         }
         same("the word is accepted", matcher.is_accepting()?, true)?;
-        matcher.accept_token(TokenId::new(self.vocabulary.eos[0]))?;
+        // an end token that a token terminal takes may not end the word
+        let state =
+            tokens.iter().fold(self.recogniser.start(), |state, &token| self.after_token(&state, token).0);
+        let is_plain = |&end: &u32| {
+            let (after, by_id) = self.after_token(&state, end);
+            !by_id || self.recogniser.is_accepting(&after)
+        };
+        let Some(end) = self.vocabulary.eos.iter().copied().find(is_plain) else { return Ok(()) };
+        matcher.accept_token(TokenId::new(end))?;
         same("the word is finished", matcher.is_finished()?, true)
     }
 }
@@ -260,7 +352,7 @@ struct Walk<'c, 'g> {
     matcher: Matcher,
     states: Vec<State>,
     /// What was accepted, for the report.
-    steps: Vec<Vec<u8>>,
+    steps: Vec<Taken>,
 }
 
 impl<'c, 'g> Walk<'c, 'g> {
@@ -276,16 +368,16 @@ impl<'c, 'g> Walk<'c, 'g> {
     fn describe(&self, stop: Stop) -> Stop {
         match stop {
             Stop::Disagreement(what) => {
-                let steps: Vec<String> = self.steps.iter().map(|step| excerpt_bytes(step)).collect();
-                Stop::Disagreement(format!("{what}\nafter the steps {steps:?}"))
+                Stop::Disagreement(format!("{what}\nafter the steps {:?}", self.steps))
             }
             stop => stop,
         }
     }
 
     fn oracle_mask(&self) -> Step<Vec<u32>> {
-        let Case { recogniser, vocabulary: v, .. } = self.case;
-        decided(brute_mask(recogniser, self.state(), &v.tokens, &v.eos, v.mask_words()))
+        let Case { recogniser, vocabulary: v, sets, .. } = self.case;
+        let tokens = (&v.tokens[..], sets);
+        decided(brute_mask_with(recogniser, self.state(), tokens, &v.eos, v.mask_words()))
     }
 
     /// Everything that can be said of the place where the walk is.
@@ -304,12 +396,16 @@ impl<'c, 'g> Walk<'c, 'g> {
         same("is accepting", self.matcher.is_accepting()?, accepting)?;
         let viable = decided(self.case.recogniser.viable_bytes(self.state()))?;
         same("the allowed bytes", self.matcher.allowed_bytes()?, viable)?;
-        same("is finished", self.matcher.is_finished()?, accepting && viable.is_empty())?;
+        same("is finished", self.matcher.is_finished()?, self.case.is_finished(self.state())?)?;
         Ok(oracle)
     }
 
     fn operation(&mut self, choices: &mut Choices<'_>) -> Step {
-        match choices.below(10) {
+        match choices.below(if self.case.sets.is_empty() { 10 } else { 11 }) {
+            10 => {
+                self.case.compiled.cache().reset();
+                self.compare().map(drop)
+            }
             0..=4 => self.accept_allowed(choices),
             5 => self.offer_any(choices),
             6 => self.offer_bytes(choices),
@@ -326,19 +422,31 @@ impl<'c, 'g> Walk<'c, 'g> {
             .collect();
         let token = *choices.pick(&ids);
         self.matcher.accept_token(TokenId::new(token))?;
-        if self.case.vocabulary.eos.contains(&token) {
-            return self.after_end();
-        }
-        let bytes = self.case.vocabulary.tokens[token as usize].clone().unwrap_or_default();
-        self.took(&bytes);
-        Ok(())
+        self.took_token(token)
     }
 
     fn took(&mut self, bytes: &[u8]) {
         let mut state = self.state().clone();
         bytes.iter().for_each(|&byte| self.case.recogniser.advance(&mut state, byte));
         self.states.push(state);
-        self.steps.push(bytes.to_vec());
+        self.steps.push(Taken::Bytes(bytes.to_vec()));
+    }
+
+    /// A token was accepted. Where the text ends with it, that is taken back.
+    fn took_token(&mut self, token: u32) -> Step {
+        let (after, by_id) = self.case.after_token(self.state(), token);
+        let is_end = self.case.vocabulary.eos.contains(&token);
+        if is_end && (!by_id || self.case.recogniser.is_accepting(&after)) {
+            return self.after_end();
+        }
+        if self.case.sets.is_empty() {
+            let bytes = self.case.vocabulary.tokens[token as usize].clone().unwrap_or_default();
+            self.took(&bytes);
+            return Ok(());
+        }
+        self.states.push(after);
+        self.steps.push(Taken::Token(token));
+        Ok(())
     }
 
     /// After the end nothing may come; the end is taken back.
@@ -361,12 +469,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         let allowed = self.oracle_mask()?[token as usize / 32] >> (token % 32) & 1 == 1;
         let accepted = accepted(self.matcher.accept_token(TokenId::new(token)))?;
         same(&format!("token {token} is accepted"), accepted, allowed)?;
-        match self.case.vocabulary.tokens.get(token as usize).and_then(Clone::clone) {
-            Some(bytes) if accepted => self.took(&bytes),
-            _ if accepted => self.matcher.rollback(1)?,
-            _ => {}
-        }
-        Ok(())
+        if accepted { self.took_token(token) } else { Ok(()) }
     }
 
     /// Random bytes, likely ones of a word.
@@ -374,7 +477,8 @@ impl<'c, 'g> Walk<'c, 'g> {
         let alphabet = self.case.recogniser.alphabet();
         let mut bytes: Vec<u8> = (0..choices.below(3)).map(|_| *choices.pick(alphabet)).collect();
         if choices.chance(50) && !self.case.words.is_empty() {
-            let word = choices.pick(&self.case.words);
+            let word: &Vec<Symbol> = choices.pick(&self.case.words);
+            let word = texts(word).last().unwrap_or_default();
             bytes = word[choices.below(word.len() + 1).min(word.len())..].to_vec();
         }
         let mut state = self.state().clone();
@@ -394,22 +498,50 @@ impl<'c, 'g> Walk<'c, 'g> {
         let mut state = self.state().clone();
         // a language may be one endless-looking word; a part of it will do
         for (place, &byte) in forced.iter().take(100).enumerate() {
-            let only = !self.case.recogniser.is_accepting(&state)
-                && decided(self.case.recogniser.viable_bytes(&state))?.iter().eq([byte]);
+            let only = self.is_only_byte(&state, byte)?;
             same(&format!("forced byte {place}, {byte:02X}, is the only one"), true, only)?;
             self.case.recogniser.advance(&mut state, byte);
         }
         if forced.len() < 100 {
             let viable = decided(self.case.recogniser.viable_bytes(&state))?.len();
-            let more = !self.case.recogniser.is_accepting(&state) && viable == 1;
+            let terminals = self.case.recogniser.viable_terminals(&state).len();
+            let more = !self.case.recogniser.is_accepting(&state) && viable == 1 && terminals == 0;
             same("a further byte is forced", false, more)?;
         }
+        let mut state = self.state().clone();
         let mut spelled = Vec::new();
-        for token in self.matcher.forced_tokens()? {
+        for token in self.matcher.forced_tokens()?.into_iter().take(100) {
+            let (after, by_id) = self.case.after_token(&state, token.get());
+            if by_id {
+                let only = self.is_only_token(&state, token.get())?;
+                same(&format!("the forced token {token} is the only one"), true, only)?;
+                state = after;
+                continue;
+            }
             let bytes = self.case.vocabulary.tokens.get(token.index()).and_then(Option::as_deref);
-            spelled.extend_from_slice(bytes.unwrap_or_default());
+            for &byte in bytes.unwrap_or_default() {
+                same(&format!("the forced token {token} is text"), true, self.is_only_byte(&state, byte)?)?;
+                self.case.recogniser.advance(&mut state, byte);
+                spelled.push(byte);
+            }
         }
-        same("forced tokens spell forced bytes", forced.starts_with(&spelled), true)
+        let compared = spelled.len().min(forced.len());
+        same("forced tokens spell forced bytes", &spelled[..compared], &forced[..compared])
+    }
+
+    /// Whether every completion begins with a byte.
+    fn is_only_byte(&self, state: &State, byte: u8) -> Step<bool> {
+        let recogniser = &self.case.recogniser;
+        let alone = !recogniser.is_accepting(state) && recogniser.viable_terminals(state).is_empty();
+        Ok(alone && decided(recogniser.viable_bytes(state))?.iter().eq([byte]))
+    }
+
+    /// Whether every completion begins with a token by its id.
+    fn is_only_token(&self, state: &State, token: u32) -> Step<bool> {
+        let recogniser = &self.case.recogniser;
+        let alone = !recogniser.is_accepting(state) && decided(recogniser.viable_bytes(state))?.is_empty();
+        let terminals = recogniser.viable_terminals(state);
+        Ok(alone && terminals.into_iter().all(|terminal| self.case.sets.tokens(terminal) == [token]))
     }
 
     /// Taking steps back and doing them again changes nothing.
@@ -419,8 +551,8 @@ impl<'c, 'g> Walk<'c, 'g> {
         let again = self.steps[self.steps.len() - count..].to_vec();
         self.matcher.rollback(count)?;
         if choices.chance(50) {
-            for bytes in &again {
-                self.matcher.accept_bytes(bytes)?;
+            for step in &again {
+                step.accept(&mut self.matcher)?;
             }
             return same("the mask after rollback and replay", self.matcher.mask()?, before);
         }

@@ -1,6 +1,7 @@
 //! Masks by brute force: each token's bytes alone are read by the [recogniser](super::earley).
 
 use super::earley::{Recogniser, State};
+use super::token_sets::TokenSets;
 
 /// The mask of `state`: bit `id` is set if the bytes of token `id` keep the state viable, or if `id` is an
 /// end of sequence and the state accepts. Tokens without bytes (special ones, padding) are not allowed
@@ -12,9 +13,24 @@ pub fn brute_mask(
     eos: &[u32],
     width: usize,
 ) -> Option<Vec<u32>> {
+    brute_mask_with(recogniser, state, (vocabulary, &TokenSets::default()), eos, width)
+}
+
+/// The same of a grammar with token terminals, of which the tokens are given: a token is also allowed if one may come that has
+/// it.
+pub fn brute_mask_with(
+    recogniser: &Recogniser<'_>,
+    state: &State,
+    (vocabulary, sets): (&[Option<Vec<u8>>], &TokenSets),
+    eos: &[u32],
+    width: usize,
+) -> Option<Vec<u32>> {
+    let terminals = recogniser.viable_terminals(state);
     let mut mask = vec![0; width];
-    for (id, token) in (0u32..).zip(vocabulary) {
+    let padding = std::iter::repeat(&None);
+    for (id, token) in (0..width as u32 * 32).zip(vocabulary.iter().chain(padding)) {
         let allowed = match token {
+            _ if terminals.iter().any(|&terminal| sets.has(terminal, id)) => true,
             _ if eos.contains(&id) => recogniser.is_accepting(state),
             None => false,
             Some(bytes) => {

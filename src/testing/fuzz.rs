@@ -169,7 +169,8 @@ pub fn vocabulary(bytes: &[u8]) {
 /// A grammar, a vocabulary and operations of a matcher, compared with the oracle.
 pub fn matcher_operations(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
-    let shape = GrammarShape { locks: first % 2 == 1, members: first % 4 < 2, ..GrammarShape::default() };
+    let (locks, members, tokens) = (first % 2 == 1, first % 4 < 2, first % 8 >= 4);
+    let shape = GrammarShape { locks, members, tokens, ..GrammarShape::default() };
     if let Err(disagreement) = operations_agree(rest, &shape) {
         panic!("{disagreement}");
     }

@@ -18,3 +18,4 @@ pub mod generate;
 pub mod names;
 pub mod pressure;
 pub mod soak;
+pub mod token_sets;

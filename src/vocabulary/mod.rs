@@ -156,6 +156,18 @@ impl Vocabulary {
         })
     }
 
+    /// The ordinary tokens that have these bytes.
+    pub(crate) fn spelled(&self, bytes: &[u8]) -> &[TokenId] {
+        let mut node = self.trie.root();
+        for &byte in bytes {
+            match self.trie.child(node, byte) {
+                Some(child) => node = child,
+                None => return &[],
+            }
+        }
+        self.trie.tokens(node)
+    }
+
     /// Splits `bytes` into tokens by taking the longest one at each place, the lowest id among equal
     /// ones. `None` where no token fits; if each single byte has a token of its own, that cannot be.
     ///

@@ -3,7 +3,7 @@
 use grammata::grammar::{
     ExprId, Expression, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordTarget,
 };
-use grammata::testing::earley::{Recogniser, Refusal};
+use grammata::testing::earley::{Recogniser, Refusal, Symbol};
 use grammata::testing::generate::{Choices, GrammarShape, random_grammar, random_word};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,6 +112,7 @@ impl Enumeration<'_> {
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
             Expression::Label(_, body) | Expression::Name(body, _) => sub(*body),
             Expression::Distinct(_) => unreachable!("not generated"),
+            Expression::Token(_) => unreachable!("these shapes have no token terminals"),
             Expression::WordGraph(graph) => {
                 let exits: Vec<Words> = graph.exits().iter().map(|&exit| sub(exit)).collect();
                 let mut from: Vec<Words> = vec![Words::new(); graph.len()];
@@ -265,6 +266,7 @@ fn compare(grammar: &Grammar, alphabet: &[u8], length: usize) -> Result<bool, Te
             if let Some(completion) = recogniser.completion(&state) {
                 let completion =
                     completion.ok_or_else(|| TestCaseError::fail("viable, but no completion"))?;
+                let completion: Vec<u8> = completion.into_iter().filter_map(Symbol::byte).collect();
                 let word = [&string[..], &completion].concat();
                 let outside = word.len() > length || word.iter().any(|b| !alphabet.contains(b));
                 prop_assert!(outside, "{:?} is missing from the enumeration", word);

@@ -64,6 +64,30 @@ fn operations_agree_with_the_oracle_with_locksteps() {
     hold(operations_agree, &with_locks(), 15);
 }
 
+fn with_tokens() -> GrammarShape {
+    GrammarShape { tokens: true, letters: vec!["a", "b", "é"], literal: 2, ..GrammarShape::default() }
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_token_terminals() {
+    hold(operations_agree, &with_tokens(), 5);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_token_terminals_beside_locksteps() {
+    hold(operations_agree, &GrammarShape { tokens: true, ..with_locks() }, 15);
+}
+
+#[test]
+fn words_with_token_terminals_are_accepted_in_any_tokenisation() {
+    hold(words_are_accepted, &with_tokens(), 5);
+}
+
+#[test]
+fn threads_that_share_a_grammar_with_token_terminals_get_the_same_masks() {
+    hold(threads_agree, &with_tokens(), 5);
+}
+
 #[test]
 fn words_are_accepted_in_any_tokenisation() {
     hold(words_are_accepted, &GrammarShape::default(), 2);

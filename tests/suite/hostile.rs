@@ -1,6 +1,6 @@
 //! Grammars and texts that are made to hurt: deep, large, ambiguous, left-recursive, empty.
 
-use crate::language::{Language, matches};
+use crate::language::{Language, bytes_of, matches};
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Grammar, GrammarBuilder};
@@ -18,7 +18,7 @@ fn pattern(source: &str) -> Grammar {
 fn words(grammar: &Grammar, limit: usize) -> Vec<String> {
     let automaton = Automaton::new(grammar, &Limits::default()).unwrap();
     let words = enumerate(&automaton).unwrap().take(limit);
-    words.map(|word| String::from_utf8(word.unwrap()).unwrap()).collect()
+    words.map(|word| String::from_utf8(bytes_of(&word.unwrap())).unwrap()).collect()
 }
 
 #[test]

@@ -1,9 +1,15 @@
 //! The language of a grammar, by the engine, which the properties hold to the naive oracles.
 
+use grammata::automaton::words::Letter;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::{ErrorKind, Limits, Result};
 use std::cell::RefCell;
+
+/// A word without token terminals.
+pub(crate) fn bytes_of(word: &[Letter]) -> Vec<u8> {
+    word.iter().filter_map(|letter| letter.byte()).collect()
+}
 
 /// A language that many texts are tried against.
 pub(crate) struct Language(Option<(Automaton, RefCell<Cache>)>);

@@ -1,6 +1,7 @@
 //! No object has a name twice: languages against all their words, masks against trying each token alone, and walks that
 //! never get stuck.
 
+use crate::language::bytes_of;
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
@@ -144,7 +145,8 @@ fn scarce_keys_allow_exactly_the_viable_bytes() {
         }
         let automaton = compiled.automaton();
         assert_eq!(count(automaton).unwrap(), Count::Finite(words.len().into()), "{schema}");
-        let listed: BTreeSet<Vec<u8>> = enumerate(automaton).unwrap().map(Result::unwrap).collect();
+        let listed: BTreeSet<Vec<u8>> =
+            enumerate(automaton).unwrap().map(|word| bytes_of(&word.unwrap())).collect();
         assert!(listed.iter().map(Vec::as_slice).eq(words.iter().map(|w| w.as_bytes())), "{schema}");
     }
 }
@@ -320,6 +322,7 @@ fn objects_may_have_thousands_of_names() {
     assert_eq!(error.code(), "matcher/rejected");
     let automaton = Automaton::new(compiled.grammar(), &Limits::default()).unwrap();
     assert_eq!(count(&automaton).unwrap(), Count::Infinite);
-    let words: Vec<_> = enumerate(&automaton).unwrap().take(2_000).map(Result::unwrap).collect();
+    let words: Vec<_> =
+        enumerate(&automaton).unwrap().take(2_000).map(|word| bytes_of(&word.unwrap())).collect();
     assert!(words.iter().all(|word| !has_repeated_name(word)));
 }

@@ -1,13 +1,50 @@
-//! The configurations of an automaton as a transition system, whose labels are sets of bytes.
+//! The configurations of an automaton as a transition system, whose labels are sets of letters: bytes, and token terminals, each
+//! of which is one letter whatever tokens it has.
 
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
-use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, TerminalId};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
 use crate::transitions::{Letters, Transition, TransitionSystem, shortest};
 use num_bigint::BigUint;
 use rand::{Rng, RngCore};
+use smallvec::SmallVec;
+
+/// What words are made of where there is no vocabulary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Letter {
+    /// A byte.
+    Byte(u8),
+    /// A token of a token terminal.
+    Token(TerminalId),
+}
+
+impl Letter {
+    /// The byte, if it is one.
+    pub fn byte(self) -> Option<u8> {
+        match self {
+            Letter::Byte(byte) => Some(byte),
+            Letter::Token(_) => None,
+        }
+    }
+}
+
+/// A set of letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::automaton) struct LetterSet {
+    pub(in crate::automaton) bytes: ByteSet,
+    /// Each once.
+    pub(in crate::automaton) terminals: SmallVec<[TerminalId; 2]>,
+}
+
+/// Consecutive letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::automaton) enum LetterRange {
+    /// The first and the last of consecutive bytes.
+    Bytes(u8, u8),
+    Token(TerminalId),
+}
 
 /// The configurations of an automaton, in tables of their own.
 pub(in crate::automaton) struct Configurations<'a> {
@@ -57,6 +94,19 @@ impl<'a> Configurations<'a> {
         Ok(names.map(|names| Position { configuration, names }))
     }
 
+    /// The position after a token of a terminal.
+    fn step_token(&mut self, at: Position, terminal: TerminalId) -> Result<Option<Position>> {
+        self.tables.work.spend(1)?;
+        let next = Lazy::new(self.automaton, &mut self.tables).step_token(
+            at.configuration,
+            ConfigurationId::DEAD,
+            |other| other == terminal,
+        )?;
+        // no object of which the names are followed is open there
+        let names = if at.names.is_outside() { KeyState::OUTSIDE } else { KeyState::START };
+        Ok(next.map(|configuration| Position { configuration, names }))
+    }
+
     /// The length of a shortest word, whichever names came.
     pub(in crate::automaton) fn shortest(&mut self) -> Result<Option<usize>> {
         let start = self.start;
@@ -69,14 +119,14 @@ impl<'a> Configurations<'a> {
 
 impl TransitionSystem for Configurations<'_> {
     type State = Position;
-    type Label = ByteSet;
+    type Label = LetterSet;
 
     fn start(&self) -> Position {
         self.start
     }
 
-    /// By the last of their bytes.
-    fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, ByteSet>>) -> Result<()> {
+    /// By the last of their bytes, those of tokens last.
+    fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, LetterSet>>) -> Result<()> {
         let first = into.len();
         let one_by_one = self.tables.is_history_dependent(at.configuration) || !at.names.is_outside();
         let automaton = self.automaton;
@@ -87,12 +137,27 @@ impl TransitionSystem for Configurations<'_> {
                 false => self.classes[automaton.class_of(byte)],
             };
             match into[first..].iter_mut().find(|known| known.to == to) {
-                Some(known) => known.label = known.label.union(&bytes),
-                None => into.push(Transition { label: bytes, to }),
+                Some(known) => known.label.bytes = known.label.bytes.union(&bytes),
+                None => into.push(Transition { label: LetterSet { bytes, terminals: SmallVec::new() }, to }),
             }
         }
         // the quote that ends a string so comes before the characters that do not: paths stay short
         into[first..].reverse();
+        if automaton.has_terminals() {
+            let mut terminals = Lazy::new(automaton, &mut self.tables).terminals(at.configuration);
+            terminals.sort_unstable();
+            terminals.dedup();
+            for terminal in terminals {
+                let Some(to) = self.step_token(*at, terminal)? else { continue };
+                match into[first..].iter_mut().find(|known| known.to == to) {
+                    Some(known) => known.label.terminals.push(terminal),
+                    None => {
+                        let terminals = SmallVec::from_elem(terminal, 1);
+                        into.push(Transition { label: LetterSet { bytes: ByteSet::EMPTY, terminals }, to });
+                    }
+                }
+            }
+        }
         Ok(())
     }
 
@@ -100,8 +165,8 @@ impl TransitionSystem for Configurations<'_> {
         self.tables.is_accepting(at.configuration)
     }
 
-    fn times(&self, bytes: &ByteSet, count: &BigUint) -> BigUint {
-        count * bytes.len()
+    fn times(&self, letters: &LetterSet, count: &BigUint) -> BigUint {
+        count * (letters.bytes.len() + letters.terminals.len())
     }
 
     fn is_pumpable(&self, at: &Position) -> bool {
@@ -118,31 +183,43 @@ impl TransitionSystem for Configurations<'_> {
 }
 
 impl Letters for Configurations<'_> {
-    type Letter = u8;
-    /// The first and the last of consecutive bytes.
-    type Choice = (u8, u8);
+    type Letter = Letter;
+    type Choice = LetterRange;
     type Used = ();
 
-    fn choices(&self, bytes: &ByteSet, _used: &(), into: &mut Vec<(u8, u8)>) {
-        into.extend(bytes.ranges());
+    fn choices(&self, letters: &LetterSet, _used: &(), into: &mut Vec<LetterRange>) {
+        into.extend(letters.bytes.ranges().map(|(first, last)| LetterRange::Bytes(first, last)));
+        into.extend(letters.terminals.iter().copied().map(LetterRange::Token));
     }
 
-    fn use_up(&self, _range: &(u8, u8), _used: &mut ()) {}
+    fn use_up(&self, _range: &LetterRange, _used: &mut ()) {}
 
-    fn size(&self, &(first, last): &(u8, u8)) -> BigUint {
-        (u32::from(last) - u32::from(first) + 1).into()
+    fn size(&self, range: &LetterRange) -> BigUint {
+        match *range {
+            LetterRange::Bytes(first, last) => (u32::from(last) - u32::from(first) + 1).into(),
+            LetterRange::Token(_) => 1u32.into(),
+        }
     }
 
-    fn first(&self, &(first, _): &(u8, u8)) -> u8 {
-        first
+    fn first(&self, range: &LetterRange) -> Letter {
+        match *range {
+            LetterRange::Bytes(first, _) => Letter::Byte(first),
+            LetterRange::Token(terminal) => Letter::Token(terminal),
+        }
     }
 
-    fn next(&self, &(_, last): &(u8, u8), &byte: &u8) -> Option<u8> {
-        (byte < last).then(|| byte + 1)
+    fn next(&self, range: &LetterRange, letter: &Letter) -> Option<Letter> {
+        match (*range, *letter) {
+            (LetterRange::Bytes(_, last), Letter::Byte(byte)) if byte < last => Some(Letter::Byte(byte + 1)),
+            _ => None,
+        }
     }
 
-    fn draw<R: RngCore>(&self, &(first, last): &(u8, u8), random: &mut R) -> u8 {
-        random.random_range(first..=last)
+    fn draw<R: RngCore>(&self, range: &LetterRange, random: &mut R) -> Letter {
+        match *range {
+            LetterRange::Bytes(first, last) => Letter::Byte(random.random_range(first..=last)),
+            LetterRange::Token(terminal) => Letter::Token(terminal),
+        }
     }
 
     fn relaxed(&self, at: &Position) -> Position {

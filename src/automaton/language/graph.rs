@@ -1,7 +1,9 @@
 //! A picture of the determinised automaton: its configurations as a graph in the DOT language.
 
-use super::configurations::Configurations;
+use super::configurations::{Configurations, LetterSet};
+use super::words::terminal_text;
 use crate::automaton::Automaton;
+use crate::diagnostic::excerpt;
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar};
 use crate::transitions;
@@ -25,7 +27,10 @@ pub struct Graph {
 pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) -> Result<Graph> {
     let mut configurations = Configurations::new(automaton)?;
     let graph = transitions::Graph::of(&mut configurations, max_configurations, |transitions| {
-        transitions.sort_by_key(|transition| transition.label.iter().next());
+        transitions.sort_by_key(|transition| {
+            let first = transition.label.bytes.iter().next();
+            (first.is_none(), first, transition.label.terminals.first().copied())
+        });
     })?;
     let mut dot = "digraph automaton {\n  rankdir=LR;\n".to_owned();
     for (number, node) in graph.nodes.iter().enumerate() {
@@ -45,15 +50,16 @@ pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) 
     }
     for edge in &graph.edges {
         let to = edge.to.map_or_else(|| "more".to_owned(), |to| format!("n{to}"));
-        let bytes = edge.labels.iter().fold(ByteSet::EMPTY, |all, bytes| all.union(bytes));
-        let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&show(&bytes)));
+        let label = escape(&show(grammar, &edge.labels));
+        let _ = writeln!(dot, "  n{} -> {to} [label=\"{label}\"];", edge.from);
     }
     dot.push_str("}\n");
     Ok(Graph { dot, truncated: graph.is_truncated })
 }
 
-/// Bytes as ranges: printable ASCII as it is, others in hexadecimal.
-fn show(bytes: &ByteSet) -> String {
+/// Bytes as ranges: printable ASCII as it is, others in hexadecimal; then token terminals.
+fn show(grammar: &Grammar, labels: &[LetterSet]) -> String {
+    let bytes = labels.iter().fold(ByteSet::EMPTY, |all, label| all.union(&label.bytes));
     let one = |byte: u8| match byte {
         b'!'..=b'~' => char::from(byte).to_string(),
         _ => format!("{byte:02X}"),
@@ -67,6 +73,8 @@ fn show(bytes: &ByteSet) -> String {
     if ranges.len() > 5 {
         parts.push("...".into());
     }
+    let terminals = labels.iter().flat_map(|label| &label.terminals);
+    parts.extend(terminals.map(|&terminal| excerpt(&terminal_text(grammar, terminal))));
     parts.join(" ")
 }
 

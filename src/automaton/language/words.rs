@@ -4,15 +4,17 @@
 //! followed in vain. As a [transition system](crate::transitions) they have classes of bytes for labels.
 
 use super::configurations::Configurations;
-use crate::automaton::{Automaton, Lazy, StateId};
+use crate::automaton::{Automaton, Lazy, StateId, TerminalId};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
+use crate::grammar::{Expression, Grammar};
 use crate::transitions::{Counts, List, TransitionSystem};
 use crate::work::Budget;
 
+pub use super::configurations::Letter;
 pub use crate::transitions::Count;
 
-/// Counts the words of an automaton's language, exactly. A language is infinite if a configuration can come
+/// Counts the words of an automaton's language, exactly. A token terminal is one letter, whatever tokens it has. A language is infinite if a configuration can come
 /// again, or if something nests in itself.
 ///
 /// # Errors
@@ -61,6 +63,14 @@ fn count_words(configurations: &mut Configurations<'_>) -> Result<Count> {
     Counts::default().count(configurations, &start)
 }
 
+/// A token terminal of an automaton as its grammar shows it.
+pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
+    match grammar.expression(terminal.expression()) {
+        Expression::Token(terminal) => terminal.to_string(),
+        _ => String::new(),
+    }
+}
+
 /// The words of an automaton's language: a finite language's in the order of their bytes, an infinite one's
 /// by length, then by bytes.
 ///
@@ -102,7 +112,7 @@ pub struct Words<'a> {
 }
 
 impl Words<'_> {
-    fn advance(&mut self) -> Result<Option<Vec<u8>>> {
+    fn advance(&mut self) -> Result<Option<Vec<Letter>>> {
         if self.list.is_none() {
             let Some(length) = self.configurations.shortest()? else { return Ok(None) };
             self.list = Some(List::by_length(length));
@@ -115,9 +125,9 @@ impl Words<'_> {
 }
 
 impl Iterator for Words<'_> {
-    type Item = Result<Vec<u8>>;
+    type Item = Result<Vec<Letter>>;
 
-    fn next(&mut self) -> Option<Result<Vec<u8>>> {
+    fn next(&mut self) -> Option<Result<Vec<Letter>>> {
         if self.has_failed {
             return None;
         }

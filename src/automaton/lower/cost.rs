@@ -137,7 +137,7 @@ fn weights_and_uses(grammar: &Grammar) -> (Vec<u32>, Vec<u32>) {
             Expression::Empty | Expression::Never => 0,
             Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             Expression::Class(class) => (class.ranges().len() as u32).min(4),
-            Expression::ByteSet(_) | Expression::Rule(_) => 1,
+            Expression::ByteSet(_) | Expression::Token(_) | Expression::Rule(_) => 1,
             Expression::WordGraph(graph) => {
                 children.saturating_add(u32::try_from(graph.len()).unwrap_or(u32::MAX))
             }
@@ -163,7 +163,7 @@ fn inline_sizes(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
         });
         let own = match expression {
             Expression::Empty | Expression::Never | Expression::Label(..) => 0,
-            Expression::ByteSet(_) | Expression::Rule(_) => 1,
+            Expression::ByteSet(_) | Expression::Token(_) | Expression::Rule(_) => 1,
             // of which there may be few are called
             Expression::Name(..) => 4,
             Expression::Bytes(bytes) => bytes.len(),

@@ -4,7 +4,7 @@ use super::cost;
 use super::task::Task;
 use super::{Lowering, Pending};
 use crate::automaton::Scope;
-use crate::automaton::program::state::{Loop, State, StateId};
+use crate::automaton::program::state::{Loop, State, StateId, TerminalId};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Expression};
 use smallvec::SmallVec;
@@ -197,6 +197,7 @@ impl<'g> Lowering<'g> {
             Expression::Bytes(bytes) => self.literal(bytes, next),
             Expression::ByteSet(set) => self.byte_set(set, next),
             Expression::Class(class) => self.class(id, class, next),
+            Expression::Token(_) => self.add_state(State::Token { terminal: TerminalId(id), next }),
             Expression::Rule(rule) => {
                 let known = self.kept.rule_starts[rule.index()];
                 let scope = Scope { rule: *rule, label: None };

@@ -105,7 +105,11 @@ impl Lowering<'_> {
     fn add_next(&self, state: StateId, next: &mut Vec<StateId>) {
         match self.state(state) {
             State::Accept | State::Deferred(_) => {}
-            State::Byte { next: after, .. } | State::Named { next: after } => next.push(after),
+            State::Byte { next: after, .. }
+            | State::Token { next: after, .. }
+            | State::Named { next: after } => {
+                next.push(after);
+            }
             State::ByteOr { next: after, otherwise, .. } => next.extend([after, otherwise]),
             State::Bytes { first, len } => next.extend(self.edges(first, len).iter().map(|edge| edge.next)),
             State::Split { first, len } => next.extend_from_slice(self.splits(first, len)),

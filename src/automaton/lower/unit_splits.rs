@@ -18,7 +18,10 @@ impl Lowering<'_> {
         };
         for state in &mut block.states {
             match state {
-                State::Byte { next, .. } | State::ByteOr { next, .. } | State::Named { next } => to(next),
+                State::Byte { next, .. }
+                | State::ByteOr { next, .. }
+                | State::Token { next, .. }
+                | State::Named { next } => to(next),
                 State::Call { start, to_return } => {
                     to(start);
                     to(to_return);

@@ -4,7 +4,7 @@ use super::interval::Interval;
 use super::key_trie::KeyTrie;
 use crate::error::Result;
 use crate::grammar::conditions::Clauses;
-use crate::grammar::{Condition, conditions};
+use crate::grammar::{Condition, ExprId, conditions};
 use crate::limits::Limits;
 use std::fmt;
 
@@ -28,7 +28,18 @@ impl fmt::Display for StateId {
     }
 }
 
-/// One state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Key`, `Product`) wait for a byte and are what
+/// A token terminal of the grammar that an automaton was made from: the id of its expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TerminalId(pub(in crate::automaton) ExprId);
+
+impl TerminalId {
+    /// The expression, which is a token terminal.
+    pub fn expression(self) -> ExprId {
+        self.0
+    }
+}
+
+/// One state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Token`, `Key`, `Product`) wait for a symbol and are what
 /// configurations consist of; the others are passed through when a configuration is closed.
 ///
 /// Every `Call` is of something that cannot be empty: what may be empty is skipped by a `Split` where it
@@ -44,6 +55,8 @@ pub(crate) enum State {
     ByteOr { byte: u8, next: StateId, otherwise: StateId },
     /// One byte in any of `edges[first..first + len]`: sorted, disjoint ranges.
     Bytes { first: u32, len: u32 },
+    /// One token of a terminal, by its id; no byte follows the edge.
+    Token { terminal: TerminalId, next: StateId },
     /// All of `splits[first..first + len]` without a byte.
     Split { first: u32, len: u32 },
     /// A name in an object was read.
@@ -79,10 +92,10 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// Whether the state waits for a byte.
+    /// Whether the state waits for a byte or a token.
     pub(crate) fn is_leaf(self) -> bool {
-        use State::{Byte, ByteOr, Bytes, Key, Product};
-        matches!(self, Byte { .. } | ByteOr { .. } | Bytes { .. } | Key { .. } | Product(_))
+        use State::{Byte, ByteOr, Bytes, Key, Product, Token};
+        matches!(self, Byte { .. } | ByteOr { .. } | Bytes { .. } | Token { .. } | Key { .. } | Product(_))
     }
 }
 

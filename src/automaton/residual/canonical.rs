@@ -183,6 +183,11 @@ impl Writer<'_> {
                 self.refer(start)?;
                 self.refer(to_return)
             }
+            // a form is about bytes alone, and none follows a token edge
+            State::Token { .. } => {
+                self.put_kind(13, 0);
+                Some(())
+            }
             State::LoopAgain(l) => self.write_loop(9, l),
             State::LoopReturn(l) => self.write_loop(10, l),
             State::MembersEnter(_)

@@ -196,7 +196,7 @@ impl Lazy<'_> {
 
 /// Whether a byte moves a state to one other or to none.
 fn is_plain(state: State) -> bool {
-    matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. })
+    matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. } | State::Token { .. })
 }
 
 fn new_ways_beyond_ascii(automaton: &Automaton, states: &States, groups: &CharPartition) -> Images<StateMap> {

@@ -16,7 +16,6 @@ use crate::automaton::register::unique::memory::{HistoryId, is_looked_at};
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::StackSets;
-use crate::automaton::run::transitions::Flags;
 use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 use std::ops::Deref;
@@ -108,7 +107,8 @@ impl Lazy<'_> {
                 }
             }
             items.sort_unstable();
-            let configuration = self.intern(&items, Flags::default(), HistoryId::NONE);
+            let flags = self.automaton.flags_of(&items);
+            let configuration = self.intern(&items, flags, HistoryId::NONE);
             let below = part[0].below;
             parts.push(Residual {
                 configuration,

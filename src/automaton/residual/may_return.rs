@@ -87,7 +87,7 @@ fn follow(
     match automaton.state(state) {
         State::Accept => return !is_last,
         State::Byte { byte, next } if bytes.contains(byte) => reached.add(next, is_last),
-        State::Byte { .. } => {}
+        State::Byte { .. } | State::Token { .. } => {}
         State::ByteOr { byte, next, otherwise } => {
             if bytes.contains(byte) {
                 reached.add(next, is_last);

@@ -111,6 +111,7 @@ impl Lazy<'_> {
             State::Byte { .. }
             | State::ByteOr { .. }
             | State::Bytes { .. }
+            | State::Token { .. }
             | State::Key { .. }
             | State::Product(_) => {}
             // return addresses are never entered without their frame

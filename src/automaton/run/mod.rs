@@ -11,5 +11,6 @@ pub(in crate::automaton) mod lazy;
 pub(in crate::automaton) mod round_sets;
 pub(in crate::automaton) mod stack_set;
 pub(in crate::automaton) mod step;
+pub(in crate::automaton) mod token_step;
 pub(in crate::automaton) mod transitions;
 pub(in crate::automaton) mod work_list;

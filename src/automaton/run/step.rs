@@ -224,8 +224,10 @@ impl Lazy<'_> {
         // what was read is part of what follows
         let single = single.filter(|_| !closure.trace.is_begun());
         if let Some(item) = single {
-            if automaton.state(item.state).is_leaf() {
-                return Ok(self.intern(&[item], Flags::default(), HistoryId::NONE));
+            let state = automaton.state(item.state);
+            if state.is_leaf() {
+                let flags = Flags { tokens: matches!(state, State::Token { .. }), ..Flags::default() };
+                return Ok(self.intern(&[item], flags, HistoryId::NONE));
             }
             if let Some(&known) = self.closed.get(&item) {
                 return Ok(known);
@@ -296,7 +298,7 @@ impl Lazy<'_> {
         id
     }
 
-    fn intern_closure(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
+    pub(in crate::automaton) fn intern_closure(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         if closure.trace.unknown {
             return Ok(ConfigurationId::UNKNOWN);
@@ -309,7 +311,8 @@ impl Lazy<'_> {
         if closure.trace.depends || closure.trace.is_begun() {
             history = self.commit_history(&mut closure.trace, &mut items);
         }
-        let flags = Flags { accepting: closure.accepting, named: closure.named };
+        let flags =
+            Flags { accepting: closure.accepting, named: closure.named, ..automaton.flags_of(&items) };
         let id = history.map(|history| self.intern(&items, flags, history));
         self.scratch = items;
         if let Ok(id) = id {

@@ -27,10 +27,13 @@ pub(in crate::automaton) struct Flags {
     pub(in crate::automaton) accepting: bool,
     /// A name of an object has just been read to its end.
     pub(in crate::automaton) named: bool,
+    /// A token may come by its id.
+    pub(in crate::automaton) tokens: bool,
 }
 
 /// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
-/// begins so (1), whether a name has just ended (1), whether all bytes have one successor (1), the byte of a single row (bits 8
+/// begins so (1), whether a name has just ended (1), whether all bytes have one successor (1),
+/// whether a token may come by its id (1), the byte of a single row (bits 8
 /// to 15), its successor or the dense row (32 to 63).
 #[derive(Clone, Copy)]
 struct Packed(u64);
@@ -40,6 +43,9 @@ impl Packed {
     const LAST: u64 = 8;
     const NAMED: u64 = 16;
     const ALIKE: u64 = 32;
+    const TOKENS: u64 = 64;
+    /// All that is no row.
+    const FLAGS: u64 = Packed::ACCEPTING | Packed::LAST | Packed::NAMED | Packed::ALIKE | Packed::TOKENS;
 
     fn row(self) -> Row {
         let value = (self.0 >> 32) as u32;
@@ -52,7 +58,7 @@ impl Packed {
     }
 
     fn with_row(self, row: Row) -> Packed {
-        let flags = self.0 & (Packed::ACCEPTING | Packed::LAST | Packed::NAMED | Packed::ALIKE);
+        let flags = self.0 & Packed::FLAGS;
         Packed(
             flags
                 | match row {
@@ -146,7 +152,17 @@ impl Transitions {
 
     pub(in crate::automaton) fn flags(&self, id: ConfigurationId) -> Flags {
         let Packed(bits) = self.packed(id);
-        Flags { accepting: bits & Packed::ACCEPTING != 0, named: bits & Packed::NAMED != 0 }
+        Flags {
+            accepting: bits & Packed::ACCEPTING != 0,
+            named: bits & Packed::NAMED != 0,
+            tokens: bits & Packed::TOKENS != 0,
+        }
+    }
+
+    /// Whether a token may come by its id.
+    #[inline]
+    pub(crate) fn has_tokens(&self, id: ConfigurationId) -> bool {
+        self.packed(id).0 & Packed::TOKENS != 0
     }
 
     /// Whether the last byte has ended a name of an object.
@@ -219,6 +235,7 @@ impl Transitions {
     pub(in crate::automaton) fn add(&self, id: ConfigurationId, flags: Flags, last: bool) {
         let flags = (u64::from(flags.accepting) * Packed::ACCEPTING)
             | (u64::from(flags.named) * Packed::NAMED)
+            | (u64::from(flags.tokens) * Packed::TOKENS)
             | (u64::from(last) * Packed::LAST);
         self.configurations.entry(id.index()).store(flags, Ordering::Release);
     }

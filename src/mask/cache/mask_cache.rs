@@ -11,9 +11,10 @@ use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::compute;
 use crate::mask::compute::ResidualMasks;
+use crate::mask::terminals::Terminals;
 use crate::mask::token_mask::TokenMask;
 use crate::mask::token_set::ScratchBits;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{TokenId, Vocabulary};
 use arc_swap::ArcSwap;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -120,6 +121,7 @@ pub(crate) struct MaskCache {
     records: ResidualMasks,
     /// What grammars for the vocabulary have found out for each other.
     shared: Arc<ShapeCache>,
+    terminals: Arc<Terminals>,
     marks: ScratchBits,
     mask_bytes: usize,
     pub(crate) masks_computed: u64,
@@ -136,7 +138,7 @@ fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
 }
 
 impl MaskCache {
-    pub(in crate::mask) fn new(shared: Arc<ShapeCache>) -> MaskCache {
+    pub(in crate::mask) fn new(shared: Arc<ShapeCache>, terminals: Arc<Terminals>) -> MaskCache {
         let tables = Cache::new();
         let snapshot = snapshot(0, &tables);
         MaskCache {
@@ -145,6 +147,7 @@ impl MaskCache {
             snapshot,
             records: ResidualMasks::default(),
             shared,
+            terminals,
             marks: ScratchBits::default(),
             mask_bytes: 0,
             masks_computed: 0,
@@ -213,6 +216,26 @@ impl MaskCache {
         Ok(self.located(next))
     }
 
+    /// The configuration after a token that token edges of `at` take, and that its bytes lead to `by_bytes` with; `None` if no
+    /// token edge takes it.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn step_token(
+        &mut self,
+        automaton: &Automaton,
+        at: Located,
+        by_bytes: Option<Located>,
+        token: TokenId,
+    ) -> Result<Option<Located>> {
+        let id = self.id(at)?;
+        let by_bytes = by_bytes.map_or(Ok(ConfigurationId::DEAD), |at| self.id(at))?;
+        let terminals = &self.terminals;
+        let next = Lazy::new(automaton, &mut self.tables)
+            .step_token(id, by_bytes, |terminal| terminals.has(terminal, token))?;
+        Ok(next.map(|next| self.located(next)))
+    }
+
     /// Says how much has been made.
     pub(crate) fn publish_size(&self) {
         self.snapshot.bytes.store(self.memory_usage(), Ordering::Relaxed);
@@ -240,7 +263,7 @@ impl MaskCache {
             Lazy::new(automaton, &mut self.tables),
             &mut self.records,
             &self.shared,
-            vocabulary,
+            (vocabulary, &self.terminals),
             configuration,
             &mut self.marks,
         )?;

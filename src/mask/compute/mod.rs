@@ -12,6 +12,7 @@ use super::strategy::class_trie;
 use super::strategy::delta;
 use super::strategy::delta::{MaskDelta, Removed};
 use super::strategy::loop_language;
+use super::terminals::Terminals;
 use super::token_mask::TokenMask;
 use super::token_set::{ScratchBits, TokenSet};
 use super::walk::{Continuation, Walk};
@@ -121,13 +122,13 @@ impl ResidualTokens {
     }
 }
 
-/// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, and the
-/// end-of-sequence tokens if the configuration accepts.
+/// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, those of its token edges,
+/// and the end-of-sequence tokens if the configuration accepts.
 pub(super) fn mask(
     lazy: Lazy<'_>,
     records: &mut ResidualMasks,
     shared: &ShapeCache,
-    vocabulary: &Vocabulary,
+    (vocabulary, terminals): (&Vocabulary, &Terminals),
     configuration: ConfigurationId,
     marks: &mut ScratchBits,
 ) -> Result<TokenMask> {
@@ -135,6 +136,10 @@ pub(super) fn mask(
     let walk = Walk::new(Lazy::new(lazy.automaton, &mut *lazy.cache), &transitions, vocabulary);
     let mut work = Work { walk, records, shared, marks, spares_walks: false, spared: false };
     let mut allowed = work.allowed(configuration)?;
+    let mut token_edges = lazy.terminals(configuration);
+    token_edges.sort_unstable();
+    token_edges.dedup();
+    token_edges.into_iter().for_each(|terminal| terminals.add_to(terminal, &mut allowed));
     if lazy.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
     }

@@ -92,7 +92,10 @@ impl Spans<'_> {
             &(Expression::Label(_, body) | Expression::Name(body, _)) => self.ends(body, start, depth)?,
             // formats that nest have rules
             Expression::Rule(rule) => self.ends(grammar.rule(*rule).body, start, depth)?,
-            Expression::Members(_) | Expression::WordGraph(_) | Expression::Distinct(_) => return None,
+            Expression::Members(_)
+            | Expression::WordGraph(_)
+            | Expression::Distinct(_)
+            | Expression::Token(_) => return None,
         })
     }
 

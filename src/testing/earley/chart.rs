@@ -27,6 +27,8 @@ pub(super) enum Piece {
     Bytes { of: ExprId, member: Option<usize>, at: usize },
     /// One byte of a set.
     Set(ExprId),
+    /// One token of a token terminal.
+    Token(ExprId),
     /// A character of a class, some bytes of which may have been read.
     Char { class: ExprId, read: Vec<u8> },
     /// What is left of a word graph from a node on.
@@ -182,8 +184,28 @@ impl<'g> Recogniser<'g> {
         }
     }
 
+    /// Reads a token: along its bytes, if it has any, and as one of the terminals that `has` says have it.
+    pub(super) fn advance_chart_token(&self, chart: &mut Chart, bytes: &[u8], has: impl Fn(ExprId) -> bool) {
+        let by_id: Vec<Item> =
+            chart.last().readers.iter().filter_map(|item| item.after_token(&has)).collect();
+        let Some((&last, before)) = bytes.split_last() else {
+            let mut closure = self.closure(&chart.columns);
+            closure.extend(by_id);
+            let column = closure.finish();
+            return chart.columns.push(Rc::new(column));
+        };
+        before.iter().for_each(|&byte| self.advance_chart(chart, byte));
+        self.advance_chart_with(chart, last, by_id);
+    }
+
     pub(super) fn advance_chart(&self, chart: &mut Chart, byte: u8) {
+        self.advance_chart_with(chart, byte, Vec::new());
+    }
+
+    /// Reads a byte; `others` are there afterwards too.
+    fn advance_chart_with(&self, chart: &mut Chart, byte: u8, others: Vec<Item>) {
         let mut closure = self.closure(&chart.columns);
+        closure.extend(others);
         let old = chart.last();
         for item in &old.readers {
             closure.extend(item.after_byte(self, byte));
@@ -253,9 +275,13 @@ impl Closure<'_, '_, '_> {
             match item.rest.last() {
                 None => self.complete(item.head, item.origin),
                 Some(&Piece::Call(head)) => self.call(head, item),
-                Some(Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. } | Piece::Node { .. }) => {
-                    self.column.readers.push(item)
-                }
+                Some(
+                    Piece::Bytes { .. }
+                    | Piece::Set(_)
+                    | Piece::Token(_)
+                    | Piece::Char { .. }
+                    | Piece::Node { .. },
+                ) => self.column.readers.push(item),
                 Some(_) => {
                     let alternatives = self.recogniser.expand(&item);
                     self.extend(alternatives);
@@ -308,6 +334,13 @@ impl Item {
         pieces.reverse();
         item.rest.append(&mut pieces);
         item
+    }
+
+    fn after_token(&self, has: impl Fn(ExprId) -> bool) -> Option<Item> {
+        match self.rest.last()? {
+            Piece::Token(id) if has(*id) => Some(self.with([])),
+            _ => None,
+        }
     }
 
     fn after_byte(&self, recogniser: &Recogniser<'_>, byte: u8) -> Option<Item> {
@@ -401,6 +434,7 @@ impl Recogniser<'_> {
             Expression::Empty => vec![item.with([])],
             Expression::Bytes(_) => vec![item.with([Piece::Bytes { of: id, member: None, at: 0 }])],
             Expression::ByteSet(_) => vec![item.with([Piece::Set(id)])],
+            Expression::Token(_) => vec![item.with([Piece::Token(id)])],
             Expression::Class(_) => vec![item.with([Piece::Char { class: id, read: Vec::new() }])],
             Expression::WordGraph(_) => vec![item.with([Piece::Node { of: id, node: 0 }])],
             Expression::Sequence(list) => vec![item.with(list.iter().copied().map(Piece::Expr))],

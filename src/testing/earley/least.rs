@@ -39,7 +39,7 @@ impl Least {
             Expression::Never => None,
             Expression::Empty => Some(0),
             Expression::Bytes(bytes) => Some(bytes.len() as u64),
-            Expression::ByteSet(_) => Some(1),
+            Expression::ByteSet(_) | Expression::Token(_) => Some(1),
             Expression::Class(class) => class.ranges().first().map(|(low, _)| low.len_utf8() as u64),
             Expression::Sequence(list) => self.sum(list.iter().copied()),
             Expression::Choice(list) => list.iter().filter_map(|&id| self.expression(id)).min(),
@@ -152,7 +152,7 @@ impl Least {
             Piece::Call(Head::Rule(rule)) => self.rules[rule.index()],
             Piece::Call(Head::Lock(id)) => self.lock(*id),
             // not exact for what has been begun, but never too great
-            Piece::Bytes { .. } | Piece::Set(_) | Piece::Char { .. } => Some(1),
+            Piece::Bytes { .. } | Piece::Set(_) | Piece::Token(_) | Piece::Char { .. } => Some(1),
             Piece::Node { of, node } => match grammar.expression(*of) {
                 Expression::WordGraph(graph) => self.graph(graph, *node),
                 other => unreachable!("no graph in {other:?}"),

@@ -50,6 +50,25 @@ pub struct Recogniser<'g> {
     completable: RefCell<Answers>,
 }
 
+/// What words are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symbol {
+    /// A byte.
+    Byte(u8),
+    /// A token of a token terminal.
+    Terminal(ExprId),
+}
+
+impl Symbol {
+    /// The byte, if it is one.
+    pub fn byte(self) -> Option<u8> {
+        match self {
+            Symbol::Byte(byte) => Some(byte),
+            Symbol::Terminal(_) => None,
+        }
+    }
+}
+
 /// What a [`Recogniser`] has read so far.
 #[derive(Clone, Debug)]
 pub struct State(Chart);
@@ -113,9 +132,34 @@ impl<'g> Recogniser<'g> {
         State(self.start_chart(Piece::Call(Head::Rule(self.grammar.root()))))
     }
 
-    /// Reads one byte.
+    /// Reads one byte, which is of no token terminal.
     pub fn advance(&self, state: &mut State, byte: u8) {
         self.advance_chart(&mut state.0, byte);
+    }
+
+    /// Reads one token: along its bytes, of which there may be none, and as one of the token terminals that `has` says have it.
+    pub fn advance_token(&self, state: &mut State, bytes: &[u8], has: impl Fn(ExprId) -> bool) {
+        self.advance_chart_token(&mut state.0, bytes, has);
+    }
+
+    /// Reads one symbol of a word.
+    pub fn advance_symbol(&self, state: &mut State, symbol: Symbol) {
+        match symbol {
+            Symbol::Byte(byte) => self.advance(state, byte),
+            Symbol::Terminal(terminal) => self.advance_token(state, b"", |other| other == terminal),
+        }
+    }
+
+    /// The token terminals of which a token may come next, each once.
+    pub fn viable_terminals(&self, state: &State) -> Vec<ExprId> {
+        let terminal = |item: &chart::Item| match item.rest.last() {
+            Some(&Piece::Token(terminal)) => Some(terminal),
+            _ => None,
+        };
+        let mut all: Vec<ExprId> = state.0.last().readers.iter().filter_map(terminal).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Whether what was read is a word of the language.
@@ -159,9 +203,9 @@ impl<'g> Recogniser<'g> {
         Some(bytes)
     }
 
-    /// A completion: bytes after which the state accepts; a shortest one. `None` if none was found within
+    /// A completion: symbols after which the state accepts; a shortest one. `None` if none was found within
     /// the budget, `Some(None)` if there is none.
-    pub fn completion(&self, state: &State) -> Option<Option<Vec<u8>>> {
+    pub fn completion(&self, state: &State) -> Option<Option<Vec<Symbol>>> {
         // A*: at the front is the state whose word can be the shortest, and of these the one read furthest
         let begun = self.work.get();
         let mut seen = FxHashSet::default();
@@ -176,12 +220,14 @@ impl<'g> Recogniser<'g> {
             if seen.len() > Recogniser::BUDGET || self.work.get() - begun > 10 * Recogniser::SEARCH_WORK {
                 return None;
             }
-            for &byte in &self.alphabet {
+            let bytes = self.alphabet.iter().map(|&byte| Symbol::Byte(byte));
+            let terminals = self.viable_terminals(&state).into_iter().map(Symbol::Terminal);
+            for symbol in bytes.chain(terminals) {
                 let mut next = state.clone();
-                self.advance(&mut next, byte);
+                self.advance_symbol(&mut next, symbol);
                 let Some(least) = self.least_completion(&next.0) else { continue };
                 if seen.insert(next.0.key()) {
-                    let longer = [&word[..], &[byte]].concat();
+                    let longer = [&word[..], &[symbol]].concat();
                     let length = longer.len();
                     queue.insert((least + length as u64, Reverse(length), seen.len()), (next, longer));
                 }

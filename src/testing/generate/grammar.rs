@@ -3,7 +3,7 @@
 use super::Choices;
 use crate::grammar::{
     Alternative, ByteSet, CharClass, Condition, ExprId, FreeText, Grammar, GrammarBuilder, Member, Members,
-    Order, RuleId, Text, WordEdge, WordGraph, WordTarget,
+    Order, RuleId, Text, TokenScope, TokenSelector, TokenTerminal, WordEdge, WordGraph, WordTarget,
 };
 
 /// What random grammars may contain.
@@ -25,6 +25,8 @@ pub struct GrammarShape {
     pub locks: bool,
     /// Whether there may be byte sets and literals that are not UTF-8, and classes of many characters.
     pub bytes: bool,
+    /// Whether there may be token terminals, though in no intersections and complements.
+    pub tokens: bool,
 }
 
 impl Default for GrammarShape {
@@ -38,6 +40,7 @@ impl Default for GrammarShape {
             members: true,
             locks: false,
             bytes: true,
+            tokens: false,
         }
     }
 }
@@ -58,6 +61,7 @@ pub fn random_grammar(choices: &mut Choices<'_>, shape: &GrammarShape) -> Gramma
             shape,
             rules: &rules[own..],
             inner: &rules[operands..],
+            tokens: shape.tokens && (i < inner || !shape.locks),
             budget: 40,
         };
         let body = generator.expression(shape.depth);
@@ -74,6 +78,8 @@ struct Generator<'s, 'c, 'b> {
     rules: &'b [RuleId],
     /// The rules that may be named within an intersection or complement here.
     inner: &'b [RuleId],
+    /// Whether token terminals may stand here.
+    tokens: bool,
     /// How many more expressions with operands there may be.
     budget: usize,
 }
@@ -127,7 +133,31 @@ impl Generator<'_, '_, '_> {
             .collect()
     }
 
+    /// A token terminal: of few names and low ids, so that they meet.
+    fn terminal(&mut self) -> ExprId {
+        let names = ["<0>", "<1>", "<2>", "a", "b"];
+        let selector = |choices: &mut Choices<'_>| match choices.below(4) {
+            0 | 1 => TokenSelector::Name((*choices.pick(&names)).into()),
+            _ => {
+                let first = choices.below(12) as u32;
+                let last = first + choices.below(4) as u32;
+                TokenSelector::Ids { first, last }
+            }
+        };
+        let first = selector(self.choices);
+        let second = self.choices.chance(20).then(|| selector(self.choices));
+        let scope = match self.choices.below(6) {
+            0..=3 => TokenScope::Listed,
+            4 => TokenScope::AllBut,
+            _ => TokenScope::SpecialBut,
+        };
+        self.builder.token(TokenTerminal::new(scope, [first].into_iter().chain(second)))
+    }
+
     fn leaf(&mut self) -> ExprId {
+        if self.tokens && self.choices.chance(30) {
+            return self.terminal();
+        }
         match self.choices.below(16) {
             7..=9 => self.class(),
             10..=12 if !self.choices.is_exhausted() => self.reference(),
@@ -306,6 +336,7 @@ impl Generator<'_, '_, '_> {
     }
 
     fn lock(&mut self, depth: usize) -> ExprId {
+        let tokens = std::mem::replace(&mut self.tokens, false);
         let outer = std::mem::replace(&mut self.rules, self.inner);
         let outer_inner = std::mem::take(&mut self.inner);
         let lock = match self.choices.below(4) {
@@ -328,7 +359,7 @@ impl Generator<'_, '_, '_> {
                 self.builder.intersection(operands)
             }
         };
-        (self.rules, self.inner) = (outer, outer_inner);
+        (self.rules, self.inner, self.tokens) = (outer, outer_inner, tokens);
         lock
     }
 

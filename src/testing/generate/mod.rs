@@ -18,5 +18,5 @@ pub use finite::{FiniteSchema, random_finite_schema};
 pub use grammar::{GrammarShape, random_grammar};
 pub use object_schema::{random_object, random_object_schema};
 pub use schema::{random_document, random_schema};
-pub use vocabulary::{RandomVocabulary, random_vocabulary};
-pub use words::{random_tokenisation, random_word};
+pub use vocabulary::{RandomVocabulary, name_specials, random_vocabulary};
+pub use words::{random_symbols, random_tokenisation, random_word};

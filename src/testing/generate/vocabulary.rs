@@ -12,6 +12,8 @@ pub struct RandomVocabulary {
     pub eos: Vec<u32>,
     /// The length of the logits: the tokens and some padding.
     pub width: usize,
+    /// The special tokens that have a name of their own.
+    pub names: Vec<(u32, String)>,
 }
 
 impl RandomVocabulary {
@@ -27,7 +29,11 @@ impl RandomVocabulary {
     pub fn build(&self) -> crate::Result<Vocabulary> {
         let tokens = self.tokens.iter().map(|token| token.as_deref().unwrap_or_default());
         let eos = self.eos.iter().map(|&id| TokenId::new(id));
-        VocabularyBuilder::from_tokens(tokens).eos(eos).width(self.width).build()
+        let builder = VocabularyBuilder::from_tokens(tokens).eos(eos).width(self.width);
+        let special = |builder: VocabularyBuilder, (id, name): &(u32, String)| {
+            builder.special(TokenId::new(*id), name.as_str())
+        };
+        self.names.iter().fold(builder, special).build()
     }
 }
 
@@ -61,7 +67,33 @@ pub fn random_vocabulary(choices: &mut Choices<'_>, alphabet: &[u8], words: &[Ve
         tokens.extend(std::iter::repeat_n(None, choices.below(3)));
     }
     let width = tokens.len() + choices.below(40);
-    RandomVocabulary { tokens, eos: ends.into_iter().collect(), width }
+    RandomVocabulary { tokens, eos: ends.into_iter().collect(), width, names: Vec::new() }
+}
+
+/// Gives names to special tokens, of which there may have to be more: those that [token terminals](super::random_grammar)
+/// name, or most of them. One may end a sequence.
+pub fn name_specials(choices: &mut Choices<'_>, vocabulary: &mut RandomVocabulary) {
+    for name in ["<0>", "<1>", "<2>"] {
+        if choices.chance(3) {
+            continue;
+        }
+        let is_free = |id: &u32| {
+            vocabulary.tokens[*id as usize].is_none() && !vocabulary.names.iter().any(|(of, _)| of == id)
+        };
+        let end = |id: &u32| vocabulary.eos.contains(id);
+        let may_end = choices.chance(15);
+        let ids = 0..vocabulary.tokens.len() as u32;
+        let free: Vec<u32> = ids.filter(|id| is_free(id) && (may_end || !end(id))).collect();
+        let id = match free.is_empty() || choices.chance(30) {
+            true => {
+                vocabulary.tokens.push(None);
+                vocabulary.width += 1;
+                vocabulary.tokens.len() as u32 - 1
+            }
+            false => *choices.pick(&free),
+        };
+        vocabulary.names.push((id, name.to_owned()));
+    }
 }
 
 /// A piece of one of `words`.

@@ -1,11 +1,21 @@
 //! Random words of a grammar, and random tokenisations of them.
 
 use super::Choices;
-use crate::testing::earley::Recogniser;
+use crate::testing::earley::{Recogniser, Symbol};
 
 /// A random word: a walk of some `length` bytes along viable bytes, then the shortest way to an end. `None`
-/// if the language is empty or the recogniser cannot tell.
+/// if the language is empty, the recogniser cannot tell, or there is a token terminal in the word.
 pub fn random_word(choices: &mut Choices<'_>, recogniser: &Recogniser<'_>, length: usize) -> Option<Vec<u8>> {
+    let word = random_symbols(choices, recogniser, length)?;
+    word.into_iter().map(Symbol::byte).collect()
+}
+
+/// The same over bytes and token terminals.
+pub fn random_symbols(
+    choices: &mut Choices<'_>,
+    recogniser: &Recogniser<'_>,
+    length: usize,
+) -> Option<Vec<Symbol>> {
     let mut state = recogniser.start();
     let mut word = Vec::new();
     if !recogniser.is_viable(&state)? {
@@ -13,13 +23,15 @@ pub fn random_word(choices: &mut Choices<'_>, recogniser: &Recogniser<'_>, lengt
     }
     for _ in 0..length {
         let viable = recogniser.viable_bytes(&state)?;
-        let bytes: Vec<u8> = recogniser.alphabet().iter().copied().filter(|&b| viable.contains(b)).collect();
-        if bytes.is_empty() || (recogniser.is_accepting(&state) && choices.chance(15)) {
+        let bytes = recogniser.alphabet().iter().copied().filter(|&b| viable.contains(b));
+        let terminals = recogniser.viable_terminals(&state).into_iter().map(Symbol::Terminal);
+        let symbols: Vec<Symbol> = bytes.map(Symbol::Byte).chain(terminals).collect();
+        if symbols.is_empty() || (recogniser.is_accepting(&state) && choices.chance(15)) {
             break;
         }
-        let byte = *choices.pick(&bytes);
-        recogniser.advance(&mut state, byte);
-        word.push(byte);
+        let symbol = *choices.pick(&symbols);
+        recogniser.advance_symbol(&mut state, symbol);
+        word.push(symbol);
     }
     word.extend(recogniser.completion(&state)??);
     Some(word)

@@ -1,0 +1,144 @@
+//! Token terminals: sets of tokens of a vocabulary, before there is one.
+
+use std::fmt::{self, Write};
+
+/// A set of tokens, as the author of a grammar describes it. Which tokens these are is found out when a
+/// [`Compiler`](crate::Compiler) meets a vocabulary.
+///
+/// Such a token comes by its id, whatever its bytes are; special tokens come in no other way. A set without `listed` tokens is
+/// empty, or has all tokens that its [`TokenScope`] leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TokenTerminal {
+    scope: TokenScope,
+    /// Sorted; ranges of ids are disjoint and apart.
+    listed: Box<[TokenSelector]>,
+}
+
+/// What the list of a [`TokenTerminal`] means. End-of-sequence tokens are in a set only if they are listed in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TokenScope {
+    /// The listed tokens.
+    Listed,
+    /// All tokens that the vocabulary uses, but the listed ones.
+    AllBut,
+    /// All special tokens, but the listed ones.
+    SpecialBut,
+}
+
+/// Some tokens of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TokenSelector {
+    /// The ids from `first` to `last`, both included.
+    Ids {
+        /// The least id.
+        first: u32,
+        /// The greatest id.
+        last: u32,
+    },
+    /// The special token of this name; if there is none, the ordinary tokens that have this text.
+    Name(Box<str>),
+}
+
+impl TokenTerminal {
+    /// A set of tokens. Of ranges whose ends are crossed nothing is in it.
+    pub fn new(scope: TokenScope, listed: impl IntoIterator<Item = TokenSelector>) -> TokenTerminal {
+        let mut sorted: Vec<TokenSelector> = listed.into_iter().collect();
+        sorted.sort_unstable();
+        let mut all: Vec<TokenSelector> = Vec::with_capacity(sorted.len());
+        for selector in sorted {
+            match (all.last_mut(), &selector) {
+                (_, TokenSelector::Ids { first, last }) if first > last => {}
+                (Some(TokenSelector::Ids { last, .. }), TokenSelector::Ids { first, last: end })
+                    if *first <= last.saturating_add(1) =>
+                {
+                    *last = *end.max(last);
+                }
+                (Some(before), _) if *before == selector => {}
+                _ => all.push(selector),
+            }
+        }
+        TokenTerminal { scope, listed: all.into() }
+    }
+
+    /// The token of a name.
+    pub fn named(name: impl Into<Box<str>>) -> TokenTerminal {
+        TokenTerminal::new(TokenScope::Listed, [TokenSelector::Name(name.into())])
+    }
+
+    /// The token of an id.
+    pub fn id(id: u32) -> TokenTerminal {
+        TokenTerminal::new(TokenScope::Listed, [TokenSelector::Ids { first: id, last: id }])
+    }
+
+    /// What the list means.
+    pub fn scope(&self) -> TokenScope {
+        self.scope
+    }
+
+    /// The list: sorted, ranges of ids first.
+    pub fn listed(&self) -> &[TokenSelector] {
+        &self.listed
+    }
+
+    /// Whether no vocabulary has such tokens.
+    pub fn is_empty(&self) -> bool {
+        self.scope == TokenScope::Listed && self.listed.is_empty()
+    }
+
+    /// Whether the list is as [`new`](TokenTerminal::new) makes it.
+    pub(super) fn is_canonical(&self) -> bool {
+        *self == TokenTerminal::new(self.scope, self.listed.iter().cloned())
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        let name = |selector: &TokenSelector| match selector {
+            TokenSelector::Name(name) => name.len(),
+            TokenSelector::Ids { .. } => 0,
+        };
+        size_of_val(&*self.listed) + self.listed.iter().map(name).sum::<usize>()
+    }
+}
+
+/// As GBNF writes it: `<think>`, `<[1000]>`, `!<[0-9,12]>`, `<"[INST]","a",[7]>`; `!special<…>` for all special tokens but some.
+impl fmt::Display for TokenTerminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.scope {
+            TokenScope::Listed => "",
+            TokenScope::AllBut => "!",
+            TokenScope::SpecialBut => "!special",
+        })?;
+        if let [TokenSelector::Name(name)] = &*self.listed
+            && let Some(inner) = name.strip_prefix('<').and_then(|name| name.strip_suffix('>'))
+            && !inner.starts_with(['[', '"'])
+            && !inner.contains(|c: char| c == '>' || c.is_control())
+        {
+            return f.write_str(name);
+        }
+        f.write_char('<')?;
+        let ids =
+            self.listed.iter().take_while(|selector| matches!(selector, TokenSelector::Ids { .. })).count();
+        for (place, selector) in self.listed.iter().enumerate() {
+            match selector {
+                TokenSelector::Ids { first, last } => {
+                    f.write_char(if place == 0 { '[' } else { ',' })?;
+                    if first == last {
+                        write!(f, "{first}")?
+                    } else {
+                        write!(f, "{first}-{last}")?
+                    }
+                    if place + 1 == ids {
+                        f.write_char(']')?;
+                    }
+                }
+                TokenSelector::Name(name) => {
+                    if place > 0 {
+                        f.write_char(',')?;
+                    }
+                    write!(f, "\"{}\"", name.escape_debug())?;
+                }
+            }
+        }
+        f.write_char('>')
+    }
+}

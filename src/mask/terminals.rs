@@ -1,0 +1,183 @@
+//! The token terminals of a grammar, resolved in a vocabulary.
+
+use super::errors;
+use super::token_set::TokenSet;
+use crate::automaton::TerminalId;
+use crate::error::Result;
+use crate::grammar::{ExprId, Expression, Grammar, TokenScope, TokenSelector, TokenTerminal};
+use crate::vocabulary::{TokenId, Vocabulary};
+use crate::work::Budget;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Sets of more tokens than this are kept as bits.
+const FEW: usize = 64;
+
+/// The tokens of each terminal.
+#[derive(Debug, Default)]
+pub(crate) struct Terminals {
+    sets: FxHashMap<ExprId, Tokens>,
+}
+
+/// Some tokens, at least one.
+#[derive(Debug)]
+enum Tokens {
+    /// Sorted.
+    Few(Box<[u32]>),
+    /// A bit for each token of the vocabulary.
+    Many(Arc<[u32]>),
+}
+
+impl Tokens {
+    fn of(words: Vec<u32>) -> Option<Tokens> {
+        let count: u32 = words.iter().map(|word| word.count_ones()).sum();
+        if count as usize > FEW {
+            return Some(Tokens::Many(words.into()));
+        }
+        let ones = |(place, &word): (usize, &u32)| {
+            (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| place as u32 * 32 + bit)
+        };
+        let few: Box<[u32]> = words.iter().enumerate().flat_map(ones).collect();
+        (!few.is_empty()).then_some(Tokens::Few(few))
+    }
+
+    fn contains(&self, token: u32) -> bool {
+        match self {
+            Tokens::Few(ids) => ids.binary_search(&token).is_ok(),
+            Tokens::Many(words) => words.get(token as usize / 32).is_some_and(|w| w >> (token % 32) & 1 == 1),
+        }
+    }
+}
+
+impl Terminals {
+    /// Finds the tokens of all terminals that the root of a grammar reaches.
+    ///
+    /// # Errors
+    /// `mask/unknown-token`, `mask/token-range`, `mask/no-tokens`, with the rule and the label; the limit `compile_work`.
+    pub(super) fn resolve(grammar: &Grammar, vocabulary: &Vocabulary, budget: &Budget) -> Result<Terminals> {
+        let mut terminals = Terminals::default();
+        if !grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_))) {
+            return Ok(terminals);
+        }
+        let mut resolver = Resolver { vocabulary, budget, all: None, special: None };
+        let mut seen = vec![false; grammar.expressions().len()];
+        let mut open = vec![grammar.rule(grammar.root()).body];
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut seen[id.index()], true) {
+                continue;
+            }
+            match grammar.expression(id) {
+                Expression::Rule(rule) => open.push(grammar.rule(*rule).body),
+                Expression::Token(terminal) => {
+                    let tokens = resolver.tokens(terminal);
+                    let tokens = tokens.map_err(|error| error.or_at(&grammar.place_of(id)))?;
+                    terminals.sets.insert(id, tokens);
+                }
+                expression => expression.for_each_child(|child| open.push(child)),
+            }
+        }
+        Ok(terminals)
+    }
+
+    /// Whether a terminal has a token.
+    pub(crate) fn has(&self, terminal: TerminalId, token: TokenId) -> bool {
+        self.sets.get(&terminal.expression()).is_some_and(|tokens| tokens.contains(token.get()))
+    }
+
+    /// The token of a terminal that has one only.
+    pub(crate) fn only(&self, terminal: TerminalId) -> Option<TokenId> {
+        match self.sets.get(&terminal.expression()) {
+            Some(Tokens::Few(ids)) if ids.len() == 1 => ids.first().map(|&id| TokenId::new(id)),
+            _ => None,
+        }
+    }
+
+    /// Adds the tokens of a terminal to a mask in the making.
+    pub(super) fn add_to(&self, terminal: TerminalId, allowed: &mut TokenSet) {
+        match self.sets.get(&terminal.expression()) {
+            Some(Tokens::Few(ids)) => ids.iter().for_each(|&id| allowed.push(id)),
+            Some(Tokens::Many(words)) => allowed.unite(TokenSet::of_words(Arc::clone(words))),
+            None => {}
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        let of = |tokens: &Tokens| match tokens {
+            Tokens::Few(ids) => ids.len() * 4,
+            Tokens::Many(words) => words.len() * 4,
+        };
+        self.sets.values().map(of).sum::<usize>() + self.sets.capacity() * (size_of::<(ExprId, Tokens)>() + 1)
+    }
+}
+
+struct Resolver<'a> {
+    vocabulary: &'a Vocabulary,
+    budget: &'a Budget,
+    /// All tokens that the vocabulary uses and that end no sequence, and those of them that are special; once they are
+    /// asked for.
+    all: Option<Vec<u32>>,
+    special: Option<Vec<u32>>,
+}
+
+impl Resolver<'_> {
+    fn tokens(&mut self, terminal: &TokenTerminal) -> Result<Tokens> {
+        let mut words = match terminal.scope() {
+            TokenScope::Listed => vec![0; self.vocabulary.mask_words()],
+            TokenScope::AllBut => self.all().to_vec(),
+            TokenScope::SpecialBut => self.special().to_vec(),
+        };
+        self.budget.spend(words.len())?;
+        let is_listed = terminal.scope() == TokenScope::Listed;
+        let mut set = |id: u32| {
+            let (word, bit) = (&mut words[id as usize / 32], 1 << (id % 32));
+            *word = if is_listed { *word | bit } else { *word & !bit };
+        };
+        for selector in terminal.listed() {
+            match selector {
+                &TokenSelector::Ids { first, last } => {
+                    if last as usize >= self.vocabulary.width() {
+                        return Err(errors::token_range(first, last, self.vocabulary.width()));
+                    }
+                    self.budget.spend((last - first) as usize)?;
+                    (first..=last).for_each(&mut set);
+                }
+                TokenSelector::Name(name) => {
+                    self.budget.spend(1 + self.vocabulary.specials().len())?;
+                    match self.vocabulary.special_id(name) {
+                        Some(special) => set(special.get()),
+                        None => {
+                            let tokens = self.vocabulary.spelled(name.as_bytes());
+                            if tokens.is_empty() {
+                                return Err(errors::unknown_token(name, self.vocabulary));
+                            }
+                            tokens.iter().for_each(|token| set(token.get()));
+                        }
+                    }
+                }
+            }
+        }
+        Tokens::of(words).ok_or_else(|| errors::no_tokens(terminal))
+    }
+
+    fn all(&mut self) -> &[u32] {
+        let vocabulary = self.vocabulary;
+        self.all.get_or_insert_with(|| {
+            let tokens = vocabulary.tokens().map(|(id, _)| id);
+            words_of(vocabulary, tokens.chain(vocabulary.specials().map(|(id, _)| id)))
+        })
+    }
+
+    fn special(&mut self) -> &[u32] {
+        let vocabulary = self.vocabulary;
+        self.special.get_or_insert_with(|| words_of(vocabulary, vocabulary.specials().map(|(id, _)| id)))
+    }
+}
+
+/// The bits of some tokens, but of those that end a sequence.
+fn words_of(vocabulary: &Vocabulary, tokens: impl Iterator<Item = TokenId>) -> Vec<u32> {
+    let mut words = vec![0; vocabulary.mask_words()];
+    tokens.for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
+    vocabulary.eos().iter().for_each(|token| words[token.index() / 32] &= !(1 << (token.get() % 32)));
+    words
+}
