@@ -85,6 +85,7 @@ mod tables;
 mod text_stream;
 mod texts;
 mod tidy;
+mod token_terminals;
 mod transitions;
 mod travel;
 mod vocabulary;

@@ -180,7 +180,7 @@ pub(super) fn unexpected(source: &str, offset: usize) -> Error {
     error(
         at(source, offset, "gbnf/unexpected", "this cannot stand in a rule")
             .found(next(source, offset))
-            .allowed("a literal, a class, `.`, a rule name, a group, `|` or a repeat")
+            .allowed("a literal, a class, `.`, a token, a rule name, a group, `|` or a repeat")
             .help(help),
     )
 }
@@ -305,10 +305,49 @@ pub(super) fn no_character(source: &str, start: usize, end: usize) -> Error {
     )
 }
 
-pub(super) fn token(source: &str, offset: usize) -> Error {
+const TOKEN_FORMS: &str =
+    "`<name>`, `<[id]>`, `<[first-last]>`, lists `<[1,5-7],\"name\">`, and `!` before one of these";
+
+pub(super) fn not_a_token(source: &str, offset: usize) -> Error {
     error(
-        at(source, offset, "gbnf/token", "tokens are not supported").found(next(source, offset)).help(
-            "write the text of the token as a literal, `\"<think>\"`: any tokenisation of it is allowed",
-        ),
+        at(source, offset, "gbnf/bad-token", "a `!` stands before what is no token")
+            .found(next(source, offset))
+            .allowed("`!<name>` or `!<[id]>`: any token but this one")
+            .help("to leave characters out, write a class: `[^a]`"),
+    )
+}
+
+pub(super) fn bad_token(source: &str, start: usize, end: usize) -> Error {
+    let end = source.get(end..).and_then(|rest| rest.chars().next()).map_or(end, |c| end + c.len_utf8());
+    error(
+        at(source, start, "gbnf/bad-token", "a token cannot be read")
+            .found(written(source, start, end))
+            .allowed(TOKEN_FORMS)
+            .help("to mean the text, write it in double quotes"),
+    )
+}
+
+pub(super) fn bad_token_id(source: &str, start: usize, offset: usize) -> Error {
+    error(
+        at(source, start, "gbnf/bad-token", "the id of a token cannot be read")
+            .found(next(source, offset))
+            .allowed("ids and ranges of ids, each at most 4294967295, with commas between them: `<[1,5-7]>`")
+            .help("write the id as the tokenizer's file has it, without spaces"),
+    )
+}
+
+pub(super) fn crossed_token_ids(source: &str, start: usize, end: usize) -> Error {
+    error(
+        at(source, start, "gbnf/crossed-range", "the ends of a range of ids are crossed")
+            .found(written(source, start, end))
+            .help("swap them"),
+    )
+}
+
+pub(super) fn unclosed_token(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/unclosed-token", "a token is not closed")
+            .found(next(source, offset))
+            .help("close it with `>`; to mean the character, write `\"<\"`"),
     )
 }

@@ -257,7 +257,7 @@ impl Parser<'_> {
         Ok(text)
     }
 
-    /// A literal, class, `.` or the name of a rule; none if something else comes next.
+    /// A literal, class, `.`, token terminal or the name of a rule; none if something else comes next.
     fn element(&mut self, byte: u8) -> Result<Option<ExprId>> {
         let offset = self.scanner.offset;
         Ok(Some(match byte {
@@ -275,7 +275,10 @@ impl Parser<'_> {
                 self.scanner.offset += 1;
                 self.builder.char_class(CharClass::any())
             }
-            b'<' | b'!' => return Err(errors::token(self.scanner.source, offset)),
+            b'<' | b'!' => {
+                let terminal = self.scanner.token()?;
+                self.builder.token(terminal)
+            }
             _ => match self.scanner.name() {
                 "" => return Ok(None),
                 name => {

@@ -2,7 +2,7 @@
 
 use super::errors;
 use crate::error::Result;
-use crate::grammar::CharClass;
+use crate::grammar::{CharClass, TokenScope, TokenSelector, TokenTerminal};
 
 pub(super) struct Scanner<'s> {
     pub(super) source: &'s str,
@@ -114,6 +114,69 @@ impl<'s> Scanner<'s> {
         match max {
             Some(max) if max < min => Err(errors::crossed_bounds(self.source, start, self.offset)),
             max => Ok((min, max)),
+        }
+    }
+
+    /// A token terminal: `<name>`, `<[id]>`, a list `<[0-9,12],"name">`, each also after `!`.
+    pub(super) fn token(&mut self) -> Result<TokenTerminal> {
+        let start = self.offset;
+        let scope = if self.eat("!") { TokenScope::AllBut } else { TokenScope::Listed };
+        if !self.eat("<") {
+            return Err(errors::not_a_token(self.source, start));
+        }
+        let mut listed = Vec::new();
+        if matches!(self.byte(), Some(b'[' | b'"')) {
+            loop {
+                let at = self.offset;
+                if self.eat("[") {
+                    self.token_ids(&mut listed, start)?;
+                } else if self.eat("\"") {
+                    listed.push(TokenSelector::Name(self.literal()?.into()));
+                } else {
+                    return Err(errors::bad_token(self.source, start, at));
+                }
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            if !self.eat(">") {
+                return Err(errors::bad_token(self.source, start, self.offset));
+            }
+        } else {
+            let open = self.offset - 1;
+            self.skip_while(|b| !matches!(b, b'>' | b'\r' | b'\n'));
+            if !self.eat(">") {
+                return Err(errors::unclosed_token(self.source, start));
+            }
+            let name = self.source.get(open..self.offset).unwrap_or("");
+            if name.len() <= "<>".len() {
+                return Err(errors::bad_token(self.source, start, self.offset));
+            }
+            listed.push(TokenSelector::Name(name.into()));
+        }
+        Ok(TokenTerminal::new(scope, listed))
+    }
+
+    /// Ids and ranges of ids, after their opening bracket, up to and with the closing one.
+    fn token_ids(&mut self, listed: &mut Vec<TokenSelector>, start: usize) -> Result<()> {
+        loop {
+            let from = self.offset;
+            let id = |scanner: &mut Scanner<'s>| match scanner.number() {
+                Ok(Some(id)) => Ok(id),
+                _ => Err(errors::bad_token_id(scanner.source, start, from)),
+            };
+            let first = id(self)?;
+            let last = if self.eat("-") { id(self)? } else { first };
+            if last < first {
+                return Err(errors::crossed_token_ids(self.source, from, self.offset));
+            }
+            listed.push(TokenSelector::Ids { first, last });
+            if self.eat("]") {
+                return Ok(());
+            }
+            if !self.eat(",") {
+                return Err(errors::bad_token_id(self.source, start, self.offset));
+            }
         }
     }
 

@@ -1,0 +1,369 @@
+//! Token terminals: walks by hand over a small vocabulary, what is refused, and masks on a real tokenizer.
+
+use crate::tables;
+use grammata::automaton::words;
+use grammata::grammar::{
+    Distinct, Grammar, GrammarBuilder, Member, Names, Order, TokenScope, TokenSelector, TokenTerminal,
+};
+use grammata::syntax::gbnf;
+use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
+use grammata::{Compiler, ErrorKind, Limits, Matcher, TokenId, Vocabulary};
+use serde::Deserialize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Ordinary tokens with ids from 0.
+const TOKENS: [&str; 9] = ["a", "b", "c", "ab", "<", "think", ">", "<think>", "</"];
+
+/// Special tokens with ids after those; the last two end a sequence. Id 13 is padding.
+const SPECIALS: [&str; 4] = ["<think>", "</think>", "<end>", "<call>"];
+
+fn vocabulary() -> Arc<Vocabulary> {
+    let mut builder = VocabularyBuilder::from_tokens(TOKENS);
+    for (id, name) in (TOKENS.len() as u32..).zip(SPECIALS) {
+        builder = builder.special(TokenId::new(id), name);
+    }
+    Arc::new(builder.eos([TokenId::new(11), TokenId::new(12)]).width(14).build().unwrap())
+}
+
+fn grammar(source: &str) -> Grammar {
+    let compiled = gbnf::compile(source, &gbnf::Options::default());
+    compiled.unwrap_or_else(|error| panic!("{source}\n{error}")).grammar
+}
+
+fn matcher(source: &str) -> Matcher {
+    let compiled = Compiler::new(vocabulary()).compile(&grammar(source));
+    compiled.unwrap_or_else(|error| panic!("{source}\n{error}")).matcher()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    grammar: String,
+    walk: Vec<Place>,
+    #[serde(default)]
+    ends: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    mask: Vec<String>,
+    take: Option<String>,
+}
+
+/// A token as the tables write it: `"text"`, the name of a special token, `#id` of padding.
+fn token(shown: &str) -> TokenId {
+    let quoted = shown.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let place = match quoted {
+        Some(text) => TOKENS.iter().position(|token| *token == text),
+        None => SPECIALS.iter().position(|name| *name == shown).map(|place| place + TOKENS.len()),
+    };
+    let id = place.or_else(|| shown.strip_prefix('#')?.parse().ok());
+    TokenId::new(id.unwrap_or_else(|| panic!("there is no token {shown}")) as u32)
+}
+
+#[test]
+fn walks() {
+    let cases: Vec<Case> = tables::cases("token_terminals");
+    assert!(cases.len() >= 14, "only {}", cases.len());
+    for case in cases {
+        let mut matcher = matcher(&case.grammar);
+        for (step, place) in case.walk.iter().enumerate() {
+            let mut expected: Vec<TokenId> = place.mask.iter().map(|shown| token(shown)).collect();
+            expected.sort_unstable();
+            let mask: Vec<TokenId> = matcher.mask().unwrap().iter().collect();
+            assert_eq!(mask, expected, "{}: step {step}", case.name);
+            for id in (0..14).map(TokenId::new) {
+                let accepted = matcher.fork().accept_token(id).is_ok();
+                assert_eq!(accepted, expected.contains(&id), "{}: step {step}, token {id}", case.name);
+            }
+            if let Some(take) = &place.take {
+                matcher.accept_token(token(take)).unwrap();
+            }
+        }
+        let ended = matcher.mask().unwrap().is_empty();
+        assert_eq!(ended, case.ends, "{}", case.name);
+        if ended {
+            assert!(matcher.is_finished().unwrap() && matcher.accept_token(token("\"a\"")).is_err());
+            matcher.rollback(1).unwrap();
+            assert!(!matcher.mask().unwrap().is_empty(), "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn bytes_never_cross_a_token_edge() {
+    let mut matcher = matcher("root ::= \"a\" (<think> | \"b\")");
+    matcher.accept_bytes(b"a").unwrap();
+    assert!(matcher.accept_bytes(b"<think>").is_err());
+    matcher.accept_token(token("<think>")).unwrap();
+    assert!(matcher.is_finished().unwrap() && matcher.bytes() == b"a");
+}
+
+#[test]
+fn forced_tokens_cross_token_edges_and_forced_bytes_do_not() {
+    let mut matcher = matcher("root ::= \"ab\" <think> \"c\" </think> (\"a\" | <call>)");
+    assert_eq!(matcher.forced_bytes().unwrap(), b"ab");
+    let forced = matcher.forced_tokens().unwrap();
+    assert_eq!(forced, ["\"ab\"", "<think>", "\"c\"", "</think>"].map(token));
+}
+
+#[test]
+fn a_rejection_names_the_token_terminals_that_were_expected() {
+    let mut matcher = matcher("root ::= \"a\" (<think> | <[3,10-11]> \"b\" | [bc])");
+    matcher.accept_bytes(b"a").unwrap();
+    let error = matcher.accept_token(token("<call>")).unwrap_err();
+    assert_eq!(error.code(), "matcher/rejected");
+    let error = matcher.accept_token(TokenId::new(13)).unwrap_err().to_string();
+    assert!(error.contains("token 13, which the tokenizer does not use"), "{error}");
+    assert!(error.contains("`b` to `c`, the token <think>, the token <[3,10-11]> (rule `root`)"), "{error}");
+    let explanation = matcher.explain_token(token("</think>")).unwrap();
+    assert!(explanation.is_viable() && explanation.expected_text().starts_with("`b`"));
+}
+
+/// What a compiler refuses, with the place.
+#[test]
+fn what_a_vocabulary_does_not_have_is_refused_with_the_rule() {
+    let cases = [
+        ("root ::= \"a\" other\nother ::= <thnk>", "mask/unknown-token", "did you mean `<think>`"),
+        ("root ::= \"a\" other\nother ::= <[14]>", "mask/token-range", "the id 14"),
+        ("root ::= \"a\" other\nother ::= !<[0-4294967295]>", "mask/token-range", "ids below 14"),
+        ("root ::= \"a\" other\nother ::= !<[0-10]>", "mask/no-tokens", "!<[0-10]>"),
+    ];
+    for (source, code, text) in cases {
+        let error = Compiler::new(vocabulary()).compile(&grammar(source)).unwrap_err();
+        assert_eq!((error.code(), error.kind()), (code, ErrorKind::Grammar), "{source}: {error}");
+        let shown = error.to_string();
+        assert!(shown.contains("rule `other`") && shown.contains(text), "{source}: {shown}");
+    }
+    // what nothing leads to is not looked up
+    let compiled = gbnf::compile("root ::= \"a\"\nother ::= <thnk>", &gbnf::Options::default()).unwrap();
+    Compiler::new(vocabulary()).compile(&compiled.grammar).unwrap();
+}
+
+#[test]
+fn an_empty_set_of_tokens_is_refused() {
+    let crossed = TokenTerminal::new(TokenScope::Listed, [TokenSelector::Ids { first: 2, last: 1 }]);
+    let mut g = GrammarBuilder::new();
+    let root = g.declare("root");
+    let token = g.token(crossed);
+    g.define(root, token);
+    assert_eq!(g.build(root).unwrap_err().code(), "grammar/empty-token-terminal");
+}
+
+#[test]
+fn token_terminals_are_refused_where_texts_are_remembered() {
+    type Build = fn(&mut GrammarBuilder) -> grammata::grammar::ExprId;
+    let cases: [(&str, Build, bool); 7] = [
+        (
+            "intersection",
+            |g| {
+                let (token, text) = (g.token(TokenTerminal::named("<think>")), g.text("a"));
+                let choice = g.choice([token, text]);
+                g.intersection([choice, text])
+            },
+            true,
+        ),
+        (
+            "complement",
+            |g| {
+                let token = g.token(TokenTerminal::id(1));
+                g.complement(token)
+            },
+            true,
+        ),
+        (
+            "items",
+            |g| {
+                let (token, comma) = (g.token(TokenTerminal::id(1)), g.text(","));
+                let items = [token].into();
+                g.distinct(Distinct { items, separator: comma, min: 0, max: None, endless: true })
+            },
+            true,
+        ),
+        (
+            "name",
+            |g| {
+                let token = g.token(TokenTerminal::id(1));
+                g.name(token, Names::Endless)
+            },
+            true,
+        ),
+        (
+            "members with names",
+            |g| {
+                let (quote, letters, token) =
+                    (g.text("\""), g.class([('a', 'z')]), g.token(TokenTerminal::id(1)));
+                let letters = g.star(letters);
+                let name = g.sequence([quote, letters, quote]);
+                let name = g.name(name, Names::Endless);
+                let rest = g.sequence([name, token]);
+                let comma = g.text(",");
+                g.members(Order::Any, [], Some(rest), comma)
+            },
+            true,
+        ),
+        (
+            "a value of listed members",
+            |g| {
+                let (token, comma) = (g.token(TokenTerminal::id(1)), g.text(","));
+                let member = Member { key: b"a:"[..].into(), value: token, required: true };
+                g.members(Order::Any, [member], None, comma)
+            },
+            false,
+        ),
+        (
+            "before members with names",
+            |g| {
+                let (quote, letters, token) =
+                    (g.text("\""), g.class([('a', 'z')]), g.token(TokenTerminal::id(1)));
+                let letters = g.star(letters);
+                let name = g.sequence([quote, letters, quote]);
+                let name = g.name(name, Names::Endless);
+                let comma = g.text(",");
+                let members = g.members(Order::Any, [], Some(name), comma);
+                g.sequence([token, members])
+            },
+            false,
+        ),
+    ];
+    for (name, build, refused) in cases {
+        let mut g = GrammarBuilder::new();
+        let (root, inner) = (g.declare("root"), g.declare("inner"));
+        let (body, call, end) = (build(&mut g), g.rule(inner), g.text("."));
+        g.define(inner, body);
+        let whole = g.sequence([call, end]);
+        g.define(root, whole);
+        let made = Compiler::new(vocabulary()).compile(&g.build(root).unwrap());
+        match made {
+            Ok(_) => assert!(!refused, "{name}"),
+            Err(error) => {
+                assert!(refused, "{name}: {error}");
+                assert_eq!(error.code(), "automaton/token-terminal", "{name}");
+                assert!(error.to_string().contains("rule `inner`"), "{name}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn terminals_are_letters_of_their_own() {
+    let grammar = grammar("root ::= \"a\" (<think> | <[1-3]> | [bc]) </think>?");
+    let automaton = grammata::automaton::Automaton::new(&grammar, &Limits::default()).unwrap();
+    assert_eq!(words::count(&automaton).unwrap().to_string(), "8");
+    let shown: Vec<String> = words::enumerate(&automaton)
+        .unwrap()
+        .map(|word| {
+            let letter = |letter: &words::Letter| match *letter {
+                words::Letter::Byte(byte) => char::from(byte).to_string(),
+                words::Letter::Token(terminal) => words::terminal_text(&grammar, terminal),
+            };
+            word.unwrap().iter().map(letter).collect()
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "ab",
+            "ab</think>",
+            "ac",
+            "ac</think>",
+            "a<think>",
+            "a<think></think>",
+            "a<[1-3]>",
+            "a<[1-3]></think>"
+        ]
+    );
+    let dot = grammata::automaton::graph::dot(&automaton, &grammar, 10).unwrap().dot;
+    assert!(dot.contains("label=\"b-c <think> <[1-3]>\""), "{dot}");
+}
+
+/// The tokenizer of SmolLM2, with tokens of other model families after its own.
+fn smollm2() -> Arc<Vocabulary> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
+    let names = ["<think>", "</think>", "<tool_call>", "</tool_call>"];
+    let specials =
+        names.into_iter().zip(49152..).map(|(name, id)| (name.to_owned(), TokenId::new(id))).collect();
+    let options = LoadOptions { specials, width: Some(49160), ..LoadOptions::default() };
+    Arc::new(Vocabulary::from_file(&path, &options).unwrap())
+}
+
+fn ids(matcher: &mut Matcher) -> Vec<u32> {
+    matcher.mask().unwrap().iter().map(TokenId::get).collect()
+}
+
+fn accept(matcher: &mut Matcher, token: u32) {
+    matcher.accept_token(TokenId::new(token)).unwrap();
+}
+
+#[test]
+fn thinking_before_an_answer_on_a_real_tokenizer() {
+    let source = r#"
+root ::= <think> thought* </think> "\n" ("yes" | "no")
+thought ::= !<"<think>","</think>","<tool_call>","</tool_call>">
+"#;
+    let vocabulary = smollm2();
+    let text = |id: u32| vocabulary.bytes(TokenId::new(id)).unwrap_or_default();
+    let mut matcher = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar(source)).unwrap().matcher();
+    assert_eq!(ids(&mut matcher), [49152]);
+    accept(&mut matcher, 49152);
+    // all of the tokenizer's own tokens but those that end a sequence, and the end of the thought
+    let thought: Vec<u32> = (0..49152).filter(|id| ![0, 2].contains(id)).chain([49153]).collect();
+    assert_eq!(ids(&mut matcher), thought);
+    for id in [17400, 1, 198] {
+        accept(&mut matcher, id);
+        assert_eq!(ids(&mut matcher), thought);
+    }
+    assert_eq!(matcher.bytes(), b"think\n");
+    accept(&mut matcher, 49153);
+    assert_eq!(ids(&mut matcher), [198]);
+    assert_eq!(text(198), b"\n");
+    accept(&mut matcher, 198);
+    let answers = ids(&mut matcher);
+    let shown: Vec<&[u8]> = answers.iter().map(|&id| text(id)).collect();
+    assert_eq!(shown, [&b"n"[..], b"y", b"no", b"ye", b"yes"]);
+    accept(&mut matcher, answers[2]);
+    assert_eq!(ids(&mut matcher), [0, 2]);
+    // the thought is text to whoever reads the output, and can be taken back over its end
+    assert_eq!(matcher.bytes(), b"think\n\nno");
+    matcher.rollback(3).unwrap();
+    assert_eq!(ids(&mut matcher), thought);
+}
+
+#[test]
+fn a_tool_call_between_tokens_of_a_real_tokenizer() {
+    let source = r#"
+root ::= [a-z ]* call?
+call ::= <tool_call> "\n{\"name\": \"" ("get_time" | "stop") "\"}\n" </tool_call> <|im_end|>
+"#;
+    let vocabulary = smollm2();
+    let text = |id: u32| vocabulary.bytes(TokenId::new(id)).unwrap_or_default();
+    let find = |wanted: &[u8]| vocabulary.tokens().find(|(_, bytes)| *bytes == wanted).unwrap().0.get();
+    let mut matcher = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar(source)).unwrap().matcher();
+    // text of letters and spaces, the call, or the end
+    let is_letters =
+        |id: &u32| !text(*id).is_empty() && text(*id).iter().all(|b| matches!(b, b'a'..=b'z' | b' '));
+    let letters: Vec<u32> = (0..49152).filter(is_letters).collect();
+    let start: Vec<u32> = [0, 2].into_iter().chain(letters).chain([49154]).collect();
+    assert_eq!(ids(&mut matcher), start);
+    accept(&mut matcher, find(b"call"));
+    assert_eq!(ids(&mut matcher), start);
+    accept(&mut matcher, 49154);
+    let shown = |matcher: &mut Matcher| -> Vec<Vec<u8>> {
+        ids(matcher).into_iter().map(|id| text(id).to_vec()).collect()
+    };
+    assert_eq!(shown(&mut matcher), [b"\n"]);
+    matcher.accept_bytes(b"\n{\"name\": \"").unwrap();
+    let mut names = shown(&mut matcher);
+    names.sort_unstable();
+    assert_eq!(names, [&b"g"[..], b"ge", b"get", b"s", b"st", b"stop"]);
+    matcher.accept_bytes(b"stop\"}\n").unwrap();
+    assert_eq!(ids(&mut matcher), [49155]);
+    accept(&mut matcher, 49155);
+    assert_eq!(ids(&mut matcher), [2]);
+    accept(&mut matcher, 2);
+    assert!(ids(&mut matcher).is_empty() && matcher.is_finished().unwrap());
+    assert_eq!(matcher.bytes(), b"call\n{\"name\": \"stop\"}\n");
+}
