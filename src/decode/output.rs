@@ -96,7 +96,12 @@ impl<'c> Output<'c> {
             constraint.accept_token(token)?;
         }
         self.tokens.push(token);
-        if bounds.end.contains(&token) {
+        // a grammar may have an end token in the middle of its words
+        let ends = match &mut self.constraint {
+            Some(constraint) => bounds.end.contains(&token) && constraint.is_finished()?,
+            None => bounds.end.contains(&token),
+        };
+        if ends {
             return Ok(Some(FinishReason::EndOfSequence));
         }
         let stop = self.stream.push(detokenizer.bytes(token), &mut self.text).map(str::to_owned);
