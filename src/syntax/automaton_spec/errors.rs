@@ -407,6 +407,28 @@ pub(super) fn set_under_limits(name: &str) -> Error {
     )
 }
 
+pub(super) fn token_under_limits(name: &str) -> Error {
+    let message = format!(
+        "the symbol `{}` is a token, so `limits` and `requires`, which read texts, cannot be checked",
+        excerpt(name)
+    );
+    error(
+        Diagnostic::new("automaton-spec/token-under-limits", message)
+            .at(Place::Pointer(super::document::pointer(["symbols", name, "token"])))
+            .allowed("tokens, or limits and `requires`")
+            .help("say it with states, or give the symbol a text"),
+    )
+}
+
+pub(super) fn token_in_plan(name: &str) -> Error {
+    let message = format!("the action `{}` is a token: plans are made of texts", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/token-in-plan", message)
+            .at(Place::Pointer(super::document::pointer(["symbols", name, "token"])))
+            .help("give the action a text, or use the spec as a grammar"),
+    )
+}
+
 pub(super) fn cost_in_text() -> Error {
     error(
         Diagnostic::new("automaton-spec/plans-only", "what a plan may cost cannot be checked on texts")

@@ -141,6 +141,10 @@ pub(crate) fn spelled(
     arguments: Option<&Arguments>,
     g: &mut GrammarBuilder,
 ) -> ExprId {
+    if let Some(token) = &symbol.token {
+        let (separator, token) = (g.text(separator), g.token(token.clone()));
+        return g.sequence([separator, token]);
+    }
     let Some((before, after)) = symbol.text.split_once("{}") else {
         return g.text(format!("{separator}{}", symbol.text));
     };
@@ -294,7 +298,10 @@ fn check_texts(spec: &Spec, used: &[usize]) -> Result<()> {
     let mut by_text: FxHashMap<&str, &str> = FxHashMap::default();
     let mut words: Vec<Vec<u8>> = Vec::with_capacity(used.len());
     for &symbol in used {
-        let Symbol { id, text, set, arguments, .. } = &symbols[symbol];
+        let Symbol { id, text, token, set, arguments, .. } = &symbols[symbol];
+        if token.is_some() {
+            return Err(errors::token_under_limits(id));
+        }
         if set.is_some() {
             return Err(errors::set_under_limits(id));
         }

@@ -24,7 +24,10 @@
 //!
 //! # Fields
 //! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for people.
-//! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names.
+//! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names. A symbol
+//!   `{ token = … }` is a token that comes by its id: a name `"<think>"`, an id `1000`, a list of names, ids and ranges
+//!   `["<a>", 7, [10, 19]]`, or all but some, `{ any_but = […] }` and `{ special_but = […] }`. Limits and requirements
+//!   cannot be checked on words with tokens, and plans have none.
 //! - `separator` stands between two symbols of a word, `prefix` before and `suffix` after the word; each is
 //!   empty unless given.
 //! - `start` is the start state or the start symbol; `accepting` lists the accepting states.
@@ -117,6 +120,7 @@ mod separate;
 mod spec;
 mod symbol;
 mod template;
+mod token;
 mod unique;
 mod warnings;
 

@@ -308,6 +308,9 @@ impl Spec {
 
     /// Codes for the symbols in use.
     pub(crate) fn codes(&self) -> Result<Codes> {
+        if let Some(token) = self.symbols().iter().find(|symbol| symbol.token.is_some()) {
+            return Err(self.locate(errors::token_in_plan(&token.id)));
+        }
         Codes::new(self).map_err(|error| self.locate(error))
     }
 

@@ -2,6 +2,8 @@
 
 use super::fields::{Names, entries};
 use super::rules::{WrittenEffects, WrittenOutcomes, WrittenRequires, WrittenRules};
+use super::token::WrittenToken;
+use crate::grammar::TokenTerminal;
 use num_bigint::BigUint;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -17,6 +19,8 @@ pub struct Symbol {
     /// What it spells. With a [`set`](Symbol::set), `{}` stands for the set; with
     /// [`arguments`](Symbol::arguments), for their JSON.
     pub text: String,
+    /// The token that it is, by its id, if it is not a text.
+    pub token: Option<TokenTerminal>,
     /// How it is offered in a choice; without it, by its text.
     pub label: Option<String>,
     /// What it costs, in a unit of the spec's own.
@@ -61,6 +65,9 @@ pub(super) struct SymbolTable {
     /// What it spells; the symbol's name unless given. With `set`, `{}` stands for the set; with `arguments`, for their
     /// JSON, which without a text follows the name and a space.
     text: Option<String>,
+    /// The token that it is, by its id, in place of a text: the name of a special token, an id, a list of both, or all but some.
+    #[schemars(with = "Option<super::token::TokenForm>")]
+    token: Option<WrittenToken>,
     /// How it is offered in a choice; the text unless given.
     label: Option<String>,
     /// What it costs; 0 unless given.
@@ -121,14 +128,17 @@ pub(super) enum ArgumentsForm {
 
 impl SymbolTable {
     fn named(self, id: String) -> (Symbol, WrittenRules) {
-        let text = self.text.unwrap_or_else(|| match self.arguments {
-            Some(_) => format!("{id} {{}}"),
-            None => id.clone(),
+        let token = self.token.map(|token| token.0);
+        let text = self.text.unwrap_or_else(|| match (&self.arguments, &token) {
+            (Some(_), _) => format!("{id} {{}}"),
+            (None, Some(token)) => token.to_string(),
+            (None, None) => id.clone(),
         });
         let outcomes = self.outcomes.0.iter().map(|(name, _)| name.clone()).collect();
         let rules = WrittenRules { requires: self.requires, effects: self.effects, outcomes: self.outcomes };
         let symbol = Symbol {
             text,
+            token,
             label: self.label,
             cost: self.cost,
             duration: self.duration,
@@ -166,7 +176,14 @@ impl<'de> Deserialize<'de> for Written {
                 Ok(Written(SymbolTable { text: Some(text.to_owned()), ..SymbolTable::default() }))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Written, A::Error> {
-                SymbolTable::deserialize(MapAccessDeserializer::new(map)).map(Written)
+                let table = SymbolTable::deserialize(MapAccessDeserializer::new(map))?;
+                let spells = table.text.is_some() || table.set.is_some() || table.arguments.is_some();
+                match table.token.is_some() && spells {
+                    true => Err(A::Error::custom(
+                        "a symbol that is a token spells nothing: it has no `text`, `set` or `arguments`",
+                    )),
+                    false => Ok(Written(table)),
+                }
             }
         }
         deserializer.deserialize_any(V)
