@@ -83,7 +83,7 @@ pub(super) fn expected_clause(source: &str, offset: usize) -> Error {
     error(
         at(source, offset, "gbnf/expected-clause", "a clause of `@text` is expected")
             .found(excerpt(&next(source, offset)))
-            .allowed("a trigger in quotes and what follows it, `$` and what follows the end, or `!` and a string in quotes")
+            .allowed("a trigger in quotes or a token, and what follows it; `$` and what follows the end; or `!` and a string in quotes")
             .help("`@text(\"</think>\" answer)` is text up to `</think>`, after which `answer` comes"),
     )
 }
@@ -96,17 +96,11 @@ pub(super) fn choice_in_clause(source: &str, offset: usize) -> Error {
     )
 }
 
-pub(super) fn clause_out_of_place(source: &str, offset: usize) -> Error {
+pub(super) fn after_forbidden(source: &str, offset: usize) -> Error {
     error(
-        at(
-            source,
-            offset,
-            "gbnf/clause-out-of-place",
-            "a clause of `@text` ends here that cannot be part of it",
-        )
-        .found("a second `$`, or something after a forbidden string")
-        .allowed("one `$`; forbidden strings by themselves")
-        .help("join what may follow the end by `(… | …)`"),
+        at(source, offset, "gbnf/after-forbidden", "something follows a forbidden string of `@text`")
+            .allowed("a comma or `)` after the string")
+            .help("without `!` the string is a trigger, which something may follow"),
     )
 }
 

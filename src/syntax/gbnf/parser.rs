@@ -56,13 +56,23 @@ struct Open {
     alternatives: Vec<ExprId>,
     sequence: Vec<ExprId>,
     /// The free text of whose clause this is the body.
-    text: Option<(FreeText, Clause)>,
+    text: Option<OpenText>,
+}
+
+/// Free text whose end has not been reached.
+struct OpenText {
+    text: FreeText,
+    /// What may follow where no trigger has come.
+    ends: Vec<ExprId>,
+    clause: Clause,
 }
 
 /// What the body of a clause of `@text` follows.
 enum Clause {
     Trigger(String),
     End,
+    /// A token terminal, with which the body begins.
+    Token,
     /// A forbidden string, which has no body.
     Forbidden(String),
 }
@@ -148,16 +158,21 @@ impl Parser<'_> {
                     }
                     self.check_depth(outer.len(), offset)?;
                     let mut clause = Open::new(offset);
-                    clause.text = Some((FreeText::default(), self.clause()?));
+                    let first = self.clause()?;
+                    clause.text =
+                        Some(OpenText { text: FreeText::default(), ends: Vec::new(), clause: first });
                     outer.push(std::mem::replace(&mut open, clause));
                 }
                 b',' | b')' if open.text.is_some() => {
-                    let Some((text, clause)) = open.text.take() else { continue };
-                    let text = self.end_clause(&mut open, text, clause)?;
+                    let Some(mut text) = open.text.take() else { continue };
+                    self.end_clause(&mut open.sequence, &mut text)?;
                     self.scanner.offset += 1;
                     if byte == b',' {
-                        open.text = Some((text, self.clause()?));
+                        text.clause = self.clause()?;
+                        open.text = Some(text);
                     } else if let Some(parent) = outer.pop() {
+                        let OpenText { mut text, ends, .. } = text;
+                        text.end = (!ends.is_empty()).then(|| self.builder.choice(ends));
                         let text = self.builder.free_text(&text);
                         if self.builder.error().is_some() {
                             self.failed_at.get_or_insert(open.offset);
@@ -224,13 +239,16 @@ impl Parser<'_> {
         Err(Limits::exceeded("source_depth", limit, "groups nested deeper").or_at(&place))
     }
 
-    /// The head of a clause of `@text`: a trigger, `$`, or `!` and a string.
+    /// The head of a clause of `@text`: a trigger, `$`, or `!` and a string; nothing of a token terminal.
     fn clause(&mut self) -> Result<Clause> {
         self.scanner.space(true);
         let start = self.scanner.offset;
         if self.scanner.eat("$") {
             self.scanner.space(true);
             return Ok(Clause::End);
+        }
+        if self.scanner.rest().starts_with(['<']) || self.scanner.rest().starts_with("!<") {
+            return Ok(Clause::Token);
         }
         let forbidden = self.scanner.eat("!");
         self.scanner.space(true);
@@ -242,19 +260,19 @@ impl Parser<'_> {
         Ok(if forbidden { Clause::Forbidden(text) } else { Clause::Trigger(text) })
     }
 
-    /// Adds a clause, of whose body the sequence is open, to its text.
-    fn end_clause(&mut self, open: &mut Open, mut text: FreeText, clause: Clause) -> Result<FreeText> {
-        let is_empty = open.sequence.is_empty();
-        let body = self.builder.sequence(open.sequence.drain(..));
-        match clause {
-            Clause::Trigger(trigger) => text.triggers.push((trigger.into(), body)),
-            Clause::Forbidden(string) if is_empty => text.forbidden.push(string.into()),
-            Clause::End if text.end.is_none() => text.end = Some(body),
-            Clause::Forbidden(_) | Clause::End => {
-                return Err(errors::clause_out_of_place(self.scanner.source, self.scanner.offset));
+    /// Adds the clause of a text whose body is a sequence.
+    fn end_clause(&mut self, body: &mut Vec<ExprId>, open: &mut OpenText) -> Result<()> {
+        let is_empty = body.is_empty();
+        let body = self.builder.sequence(body.drain(..));
+        match std::mem::replace(&mut open.clause, Clause::Token) {
+            Clause::Trigger(trigger) => open.text.triggers.push((trigger.into(), body)),
+            Clause::Forbidden(string) if is_empty => open.text.forbidden.push(string.into()),
+            Clause::Forbidden(_) => {
+                return Err(errors::after_forbidden(self.scanner.source, self.scanner.offset));
             }
+            Clause::End | Clause::Token => open.ends.push(body),
         }
-        Ok(text)
+        Ok(())
     }
 
     /// A literal, class, `.`, token terminal or the name of a rule; none if something else comes next.
