@@ -3,7 +3,7 @@
 use super::engine::{Compilation, Compiled, Engine, Refusal, Session};
 use grammata::syntax::json_schema::{self, JsonSchemaOptions};
 use grammata::{CompiledGrammar, Compiler, Error, Matcher, TokenId, Vocabulary};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -55,10 +55,13 @@ impl Compiled for CompiledGrammar {
 
     fn statistics(&self) -> Value {
         let statistics = CompiledGrammar::statistics(self);
+        let count = |(name, count): (&str, u64)| (name.to_owned(), count.into());
+        let strategies: Map<String, Value> = statistics.strategies.iter().map(count).collect();
         json!({
             "states": statistics.states,
             "configurations": statistics.configurations,
             "masks": statistics.masks_computed,
+            "strategies": strategies,
             "resets": statistics.resets,
             "automaton_bytes": statistics.automaton_bytes,
             "cache_bytes": statistics.cache_bytes,

@@ -50,6 +50,8 @@ pub(crate) struct Tally {
     wrong: [usize; 2],
     /// Ids of the schemas that come out wrong, save compile errors.
     ids: Vec<(Status, String)>,
+    /// How often each of the engine's strategies computed tokens of masks, in the engine's order, if it says so.
+    strategies: Vec<(String, u64)>,
     /// Schemas that all engines compile, and the others that this one compiles.
     common: Samples,
     alone: Samples,
@@ -64,6 +66,7 @@ impl Tally {
             refusals: Vec::new(),
             wrong: [0; 2],
             ids: Vec::new(),
+            strategies: Vec::new(),
             common: Samples::default(),
             alone: Samples::default(),
         }
@@ -80,6 +83,13 @@ impl Tally {
         for failure in &outcome.failures {
             self.wrong[0] += usize::from(failure.status == Status::ValidRejected);
             self.wrong[1] += usize::from(failure.status == Status::InvalidAccepted);
+        }
+        for (name, count) in outcome.statistics["strategies"].as_object().into_iter().flatten() {
+            let count = count.as_u64().unwrap_or_default();
+            match self.strategies.iter_mut().find(|known| known.0 == *name) {
+                Some(known) => known.1 += count,
+                None => self.strategies.push((name.clone(), count)),
+            }
         }
         if outcome.compiled() {
             if common { self.common.add(outcome) } else { self.alone.add(outcome) }
@@ -145,6 +155,9 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
     }
     for tally in tallies.iter().filter(|tally| !tally.refusals.is_empty()) {
         text.push_str(&format!("\ncompile errors of {}\n{}\n", tally.name, refusals(tally)));
+    }
+    for tally in tallies.iter().filter(|tally| !tally.strategies.is_empty()) {
+        text.push_str(&format!("\nshare of masks by strategy of {}\n{}\n", tally.name, strategies(tally)));
     }
     if let [one] = tallies {
         let mut times = table();
@@ -231,6 +244,18 @@ fn refusals(tally: &Tally) -> Table {
         table.add_row([code, keyword, count.to_string()]);
     }
     table
+}
+
+/// Of the residuals and configurations whose tokens were computed, how many by each strategy.
+fn strategies(tally: &Tally) -> Table {
+    let all: u64 = tally.strategies.iter().map(|strategy| strategy.1).sum();
+    let mut table = empty_table();
+    table.set_header(["strategy", "count", "share"]);
+    for (name, count) in &tally.strategies {
+        let share = 100.0 * *count as f64 / all.max(1) as f64;
+        table.add_row([name.clone(), count.to_string(), format!("{share:.2} %")]);
+    }
+    right_align(table)
 }
 
 fn table() -> Table {

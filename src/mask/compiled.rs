@@ -3,6 +3,7 @@
 use super::cache::mask_cache::{MaskCache, Snapshot};
 use super::cache::shape_cache::ShapeCache;
 use super::spelling;
+use super::strategy::{StrategyCounts, StrategySet};
 use super::terminals::Terminals;
 use crate::automaton::{Automaton, KeyExhaustion};
 use crate::diagnostic::Diagnostic;
@@ -44,6 +45,7 @@ pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
     shared: Arc<ShapeCache>,
+    strategies: StrategySet,
 }
 
 impl Compiler {
@@ -51,7 +53,12 @@ impl Compiler {
     /// what its masks need (some ten milliseconds).
     pub fn new(vocabulary: Arc<Vocabulary>) -> Compiler {
         vocabulary.loops();
-        Compiler { vocabulary, limits: Limits::default(), shared: Arc::default() }
+        Compiler {
+            vocabulary,
+            limits: Limits::default(),
+            shared: Arc::default(),
+            strategies: StrategySet::ALL,
+        }
     }
 
     /// The vocabulary.
@@ -63,6 +70,14 @@ impl Compiler {
     pub fn limits(mut self, limits: Limits) -> Compiler {
         self.limits = limits;
         self
+    }
+
+    /// Computes masks by the strategies with these names (see [`StrategyCounts::iter`]) and the full walk alone, for tests
+    /// that hold each strategy to it. What the compiler and its clones have found out is not used.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn only_strategies(self, names: &[&str]) -> Compiler {
+        Compiler { strategies: StrategySet::named(names), shared: Arc::default(), ..self }
     }
 
     /// Lets go what grammars have found out for each other. They find it out again where they need it.
@@ -82,7 +97,7 @@ impl Compiler {
         }
         let budget = Budget::of_compilation(&self.limits, grammar.expressions().len());
         let terminals = Arc::new(Terminals::resolve(grammar, &self.vocabulary, &budget)?);
-        let cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals));
+        let cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals), self.strategies);
         Ok(CompiledGrammar(Arc::new(Inner {
             fixed_bytes: OnceLock::new(),
             grammar: grammar.clone(),
@@ -138,6 +153,8 @@ pub struct Statistics {
     pub configurations: usize,
     /// Masks computed so far.
     pub masks_computed: u64,
+    /// How the tokens of which they are put together were computed.
+    pub strategies: StrategyCounts,
     /// Times the tables were dropped to make room.
     pub resets: u64,
     /// Bytes of the automaton.
@@ -194,6 +211,7 @@ impl CompiledGrammar {
             states: self.0.automaton.state_count(),
             configurations: cache.tables.configuration_count(),
             masks_computed: cache.masks_computed,
+            strategies: cache.strategy_counts,
             resets: cache.generation(),
             automaton_bytes: self.0.automaton.memory_usage(),
             cache_bytes: cache.memory_usage(),

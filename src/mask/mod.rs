@@ -1,20 +1,13 @@
 //! Masks: which tokens may come next in a configuration.
 //!
 //! - [`TokenMask`] is one mask: a list of ids, or words that masks share with what is added and taken away.
-//! - `compute.rs` puts a mask together from the parts of its configuration, whose records are kept.
-//! - `difference.rs` makes the record of a part that is nearly a loop.
-//! - `walk.rs` computes one by walking the vocabulary's token trie and the automaton in lockstep. Where few
-//!   bytes may come it goes from those bytes to the trie's children, else from the children to the
-//!   automaton.
-//! - `sweep.rs` goes straight through the trie's memory where many bytes may come.
-//! - `by_kind.rs` takes the place of long walks in strings: tokens are walked by the kinds of their characters.
-//! - `uniform.rs` takes subtrees of the trie whole where all their characters stay alive alike.
+//! - `compute` puts a mask together from the residuals of its configuration, whose records are kept.
+//! - `strategy` has the ways to compute the tokens of a residual, each a file and a row of one table, tried in order.
+//! - `walk` goes through a token trie and the automaton in lockstep: what strategies are made of. Each collects into a
+//!   value of its own (`walk/collected.rs`).
+//! - `cache` keeps masks and tables of one grammar, and what grammars share.
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
-//!
-//! - `loops.rs` takes the place of the walk where a configuration comes back to itself on a loop that is
-//!   precomputed for the vocabulary: the inside of a string, free text, whitespace. It gives the same bits.
-//!   `lasting.rs` sees that a configuration never ends on one, as where a pattern is searched for.
 //!
 //! Nothing here knows of front ends.
 
@@ -31,4 +24,5 @@ mod walk;
 
 pub(crate) use cache::mask_cache::{Located, MaskCache, NameEnds};
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
+pub use strategy::StrategyCounts;
 pub use token_mask::TokenMask;

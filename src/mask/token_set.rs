@@ -206,6 +206,34 @@ impl TokenSet {
     }
 }
 
+/// Tokens to take away from a set.
+#[derive(Debug)]
+pub(super) enum Removed {
+    Few(Vec<u32>),
+    /// As bits: those that stay.
+    AllBut(Box<[u32]>),
+}
+
+impl Removed {
+    /// Some tokens, of a vocabulary whose masks have this many words.
+    pub(super) fn new(tokens: Vec<u32>, width_words: usize) -> Removed {
+        if tokens.len() <= width_words {
+            return Removed::Few(tokens);
+        }
+        let mut kept = vec![u32::MAX; width_words];
+        tokens.iter().for_each(|&id| kept[id as usize / 32] &= !(1 << (id % 32)));
+        Removed::AllBut(kept.into())
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory_usage(&self) -> usize {
+        4 * match self {
+            Removed::Few(tokens) => tokens.len(),
+            Removed::AllBut(kept) => kept.len(),
+        }
+    }
+}
+
 fn is_marked(words: &[u32], id: u32) -> bool {
     words[id as usize / 32] >> (id % 32) & 1 == 1
 }

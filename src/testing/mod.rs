@@ -18,4 +18,5 @@ pub mod generate;
 pub mod names;
 pub mod pressure;
 pub mod soak;
+pub mod strategies;
 pub mod token_sets;

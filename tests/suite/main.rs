@@ -81,6 +81,7 @@ mod retrieval_training;
 mod retrieval_writer;
 mod sampler;
 mod serve;
+mod strategies;
 mod tables;
 mod text_stream;
 mod texts;

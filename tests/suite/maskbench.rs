@@ -250,6 +250,9 @@ fn the_summary_counts_every_schema_once() {
     }
     let tallies = [tally];
     let text = summary::show(&tallies);
+    let shares = text.split_once("share of masks by strategy of grammata\n").unwrap().1;
+    let loops = shares.lines().find(|line| line.starts_with("| loop-language ")).unwrap();
+    assert!(!loops.contains(" 0 |"), "{shares}");
     assert!(text.contains("grammata invalid_accepted: called-invalid-but-valid"), "{text}");
     assert!(text.contains("json-schema/unsatisfiable"), "{text}");
     let page = summary::page(&tallies);

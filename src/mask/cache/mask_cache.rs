@@ -10,7 +10,8 @@ use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Transitions};
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::compute;
-use crate::mask::compute::ResidualMasks;
+use crate::mask::compute::{ResidualMasks, Resources};
+use crate::mask::strategy::{StrategyCounts, StrategySet};
 use crate::mask::terminals::Terminals;
 use crate::mask::token_mask::TokenMask;
 use crate::mask::token_set::ScratchBits;
@@ -125,6 +126,8 @@ pub(crate) struct MaskCache {
     marks: ScratchBits,
     mask_bytes: usize,
     pub(crate) masks_computed: u64,
+    strategies: StrategySet,
+    pub(crate) strategy_counts: StrategyCounts,
 }
 
 fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
@@ -138,7 +141,11 @@ fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
 }
 
 impl MaskCache {
-    pub(in crate::mask) fn new(shared: Arc<ShapeCache>, terminals: Arc<Terminals>) -> MaskCache {
+    pub(in crate::mask) fn new(
+        shared: Arc<ShapeCache>,
+        terminals: Arc<Terminals>,
+        strategies: StrategySet,
+    ) -> MaskCache {
         let tables = Cache::new();
         let snapshot = snapshot(0, &tables);
         MaskCache {
@@ -151,6 +158,8 @@ impl MaskCache {
             marks: ScratchBits::default(),
             mask_bytes: 0,
             masks_computed: 0,
+            strategies,
+            strategy_counts: StrategyCounts::default(),
         }
     }
 
@@ -261,11 +270,16 @@ impl MaskCache {
         }
         let mask = compute::mask(
             Lazy::new(automaton, &mut self.tables),
-            &mut self.records,
-            &self.shared,
-            (vocabulary, &self.terminals),
+            vocabulary,
             configuration,
-            &mut self.marks,
+            Resources {
+                records: &mut self.records,
+                shared: &self.shared,
+                terminals: &self.terminals,
+                marks: &mut self.marks,
+                strategies: self.strategies,
+                counts: &mut self.strategy_counts,
+            },
         )?;
         let mask = Arc::new(mask);
         self.masks_computed += 1;

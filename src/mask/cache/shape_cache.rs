@@ -2,7 +2,8 @@
 //! one of them has found out the next need not.
 
 use crate::automaton::CanonicalForm;
-use crate::mask::compute::{ResidualTokens, TrieScope};
+use crate::mask::compute::ResidualTokens;
+use crate::mask::walk::collected::TrieScope;
 use hashbrown::{HashTable, hash_table};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;

@@ -8,14 +8,13 @@
 pub(in crate::mask) mod unique;
 
 use super::cache::shape_cache::ShapeCache;
-use super::strategy::class_trie;
-use super::strategy::delta;
-use super::strategy::delta::{MaskDelta, Removed};
-use super::strategy::loop_language;
+use super::strategy::task::{Outcome, Task};
+use super::strategy::{self, StrategyCounts, StrategyId, StrategySet, class_trie, delta, full_walk};
 use super::terminals::Terminals;
 use super::token_mask::TokenMask;
-use super::token_set::{ScratchBits, TokenSet};
-use super::walk::{Continuation, Walk};
+use super::token_set::{Removed, ScratchBits, TokenSet};
+use super::walk::Walk;
+use super::walk::collected::{Collected, Continuation, EnteredString, Limit, NodeBudget, Target, TrieScope};
 use crate::automaton::{ConfigurationId, Lazy, Residual};
 use crate::error::Result;
 use crate::token_index::loops::TrieId;
@@ -23,18 +22,6 @@ use crate::vocabulary::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use unique::{ForgetfulMask, Indifferent};
-
-/// Some tokens: those below a node of a trie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct TrieScope {
-    trie: TrieId,
-    node: u32,
-}
-
-impl TrieScope {
-    /// All tokens.
-    const ALL: TrieScope = TrieScope { trie: TrieId::ALL, node: 0 };
-}
 
 /// Of what a record is: a part, and the tokens that it is about.
 type ResidualKey = (ConfigurationId, TrieScope);
@@ -44,9 +31,6 @@ const MOST_EXPLORED: usize = 64;
 
 /// Where this many bytes may come, there may be a string.
 const WIDE: usize = 32;
-
-/// Walks through more than this part of all nodes are given up where there may be a shorter way.
-const LONG_WALK: usize = 48;
 
 /// What is known of a part.
 #[derive(Clone, Debug)]
@@ -59,18 +43,23 @@ pub(super) struct ResidualMask {
 /// What is known of a part, in whichever grammar it is.
 #[derive(Debug)]
 pub(super) struct ResidualTokens {
-    /// The tokens allowed whatever is below, or how they differ from those of another part.
-    tokens: Tokens,
+    /// Of a part that is nearly the same as another: the tokens to take away from those of that one.
+    removed: Option<Removed>,
+    /// The tokens allowed whatever is below; of a part that is nearly the same as another, those to add.
+    tokens: TokenSet,
     /// Where it returns before a token has ended.
     continuations: Vec<Continuation>,
     /// It took at most this many bytes to complete what runs in lockstep.
     completion_radius: u32,
 }
 
-#[derive(Debug)]
-enum Tokens {
-    Whole(TokenSet),
-    Near(MaskDelta),
+/// What there is to say of a part.
+enum Lookup<T> {
+    Found(T),
+    /// It has no record: it may return nearly everywhere, or it takes a history to know of tokens.
+    Unrecorded,
+    /// It takes more work than the strategies in question may do.
+    TooCostly,
 }
 
 /// The records made so far.
@@ -114,28 +103,36 @@ impl ResidualMasks {
 
 impl ResidualTokens {
     pub(super) fn memory_usage(&self) -> usize {
-        let tokens = match &self.tokens {
-            Tokens::Whole(allowed) => allowed.memory_usage(),
-            Tokens::Near(difference) => difference.removed.memory_usage() + difference.added.memory_usage(),
-        };
-        size_of::<ResidualTokens>() + tokens + self.continuations.len() * size_of::<Continuation>()
+        size_of::<ResidualTokens>()
+            + self.tokens.memory_usage()
+            + self.removed.as_ref().map_or(0, Removed::memory_usage)
+            + self.continuations.len() * size_of::<Continuation>()
     }
+}
+
+/// What masks of one grammar are computed with, beside its automaton.
+pub(super) struct Resources<'a> {
+    pub(super) records: &'a mut ResidualMasks,
+    pub(super) shared: &'a ShapeCache,
+    pub(super) terminals: &'a Terminals,
+    pub(super) marks: &'a mut ScratchBits,
+    pub(super) strategies: StrategySet,
+    pub(super) counts: &'a mut StrategyCounts,
 }
 
 /// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, those of its token edges,
 /// and the end-of-sequence tokens if the configuration accepts.
 pub(super) fn mask(
     lazy: Lazy<'_>,
-    records: &mut ResidualMasks,
-    shared: &ShapeCache,
-    (vocabulary, terminals): (&Vocabulary, &Terminals),
+    vocabulary: &Vocabulary,
     configuration: ConfigurationId,
-    marks: &mut ScratchBits,
+    resources: Resources<'_>,
 ) -> Result<TokenMask> {
     let transitions = Arc::clone(lazy.transitions());
     let walk = Walk::new(Lazy::new(lazy.automaton, &mut *lazy.cache), &transitions, vocabulary);
-    let mut work = Work { walk, records, shared, marks, spares_walks: false, spared: false };
-    let mut allowed = work.allowed(configuration)?;
+    let Resources { records, shared, terminals, marks, strategies, counts } = resources;
+    let mut work = Work { walk, records, shared, marks, strategies, counts };
+    let mut allowed = work.allowed(configuration)?.tokens;
     let mut token_edges = lazy.terminals(configuration);
     token_edges.sort_unstable();
     token_edges.dedup();
@@ -151,18 +148,19 @@ pub(super) struct Work<'a> {
     pub(super) records: &'a mut ResidualMasks,
     shared: &'a ShapeCache,
     pub(super) marks: &'a mut ScratchBits,
-    /// Whether records are not made that take a walk over all tokens, and whether one was not.
-    spares_walks: bool,
-    spared: bool,
+    strategies: StrategySet,
+    counts: &'a mut StrategyCounts,
 }
 
 impl Work<'_> {
-    pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
+    /// The tokens of a configuration.
+    pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Collected> {
+        let nothing = Collected::new(Target::Whole, NodeBudget::UNLIMITED);
         if self.walk.lazy.has_register(configuration) {
-            return self.remembering(configuration);
+            return Ok(nothing.with(self.remembering(configuration)?));
         }
         if self.walk.lazy.is_narrow(configuration) {
-            let mut allowed = TokenSet::default();
+            let mut allowed = nothing;
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             self.resolve_entered(&mut allowed)?;
             return Ok(allowed);
@@ -178,7 +176,7 @@ impl Work<'_> {
     }
 
     /// The tokens of a configuration, from those of its parts.
-    fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
+    fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let vocabulary = self.walk.vocabulary;
         let residuals = self.walk.lazy.decompose(configuration, vocabulary.longest());
         let mut allowed = None;
@@ -186,22 +184,23 @@ impl Work<'_> {
         for lengths in vocabulary.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
             let of_short = self.walk.lazy.decompose(configuration, lengths.bytes);
             if !of_short.depends_on_count {
-                let short = self.unite(&of_short, TrieScope::ALL, Some(configuration))?;
-                let long = self.unite(&residuals, TrieScope { trie: lengths.long, node: 0 }, None)?;
+                let long = TrieScope { trie: lengths.long, node: 0 };
+                let short = self.unite(&of_short, TrieScope::ALL, Target::Whole, Some(configuration))?;
+                let long = self.unite(&residuals, long, Target::Whole, None)?;
                 allowed = short.zip(long).map(|(mut short, long)| {
-                    short.keep(&lengths.short);
-                    short.unite(long);
+                    short.tokens.keep(&lengths.short);
+                    short.merge(long);
                     short
                 });
                 break;
             }
         }
         if allowed.is_none() {
-            allowed = self.unite(&residuals, TrieScope::ALL, Some(configuration))?;
+            allowed = self.unite(&residuals, TrieScope::ALL, Target::Whole, Some(configuration))?;
         }
         match allowed {
             Some(allowed) => Ok(allowed),
-            None => self.tokens(configuration),
+            None => self.as_a_whole(configuration),
         }
     }
 
@@ -210,27 +209,30 @@ impl Work<'_> {
         &mut self,
         residuals: &[Residual],
         scope: TrieScope,
+        target: Target,
         whole: Option<ConfigurationId>,
-    ) -> Result<Option<TokenSet>> {
-        let mut allowed = TokenSet::default();
+    ) -> Result<Option<Collected>> {
+        let mut allowed = Collected::new(target, NodeBudget::UNLIMITED);
+        // a set that is forced leaves nothing to other ways
+        let whole = whole.filter(|_| self.strategies == StrategySet::ALL);
         for &residual in residuals {
             // where most tokens are allowed already, the others are examined rather than all again
-            let whole = whole.filter(|_| allowed.has_base());
-            let outer = std::mem::replace(&mut self.spares_walks, whole.is_some());
-            let more = self.residual_tokens(residual, scope);
-            self.spares_walks = outer;
-            let spared = std::mem::take(&mut self.spared);
-            match (more?, whole) {
-                (Some(more), _) => allowed.unite(more),
-                (None, Some(whole)) if spared => return self.complete(whole, &allowed),
-                (None, _) => return Ok(None),
+            let whole = whole.filter(|_| allowed.tokens.has_base());
+            let strategies = match whole {
+                Some(_) => self.strategies.without(StrategyId::FULL_WALK),
+                None => self.strategies,
+            };
+            match (self.residual_tokens(residual, scope, target, strategies)?, whole) {
+                (Lookup::Found(more), _) => allowed.merge(more),
+                (Lookup::TooCostly, Some(whole)) => return self.complete(whole, &allowed.tokens),
+                _ => return Ok(None),
             }
         }
         Ok(Some(allowed))
     }
 
     /// All tokens of a configuration, of which some are known.
-    fn complete(&mut self, configuration: ConfigurationId, known: &TokenSet) -> Result<Option<TokenSet>> {
+    fn complete(&mut self, configuration: ConfigurationId, known: &TokenSet) -> Result<Option<Collected>> {
         let mut allowed = class_trie::complete(&mut self.walk, configuration, known)?;
         if let Some(allowed) = &mut allowed {
             self.resolve_entered(allowed)?;
@@ -239,11 +241,11 @@ impl Work<'_> {
     }
 
     /// Adds what follows where strings may begin.
-    pub(super) fn resolve_entered(&mut self, allowed: &mut TokenSet) -> Result<()> {
-        while let Some((trie, node, configuration)) = self.walk.entered.pop() {
-            match self.below(TrieScope { trie, node }, configuration)? {
-                Some(more) => allowed.unite(more),
-                None => self.walk.run_from(trie, node, configuration, allowed)?,
+    pub(super) fn resolve_entered(&mut self, out: &mut Collected) -> Result<()> {
+        while let Some(EnteredString { scope, configuration }) = out.entered.pop() {
+            match self.below(scope, configuration, out.target)? {
+                Some(more) => out.merge(more),
+                None => self.walk.run_from(scope.trie, scope.node, configuration, out)?,
             }
         }
         Ok(())
@@ -251,7 +253,12 @@ impl Work<'_> {
 
     /// The tokens below a node at which a configuration is reached, from those of its parts; `None` if that is not worth
     /// while.
-    fn below(&mut self, scope: TrieScope, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
+    fn below(
+        &mut self,
+        scope: TrieScope,
+        configuration: ConfigurationId,
+        target: Target,
+    ) -> Result<Option<Collected>> {
         let Walk { lazy, vocabulary, .. } = &mut self.walk;
         if lazy.is_history_dependent(configuration)
             || lazy.may_become_unknown(configuration)
@@ -264,93 +271,107 @@ impl Work<'_> {
         if residuals.depends_on_count {
             return Ok(None);
         }
-        let others = std::mem::take(&mut self.walk.entered);
-        let tokens = self.unite(&residuals, scope, None);
-        self.walk.entered = others;
-        tokens
+        self.unite(&residuals, scope, target, None)
     }
 
-    /// The tokens that a part allows where it stands; `None` if it has no record.
-    fn residual_tokens(&mut self, residual: Residual, scope: TrieScope) -> Result<Option<TokenSet>> {
-        let Some(record) = self.record((residual.configuration, scope), scope == TrieScope::ALL)? else {
-            return Ok(None);
-        };
-        let mut allowed = match (&record.facts.tokens, record.base) {
-            (Tokens::Whole(allowed), _) => allowed.clone(),
-            (Tokens::Near(difference), base) => {
-                let base = base.map(|configuration| Residual { configuration, ..residual });
-                let base = base.map_or(Ok(None), |base| self.residual_tokens(base, scope));
-                let Some(mut allowed) = base? else { return Ok(None) };
-                match &difference.removed {
+    /// The tokens that a part allows where it stands.
+    fn residual_tokens(
+        &mut self,
+        residual: Residual,
+        scope: TrieScope,
+        target: Target,
+        strategies: StrategySet,
+    ) -> Result<Lookup<Collected>> {
+        let all = scope == TrieScope::ALL;
+        let ResidualMask { base, facts } =
+            match self.record((residual.configuration, scope), all, strategies)? {
+                Lookup::Found(record) => record,
+                Lookup::Unrecorded => return Ok(Lookup::Unrecorded),
+                Lookup::TooCostly => return Ok(Lookup::TooCostly),
+            };
+        let mut out = match (&facts.removed, base) {
+            (None, _) => Collected::new(target, NodeBudget::UNLIMITED).with(facts.tokens.clone()),
+            (Some(_), None) => return Ok(Lookup::Unrecorded),
+            (Some(removed), Some(base)) => {
+                let base = Residual { configuration: base, ..residual };
+                let mut out = match self.residual_tokens(base, scope, target, strategies)? {
+                    Lookup::Found(of_base) => of_base,
+                    none => return Ok(none),
+                };
+                match removed {
                     Removed::Few(tokens) => {
-                        allowed.remove(tokens, self.walk.vocabulary.width(), self.marks);
+                        out.tokens.remove(tokens, self.walk.vocabulary.width(), self.marks);
                     }
-                    Removed::AllBut(kept) => allowed.keep(kept),
+                    Removed::AllBut(kept) => out.tokens.keep(kept),
                 }
-                allowed.unite(difference.added.clone());
-                allowed
+                out.tokens.unite(facts.tokens.clone());
+                out
             }
         };
         if let Some(below) = residual.returns_to {
             let returned = self.walk.lazy.returned(below)?;
             if returned == ConfigurationId::UNKNOWN {
-                for place in &record.facts.continuations {
-                    self.walk.leave_unknown(place.trie, place.node);
+                for place in &facts.continuations {
+                    out.leave_unknown(self.walk.vocabulary.trie_of(place.trie), place.node);
                 }
             }
             let candidates = self.walk.lazy.candidate_bytes(returned);
-            for place in record.facts.continuations.iter().filter(|place| candidates.contains(place.byte)) {
+            for place in facts.continuations.iter().filter(|place| candidates.contains(place.byte)) {
                 let next = self.walk.step(returned, place.byte)?;
-                self.walk.run_below(place.trie, place.node, next, &mut allowed)?;
+                self.walk.run_below(place.trie, place.node, next, &mut out)?;
             }
             if self.walk.lazy.is_accepting(returned) {
-                self.walk.continue_at(&record.facts.continuations);
+                out.continue_at(&facts.continuations);
             }
         } else {
-            self.walk.continue_at(&record.facts.continuations);
+            out.continue_at(&facts.continuations);
         }
-        self.resolve_entered(&mut allowed)?;
-        Ok(Some(allowed))
+        self.resolve_entered(&mut out)?;
+        Ok(Lookup::Found(out))
     }
 
     /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
-    fn record(&mut self, of: ResidualKey, lean: bool) -> Result<Option<ResidualMask>> {
+    fn record(
+        &mut self,
+        of: ResidualKey,
+        lean: bool,
+        strategies: StrategySet,
+    ) -> Result<Lookup<ResidualMask>> {
         if let Some(known) = self.records.of.get(&of) {
-            return Ok(known.clone());
+            return Ok(known.clone().map_or(Lookup::Unrecorded, Lookup::Found));
         }
         let (configuration, scope) = of;
-        let record = match self.walk.lazy.canonical_form(configuration) {
-            None => {
-                let record = self.new_record(of, lean)?;
-                if self.spared {
-                    return Ok(None);
-                }
-                record.map(|(base, facts)| (base, Arc::new(facts)))
-            }
-            Some(canonical) => match self.shared.get(&(canonical.form.clone(), scope)) {
-                Some(None) => None,
-                Some(Some(facts)) => {
+        let canonical = self.walk.lazy.canonical_form(configuration);
+        let shared =
+            canonical.as_ref().and_then(|canonical| self.shared.get(&(canonical.form.clone(), scope)));
+        let record = match (shared, canonical) {
+            (Some(None), _) => None,
+            (Some(Some(facts)), canonical) => {
+                if let Some(canonical) = canonical {
                     self.walk.lazy.raise_completion_radius(&canonical, facts.completion_radius);
-                    Some((self.base_of(configuration, &facts)?, facts))
                 }
-                None => {
-                    let record = self.new_record(of, lean)?;
-                    if self.spared {
-                        return Ok(None);
-                    }
-                    let completion_radius = self.walk.lazy.completion_radius_of(&canonical);
-                    let record = record
-                        .map(|(base, facts)| (base, Arc::new(ResidualTokens { completion_radius, ..facts })));
-                    let facts = record.as_ref().map(|record| Arc::clone(&record.1));
+                Some(ResidualMask { base: self.base_of(configuration, &facts)?, facts })
+            }
+            (None, canonical) => {
+                let mut record = match self.new_record(of, lean, strategies)? {
+                    Lookup::Found(record) => Some(record),
+                    Lookup::Unrecorded => None,
+                    Lookup::TooCostly => return Ok(Lookup::TooCostly),
+                };
+                if let (Some(canonical), Some((_, facts))) = (&canonical, &mut record) {
+                    facts.completion_radius = self.walk.lazy.completion_radius_of(canonical);
+                }
+                let record = record.map(|(base, facts)| ResidualMask { base, facts: Arc::new(facts) });
+                if let Some(canonical) = canonical {
+                    let facts = record.as_ref().map(|record| Arc::clone(&record.facts));
                     self.shared.insert((canonical.form, scope), facts);
-                    record
                 }
-            },
+                record
+            }
         };
-        let record = record.map(|(base, facts)| ResidualMask { base, facts });
         self.records.bytes += record.as_ref().map_or(0, |record| record.facts.memory_usage());
         self.records.of.insert(of, record.clone());
-        Ok(record)
+        Ok(record.map_or(Lookup::Unrecorded, Lookup::Found))
     }
 
     /// The part that a part is nearly the same as, given what another grammar has found out.
@@ -359,49 +380,70 @@ impl Work<'_> {
         configuration: ConfigurationId,
         facts: &ResidualTokens,
     ) -> Result<Option<ConfigurationId>> {
-        match &facts.tokens {
-            Tokens::Whole(_) => Ok(None),
-            Tokens::Near(_) => delta::base(&mut self.walk, configuration),
+        match &facts.removed {
+            None => Ok(None),
+            Some(_) => delta::base(&mut self.walk, configuration),
         }
     }
 
+    /// Makes the record of a part, with the part that it is nearly the same as.
     fn new_record(
         &mut self,
         (configuration, scope): ResidualKey,
         lean: bool,
-    ) -> Result<Option<(Option<ConfigurationId>, ResidualTokens)>> {
+        strategies: StrategySet,
+    ) -> Result<Lookup<(Option<ConfigurationId>, ResidualTokens)>> {
         if self.walk.lazy.is_accepting(configuration) {
-            return Ok(None);
+            return Ok(Lookup::Unrecorded);
         }
-        let base = if lean { self.base(configuration)? } else { None };
-        // the record may be made in the middle of another
-        let outer = (self.walk.continuations.take(), std::mem::take(&mut self.walk.entered));
-        let (unknown, radius_epoch) = (self.walk.unknown.len(), self.walk.radius_epoch);
-        let tokens = loop {
-            let before = self.walk.lazy.radius_epoch();
-            self.walk.continuations = Some(Vec::new());
-            self.walk.radius_epoch = Some(before);
-            let tokens = self.tokens_at(configuration, scope, base);
-            // as with the mask: strings in it may have been nearer to their bounds
-            if tokens.is_err() || self.walk.lazy.radius_epoch() == before {
-                break tokens;
-            }
-            if let Err(error) = self.warm_completion_radius(configuration) {
-                break Err(error);
-            }
+        let base = match lean && strategies.need_a_base() {
+            true => match self.base(configuration, strategies)? {
+                Lookup::Found(base) => Some(base),
+                Lookup::Unrecorded => None,
+                Lookup::TooCostly => return Ok(Lookup::TooCostly),
+            },
+            false => None,
         };
-        self.walk.radius_epoch = radius_epoch;
-        let everywhere = self.walk.too_many_continuations();
-        let continuations = std::mem::replace(&mut self.walk.continuations, outer.0).unwrap_or_default();
-        self.walk.entered = outer.1;
-        let Some(mut tokens) = tokens? else { return Ok(None) };
-        if everywhere || self.walk.unknown.len() > unknown {
-            return Ok(None);
+        let mut begun: Option<TokenSet> = None;
+        loop {
+            let target = Target::Residual { radius_epoch: self.walk.lazy.radius_epoch() };
+            let task = Task::new(&self.walk, configuration, target, scope).given(base, begun.as_ref());
+            let (strategy, outcome) = strategy::compute(&mut self.walk, &task, strategies)?;
+            let found = match outcome {
+                Outcome::Done(found) => Some((None, found)),
+                Outcome::Relative(removed, found) => Some((Some(removed), found)),
+                Outcome::NotApplicable | Outcome::Limit(Limit::Work) => return Ok(Lookup::TooCostly),
+                Outcome::Limit(Limit::Returns) => return Ok(Lookup::Unrecorded),
+                Outcome::Limit(Limit::Stale) => {
+                    begun = None;
+                    None
+                }
+                Outcome::Begun(tokens) => {
+                    begun = Some(tokens);
+                    None
+                }
+            };
+            if let Some((removed, mut found)) = found {
+                self.resolve_entered(&mut found)?;
+                match found.limit(&self.walk.lazy) {
+                    // as with the mask: strings in it may have been nearer to their bounds
+                    Some(Limit::Stale) => begun = None,
+                    Some(_) => return Ok(Lookup::Unrecorded),
+                    None if !found.unknown.is_empty() => return Ok(Lookup::Unrecorded),
+                    None => {
+                        self.counts.add(strategy);
+                        let base = base.filter(|_| removed.is_some());
+                        let (mut tokens, continuations) = found.into_parts();
+                        if removed.is_none() {
+                            tokens.compact(self.walk.vocabulary.width());
+                        }
+                        let facts = ResidualTokens { removed, tokens, continuations, completion_radius: 0 };
+                        return Ok(Lookup::Found((base, facts)));
+                    }
+                }
+            }
+            self.warm_completion_radius(configuration)?;
         }
-        if let Tokens::Whole(allowed) = &mut tokens {
-            allowed.compact(self.walk.vocabulary.width());
-        }
-        Ok(Some((base, ResidualTokens { tokens, continuations, completion_radius: 0 })))
     }
 
     /// Steps through what is near: the next walk is then less likely to be cut short by longer completions.
@@ -424,94 +466,33 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What a record holds; `None` if that is not to be found out.
-    fn tokens_at(
+    /// The part that a part is nearly the same as, if it allows most tokens.
+    fn base(
         &mut self,
         configuration: ConfigurationId,
-        scope: TrieScope,
-        base: Option<ConfigurationId>,
-    ) -> Result<Option<Tokens>> {
-        if let Some(base) = base {
-            let mut difference = delta::compute(&mut self.walk, configuration, base)?;
-            self.resolve_entered(&mut difference.added)?;
-            return Ok(Some(Tokens::Near(difference)));
-        }
-        if scope == TrieScope::ALL && self.spares_walks {
-            let known = self.tokens_without_walk(configuration)?;
-            self.spared |= known.is_none();
-            return Ok(known.map(Tokens::Whole));
-        }
-        if scope == TrieScope::ALL {
-            return Ok(Some(Tokens::Whole(self.tokens(configuration)?)));
-        }
-        let mut allowed = TokenSet::default();
-        self.walk.run_from(scope.trie, scope.node, configuration, &mut allowed)?;
-        self.resolve_entered(&mut allowed)?;
-        Ok(Some(Tokens::Whole(allowed)))
-    }
-
-    /// The part that a part is nearly the same as.
-    fn base(&mut self, configuration: ConfigurationId) -> Result<Option<ConfigurationId>> {
-        let Some(base) = delta::base(&mut self.walk, configuration)? else { return Ok(None) };
-        let record = self.record((base, TrieScope::ALL), false)?;
-        let wide = record
-            .is_some_and(|record| matches!(&record.facts.tokens, Tokens::Whole(whole) if whole.has_base()));
-        Ok(wide.then_some(base))
-    }
-
-    /// The tokens of a configuration as a whole.
-    fn tokens(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
-        if let Some(allowed) = self.tokens_without_walk(configuration)? {
-            return Ok(allowed);
-        }
-        let mut allowed = TokenSet::default();
-        self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
-        self.resolve_entered(&mut allowed)?;
-        Ok(allowed)
-    }
-
-    /// The same, unless it takes a long walk.
-    fn tokens_without_walk(&mut self, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
-        let candidates = self.walk.lazy.candidate_bytes(configuration);
-        let walk_all = |walk: &mut Walk<'_>| {
-            if let Some(allowed) = loop_language::compute(walk, configuration, &candidates)? {
-                return Ok(allowed);
+        strategies: StrategySet,
+    ) -> Result<Lookup<ConfigurationId>> {
+        let Some(base) = delta::base(&mut self.walk, configuration)? else { return Ok(Lookup::Unrecorded) };
+        Ok(match self.record((base, TrieScope::ALL), false, strategies)? {
+            Lookup::Found(ResidualMask { facts, .. })
+                if facts.removed.is_none() && facts.tokens.has_base() =>
+            {
+                Lookup::Found(base)
             }
-            let mut allowed = TokenSet::default();
-            walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
-            Ok(allowed)
-        };
-        let known = match class_trie::is_begun(&self.walk, configuration) {
-            true => None,
-            false => self.with_budget(walk_all)?,
-        };
-        let mut allowed = match known {
-            Some(allowed) => Some(allowed),
-            None => class_trie::compute(&mut self.walk, configuration, &candidates)?,
-        };
-        if let Some(allowed) = &mut allowed {
-            self.resolve_entered(allowed)?;
-        }
-        Ok(allowed)
+            Lookup::TooCostly => Lookup::TooCostly,
+            _ => Lookup::Unrecorded,
+        })
     }
 
-    /// Computes something by walks that are given up if they become long: then it is as if they had not been begun.
-    fn with_budget(
-        &mut self,
-        compute: impl FnOnce(&mut Walk<'_>) -> Result<TokenSet>,
-    ) -> Result<Option<TokenSet>> {
-        let walk = &mut self.walk;
-        let (continuations, unknown) = (walk.continuations.as_ref().map_or(0, Vec::len), walk.unknown.len());
-        walk.limit(1 + (walk.vocabulary.trie().node_count() / LONG_WALK) as u32, !self.spares_walks);
-        let allowed = compute(walk);
-        let is_over_budget = walk.is_over_budget();
-        walk.limit(u32::MAX, false);
-        if is_over_budget {
-            walk.unknown.truncate(unknown);
-            if let Some(places) = &mut walk.continuations {
-                places.truncate(continuations);
-            }
-        }
-        Ok(Some(allowed?).filter(|_| !is_over_budget))
+    /// The tokens of a configuration that is not taken apart.
+    fn as_a_whole(&mut self, configuration: ConfigurationId) -> Result<Collected> {
+        let task = Task::new(&self.walk, configuration, Target::Whole, TrieScope::ALL);
+        let (strategy, mut found) = match strategy::compute(&mut self.walk, &task, self.strategies)? {
+            (strategy, Outcome::Done(found)) => (strategy, found),
+            _ => (StrategyId::FULL_WALK, full_walk::collect(&mut self.walk, &task)?),
+        };
+        self.counts.add(strategy);
+        self.resolve_entered(&mut found)?;
+        Ok(found)
     }
 }

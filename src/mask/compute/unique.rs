@@ -11,6 +11,7 @@ use super::Work;
 use crate::automaton::{ConfigurationId, WatchedItem, Watches};
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
+use crate::mask::walk::collected::{Collected, NodeBudget, Target};
 use crate::token_index::loops::TrieId;
 use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashSet;
@@ -97,10 +98,11 @@ impl Work<'_> {
         forgetful: ConfigurationId,
     ) -> Result<(Vec<u32>, TokenSet)> {
         let trie = self.walk.vocabulary.trie();
-        let (mut removed, mut added) = (Vec::new(), TokenSet::default());
+        let mut removed = Vec::new();
+        let mut added = Collected::new(Target::Whole, NodeBudget::UNLIMITED);
         let like = self.walk.lazy.watches_of(configuration);
         if like.is_empty() {
-            return Ok((removed, added));
+            return Ok((removed, added.tokens));
         }
         let exact = Some(configuration);
         let mut places =
@@ -140,7 +142,7 @@ impl Work<'_> {
         let known = indifferent.filter_map(|place| Some((place.node, place.forgetful, place.like.only()?)));
         self.records.keep_indifferent(known);
         self.resolve_entered(&mut added)?;
-        Ok((removed, added))
+        Ok((removed, added.tokens))
     }
 
     /// The configuration at a place.
@@ -228,10 +230,8 @@ impl Work<'_> {
         if let Some(known) = self.records.forgetful(configuration) {
             return Ok(known);
         }
-        self.walk.unknown.clear();
-        let mut allowed = self.allowed(configuration)?;
+        let Collected { tokens: mut allowed, mut unknown, .. } = self.allowed(configuration)?;
         allowed.compact(self.walk.vocabulary.width());
-        let mut unknown = std::mem::take(&mut self.walk.unknown);
         unknown.sort_unstable();
         unknown.dedup();
         let bytes = |token: u32| self.walk.vocabulary.bytes(TokenId::new(token)).unwrap_or_default();

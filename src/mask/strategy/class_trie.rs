@@ -5,18 +5,22 @@
 //! elsewhere than others are read byte by byte. The tokens that leave the string, and those that do not begin in one,
 //! are walked. The result is the walk's, bit for bit.
 
+use super::task::{Needs, Outcome, Strategy, Task};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
-use crate::grammar::ByteSet;
 use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
+use crate::mask::walk::collected::{Collected, Limit, NodeBudget, Target};
 use crate::mask::walk::sweep::Level;
 use crate::token_index::alphabet::CharKinds;
 use crate::token_index::class_trie::kind;
-use crate::token_index::loops::TrieId;
 use crate::token_index::subtree_summary::SubtreeSummary;
 use crate::vocabulary::{ChildStep, TokenId};
 use smallvec::{SmallVec, smallvec};
+
+/// The row of [`STRATEGIES`](super::STRATEGIES).
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "class-trie", needs: Needs::Nothing, is_budgeted: false, try_compute };
 
 /// With fewer bytes that may come the trie of all tokens is walked.
 const WIDE: usize = 32;
@@ -36,31 +40,24 @@ const MOST_READ: usize = 8192;
 /// So are the tokens that are left when most are known, if they are more than this.
 const MOST_LEFT: usize = 2048;
 
-/// The tokens allowed in a configuration; `None` if it is not wide, or one cannot say so.
-pub(in crate::mask) fn compute(
-    walk: &mut Walk<'_>,
-    configuration: ConfigurationId,
-    candidates: &ByteSet,
-) -> Result<Option<TokenSet>> {
-    if candidates.len() < WIDE || walk.lazy.is_history_dependent(configuration) {
-        return Ok(None);
+/// The tokens of a configuration; not applicable if it is not wide, or one cannot say so.
+pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
+    let configuration = task.configuration;
+    if task.candidates.len() < WIDE || walk.lazy.is_history_dependent(configuration) {
+        return Ok(Outcome::NotApplicable);
     }
-    let known = match walk.inside.take() {
-        Some((of, known)) if of == walk.inside_of(configuration) => Some(known),
-        _ => inside(walk, configuration)?,
+    let known = match task.begun {
+        Some(known) => Some(known.clone()),
+        None => inside(walk, configuration, task.target.notes_returns())?,
     };
-    let Some(mut allowed) = known else { return Ok(None) };
-    run_outside(walk, configuration, &mut allowed)?;
-    if walk.is_over() {
+    let Some(known) = known else { return Ok(Outcome::NotApplicable) };
+    let mut out = Collected::new(task.target, budget).with(known);
+    run_outside(walk, configuration, &mut out)?;
+    Ok(match out.limit(&walk.lazy) {
         // what follows a string is examined again, not what is in it
-        walk.inside = Some((walk.inside_of(configuration), std::mem::take(&mut allowed)));
-    }
-    Ok(Some(allowed))
-}
-
-/// Whether the tokens inside strings are known from when the mask was begun before.
-pub(in crate::mask) fn is_begun(walk: &Walk<'_>, configuration: ConfigurationId) -> bool {
-    walk.inside.as_ref().is_some_and(|inside| inside.0 == walk.inside_of(configuration))
+        Some(Limit::Stale) => Outcome::Begun(out.tokens),
+        _ => Outcome::of(out, walk),
+    })
 }
 
 /// Adds to tokens that are allowed in a configuration all others that are; `None` if that are too many, or one cannot say so.
@@ -68,8 +65,8 @@ pub(in crate::mask) fn complete(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
     allowed: &TokenSet,
-) -> Result<Option<TokenSet>> {
-    if walk.continuations.is_some() || walk.lazy.is_history_dependent(configuration) {
+) -> Result<Option<Collected>> {
+    if walk.lazy.is_history_dependent(configuration) {
         return Ok(None);
     }
     let inside = &walk.vocabulary.loops().string().accepted;
@@ -79,7 +76,7 @@ pub(in crate::mask) fn complete(
         return Ok(None);
     }
     let mut more = Vec::new();
-    let mut reader = Reader::new(walk, configuration);
+    let mut reader = Reader::new(walk, configuration, false);
     for (place, mut word) in (0..).zip(left()) {
         while word != 0 {
             let token = place * 32 + word.trailing_zeros();
@@ -91,17 +88,17 @@ pub(in crate::mask) fn complete(
             }
         }
     }
-    let mut all = TokenSet::of_words(words);
-    more.into_iter().for_each(|token| all.push(token));
+    let mut all = Collected::new(Target::Whole, NodeBudget::UNLIMITED).with(TokenSet::of_words(words));
+    more.into_iter().for_each(|token| all.tokens.push(token));
     run_outside(walk, configuration, &mut all)?;
     Ok(Some(all))
 }
 
 /// Adds the tokens that leave strings, and those that do not begin in one.
-fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, allowed: &mut TokenSet) -> Result<()> {
+fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, out: &mut Collected) -> Result<()> {
     let language = walk.vocabulary.loops().string();
-    walk.run_escaping(language, configuration, allowed)?;
-    walk.run(TrieId::ALL, configuration, |byte| !language.first_bytes[usize::from(byte)], allowed)
+    walk.run_escaping(language, configuration, out)?;
+    walk.run_outside(language, configuration, out)
 }
 
 /// Tokens in the making: of all inside strings those are taken out that are not allowed, or those put in that are,
@@ -129,11 +126,11 @@ impl Tokens {
 
 /// The tokens inside strings that are allowed; `None` if the part may return inside a token, or one cannot say what is
 /// allowed, or many tokens would have to be read.
-fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<TokenSet>> {
+fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> Result<Option<TokenSet>> {
     let vocabulary = walk.vocabulary;
     let class_trie = &vocabulary.loops().class_trie;
     let trie = &class_trie.trie;
-    let place = walk.steps_of(configuration)?;
+    let place = walk.steps_of(configuration, quiet)?;
     let dead = walk.steps(place).dead;
     let is_dead = |child: &&ChildStep| CharKinds::of(kind(child.byte)).is_subset(dead);
     let dead_tokens =
@@ -150,7 +147,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
         let mut places: SmallVec<[usize; 4]> = SmallVec::new();
         walk.lazy.work.spend(at.len() * trie.steps(node).len())?;
         for &at in &at {
-            places.push(walk.steps_of(at)?);
+            places.push(walk.steps_of(at, quiet)?);
         }
         for child in trie.steps(node) {
             let kind = CharKinds::of(kind(child.byte));
@@ -176,7 +173,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
             let to_read = if !next.is_empty() && next.len() <= MOST_AT_ONCE {
                 let below = class_trie.below(child.node);
                 let nodes = trie.subtree_end(child.node) - child.node;
-                if !in_doubt && all_accept(walk, &next, below, nodes)? {
+                if !in_doubt && all_accept(walk, (&next, quiet), below, nodes)? {
                     result.allow(tokens);
                     continue;
                 }
@@ -202,7 +199,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
             allowed.compact(vocabulary.width());
         }
     }
-    let mut reader = Reader::new(walk, configuration);
+    let mut reader = Reader::new(walk, configuration, quiet);
     for token in unread.into_iter().flatten() {
         match reader.reads(walk, *token)? {
             Some(true) => result.allow(&[*token]),
@@ -217,12 +214,17 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId) -> Result<Option<
 }
 
 /// Whether the characters of a subtree stay alive from all of some configurations.
-fn all_accept(walk: &mut Walk<'_>, all: &Several, below: SubtreeSummary, nodes: u32) -> Result<bool> {
+fn all_accept(
+    walk: &mut Walk<'_>,
+    (all, quiet): (&Several, bool),
+    below: SubtreeSummary,
+    nodes: u32,
+) -> Result<bool> {
     if nodes < SMALLEST {
         return Ok(false);
     }
     for &at in all {
-        if !walk.accepts_all_over(at, below, nodes)? {
+        if !walk.accepts_all_over((at, quiet), below, nodes)? {
             return Ok(false);
         }
     }
@@ -232,6 +234,8 @@ fn all_accept(walk: &mut Walk<'_>, all: &Several, below: SubtreeSummary, nodes: 
 /// Reads tokens that are nearly in order, each from the start.
 struct Reader<'a> {
     start: Place<'a>,
+    /// Whether the configuration must not return inside a token.
+    quiet: bool,
     /// What is reached with the bytes of the last token, as far as it is not dead.
     path: Vec<Place<'a>>,
     last: Vec<u8>,
@@ -245,9 +249,9 @@ struct Place<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(walk: &mut Walk<'a>, start: ConfigurationId) -> Reader<'a> {
+    fn new(walk: &mut Walk<'a>, start: ConfigurationId, quiet: bool) -> Reader<'a> {
         let start = Place { configuration: start, level: walk.wide(start) };
-        Reader { start, path: Vec::new(), last: Vec::new() }
+        Reader { start, quiet, path: Vec::new(), last: Vec::new() }
     }
 
     /// Whether a token is allowed; `None` if the part may return inside it, or one cannot say.
@@ -271,9 +275,7 @@ impl<'a> Reader<'a> {
             if next != at.configuration {
                 at = Place { configuration: next, level: walk.wide(next) };
             }
-            if next == ConfigurationId::UNKNOWN
-                || walk.continuations.is_some() && walk.lazy.is_accepting(next)
-            {
+            if next == ConfigurationId::UNKNOWN || self.quiet && walk.lazy.is_accepting(next) {
                 return Ok(None);
             }
             self.path.push(at);

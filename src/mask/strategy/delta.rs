@@ -4,14 +4,20 @@
 //! names it is distinguished. So the trie is walked with the part and the loop side by side, and where they reach
 //! the same configuration nothing below needs a look: there the mask is the loop's.
 
+use super::task::{Needs, Outcome, Strategy, Task};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::mask::token_set::TokenSet;
+use crate::mask::token_set::Removed;
 use crate::mask::walk::Walk;
+use crate::mask::walk::collected::{Collected, NodeBudget};
 use crate::token_index::loops::TrieId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// The row of [`STRATEGIES`](super::STRATEGIES).
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "delta", needs: Needs::Base, is_budgeted: false, try_compute };
 
 /// Pairs of configurations examined to see that a character beyond ASCII leads to one configuration.
 const PAIRS: usize = 16;
@@ -24,42 +30,6 @@ const FEW_CHILDREN: usize = 8;
 
 /// After this many bytes they differ where a pattern is followed, not just names.
 const MANY_DISAGREEMENTS: usize = 16;
-
-/// How a part differs from a loop.
-#[derive(Debug)]
-pub(in crate::mask) struct MaskDelta {
-    /// The tokens to take away from the loop's, wherever its continuation may have them from.
-    pub(in crate::mask) removed: Removed,
-    /// The tokens to add.
-    pub(in crate::mask) added: TokenSet,
-}
-
-/// Tokens to take away.
-#[derive(Debug)]
-pub(in crate::mask) enum Removed {
-    Few(Vec<u32>),
-    /// As bits: those that stay.
-    AllBut(Box<[u32]>),
-}
-
-impl Removed {
-    fn new(tokens: Vec<u32>, width_words: usize) -> Removed {
-        if tokens.len() <= width_words {
-            return Removed::Few(tokens);
-        }
-        let mut kept = vec![u32::MAX; width_words];
-        tokens.iter().for_each(|&id| kept[id as usize / 32] &= !(1 << (id % 32)));
-        Removed::AllBut(kept.into())
-    }
-
-    /// Bytes on the heap.
-    pub(in crate::mask) fn memory_usage(&self) -> usize {
-        4 * match self {
-            Removed::Few(tokens) => tokens.len(),
-            Removed::AllBut(kept) => kept.len(),
-        }
-    }
-}
 
 /// The configuration that most characters lead to, if it comes back to itself.
 pub(in crate::mask) fn base(
@@ -89,18 +59,15 @@ pub(in crate::mask) fn base(
     Ok(loops.then_some(next))
 }
 
-/// How the mask of a part differs from that of `base`.
-pub(in crate::mask) fn compute(
-    walk: &mut Walk<'_>,
-    configuration: ConfigurationId,
-    base: ConfigurationId,
-) -> Result<MaskDelta> {
+/// How the tokens of a residual differ from those of its base; not applicable if it has none.
+pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
+    let Some(base) = task.base else { return Ok(Outcome::NotApplicable) };
     let trie = walk.vocabulary.trie();
-    let (mut removed, mut added) = (Vec::new(), TokenSet::default());
+    let (mut removed, mut added) = (Vec::new(), Collected::new(task.target, budget));
     let mut diverging = DivergingBytes { base, of: FxHashMap::default() };
     let loops = walk.wide(base);
     // nodes whose path is in the loop
-    let mut open = vec![(trie.root(), configuration)];
+    let mut open = vec![(trie.root(), task.configuration)];
     while let Some((node, left)) = open.pop() {
         let children = trie.steps(node);
         walk.lazy.work.spend(children.len())?;
@@ -111,8 +78,8 @@ pub(in crate::mask) fn compute(
         };
         // where both take what is below whole they do not differ there
         if bytes.is_some_and(|bytes| bytes.len() >= MANY_DISAGREEMENTS)
-            && walk.accepts_subtree(trie, node, left)?
-            && walk.accepts_subtree(trie, node, base)?
+            && walk.accepts_subtree(trie, node, left, &added)?
+            && walk.accepts_subtree(trie, node, base, &added)?
         {
             continue;
         }
@@ -134,7 +101,10 @@ pub(in crate::mask) fn compute(
             walk.run_below(TrieId::ALL, child.node, left, &mut added)?;
         }
     }
-    Ok(MaskDelta { removed: Removed::new(removed, walk.vocabulary.width().div_ceil(32)), added })
+    Ok(match Outcome::of(added, walk) {
+        Outcome::Done(added) => Outcome::Relative(Removed::new(removed, walk.vocabulary.mask_words()), added),
+        limit => limit,
+    })
 }
 
 /// After which bytes configurations do otherwise than the one that loops.

@@ -7,58 +7,36 @@
 //! of all tokens. Where rounds are counted the same is done by the number of characters. The result is the
 //! walk's, bit for bit.
 
-use super::absorbing;
+use super::task::{InLoop, Needs, Outcome, Strategy, Task};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
-use crate::grammar::ByteSet;
 use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
-use crate::mask::walk::partitions::BEYOND_ASCII;
-use crate::token_index::loops::{
-    ByLength, ESCAPES, LoopLanguage, MAX_CHARS, STATES, Suffixes, TrieId, escape_group,
-};
-use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
+use crate::mask::walk::collected::{Collected, NodeBudget};
+use crate::token_index::loops::{ByLength, LoopLanguage, MAX_CHARS, STATES, Suffixes};
 use std::sync::Arc;
 
-/// Configurations, by the state of the loop, among which a configuration may stay.
-const MOST_REACHED: usize = 80;
+/// The row of [`STRATEGIES`](super::STRATEGIES).
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "loop-language", needs: Needs::Loop, is_budgeted: true, try_compute };
 
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];
 
-/// The tokens allowed in a configuration that loops; `None` if it does not.
-pub(in crate::mask) fn compute(
-    walk: &mut Walk<'_>,
-    configuration: ConfigurationId,
-    candidates: &ByteSet,
-) -> Result<Option<TokenSet>> {
-    for language in &walk.vocabulary.loops().languages {
-        if !candidates.contains(language.probe) {
-            continue;
-        }
-        let after = walk.step(configuration, language.probe)?;
-        if after == ConfigurationId::DEAD {
-            continue;
-        }
-        let mut allowed = match &language.by_length {
-            _ if after == configuration => uncounted(walk, language, configuration)?,
-            Some(parts) => counted(walk, (language, parts), configuration)?,
-            None => entered(walk, language, configuration)?,
-        };
-        if allowed.is_none() {
-            allowed = absorbing::compute(walk, language, configuration)?;
-        }
-        if allowed.is_none() {
-            allowed = closed(walk, language, configuration)?;
-        }
-        if let Some(mut allowed) = allowed {
-            let outside = |byte: u8| !language.first_bytes[usize::from(byte)];
-            walk.run(TrieId::ALL, configuration, outside, &mut allowed)?;
-            return Ok(Some(allowed));
-        }
+/// The tokens of a configuration that comes back to itself on a loop; not applicable if it does not.
+pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
+    let Some(InLoop { language, after }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
+    let mut out = Collected::new(task.target, budget);
+    let loops = match &language.by_length {
+        _ if after == task.configuration => uncounted(walk, language, task.configuration, &mut out)?,
+        Some(parts) => counted(walk, (language, parts), task.configuration, &mut out)?,
+        None => entered(walk, language, task.configuration, &mut out)?,
+    };
+    if !loops {
+        return Ok(Outcome::NotApplicable);
     }
-    Ok(None)
+    walk.run_outside(language, task.configuration, &mut out)?;
+    Ok(Outcome::of(out, walk))
 }
 
 /// The tokens that begin in a loop through which the configuration comes back to itself.
@@ -66,16 +44,17 @@ fn uncounted(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
-) -> Result<Option<TokenSet>> {
+    out: &mut Collected,
+) -> Result<bool> {
     let Some(Round { at, next }) = round(walk, language, configuration)? else {
-        return Ok(None);
+        return Ok(false);
     };
     if next != configuration {
-        return Ok(None);
+        return Ok(false);
     }
-    let mut allowed = TokenSet::of_words(Arc::clone(&language.accepted));
-    leave(walk, language, &language.suffixes, &at, &mut allowed)?;
-    Ok(Some(allowed))
+    out.tokens = TokenSet::of_words(Arc::clone(&language.accepted));
+    leave(walk, language, &language.suffixes, &at, out)?;
+    Ok(true)
 }
 
 /// The tokens that begin in a loop through which a configuration comes back to itself after the first character: what
@@ -84,15 +63,16 @@ fn entered(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,
-) -> Result<Option<TokenSet>> {
-    let Some(first) = round(walk, language, configuration)? else { return Ok(None) };
-    let Some(second) = round(walk, language, first.next)? else { return Ok(None) };
+    out: &mut Collected,
+) -> Result<bool> {
+    let Some(first) = round(walk, language, configuration)? else { return Ok(false) };
+    let Some(second) = round(walk, language, first.next)? else { return Ok(false) };
     if second.next != first.next || first.at[1..] != second.at[1..] {
-        return Ok(None);
+        return Ok(false);
     }
-    let mut allowed = TokenSet::of_words(Arc::clone(&language.accepted));
-    leave(walk, language, &language.suffixes, &second.at, &mut allowed)?;
-    Ok(Some(allowed))
+    out.tokens = TokenSet::of_words(Arc::clone(&language.accepted));
+    leave(walk, language, &language.suffixes, &second.at, out)?;
+    Ok(true)
 }
 
 /// The tokens that begin in a loop whose rounds each lead to one configuration: a counted loop, or the way into
@@ -101,7 +81,8 @@ fn counted(
     walk: &mut Walk<'_>,
     (language, parts): (&LoopLanguage, &ByLength),
     configuration: ConfigurationId,
-) -> Result<Option<TokenSet>> {
+    out: &mut Collected,
+) -> Result<bool> {
     let mut rounds: Vec<Simulation> = Vec::new();
     let mut at = configuration;
     while rounds.len() < MAX_CHARS {
@@ -111,139 +92,23 @@ fn counted(
                 rounds.push(round.at);
                 at = round.next;
             }
-            _ => return Ok(None),
+            _ => return Ok(false),
         }
     }
     let longest = rounds.len();
-    let Some(last) = round(walk, language, at)? else { return Ok(None) };
+    let Some(last) = round(walk, language, at)? else { return Ok(false) };
     rounds.push(last.at);
-    let mut allowed = match longest {
+    out.tokens = match longest {
         MAX_CHARS => TokenSet::of_words(Arc::clone(&parts.words)),
         _ => TokenSet::of_ids(&parts.accepted[..parts.starts[longest + 1]]),
     };
     for (suffixes, at) in parts.suffixes.iter().zip(&rounds) {
-        leave(walk, language, suffixes, at, &mut allowed)?;
+        leave(walk, language, suffixes, at, out)?;
     }
     if let Some(longer) = parts.longer {
-        walk.run(longer, configuration, |_| true, &mut allowed)?;
+        walk.run(longer, configuration, |_| true, out)?;
     }
-    Ok(Some(allowed))
-}
-
-/// Configurations under a loop, each with the state of the loop and how many characters were begun.
-struct Reached {
-    all: Vec<(usize, ConfigurationId, usize)>,
-    known: FxHashSet<(usize, ConfigurationId)>,
-    /// Whether more characters than are precomputed lead to others.
-    cut_short: bool,
-}
-
-impl Reached {
-    /// Adds the configuration after a byte or a character that leads to a state of the loop; false if it is dead, or not
-    /// known, or there are too many.
-    fn add(&mut self, walk: &mut Walk<'_>, next: ConfigurationId, to: usize, begun: usize) -> bool {
-        if !next.is_ordinary() || walk.lazy.is_history_dependent(next) {
-            return false;
-        }
-        if begun >= MAX_CHARS && to == 0 {
-            self.cut_short |= !self.known.contains(&(0, next));
-        } else if self.known.insert((to, next)) {
-            if self.all.len() >= MOST_REACHED {
-                return false;
-            }
-            self.all.push((to, next, begun));
-        }
-        if walk.lazy.is_accepting(next) {
-            walk.continue_everywhere();
-        }
-        true
-    }
-}
-
-/// Notes in which groups are bytes that a configuration allows, of those that are in none of some ranges, in order.
-fn leave_between(
-    walk: &mut Walk<'_>,
-    at: ConfigurationId,
-    stay: &[(u8, u8)],
-    left_by: &mut [bool; ESCAPES],
-) -> Result<()> {
-    let mut first: u16 = 0;
-    let ranges = stay.iter().map(|&(low, high)| (u16::from(low), u16::from(high)));
-    for (low, high) in ranges.chain([(256, 256)]) {
-        while first < low {
-            let group = escape_group(first as u8);
-            let mut last = low - 1;
-            if !left_by[group] {
-                let (next, same) = walk.lazy.step_run(at, first as u8)?;
-                left_by[group] = next != ConfigurationId::DEAD;
-                last = last.min(u16::from(same));
-            }
-            // quotes and backslashes are groups of their own
-            let other = (first + 1..=last).find(|&byte| escape_group(byte as u8) != group);
-            first = other.unwrap_or(last + 1);
-        }
-        first = first.max(high + 1);
-    }
-    Ok(())
-}
-
-/// The tokens that begin in a loop under which a configuration stays among few that are not dead, or does so for
-/// as many characters as are precomputed: before a word that is searched for is found, say, or where words are counted.
-fn closed(
-    walk: &mut Walk<'_>,
-    language: &LoopLanguage,
-    configuration: ConfigurationId,
-) -> Result<Option<TokenSet>> {
-    let Some(counted) = &language.by_length else { return Ok(None) };
-    let mut reached =
-        Reached { all: vec![(0, configuration, 0)], known: FxHashSet::default(), cut_short: false };
-    let mut done = 0;
-    let mut left_by = [false; ESCAPES];
-    while let Some(&(state, at, begun)) = reached.all.get(done) {
-        done += 1;
-        // by characters, as far as they need not be distinguished byte by byte
-        let (mut ascii, mut beyond) = (None, None);
-        if state == 0 {
-            ascii = Some(walk.lazy.after_ascii(at, language.ascii)?);
-            if language.beyond {
-                beyond = walk.lazy.after_characters(at, &BEYOND_ASCII)?.known();
-            }
-        }
-        let next = ascii.iter().flatten().chain(beyond.iter().flatten());
-        for &next in next {
-            if !reached.add(walk, next, 0, begun + 1) {
-                return Ok(None);
-            }
-        }
-        let transitions = || language.transitions.iter().filter(|t| t.from == state);
-        for transition in transitions() {
-            let are_known = if transition.low.is_ascii() { ascii.is_some() } else { beyond.is_some() };
-            if are_known {
-                continue;
-            }
-            let bytes = (transition.low, transition.high);
-            for next in walk.lazy.after_range(at, bytes)? {
-                if !reached.add(walk, next, transition.to, begun + usize::from(state == 0)) {
-                    return Ok(None);
-                }
-            }
-        }
-        let mut stay: SmallVec<[(u8, u8); 16]> = transitions().map(|t| (t.low, t.high)).collect();
-        stay.sort_unstable();
-        leave_between(walk, at, &stay, &mut left_by)?;
-    }
-    let cut_short = reached.cut_short;
-    let mut allowed =
-        TokenSet::of_words(Arc::clone(if cut_short { &counted.words } else { &language.accepted }));
-    for (escaping, left) in language.escaping.iter().zip(left_by) {
-        if let Some(escaping) = escaping.filter(|_| left) {
-            walk.run(escaping, configuration, |_| true, &mut allowed)?;
-        }
-    }
-    if let Some(longer) = counted.longer.filter(|_| cut_short) {
-        walk.run(longer, configuration, |_| true, &mut allowed)?;
-    }
-    Ok(Some(allowed))
+    Ok(true)
 }
 
 /// Adds the tokens that leave a loop where their rests are accepted.
@@ -252,17 +117,17 @@ fn leave(
     language: &LoopLanguage,
     suffixes: &Suffixes,
     at: &Simulation,
-    allowed: &mut TokenSet,
+    out: &mut Collected,
 ) -> Result<()> {
     for (&suffixes, &at) in suffixes.iter().zip(at) {
         if walk.lazy.is_accepting(at) {
             match &language.places {
-                Some(places) => walk.continue_at_nodes(places),
-                None => walk.continue_everywhere(),
+                Some(places) => out.continue_at_nodes(walk.vocabulary.trie(), places),
+                None => out.continue_everywhere(),
             }
         }
         if let Some(suffixes) = suffixes.filter(|_| at != ConfigurationId::DEAD) {
-            walk.run(suffixes, at, |_| true, allowed)?;
+            walk.run(suffixes, at, |_| true, out)?;
         }
     }
     Ok(())

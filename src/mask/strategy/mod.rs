@@ -1,6 +1,177 @@
-//! Ways to compute the tokens of a residual without a full walk of the trie.
+//! Strategies: ways to compute the tokens of a residual, or of a whole configuration. All give the same bits.
+//!
+//! [`STRATEGIES`] is the policy: the first that applies is the one. A strategy is a file with a `try_compute` and a row
+//! here. It collects into a [`Collected`](super::walk::collected::Collected) of its own, so that nothing is left of one
+//! that gives up, and its walks take no more than the [`NodeBudget`] that it is given.
 
-pub(in crate::mask) mod absorbing;
 pub(in crate::mask) mod class_trie;
+mod closed_set;
 pub(in crate::mask) mod delta;
-pub(in crate::mask) mod loop_language;
+pub(in crate::mask) mod full_walk;
+mod invariant_core;
+mod loop_language;
+mod short_walk;
+pub(in crate::mask) mod task;
+
+use super::walk::Walk;
+use super::walk::collected::{Limit, NodeBudget, TrieScope};
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use std::ops::Range;
+use task::{InLoop, Needs, Outcome, Strategy, Task};
+
+/// The strategies in the order in which they are tried; the last one always applies. Those of loops that stand together
+/// are tried for one loop language after the other, since languages with more characters come first and leave less to
+/// walk.
+const STRATEGIES: [Strategy; 7] = [
+    delta::STRATEGY,
+    loop_language::STRATEGY,
+    invariant_core::STRATEGY,
+    closed_set::STRATEGY,
+    short_walk::STRATEGY,
+    class_trie::STRATEGY,
+    full_walk::STRATEGY,
+];
+
+/// Of all nodes of the trie of all tokens, walks that may be given up for a shorter way take one in this many at most.
+const LONG_WALK: usize = 48;
+
+/// A strategy, by its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mask) struct StrategyId(usize);
+
+impl StrategyId {
+    /// The walk over all tokens.
+    pub(in crate::mask) const FULL_WALK: StrategyId = StrategyId(STRATEGIES.len() - 1);
+}
+
+/// Some strategies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mask) struct StrategySet(u32);
+
+impl StrategySet {
+    /// All of them.
+    pub(in crate::mask) const ALL: StrategySet = StrategySet((1 << STRATEGIES.len()) - 1);
+
+    /// Those with some names, and the full walk, which is there for what they do not apply to.
+    #[cfg(feature = "testing")]
+    pub(in crate::mask) fn named(names: &[&str]) -> StrategySet {
+        let named = (0..STRATEGIES.len()).filter(|&at| names.contains(&STRATEGIES[at].name));
+        StrategySet(named.fold(1 << StrategyId::FULL_WALK.0, |all, at| all | 1 << at))
+    }
+
+    /// Whether a strategy is one of them.
+    pub(in crate::mask) fn contains(self, strategy: StrategyId) -> bool {
+        self.0 >> strategy.0 & 1 == 1
+    }
+
+    /// Whether one of them needs the record of a residual that is nearly the same.
+    pub(in crate::mask) fn need_a_base(self) -> bool {
+        (0..STRATEGIES.len()).any(|at| self.contains(StrategyId(at)) && STRATEGIES[at].needs == Needs::Base)
+    }
+
+    /// The others.
+    pub(in crate::mask) fn without(self, strategy: StrategyId) -> StrategySet {
+        StrategySet(self.0 & !(1 << strategy.0))
+    }
+}
+
+/// How often each strategy computed the tokens of a residual, or of a configuration as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StrategyCounts([u64; STRATEGIES.len()]);
+
+impl StrategyCounts {
+    /// The strategies by name, in the order in which they are tried, each with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        STRATEGIES.iter().map(|strategy| strategy.name).zip(self.0)
+    }
+
+    /// Counts one more.
+    pub(in crate::mask) fn add(&mut self, strategy: StrategyId) {
+        self.0[strategy.0] += 1;
+    }
+}
+
+/// Computes all tokens by the first strategy of a set that applies: which one, and what came of it. Without the full walk
+/// it may be that none applies.
+pub(in crate::mask) fn compute(
+    walk: &mut Walk<'_>,
+    task: &Task<'_>,
+    strategies: StrategySet,
+) -> Result<(StrategyId, Outcome)> {
+    if task.scope != TrieScope::ALL {
+        // below a node there is no shorter way
+        return Ok((StrategyId::FULL_WALK, full_walk::try_compute(walk, task, NodeBudget::UNLIMITED)?));
+    }
+    // what was begun before had spent its budget
+    let mut budget = match task.begun {
+        Some(_) => NodeBudget::SPENT,
+        None => {
+            let nodes = 1 + walk.vocabulary.trie().node_count() / LONG_WALK;
+            NodeBudget::new(nodes as u32, strategies.contains(StrategyId::FULL_WALK))
+        }
+    };
+    let mut next = 0;
+    for group in STRATEGIES.chunk_by(|a, b| a.needs == Needs::Loop && b.needs == Needs::Loop) {
+        let ids = next..next + group.len();
+        next = ids.end;
+        let found = match group[0].needs {
+            Needs::Loop => first_of_loops(walk, task, (ids, strategies), &mut budget)?,
+            _ => first_of(walk, task, (ids, strategies), &mut budget)?,
+        };
+        if let Some(found) = found {
+            return Ok(found);
+        }
+    }
+    Ok((StrategyId::FULL_WALK, Outcome::NotApplicable))
+}
+
+/// What comes of the first loop language, and the first strategy of a group for it, that applies.
+fn first_of_loops(
+    walk: &mut Walk<'_>,
+    task: &Task<'_>,
+    (group, strategies): (Range<usize>, StrategySet),
+    budget: &mut NodeBudget,
+) -> Result<Option<(StrategyId, Outcome)>> {
+    if !group.clone().any(|at| strategies.contains(StrategyId(at))) {
+        return Ok(None);
+    }
+    for language in &walk.vocabulary.loops().languages {
+        if budget.is_spent() || !task.candidates.contains(language.probe) {
+            continue;
+        }
+        let after = walk.step(task.configuration, language.probe)?;
+        if after == ConfigurationId::DEAD {
+            continue;
+        }
+        let task = Task { in_loop: Some(InLoop { language, after }), ..*task };
+        let found = first_of(walk, &task, (group.clone(), strategies), budget)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// What comes of the first strategy of a group that applies and that the budget is enough for.
+fn first_of(
+    walk: &mut Walk<'_>,
+    task: &Task<'_>,
+    (group, strategies): (Range<usize>, StrategySet),
+    budget: &mut NodeBudget,
+) -> Result<Option<(StrategyId, Outcome)>> {
+    for strategy in group.map(StrategyId).filter(|&strategy| strategies.contains(strategy)) {
+        let Strategy { is_budgeted, try_compute, .. } = STRATEGIES[strategy.0];
+        let own = if is_budgeted { *budget } else { NodeBudget::UNLIMITED };
+        if own.is_spent() {
+            continue;
+        }
+        match try_compute(walk, task, own)? {
+            Outcome::NotApplicable => {}
+            // those that share it have nothing left
+            Outcome::Limit(Limit::Work) => *budget = NodeBudget::SPENT,
+            outcome => return Ok(Some((strategy, outcome))),
+        }
+    }
+    Ok(None)
+}

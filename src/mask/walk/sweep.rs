@@ -3,10 +3,10 @@
 //! Where many bytes may come most of the trie is walked, and what that takes is the time that memory needs. The nodes are in
 //! preorder, so going through them one after the other is the walk; of the path to each only the configurations are kept.
 
+use super::collected::{Collected, EnteredString, TrieScope};
 use super::{MANY_TOKENS, Walk};
 use crate::automaton::{ConfigurationId, Dense};
 use crate::error::Result;
-use crate::mask::token_set::TokenSet;
 use crate::token_index::loops::TrieId;
 use crate::token_index::subtree_summary::LARGE;
 use crate::vocabulary::{EndingTokens, Node, TokenTrie};
@@ -117,12 +117,12 @@ impl<'a> Walk<'a> {
         trie: (TrieId, &TokenTrie),
         node: u32,
         level: Level<'a>,
-        allowed: &mut TokenSet,
+        out: &mut Collected,
     ) -> Result<()> {
         let mut path = std::mem::take(&mut self.levels.path);
         path.resize(DEEPEST, level);
         path[0] = level;
-        let done = self.sweep_along(&mut path, trie, node, allowed);
+        let done = self.sweep_along(&mut path, trie, node, out);
         self.levels.path = path;
         done
     }
@@ -134,14 +134,14 @@ impl<'a> Walk<'a> {
         path: &mut [Level<'a>],
         (id, trie): (TrieId, &TokenTrie),
         node: u32,
-        allowed: &mut TokenSet,
+        out: &mut Collected,
     ) -> Result<()> {
         let (automaton, nodes) = (self.lazy.automaton, trie.nodes());
         let Node { depth: top, end, .. } = nodes[node as usize];
         let deepest = usize::from(Node::DEEP - 1 - top).min(path.len());
         let path = &mut path[..deepest];
         let is_all = id == TrieId::ALL;
-        let mut at = self.take_leaves((id, trie), node, &path[0], allowed)?;
+        let mut at = self.take_leaves(trie, node, &path[0], out)?;
         let mut gone = 0;
         while at < end {
             gone += 1;
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
                 Some(next) => next,
                 None => {
                     let next = self.step(above.configuration, known.byte)?;
-                    if self.is_over() {
+                    if out.limit(&self.lazy).is_some() {
                         break;
                     }
                     next
@@ -160,21 +160,22 @@ impl<'a> Walk<'a> {
             };
             if !next.is_ordinary() {
                 if next == ConfigurationId::UNKNOWN {
-                    self.leave_unknown(id, at);
+                    out.leave_unknown(trie, at);
                 }
                 at = known.end;
                 continue;
             }
             let tokens = trie.tokens_at(at, known);
             if let EndingTokens::Several(tokens) = tokens {
-                allowed.extend(tokens);
+                out.tokens.extend(tokens);
             } else {
-                allowed.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
+                out.tokens.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
             }
             // rare checks are made at large subtrees alone, to keep the loop tight
             let is_large = known.end - at >= LARGE;
             if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
-                self.entered.push((id, at, next));
+                let scope = TrieScope { trie: id, node: at };
+                out.entered.push(EnteredString { scope, configuration: next });
                 at = known.end;
                 continue;
             }
@@ -186,7 +187,7 @@ impl<'a> Walk<'a> {
                 match (path.get_mut(depth), level) {
                     (Some(place), Some(level)) => *place = level,
                     _ => {
-                        self.come_to(id, trie, at, next);
+                        self.come_to(id, trie, at, next, out);
                         at = known.end;
                         continue;
                     }
@@ -194,29 +195,29 @@ impl<'a> Walk<'a> {
             }
             let level = &path[depth];
             if level.is_accepting {
-                self.continue_below(id, trie, at, next);
+                out.continue_below(id, trie, at);
             }
             if is_large {
                 self.lazy.work.spend(gone as usize)?;
-                self.nodes_left = self.nodes_left.saturating_sub(std::mem::take(&mut gone));
-                if self.is_over() {
+                out.spend(std::mem::take(&mut gone));
+                if out.limit(&self.lazy).is_some() {
                     break;
                 }
-                if allowed.is_large() {
-                    allowed.compact(self.vocabulary.width());
+                if out.tokens.is_large() {
+                    out.tokens.compact(self.vocabulary.width());
                 }
-                if is_all && self.accepts_subtree(trie, at, next)? {
-                    allowed.extend(trie.tokens_below(at));
+                if is_all && self.accepts_subtree(trie, at, next, out)? {
+                    out.tokens.extend(trie.tokens_below(at));
                     at = known.end;
                     continue;
                 }
             }
             at = match known.has_leaves() {
-                true => self.take_leaves((id, trie), at, level, allowed)?,
+                true => self.take_leaves(trie, at, level, out)?,
                 false => at + 1,
             };
         }
-        self.nodes_left = self.nodes_left.saturating_sub(gone);
+        out.spend(gone);
         self.lazy.work.spend(gone as usize)
     }
 
@@ -224,18 +225,18 @@ impl<'a> Walk<'a> {
     #[inline]
     fn take_leaves(
         &mut self,
-        (id, trie): (TrieId, &TokenTrie),
+        trie: &TokenTrie,
         node: u32,
         level: &Level<'a>,
-        allowed: &mut TokenSet,
+        out: &mut Collected,
     ) -> Result<u32> {
         let (leaves, end) = trie.leaves(node);
         for (leaf, at) in leaves.iter().zip(node + 1..) {
             let next = self.step_on(level, leaf.byte)?;
             if next == ConfigurationId::UNKNOWN {
-                self.leave_unknown(id, at);
+                out.leave_unknown(trie, at);
             }
-            allowed.push_if(next.is_ordinary(), leaf.token);
+            out.tokens.push_if(next.is_ordinary(), leaf.token);
         }
         Ok(end)
     }

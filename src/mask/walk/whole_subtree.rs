@@ -6,6 +6,7 @@
 //! through the configurations that they lead to, breadth first.
 
 use super::Walk;
+use super::collected::Collected;
 use super::partitions::KINDS;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
@@ -151,21 +152,23 @@ impl Walk<'_> {
         trie: &TokenTrie,
         node: u32,
         configuration: ConfigurationId,
+        out: &Collected,
     ) -> Result<bool> {
+        let quiet = out.target.notes_returns();
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         let nodes = trie.subtree_end(node) - node;
         // a walk that is to be short had better ask: else it may be given up
-        if nodes < WORTH_STEPS && !self.is_limited() && !self.acceptance.pays() {
+        if nodes < WORTH_STEPS && !out.is_limited(self.vocabulary.trie()) && !self.acceptance.pays() {
             return Ok(false);
         }
         // to find out where characters lead takes as long as to walk some nodes
-        if !self.acceptance.places.contains_key(&(configuration, self.continuations.is_some())) {
+        if !self.acceptance.places.contains_key(&(configuration, quiet)) {
             let candidates = self.lazy.candidate_bytes(configuration);
             if nodes < WORTH_STEPS || !subtree.kinds.is_subset(CharKinds::of_bytes(candidates.iter())) {
                 return Ok(false);
             }
         }
-        let takes = self.accepts_all_over(configuration, subtree, nodes)?;
+        let takes = self.accepts_all_over((configuration, quiet), subtree, nodes)?;
         self.acceptance.asked += 1;
         self.acceptance.taken += if takes { nodes } else { 0 };
         Ok(takes)
@@ -175,15 +178,15 @@ impl Walk<'_> {
     /// they follow each other; false if it takes too many looks to know.
     pub(in crate::mask) fn accepts_all_over(
         &mut self,
-        configuration: ConfigurationId,
+        (configuration, quiet): (ConfigurationId, bool),
         SubtreeSummary { kinds, characters }: SubtreeSummary,
         nodes: u32,
     ) -> Result<bool> {
-        if let Some(stays) = self.is_stable(configuration, kinds, characters)? {
+        if let Some(stays) = self.is_stable((configuration, quiet), kinds, characters)? {
             return Ok(stays);
         }
         // kinds that nothing has distinguished so far are taken together: then it is known for the next ones
-        let place = (configuration, self.acceptance.blocks.cover(kinds), self.continuations.is_some());
+        let place = (configuration, self.acceptance.blocks.cover(kinds), quiet);
         let looks = (1 + nodes / NODES_PER_LOOK).min(MOST_LOOKS);
         let characters = u32::from(characters);
         match self.acceptance.reaches.get(&place) {
@@ -195,15 +198,20 @@ impl Walk<'_> {
 
     /// Whether characters of some kinds stay alive from a configuration, if they lead back to it, or to ones that lead back to
     /// themselves, or not even the first one stays alive.
-    fn is_stable(&mut self, at: ConfigurationId, kinds: CharKinds, characters: u16) -> Result<Option<bool>> {
-        let place = self.steps_of(at)?;
+    fn is_stable(
+        &mut self,
+        (at, quiet): (ConfigurationId, bool),
+        kinds: CharKinds,
+        characters: u16,
+    ) -> Result<Option<bool>> {
+        let place = self.steps_of(at, quiet)?;
         let steps = &self.acceptance.steps[place];
         if !kinds.is_subset(steps.on) || characters <= 1 {
             return Ok(Some(kinds.is_subset(steps.on)));
         }
         let after: SmallVec<[ConfigurationId; 4]> = steps.after(kinds).filter(|&next| next != at).collect();
         for next in after {
-            let place = self.steps_of(next)?;
+            let place = self.steps_of(next, quiet)?;
             let steps = &self.acceptance.steps[place];
             if !kinds.is_subset(steps.on) {
                 return Ok(Some(false));
@@ -238,7 +246,7 @@ impl Walk<'_> {
                 return Ok(false);
             }
             looks += u32::from(!is_known);
-            let place = self.steps_of(at)?;
+            let place = self.steps_of(at, quiet)?;
             let steps = &self.acceptance.steps[place];
             if !kinds.is_subset(steps.on) {
                 // that is all, however much one looks
@@ -270,13 +278,13 @@ impl Walk<'_> {
         &self.acceptance.steps[place]
     }
 
-    /// The place of the steps of a configuration.
-    pub(in crate::mask) fn steps_of(&mut self, at: ConfigurationId) -> Result<usize> {
-        let key = (at, self.continuations.is_some());
+    /// The place of the steps of a configuration; if `quiet`, it must not return there.
+    pub(in crate::mask) fn steps_of(&mut self, at: ConfigurationId, quiet: bool) -> Result<usize> {
+        let key = (at, quiet);
         if let Some(&known) = self.acceptance.places.get(&key) {
             return Ok(known);
         }
-        let steps = self.new_steps(at)?;
+        let steps = self.new_steps(at, quiet)?;
         self.acceptance.blocks.refine(steps.dead);
         self.acceptance.blocks.refine(steps.on);
         steps.groups.iter().for_each(|group| self.acceptance.blocks.refine(group.0));
@@ -285,7 +293,7 @@ impl Walk<'_> {
         Ok(self.acceptance.steps.len() - 1)
     }
 
-    fn new_steps(&mut self, at: ConfigurationId) -> Result<CharSteps> {
+    fn new_steps(&mut self, at: ConfigurationId, quiet: bool) -> Result<CharSteps> {
         // where something is remembered, characters do not stay alive alike
         if !at.is_ordinary() || self.lazy.is_history_dependent(at) {
             return Ok(CharSteps::default());
@@ -303,11 +311,11 @@ impl Walk<'_> {
         }
         let ways: SmallVec<[(ConfigurationId, CharKinds); 4]> =
             after.all.iter().map(|&(next, groups)| (next, CharKinds::of_groups(groups))).collect();
-        Ok(CharSteps::new(&ways, unknown.difference(CharKinds::ASCII), |next| self.goes_on(next)))
+        Ok(CharSteps::new(&ways, unknown.difference(CharKinds::ASCII), |next| self.goes_on(next, quiet)))
     }
 
-    /// Whether a configuration allows something and the part does not return there.
-    fn goes_on(&self, at: ConfigurationId) -> bool {
-        at.is_ordinary() && !(self.continuations.is_some() && self.lazy.is_accepting(at))
+    /// Whether a configuration allows something and, if that matters, the residual does not return there.
+    fn goes_on(&self, at: ConfigurationId, quiet: bool) -> bool {
+        at.is_ordinary() && !(quiet && self.lazy.is_accepting(at))
     }
 }

@@ -4,42 +4,46 @@
 //! whatever follows, and so much the less with the others. Then all tokens inside the loop are allowed, and the many
 //! configurations that they lead to need not be examined.
 
+use super::task::{InLoop, Needs, Outcome, Strategy, Task};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
+use crate::mask::walk::collected::{Collected, NodeBudget};
 use crate::mask::walk::partitions::BEYOND_ASCII;
 use crate::token_index::loops::LoopLanguage;
 use std::sync::Arc;
 
+/// The row of [`STRATEGIES`](super::STRATEGIES).
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "invariant-core", needs: Needs::Loop, is_budgeted: true, try_compute };
+
 /// So often states are left out that are not there again.
 const ROUNDS: usize = 4;
 
-/// The tokens that begin in a loop which does not end the configuration; `None` if that is not seen.
-pub(in crate::mask) fn compute(
-    walk: &mut Walk<'_>,
-    language: &LoopLanguage,
-    configuration: ConfigurationId,
-) -> Result<Option<TokenSet>> {
-    if !has_invariant_core(walk, language, configuration)? {
-        return Ok(None);
+/// The tokens of a configuration that a loop does not end; not applicable if that is not seen.
+pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {
+    let Some(InLoop { language, .. }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
+    if !has_invariant_core(walk, language, task.configuration)? {
+        return Ok(Outcome::NotApplicable);
     }
-    if walk.continuations.is_some() {
+    if task.target.notes_returns() {
         let bytes = |ranges: &[(u8, u8)]| {
             ranges.iter().fold(ByteSet::EMPTY, |all, &(low, high)| all.union(&ByteSet::range(low, high)))
         };
         let beyond: &[(u8, u8)] = if language.beyond { &[(0x80, u8::MAX)] } else { &[] };
         let bytes = bytes(language.ascii).union(&bytes(beyond));
-        if walk.lazy.may_return_within(configuration, &bytes) {
-            return Ok(None);
+        if walk.lazy.may_return_within(task.configuration, &bytes) {
+            return Ok(Outcome::NotApplicable);
         }
     }
-    // there is no shorter way
-    walk.limit(u32::MAX, false);
-    let mut allowed = TokenSet::of_words(Arc::clone(&language.accepted));
-    walk.run_escaping(language, configuration, &mut allowed)?;
-    Ok(Some(allowed))
+    // the walks have no budget: once it is known that all tokens inside are allowed there is no shorter way
+    let inside = TokenSet::of_words(Arc::clone(&language.accepted));
+    let mut out = Collected::new(task.target, NodeBudget::UNLIMITED).with(inside);
+    walk.run_escaping(language, task.configuration, &mut out)?;
+    walk.run_outside(language, task.configuration, &mut out)?;
+    Ok(Outcome::of(out, walk))
 }
 
 /// Whether some of the states of a configuration are there again after each character of a loop.

@@ -1,0 +1,142 @@
+//! Configurations that stay among few others under a loop, none of which is dead: before a word that is searched for is
+//! found, say, or where words are counted.
+//!
+//! Then all tokens inside the loop are allowed, or those of as many characters as are precomputed where more of them lead
+//! to other configurations.
+
+use super::task::{InLoop, Needs, Outcome, Strategy, Task};
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::mask::token_set::TokenSet;
+use crate::mask::walk::Walk;
+use crate::mask::walk::collected::{Collected, Limit, NodeBudget, Target};
+use crate::mask::walk::partitions::BEYOND_ASCII;
+use crate::token_index::loops::{ESCAPES, MAX_CHARS, escape_group};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The row of [`STRATEGIES`](super::STRATEGIES).
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "closed-set", needs: Needs::Loop, is_budgeted: true, try_compute };
+
+/// Configurations, by the state of the loop, among which a configuration may stay.
+const MOST_REACHED: usize = 80;
+
+/// Configurations under a loop, each with the state of the loop and how many characters were begun.
+struct Reached {
+    all: Vec<(usize, ConfigurationId, usize)>,
+    known: FxHashSet<(usize, ConfigurationId)>,
+    /// Whether more characters than are precomputed lead to others.
+    cut_short: bool,
+}
+
+impl Reached {
+    /// Adds the configuration after a byte or a character that leads to a state of the loop. Returns why the exploration
+    /// ends, if it does: the configuration is dead or not known, or there are too many, or a residual returns there.
+    fn add(
+        &mut self,
+        walk: &Walk<'_>,
+        target: Target,
+        next: ConfigurationId,
+        (to, begun): (usize, usize),
+    ) -> Option<Outcome> {
+        if !next.is_ordinary() || walk.lazy.is_history_dependent(next) {
+            return Some(Outcome::NotApplicable);
+        }
+        if begun >= MAX_CHARS && to == 0 {
+            self.cut_short |= !self.known.contains(&(0, next));
+        } else if self.known.insert((to, next)) {
+            if self.all.len() >= MOST_REACHED {
+                return Some(Outcome::NotApplicable);
+            }
+            self.all.push((to, next, begun));
+        }
+        let returns = target.notes_returns() && walk.lazy.is_accepting(next);
+        returns.then_some(Outcome::Limit(Limit::Returns))
+    }
+}
+
+/// Notes in which groups are bytes that a configuration allows, of those that are in none of some ranges, in order.
+fn leave_between(
+    walk: &mut Walk<'_>,
+    at: ConfigurationId,
+    stay: &[(u8, u8)],
+    left_by: &mut [bool; ESCAPES],
+) -> Result<()> {
+    let mut first: u16 = 0;
+    let ranges = stay.iter().map(|&(low, high)| (u16::from(low), u16::from(high)));
+    for (low, high) in ranges.chain([(256, 256)]) {
+        while first < low {
+            let group = escape_group(first as u8);
+            let mut last = low - 1;
+            if !left_by[group] {
+                let (next, same) = walk.lazy.step_run(at, first as u8)?;
+                left_by[group] = next != ConfigurationId::DEAD;
+                last = last.min(u16::from(same));
+            }
+            // quotes and backslashes are groups of their own
+            let other = (first + 1..=last).find(|&byte| escape_group(byte as u8) != group);
+            first = other.unwrap_or(last + 1);
+        }
+        first = first.max(high + 1);
+    }
+    Ok(())
+}
+
+/// The tokens of a configuration that stays among few others under a loop; not applicable if it does not.
+pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
+    let Some(InLoop { language, .. }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
+    let Some(counted) = &language.by_length else { return Ok(Outcome::NotApplicable) };
+    let mut reached =
+        Reached { all: vec![(0, task.configuration, 0)], known: FxHashSet::default(), cut_short: false };
+    let mut done = 0;
+    let mut left_by = [false; ESCAPES];
+    while let Some(&(state, at, begun)) = reached.all.get(done) {
+        done += 1;
+        // by characters, as far as they need not be distinguished byte by byte
+        let (mut ascii, mut beyond) = (None, None);
+        if state == 0 {
+            ascii = Some(walk.lazy.after_ascii(at, language.ascii)?);
+            if language.beyond {
+                beyond = walk.lazy.after_characters(at, &BEYOND_ASCII)?.known();
+            }
+        }
+        let next = ascii.iter().flatten().chain(beyond.iter().flatten());
+        for &next in next {
+            if let Some(end) = reached.add(walk, task.target, next, (0, begun + 1)) {
+                return Ok(end);
+            }
+        }
+        let transitions = || language.transitions.iter().filter(|t| t.from == state);
+        for transition in transitions() {
+            let are_known = if transition.low.is_ascii() { ascii.is_some() } else { beyond.is_some() };
+            if are_known {
+                continue;
+            }
+            let bytes = (transition.low, transition.high);
+            for next in walk.lazy.after_range(at, bytes)? {
+                let begun = begun + usize::from(state == 0);
+                if let Some(end) = reached.add(walk, task.target, next, (transition.to, begun)) {
+                    return Ok(end);
+                }
+            }
+        }
+        let mut stay: SmallVec<[(u8, u8); 16]> = transitions().map(|t| (t.low, t.high)).collect();
+        stay.sort_unstable();
+        leave_between(walk, at, &stay, &mut left_by)?;
+    }
+    let cut_short = reached.cut_short;
+    let inside = Arc::clone(if cut_short { &counted.words } else { &language.accepted });
+    let mut out = Collected::new(task.target, budget).with(TokenSet::of_words(inside));
+    for (escaping, left) in language.escaping.iter().zip(left_by) {
+        if let Some(escaping) = escaping.filter(|_| left) {
+            walk.run(escaping, task.configuration, |_| true, &mut out)?;
+        }
+    }
+    if let Some(longer) = counted.longer.filter(|_| cut_short) {
+        walk.run(longer, task.configuration, |_| true, &mut out)?;
+    }
+    walk.run_outside(language, task.configuration, &mut out)?;
+    Ok(Outcome::of(out, walk))
+}

@@ -1,0 +1,222 @@
+//! What a strategy collects about a configuration: tokens, and what it takes more than the configuration to know.
+
+use crate::automaton::{ConfigurationId, Lazy};
+use crate::mask::token_set::TokenSet;
+use crate::token_index::loops::TrieId;
+use crate::vocabulary::TokenTrie;
+
+/// A residual that may return at more places than this has no record.
+const MAX_CONTINUATIONS: usize = 1 << 13;
+
+/// A place where a residual has returned and a token goes on: the next byte, and the node that it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mask) struct Continuation {
+    pub(in crate::mask) byte: u8,
+    pub(in crate::mask) trie: TrieId,
+    pub(in crate::mask) node: u32,
+}
+
+/// Some tokens: those below a node of a trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::mask) struct TrieScope {
+    pub(in crate::mask) trie: TrieId,
+    pub(in crate::mask) node: u32,
+}
+
+impl TrieScope {
+    /// All tokens.
+    pub(in crate::mask) const ALL: TrieScope = TrieScope { trie: TrieId::ALL, node: 0 };
+}
+
+/// The tokens below a node that a quote leads to, and the configuration there: what follows may be known from elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mask) struct EnteredString {
+    pub(in crate::mask) scope: TrieScope,
+    pub(in crate::mask) configuration: ConfigurationId,
+}
+
+/// What tokens are computed of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mask) enum Target {
+    /// A whole configuration: where it returns to nothing the text ends.
+    Whole,
+    /// A residual: the places where it returns are noted. What is collected is stale once the
+    /// [epoch](crate::automaton::Cache::radius_epoch) is another: residuals in it, of strings that tokens begin, were
+    /// saturated by a completion radius that was too small.
+    Residual { radius_epoch: usize },
+}
+
+impl Target {
+    /// Whether places where the configuration returns are noted.
+    #[inline]
+    pub(in crate::mask) fn notes_returns(self) -> bool {
+        matches!(self, Target::Residual { .. })
+    }
+}
+
+/// How many nodes of tries may be swept through; visits of single nodes are not counted.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mask) struct NodeBudget {
+    nodes: u32,
+    /// Whether more may be taken once the residual has returned elsewhere than after a quote: then nothing but a walk
+    /// finds all places.
+    unless_returning: bool,
+}
+
+impl NodeBudget {
+    /// As many as there are.
+    pub(in crate::mask) const UNLIMITED: NodeBudget = NodeBudget { nodes: u32::MAX, unless_returning: false };
+
+    /// Nothing is left.
+    pub(in crate::mask) const SPENT: NodeBudget = NodeBudget { nodes: 0, unless_returning: false };
+
+    /// This many nodes.
+    pub(in crate::mask) fn new(nodes: u32, unless_returning: bool) -> NodeBudget {
+        NodeBudget { nodes, unless_returning }
+    }
+
+    /// Whether there is nothing left to begin with.
+    pub(in crate::mask) fn is_spent(self) -> bool {
+        self.nodes == 0
+    }
+}
+
+/// Why what is collected is of no use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mask) enum Limit {
+    /// It would have taken more nodes than the budget has.
+    Work,
+    /// The residual returns at too many places.
+    Returns,
+    /// The completion radius grew: see [`Target::Residual`].
+    Stale,
+}
+
+/// What was collected so far about one target.
+#[derive(Debug)]
+pub(in crate::mask) struct Collected {
+    pub(in crate::mask) target: Target,
+    /// The tokens that are allowed.
+    pub(in crate::mask) tokens: TokenSet,
+    /// Tokens that lead through [`ConfigurationId::UNKNOWN`].
+    pub(in crate::mask) unknown: Vec<u32>,
+    /// Where strings begin within tokens.
+    pub(in crate::mask) entered: Vec<EnteredString>,
+    /// Where the residual returns.
+    continuations: Vec<Continuation>,
+    /// Whether it returns nearly everywhere.
+    everywhere: bool,
+    budget: NodeBudget,
+    /// Whether it has returned elsewhere than after a quote.
+    returns_inside: bool,
+}
+
+impl Collected {
+    /// Nothing so far; walks take at most the budget.
+    pub(in crate::mask) fn new(target: Target, budget: NodeBudget) -> Collected {
+        Collected {
+            target,
+            tokens: TokenSet::default(),
+            unknown: Vec::new(),
+            entered: Vec::new(),
+            continuations: Vec::new(),
+            everywhere: false,
+            budget,
+            returns_inside: false,
+        }
+    }
+
+    /// Begins with some tokens.
+    pub(in crate::mask) fn with(self, tokens: TokenSet) -> Collected {
+        Collected { tokens, ..self }
+    }
+
+    /// Lifts the budget: what is left to do has to be done.
+    pub(in crate::mask) fn without_budget(self) -> Collected {
+        Collected { budget: NodeBudget::UNLIMITED, ..self }
+    }
+
+    /// The tokens, and the places where the residual returns.
+    pub(in crate::mask) fn into_parts(self) -> (TokenSet, Vec<Continuation>) {
+        (self.tokens, self.continuations)
+    }
+
+    /// Adds what was collected about the same target, all of whose strings are resolved.
+    pub(in crate::mask) fn merge(&mut self, mut other: Collected) {
+        self.tokens.unite(other.tokens);
+        self.everywhere |= other.everywhere;
+        match self.continuations.is_empty() {
+            true => self.continuations = other.continuations,
+            false => self.continuations.append(&mut other.continuations),
+        }
+        self.unknown.append(&mut other.unknown);
+    }
+
+    /// Takes nodes from the budget.
+    #[inline]
+    pub(super) fn spend(&mut self, nodes: u32) {
+        self.budget.nodes = self.budget.nodes.saturating_sub(nodes);
+    }
+
+    /// Whether the budget is less than a walk over all tokens takes.
+    pub(super) fn is_limited(&self, all: &TokenTrie) -> bool {
+        self.budget.nodes > 0 && self.budget.nodes <= all.node_count() as u32
+    }
+
+    fn is_over_budget(&self) -> bool {
+        self.budget.nodes == 0 && !(self.budget.unless_returning && self.returns_inside)
+    }
+
+    /// Why what is collected is of no use, if it is not.
+    #[inline]
+    pub(in crate::mask) fn limit(&self, lazy: &Lazy<'_>) -> Option<Limit> {
+        if self.is_over_budget() {
+            return Some(Limit::Work);
+        }
+        if self.everywhere || self.continuations.len() > MAX_CONTINUATIONS {
+            return Some(Limit::Returns);
+        }
+        match self.target {
+            Target::Residual { radius_epoch } if radius_epoch != lazy.radius_epoch() => Some(Limit::Stale),
+            _ => None,
+        }
+    }
+
+    /// Says that the residual may return anywhere.
+    pub(in crate::mask) fn continue_everywhere(&mut self) {
+        self.everywhere |= self.target.notes_returns();
+    }
+
+    /// Says that the residual may return at these places.
+    pub(in crate::mask) fn continue_at(&mut self, places: &[Continuation]) {
+        if self.target.notes_returns() {
+            self.continuations.extend_from_slice(places);
+        }
+    }
+
+    /// Says that the residual may return at these nodes of the trie of all tokens.
+    pub(in crate::mask) fn continue_at_nodes(&mut self, all: &TokenTrie, nodes: &[u32]) {
+        if self.target.notes_returns() {
+            let place = |&node: &u32| Continuation { byte: all.byte(node), trie: TrieId::ALL, node };
+            self.continuations.extend(nodes.iter().map(place));
+        }
+    }
+
+    /// Says that the residual returns at a node, if its returns are noted.
+    #[inline]
+    pub(super) fn continue_below(&mut self, id: TrieId, trie: &TokenTrie, node: u32) {
+        if self.target.notes_returns() {
+            self.returns_inside |= trie.byte(node) != b'"';
+            self.continuations.extend(trie.steps(node).iter().map(|child| Continuation {
+                byte: child.byte,
+                trie: id,
+                node: child.node,
+            }));
+        }
+    }
+
+    /// Says that it takes a history to know of the tokens from a node on.
+    pub(in crate::mask) fn leave_unknown(&mut self, trie: &TokenTrie, node: u32) {
+        self.unknown.extend(trie.subtree_tokens(node).iter().map(|token| token.get()));
+    }
+}
