@@ -55,6 +55,7 @@
 //! | `ort` | no | `decode::ort`: language models and embedders on ONNX Runtime, which is loaded at run time |
 //! | `cuda` | no | `ort` on NVIDIA devices |
 //! | `hnsw` | no | `retrieval::index::HnswToolIndex`: an approximate index of vectors |
+//! | `qdrant` | no | `retrieval::index::HttpTransport`: an index of tools on a Qdrant server, over HTTP |
 //! | `testing` | no | oracles and generators for this crate's own tests; not part of the public API |
 
 // docs.rs says of each item which feature it takes
