@@ -333,6 +333,9 @@ impl<'g> Case<'g> {
             }
         }
         same("the word is accepted", matcher.is_accepting()?, true)?;
+        if tokens.last().is_some_and(|last| self.vocabulary.eos.contains(last)) {
+            return same("an end token on an edge finishes a whole word", matcher.is_finished()?, true);
+        }
         // an end token that a token terminal takes may not end the word
         let state =
             tokens.iter().fold(self.recogniser.start(), |state, &token| self.after_token(&state, token).0);
