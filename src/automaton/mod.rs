@@ -1,15 +1,15 @@
 //! The automaton: a byte-level pushdown automaton, determinised lazily over hash-consed configurations.
 //!
-//! - [`lower`](Automaton::new) turns a grammar into a Thompson-style NFA over bytes with calls, counted
-//!   loops, member lists and products (`state.rs`); in time linear in the grammar's size, save for
-//!   left-recursive groups of rules, which cost the product of the group's size and the number of its rules that are called
-//!   from elsewhere.
-//! - `stack.rs` interns stacks: a node is a *set* of frames, each with the node below it, so that a
-//!   configuration's stacks share all that they have in common (the graph-structured stack of Tomita 1985,
-//!   kept canonical: equal sets of stacks have equal ids).
-//! - `table.rs` interns configurations: sorted sets of (leaf state, stack) after closure.
-//! - the same file fills `step(configuration, byte)` lazily, as a lazy DFA does; `successors.rs` keeps it, where any
-//!   thread may read it without a lock (`segmented.rs`).
+//! - `lower` turns a grammar into a Thompson NFA over bytes with calls, counted loops, member lists and products, in time
+//!   linear in the grammar's size, save for left-recursive groups of rules, which cost the product of the group's size and the
+//!   number of its rules that are called from elsewhere. `program` has what that is made of.
+//! - `run` determinises it lazily: it interns sets of stacks (the graph-structured stack of Tomita 1985, kept canonical, so that
+//!   equal sets have equal ids) and configurations, sorted sets of a leaf state and its stacks, and fills
+//!   `step(configuration, byte)`, which any thread may read without a lock.
+//! - `register` has the values of frames: members seen, rounds of a loop, product states, items that must differ.
+//! - `keys` follows the names of objects, beside configurations.
+//! - `residual` takes configurations apart into what does not depend on the stack below, in canonical form.
+//! - `language` reads an automaton as a set of words: counts, lists, graphs.
 //!
 //! Token terminals are symbols of their own beside the bytes: an edge is labelled with a terminal, and which tokens that is
 //! is for whoever has a vocabulary to say. Nothing else here knows of tokens.
