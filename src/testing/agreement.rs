@@ -7,6 +7,7 @@ use super::generate::{
     Choices, GrammarShape, RandomVocabulary, name_specials, random_grammar, random_symbols,
     random_tokenisation, random_vocabulary,
 };
+use super::taken::{Taken, texts};
 use super::token_sets::TokenSets;
 use crate::diagnostic::excerpt_bytes;
 use crate::grammar::{Expression, Grammar};
@@ -62,28 +63,6 @@ pub struct Case<'g> {
     /// The tokens of the grammar's token terminals.
     sets: TokenSets,
     words: Vec<Vec<Symbol>>,
-}
-
-/// What is accepted at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Taken {
-    Bytes(Vec<u8>),
-    Token(u32),
-}
-
-impl Taken {
-    fn accept(&self, matcher: &mut Matcher) -> crate::Result<()> {
-        match self {
-            Taken::Bytes(bytes) => matcher.accept_bytes(bytes),
-            Taken::Token(token) => matcher.accept_token(TokenId::new(*token)),
-        }
-    }
-}
-
-/// The texts of a word, without the token terminals between them.
-fn texts(word: &[Symbol]) -> impl Iterator<Item = Vec<u8>> {
-    word.split(|symbol| symbol.byte().is_none())
-        .map(|text| text.iter().filter_map(|symbol| symbol.byte()).collect())
 }
 
 /// Limits under which a case that would take long ends soon.
@@ -150,6 +129,10 @@ pub fn threads_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
             let mut matcher = compiled.matcher();
             let mut masks = vec![matcher.mask()?];
             for step in word {
+                // an end token may have ended the text
+                if masks.last().is_some_and(|mask| mask.is_empty()) {
+                    break;
+                }
                 step.accept(&mut matcher)?;
                 masks.push(matcher.mask()?);
             }
@@ -305,6 +288,11 @@ impl<'g> Case<'g> {
         (after, terminals.into_iter().any(|terminal| self.sets.has(terminal, token)))
     }
 
+    /// Whether a token that a token terminal took has ended the text, given the state after it.
+    fn is_end(&self, after: &State, token: u32) -> bool {
+        self.vocabulary.eos.contains(&token) && self.recogniser.is_accepting(after)
+    }
+
     /// Whether what was read is a word that no longer one begins with.
     fn is_finished(&self, state: &State) -> Step<bool> {
         let viable = decided(self.recogniser.viable_bytes(state))?;
@@ -315,6 +303,7 @@ impl<'g> Case<'g> {
     fn accept_word(&self, tokens: &[u32], tight: &CompiledGrammar, informed: &CompiledGrammar) -> Step {
         let (mut matcher, mut under_pressure) = (self.compiled.matcher(), tight.matcher());
         let mut informed = informed.matcher();
+        let mut state = self.recogniser.start();
         for (place, &token) in tokens.iter().enumerate() {
             let mask = matcher.mask()?;
             same(&format!("token {place} is in the mask"), mask.contains(TokenId::new(token)), true)?;
@@ -326,6 +315,10 @@ impl<'g> Case<'g> {
                 Err(error) => return Err(error.into()),
             }
             matcher.accept_token(TokenId::new(token))?;
+            state = self.after_token(&state, token).0;
+            if self.is_end(&state, token) {
+                return same("finished after an end token", matcher.is_finished()?, true);
+            }
             // past its limit a matcher must still say so, and stay where it was
             if let Err(error) = under_pressure.accept_token(TokenId::new(token)) {
                 same("an error under a tight limit", error.kind(), ErrorKind::Limit)?;
@@ -333,12 +326,7 @@ impl<'g> Case<'g> {
             }
         }
         same("the word is accepted", matcher.is_accepting()?, true)?;
-        if tokens.last().is_some_and(|last| self.vocabulary.eos.contains(last)) {
-            return same("an end token on an edge finishes a whole word", matcher.is_finished()?, true);
-        }
         // an end token that a token terminal takes may not end the word
-        let state =
-            tokens.iter().fold(self.recogniser.start(), |state, &token| self.after_token(&state, token).0);
         let is_plain = |&end: &u32| {
             let (after, by_id) = self.after_token(&state, end);
             !by_id || self.recogniser.is_accepting(&after)

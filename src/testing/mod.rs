@@ -19,4 +19,5 @@ pub mod names;
 pub mod pressure;
 pub mod soak;
 pub mod strategies;
+mod taken;
 pub mod token_sets;

@@ -3,6 +3,7 @@
 use crate::automaton::errors;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar};
+use std::ops::Range;
 
 /// What token terminals may not stand in.
 #[derive(Clone, Copy)]
@@ -10,9 +11,13 @@ pub(in crate::automaton) enum Surroundings {
     Product,
     UniqueItems,
     Name,
-    /// A list of members whose names must differ, or a sequence with such a name.
+    /// An object whose names must differ.
     NamedMembers,
 }
+
+/// Passes over a grammar in search of names whose objects are not closed in their rule; where it takes more, all rules count as
+/// such.
+const MOST_PASSES: usize = 64;
 
 /// Refuses token terminals in intersections and complements, in lists of items that must differ, and in names and objects of
 /// which the names are followed.
@@ -20,34 +25,43 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
     if !has_terminals(grammar) {
         return Ok(());
     }
-    let has_name = with_names(grammar);
+    let names = OpenNames::of(grammar);
+    let root = grammar.rule(grammar.root()).body;
     // what the root reaches, and what is inside of surroundings, those that are outermost first
     let count = grammar.expressions().len();
     let mut seen = vec![false; count];
     let mut inside: Vec<Option<(Surroundings, ExprId)>> = vec![None; count];
-    let mut open = vec![(grammar.rule(grammar.root()).body, None)];
+    let mut open = vec![(root, None)];
     while let Some((id, within)) = open.pop() {
         let known = std::mem::replace(&mut seen[id.index()], true);
         if known && (within.is_none() || inside[id.index()].is_some()) {
             continue;
         }
         inside[id.index()] = within;
-        let within = within.or_else(|| match grammar.expression(id) {
+        let expression = grammar.expression(id);
+        let within = within.or_else(|| match expression {
             Expression::Intersection(_) | Expression::Complement(_) => Some((Surroundings::Product, id)),
             Expression::Distinct(_) => Some((Surroundings::UniqueItems, id)),
             Expression::Name(..) => Some((Surroundings::Name, id)),
-            Expression::Members(_) | Expression::Sequence(_) if has_name[id.index()] => {
-                Some((Surroundings::NamedMembers, id))
-            }
             _ => None,
         });
-        match (grammar.expression(id), within) {
+        match (expression, within) {
             (Expression::Token(terminal), Some((surroundings, outer))) => {
                 let place = grammar.place_of(outer);
                 return Err(errors::token_terminal_within(place, surroundings, &terminal.to_string()));
             }
+            // where an object begins and ends that has a name is not known
+            (Expression::Token(terminal), None) if names.is_open[root.index()] => {
+                let (place, within) = (grammar.place_of(id), Surroundings::NamedMembers);
+                return Err(errors::token_terminal_within(place, within, &terminal.to_string()));
+            }
             (Expression::Rule(rule), _) => open.push((grammar.rule(*rule).body, within)),
-            (expression, _) => expression.for_each_child(|child| open.push((child, within))),
+            (Expression::Sequence(parts), None) => {
+                let object = names.object_in(parts).unwrap_or(0..0);
+                let of_part = |place| object.contains(&place).then_some((Surroundings::NamedMembers, id));
+                open.extend(parts.iter().enumerate().map(|(place, &part)| (part, of_part(place))));
+            }
+            _ => expression.for_each_child(|child| open.push((child, within))),
         }
     }
     Ok(())
@@ -58,16 +72,70 @@ pub(in crate::automaton) fn has_terminals(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_)))
 }
 
-/// Per expression: whether a name is in it, not counting what is in lists of members within it and behind rules.
-fn with_names(grammar: &Grammar) -> Vec<bool> {
-    let mut has_name: Vec<bool> = Vec::with_capacity(grammar.expressions().len());
-    for expression in grammar.expressions() {
-        let mut found = matches!(expression, Expression::Name(..));
-        expression.for_each_child(|child| {
-            let is_list = matches!(grammar.expression(child), Expression::Members(_));
-            found |= has_name[child.index()] && !is_list;
-        });
-        has_name.push(found);
+/// Per expression, whether it has a name that stands in no object of its own: between braces that are literals of one sequence.
+struct OpenNames {
+    is_open: Vec<bool>,
+    /// Whether the last brace of a literal opens, and whether the first one closes.
+    opens: Vec<bool>,
+    closes: Vec<bool>,
+}
+
+impl OpenNames {
+    fn of(grammar: &Grammar) -> OpenNames {
+        let count = grammar.expressions().len();
+        let [is_open, opens, closes] = std::array::from_fn(|_| vec![false; count]);
+        let mut names = OpenNames { is_open, opens, closes };
+        names.find_braces(grammar);
+        for pass in 0..=MOST_PASSES {
+            let mut changed = false;
+            for (index, expression) in grammar.expressions().iter().enumerate() {
+                let is_open = match expression {
+                    Expression::Name(..) => true,
+                    Expression::Rule(rule) => {
+                        pass == MOST_PASSES || names.is_open[grammar.rule(*rule).body.index()]
+                    }
+                    Expression::Sequence(parts) => {
+                        let has_name = parts.iter().any(|part| names.is_open[part.index()]);
+                        has_name && names.object_in(parts).is_none()
+                    }
+                    _ => {
+                        let mut found = false;
+                        expression.for_each_child(|child| found |= names.is_open[child.index()]);
+                        found
+                    }
+                };
+                changed |= is_open && !std::mem::replace(&mut names.is_open[index], is_open);
+            }
+            if !changed {
+                break;
+            }
+        }
+        names
     }
-    has_name
+
+    fn find_braces(&mut self, grammar: &Grammar) {
+        for (index, expression) in grammar.expressions().iter().enumerate() {
+            let is_brace = |byte: &&u8| matches!(byte, b'{' | b'}');
+            (self.opens[index], self.closes[index]) = match expression {
+                Expression::Bytes(bytes) => {
+                    (bytes.iter().rfind(is_brace) == Some(&b'{'), bytes.iter().find(is_brace) == Some(&b'}'))
+                }
+                Expression::Sequence(parts) => (
+                    parts.iter().any(|part| self.opens[part.index()]),
+                    parts.iter().any(|part| self.closes[part.index()]),
+                ),
+                Expression::Label(_, body) => (self.opens[body.index()], self.closes[body.index()]),
+                _ => (false, false),
+            };
+        }
+    }
+
+    /// The parts of a sequence between the braces around its open names, if it has such names and braces.
+    fn object_in(&self, parts: &[ExprId]) -> Option<Range<usize>> {
+        let is_open = |part: &ExprId| self.is_open[part.index()];
+        let (first, last) = (parts.iter().position(is_open)?, parts.iter().rposition(is_open)?);
+        let before = parts[..first].iter().rposition(|part| self.opens[part.index()])?;
+        let after = parts[last + 1..].iter().position(|part| self.closes[part.index()])?;
+        Some(before + 1..last + 1 + after)
+    }
 }

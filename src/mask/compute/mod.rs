@@ -136,7 +136,10 @@ pub(super) fn mask(
     let mut token_edges = lazy.terminals(configuration);
     token_edges.sort_unstable();
     token_edges.dedup();
-    token_edges.into_iter().for_each(|terminal| terminals.add_to(terminal, &mut allowed));
+    for terminal in token_edges {
+        lazy.work.spend(vocabulary.mask_words())?;
+        terminals.add_to(terminal, &mut allowed);
+    }
     if lazy.is_accepting(configuration) {
         allowed.extend(vocabulary.eos());
     }
