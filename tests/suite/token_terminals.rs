@@ -5,7 +5,8 @@ use grammata::automaton::words;
 use grammata::grammar::{
     Distinct, Grammar, GrammarBuilder, Member, Names, Order, TokenScope, TokenSelector, TokenTerminal,
 };
-use grammata::syntax::gbnf;
+use grammata::syntax::json_schema::{self, JsonSchemaOptions, PropertyOrder, Whitespace};
+use grammata::syntax::{automaton_spec, gbnf};
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind, Limits, Matcher, TokenId, Vocabulary};
 use serde::Deserialize;
@@ -144,6 +145,23 @@ fn what_a_vocabulary_does_not_have_is_refused_with_the_rule() {
 }
 
 #[test]
+fn many_terminals_and_long_lists_are_bounded() {
+    let compiler = Compiler::new(smollm2());
+    let many = |count: u32| {
+        let sets: Vec<String> = (0..count).map(|id| format!("!<[{id}]>")).collect();
+        compiler.compile(&grammar(&format!("root ::= {}", sets.join(" | "))))
+    };
+    // all but those that end a sequence: each set has what another leaves out
+    let mask = many(1_000).unwrap().matcher().mask().unwrap();
+    assert_eq!(mask.len(), 49156 - 2);
+    let error = many(20_000).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Limit, "limit/exceeded"), "{error}");
+    let ids: Vec<String> = (0..40_000).map(|id| (id / 2 * 2).to_string()).collect();
+    let compiled = compiler.compile(&grammar(&format!("root ::= <[{}]>", ids.join(",")))).unwrap();
+    assert_eq!(compiled.matcher().mask().unwrap().len(), 20_000);
+}
+
+#[test]
 fn an_empty_set_of_tokens_is_refused() {
     let crossed = TokenTerminal::new(TokenScope::Listed, [TokenSelector::Ids { first: 2, last: 1 }]);
     let mut g = GrammarBuilder::new();
@@ -215,7 +233,7 @@ fn token_terminals_are_refused_where_texts_are_remembered() {
             false,
         ),
         (
-            "before members with names",
+            "around objects with names",
             |g| {
                 let (quote, letters, token) =
                     (g.text("\""), g.class([('a', 'z')]), g.token(TokenTerminal::id(1)));
@@ -224,7 +242,10 @@ fn token_terminals_are_refused_where_texts_are_remembered() {
                 let name = g.name(name, Names::Endless);
                 let comma = g.text(",");
                 let members = g.members(Order::Any, [], Some(name), comma);
-                g.sequence([token, members])
+                let (open, close) = (g.text("{"), g.text("}"));
+                let object = g.sequence([open, members, close]);
+                let turn = g.sequence([token, object, token]);
+                g.star(turn)
             },
             false,
         ),
@@ -366,4 +387,140 @@ call ::= <tool_call> "\n{\"name\": \"" ("get_time" | "stop") "\"}\n" </tool_call
     accept(&mut matcher, 2);
     assert!(ids(&mut matcher).is_empty() && matcher.is_finished().unwrap());
     assert_eq!(matcher.bytes(), b"call\n{\"name\": \"stop\"}\n");
+}
+
+#[test]
+fn symbols_of_specs_are_tokens() {
+    let spec = r#"
+kind = "dfa"
+symbols = { open = { token = "<think>" }, word = { token = { any_but = ["</think>"] } }, close = { token = [10] }, answer = "ab", low = { token = [[0, 1], "<"] } }
+start = "begin"
+accepting = ["end"]
+transitions = [
+    { from = "begin", input = "open", to = "thought" },
+    { from = "thought", input = "word", to = "thought" },
+    { from = "thought", input = "close", to = "after" },
+    { from = "after", input = ["answer", "low"], to = "end" },
+]
+"#;
+    let grammar = automaton_spec::compile(spec, &automaton_spec::Options::default()).unwrap().grammar;
+    let mut matcher = Compiler::new(vocabulary()).compile(&grammar).unwrap().matcher();
+    assert_eq!(matcher.forced_tokens().unwrap(), [token("<think>")]);
+    accept(&mut matcher, 9);
+    assert_eq!(ids(&mut matcher), (0..=10).collect::<Vec<u32>>());
+    accept(&mut matcher, 10);
+    // "a" begins the answer and is a low token: only the one way ends here
+    assert_eq!(ids(&mut matcher), [0, 1, 3, 4]);
+    accept(&mut matcher, 0);
+    assert_eq!(ids(&mut matcher), [1, 11, 12]);
+    let plan = spec.replace("dfa", "nfa");
+    let plan = automaton_spec::Spec::read(&plan, &automaton_spec::Options::default()).unwrap();
+    let error = grammata::plan::PlanAutomaton::new(plan).unwrap_err();
+    assert_eq!(error.code(), "automaton-spec/token-in-plan");
+    let special = spec.replace("any_but = [\"</think>\"]", "special_but = [\"</think>\"]");
+    let grammar = automaton_spec::compile(&special, &automaton_spec::Options::default()).unwrap().grammar;
+    let mut matcher = Compiler::new(vocabulary()).compile(&grammar).unwrap().matcher();
+    accept(&mut matcher, 9);
+    assert_eq!(ids(&mut matcher), [9, 10]);
+}
+
+/// Over single bytes, a token terminal of ordinary tokens takes what a set of bytes takes: also where lists remember what came.
+#[test]
+fn token_terminals_of_single_bytes_are_sets_of_bytes() {
+    const LETTERS: [&str; 4] = ["[", "1", ",", "]"];
+    let vocabulary = VocabularyBuilder::from_tokens(LETTERS).special(TokenId::new(4), "<end>");
+    let vocabulary = Arc::new(vocabulary.eos([TokenId::new(4)]).build().unwrap());
+    let build = |by_id: bool, bounded: bool| {
+        let mut g = GrammarBuilder::new();
+        let root = g.declare("root");
+        let any = match by_id {
+            true => g.token(TokenTerminal::new(TokenScope::AllBut, [])),
+            false => g.byte_set(LETTERS.concat().bytes().collect()),
+        };
+        let thought = g.repeat(any, 0, bounded.then_some(3));
+        let one = g.text("1");
+        let number = g.repeat(one, 1, Some(3));
+        let (open, comma, close) = (g.text("["), g.text(","), g.text("]"));
+        let items = g.distinct(Distinct {
+            items: [number].into(),
+            separator: comma,
+            min: 2,
+            max: None,
+            endless: false,
+        });
+        let list = g.sequence([thought, open, items, close]);
+        g.define(root, list);
+        Compiler::new(Arc::clone(&vocabulary)).compile(&g.build(root).unwrap()).unwrap()
+    };
+    for bounded in [false, true] {
+        let (by_id, by_bytes) = (build(true, bounded), build(false, bounded));
+        let mut open = vec![(by_id.matcher(), by_bytes.matcher())];
+        let mut seen = 0;
+        while let Some((mut by_id, mut by_bytes)) = open.pop() {
+            seen += 1;
+            let mask = ids(&mut by_id);
+            assert_eq!(mask, ids(&mut by_bytes), "after {:?}", String::from_utf8_lossy(&by_id.bytes()));
+            if by_id.steps() < 8 && seen < 6_000 {
+                for token in mask.into_iter().filter(|&token| token < 4) {
+                    let (mut a, mut b) = (by_id.fork(), by_bytes.fork());
+                    accept(&mut a, token);
+                    accept(&mut b, token);
+                    open.push((a, b));
+                }
+            }
+        }
+        assert!(seen > 1_000, "{seen}");
+    }
+}
+
+/// A thought may say what it likes; the object after it has each name once, also when tables are dropped on the way.
+#[test]
+fn names_of_objects_are_followed_after_a_thought() {
+    let letters = ["{", "}", "\"", "a", "b", ":", ",", "1", "\"a\":1", "{\"a\":1,", "x"];
+    let mut builder = VocabularyBuilder::from_tokens(letters).special(TokenId::new(11), "</think>");
+    builder = builder.special(TokenId::new(12), "<end>").eos([TokenId::new(12)]);
+    let vocabulary = Arc::new(builder.build().unwrap());
+    let options = JsonSchemaOptions {
+        whitespace: Whitespace::Compact,
+        property_order: PropertyOrder::Any,
+        ..JsonSchemaOptions::default()
+    };
+    let schema = serde_json::json!({"type": "object", "additionalProperties": {"enum": [1]}});
+    let object = json_schema::compile_value(&schema, &options).unwrap().grammar;
+    let mut g = GrammarBuilder::new();
+    let root = g.declare("root");
+    let close = g.token(TokenTerminal::named("</think>"));
+    let any = g.token(TokenTerminal::new(TokenScope::AllBut, [TokenSelector::Name("</think>".into())]));
+    let (thought, object) = (g.star(any), g.import(&object));
+    let whole = g.sequence([thought, close, object]);
+    g.define(root, whole);
+    let grammar = g.build(root).unwrap();
+    for cache_bytes in [usize::MAX, 30_000] {
+        let limits = Limits { cache_bytes, ..Limits::default() };
+        let compiled = Compiler::new(Arc::clone(&vocabulary)).limits(limits).compile(&grammar).unwrap();
+        let mut matcher = compiled.matcher();
+        let everything: Vec<u32> = (0..=11).collect();
+        for token in [9, 8, 2, 3, 2, 5, 6, 2, 3, 2, 1, 1] {
+            assert_eq!(ids(&mut matcher), everything);
+            accept(&mut matcher, token);
+        }
+        accept(&mut matcher, 11);
+        assert_eq!(ids(&mut matcher), [0, 9]);
+        accept(&mut matcher, 9);
+        // a name that is not `a`
+        assert_eq!(ids(&mut matcher), [2]);
+        accept(&mut matcher, 2);
+        accept(&mut matcher, 3);
+        let within = ids(&mut matcher);
+        assert!(!within.contains(&2) && within.contains(&4), "{within:?}");
+        accept(&mut matcher, 4);
+        assert!(ids(&mut matcher).contains(&2));
+        matcher.rollback(5).unwrap();
+        assert_eq!(ids(&mut matcher), everything);
+        accept(&mut matcher, 11);
+        for token in [0, 2, 3, 2, 5, 7, 1] {
+            accept(&mut matcher, token);
+        }
+        assert!(matcher.is_finished().unwrap());
+    }
 }
