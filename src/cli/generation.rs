@@ -152,7 +152,14 @@ fn ranked_outputs(
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     if let Some(width) = arguments.search.beam.map(count) {
         let GenerationOptions { max_tokens, end_tokens, stop, .. } = options;
-        let options = BeamOptions { width, length_exponent: exponent, max_tokens, end_tokens, stop };
+        let options = BeamOptions {
+            width,
+            length_exponent: exponent,
+            max_tokens,
+            end_tokens,
+            stop,
+            ..BeamOptions::default()
+        };
         let found = beam_search(model, vocabulary, constraint, prompt, &options)?;
         return Ok(found.into_iter().map(Made::of_hypothesis).collect());
     }

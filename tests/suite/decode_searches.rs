@@ -246,3 +246,33 @@ fn a_matcher_is_a_constraint() {
     assert!(fork.rollback(forced.len() + 1).is_err());
     assert_eq!(mask(&mut *fork), after);
 }
+
+#[test]
+fn a_beam_repeats_no_sequence_of_the_length_that_it_is_told() {
+    let vocabulary = vocabulary();
+    let mut model = load("model.onnx", 32, false);
+    let repeats = |tokens: &[u32], length: usize| {
+        let windows: Vec<&[u32]> = tokens.windows(length).collect();
+        (1..windows.len()).any(|at| windows[..at].contains(&windows[at]))
+    };
+    let prompt = &prompts()[0];
+    let mut with = |no_repeat: usize| {
+        let options = BeamOptions { max_tokens: 40, no_repeat, ..BeamOptions::default() };
+        beam_search(&mut model, &*vocabulary, None, prompt, &options).unwrap()
+    };
+    let whole = |tokens: &[u32]| [prompt, tokens].concat();
+    // this prompt has two equal tokens: no single token may come again, and the prompt's may not come at all
+    assert!(with(0).iter().any(|hypothesis| repeats(&whole(&hypothesis.tokens), 2)), "nothing to forbid");
+    for hypothesis in with(2) {
+        assert!(!repeats(&whole(&hypothesis.tokens), 2), "{hypothesis:?}");
+    }
+    for hypothesis in with(1) {
+        assert!(!repeats(&hypothesis.tokens, 1), "{hypothesis:?}");
+        assert!(hypothesis.tokens.iter().all(|token| !prompt.contains(token)), "{hypothesis:?}");
+    }
+    // a constraint that forces what may not come leaves nothing
+    let matcher = matcher(&vocabulary, "(xyxyxy){9}");
+    let options = BeamOptions { no_repeat: 2, ..BeamOptions::default() };
+    let error = beam_search(&mut model, &*vocabulary, Some(&matcher), prompt, &options).unwrap_err();
+    assert_eq!(error.code(), "decode/empty-mask");
+}

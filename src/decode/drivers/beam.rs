@@ -24,6 +24,9 @@ pub struct BeamOptions {
     pub end_tokens: Vec<u32>,
     /// Texts at which a hypothesis ends; they are not part of it. None by default.
     pub stop: Vec<String>,
+    /// No token may complete a sequence of this many tokens that prompt and hypothesis have already; 0, the default, permits
+    /// all. Under a constraint that forces such a token the hypothesis has no extension.
+    pub no_repeat: usize,
 }
 
 impl Default for BeamOptions {
@@ -34,6 +37,7 @@ impl Default for BeamOptions {
             max_tokens: 512,
             end_tokens: Vec::new(),
             stop: Vec::new(),
+            no_repeat: 0,
         }
     }
 }
@@ -84,6 +88,7 @@ pub fn beam_search(
     let mut search = Search {
         model,
         detokenizer,
+        prompt,
         options,
         bounds,
         live: vec![first],
@@ -126,6 +131,7 @@ enum Origin {
 struct Search<'a> {
     model: &'a mut dyn Model,
     detokenizer: &'a dyn Detokenizer,
+    prompt: &'a [u32],
     options: &'a BeamOptions,
     bounds: Bounds<'a>,
     /// best first
@@ -176,17 +182,25 @@ impl Search<'_> {
 
     /// The best extensions of every live hypothesis, and the ended ones; the best `width` of all, best first.
     fn candidates(&mut self) -> Result<Vec<Candidate>> {
+        let vocabulary = self.model.vocabulary_size();
         let mut masks = Vec::with_capacity(self.live.len());
         for beam in &mut self.live {
             let mut mask = Vec::new();
-            let masked = beam.output.fill_mask(&mut mask, self.detokenizer.token_count())?;
+            let mut masked = beam.output.fill_mask(&mut mask, self.detokenizer.token_count())?;
+            for token in repeating(self.prompt, &beam.output.tokens, self.options.no_repeat) {
+                if !std::mem::replace(&mut masked, true) {
+                    mask = vec![u32::MAX; vocabulary.div_ceil(32)];
+                }
+                if let Some(word) = mask.get_mut(token as usize / 32) {
+                    *word &= !(1 << (token % 32));
+                }
+            }
             masks.push(masked.then_some(mask));
         }
         let feed = |beam: &Beam| (beam.sequence, beam.pending.clone());
         let fed: Vec<(SequenceId, Vec<u32>)> = self.live.iter().map(feed).collect();
         let batch: Vec<Feed<'_>> =
             fed.iter().map(|(s, tokens)| Feed { sequence: *s, tokens, rows: Rows::Last }).collect();
-        let vocabulary = self.model.vocabulary_size();
         let logits = self.model.feed(&batch)?;
         let mut candidates: Vec<Candidate> = Vec::new();
         let ended = self.ended.iter().enumerate();
@@ -261,4 +275,14 @@ impl Search<'_> {
         }
         Ok(())
     }
+}
+
+/// The tokens that would complete a sequence of `length` tokens which is there already.
+fn repeating(prompt: &[u32], tokens: &[u32], length: usize) -> Vec<u32> {
+    let all = [prompt, tokens].concat();
+    let Some(last) = length.checked_sub(1).and_then(|before| all.len().checked_sub(before)) else {
+        return Vec::new();
+    };
+    let (end, windows) = (&all[last..], all.windows(length));
+    windows.filter(|window| window.starts_with(end)).filter_map(|window| window.last().copied()).collect()
 }
