@@ -74,6 +74,9 @@ pub struct FlowOptions {
     pub intents: usize,
     /// Whether a letter also says which step the API carries out. Not by default; only at level 6.
     pub by_step: bool,
+    /// Whether calls in texts name the API that made each input, `FindFlight(airport_code=GetAirports)`, of those called so far;
+    /// `given` stands for what was there before. Not by default; only from level 4 on.
+    pub arguments: bool,
     /// `plan_states` bounds the states.
     pub limits: Limits,
 }
@@ -81,7 +84,7 @@ pub struct FlowOptions {
 impl Default for FlowOptions {
     fn default() -> FlowOptions {
         let (level, within, limits) = (Level::Steps, Within::Any, Limits::default());
-        FlowOptions { level, within, flow: None, intents: 1, by_step: false, limits }
+        FlowOptions { level, within, flow: None, intents: 1, by_step: false, arguments: false, limits }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::automaton::{FlowAutomaton, FlowOptions, FlowState};
 use super::domain::FlowDomain;
 use super::flap::FlapOptions;
-use super::parse::{ParsedPlan, WrittenCall, parse};
+use super::parse::{Brackets, ParsedPlan, WrittenCall, parse_with};
 use super::similarity::{Similarity, similar};
 use super::text::Thoughts;
 use crate::decode::{Decoder, Event, FinishReason, GenerationOptions, Model, SamplingParams};
@@ -52,6 +52,25 @@ pub fn intent_similarities(
         });
     }
     Ok(found)
+}
+
+/// Whether a domain serves a query, and with which flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Served {
+    /// The flow that is most similar to the query, by its place.
+    By(usize),
+    /// No flow is similar enough: the plan is the prelude and the end. The greatest similarity, if there are flows.
+    CannotHelp(Option<f64>),
+}
+
+/// The flow of the greatest similarity, the first of equals, where one reaches the threshold; without a threshold any does.
+pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
+    let all = similarities.iter().copied().enumerate();
+    let best = all.reduce(|best, one| if one.1 > best.1 { one } else { best });
+    match best {
+        Some((flow, found)) if threshold.is_none_or(|least| found >= least) => Served::By(flow),
+        best => Served::CannotHelp(best.map(|(_, found)| found)),
+    }
 }
 
 /// Settings of [`ValidChooser`].
@@ -178,7 +197,8 @@ impl ValidChooser<'_> {
     }
 
     fn parsed(&self, text: &str) -> ParsedPlan {
-        parse(text, &self.domain.apis[self.domain.end].name, self.options.thoughts)
+        let brackets = if self.options.flows.arguments { Brackets::Makers } else { Brackets::Empty };
+        parse_with(text, &self.domain.apis[self.domain.end].name, self.options.thoughts, brackets)
     }
 
     /// Draws several continuations at each call, and goes on from the best.
@@ -241,7 +261,7 @@ impl ValidChooser<'_> {
     fn score(&mut self, at: &mut At<'_>, decoder: &Decoder<'_>, mean: f64, query: &str) -> Result<f64> {
         let plan = self.parsed(decoder.text());
         let options = self.options.score;
-        let (Some(similarity), Some(WrittenCall { thought, name })) =
+        let (Some(similarity), Some(WrittenCall { thought, name, .. })) =
             (&mut self.similarity, plan.calls.get(at.calls))
         else {
             return Ok(mean);

@@ -1,11 +1,11 @@
 //! Short ends of plans as texts: what finishes a plan from any beginning of it.
 
-use super::automaton::{FlowAutomaton, FlowCall, FlowOptions, Level};
+use super::automaton::{FlowOptions, Level};
 use super::domain::FlowDomain;
+use super::letters::{self, Letter};
 use super::text::{Thoughts, now_line, stated_text};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::transitions::{Graph, minimize};
 
 /// The thought of a turn that is as short as can be.
 const SHORT: &str = "ok";
@@ -15,7 +15,7 @@ const SHORT: &str = "ok";
 struct Turn {
     /// What stands before the thought.
     lead: String,
-    /// `Name()`.
+    /// `Name()`, perhaps with makers in the brackets.
     call: String,
     to: usize,
 }
@@ -34,24 +34,23 @@ impl Completions {
     /// Of the plans of a level from 3 on.
     ///
     /// # Errors
-    /// As of [`FlowAutomaton::new`]; `plan_states` bounds the states.
+    /// As of [`letters::graph`].
     pub(super) fn new(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Completions> {
         let by_step = thoughts == Thoughts::Stated && options.level == Level::Steps;
-        let mut automaton = FlowAutomaton::new(domain, FlowOptions { by_step, ..options.clone() })?;
-        let graph = minimize(&Graph::of(&mut automaton, usize::MAX, |_| {})?);
+        let graph = letters::graph(domain, FlowOptions { by_step, ..options.clone() })?;
         let mut turns: Vec<Vec<Turn>> = graph.nodes.iter().map(|_| Vec::new()).collect();
-        let mut calls: Vec<Vec<FlowCall>> = vec![Vec::new(); graph.nodes.len()];
-        graph.edges.iter().for_each(|edge| calls[edge.from].extend(&edge.labels));
+        let mut calls: Vec<Vec<Letter>> = vec![Vec::new(); graph.nodes.len()];
+        graph.edges.iter().for_each(|edge| calls[edge.from].extend(edge.labels.iter().cloned()));
         calls.iter_mut().for_each(|calls| calls.sort_unstable());
         for edge in &graph.edges {
             let Some(to) = edge.to else { continue };
-            for &call in &edge.labels {
+            for letter in &edge.labels {
                 let lead = match thoughts {
                     Thoughts::None | Thoughts::Free | Thoughts::After => " ".to_owned(),
-                    Thoughts::Stated => format!(" {}: ", stated_text(domain, call)),
+                    Thoughts::Stated => format!(" {}: ", stated_text(domain, letter.call)),
                     Thoughts::Guided => now_line(domain, &calls[edge.from]),
                 };
-                let call = format!("{}()", domain.apis[call.api].name);
+                let call = letter.text.to_string();
                 turns[edge.from].push(Turn { lead, call, to });
             }
         }

@@ -62,6 +62,35 @@ pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {
     )
 }
 
+/// Makers of inputs at a level at which calls may come without them.
+pub(super) fn arguments(level: u8) -> Error {
+    let diagnostic = Diagnostic::new("flow/arguments", "calls name makers only where each input has one")
+        .found(format!("level {level}"))
+        .allowed("level 4, 5 or 6")
+        .help("raise the level, or leave the brackets empty");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// Data that calls cannot name.
+pub(super) fn data_name(name: &str) -> Error {
+    let diagnostic = Diagnostic::new("flow/arguments", "calls cannot name these data in their brackets")
+        .found(excerpt(name))
+        .allowed("letters, digits, `_`, `-` and `.`")
+        .help("rename the data, or leave the brackets empty");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A name that merged domains declare differently.
+pub(super) fn redefined(what: &str, name: &str, domain: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/api-redefined", format!("{what} is declared differently by two domains"))
+            .found(format!("`{}` of `{}`", excerpt(name), excerpt(domain)))
+            .allowed("equal declarations, one prelude, and ends that each need one thing")
+            .help("keep the names of the domains apart (`--apart`), or rename one"),
+    )
+}
+
 pub(super) fn empty_alternatives(api: &str, pointer: String) -> Error {
     at(
         pointer,

@@ -2,6 +2,9 @@
 //! said where it is decided.
 
 use super::domain::FlowDomain;
+use super::parse::WrittenCall;
+use super::similarity::{Similarity, nearest};
+use crate::error::Result;
 use rustc_hash::FxHashMap;
 
 /// A call of a plan.
@@ -68,27 +71,51 @@ enum StepOf {
 /// The steps of a plan: of a call, that step of the gold flow which has the API (of several, the first that still lacks the
 /// call), else the first step of the file that has it, else a step of its own. Equal neighbours are one.
 fn steps(domain: &FlowDomain, flow: usize, plan: &[Call]) -> Vec<StepOf> {
-    let mut taken: FxHashMap<(usize, usize), usize> = FxHashMap::default();
-    let mut found: Vec<StepOf> = Vec::new();
-    for call in plan {
-        let step = match call {
-            Call::Unknown(_) => None,
-            Call::Api(api) => {
-                let has = |step: &&usize| domain.steps[**step].apis.contains(api);
-                let of_flow: Vec<usize> = domain.flows[flow].steps.iter().filter(has).copied().collect();
-                let lacking = of_flow.iter().copied().find(|&step| !taken.contains_key(&(step, *api)));
-                lacking
-                    .or_else(|| of_flow.first().copied())
-                    .or_else(|| domain.steps.iter().position(|step| step.apis.contains(api)))
-                    .inspect(|&step| *taken.entry((step, *api)).or_default() += 1)
-            }
-        };
-        let step = step.map_or_else(|| StepOf::Unknown(call.clone()), StepOf::Step);
-        if found.last() != Some(&step) {
-            found.push(step);
-        }
-    }
+    let mut found = steps_of_calls(domain, flow, plan);
+    found.dedup();
     found
+}
+
+/// The step of each call of a plan.
+fn steps_of_calls(domain: &FlowDomain, flow: usize, plan: &[Call]) -> Vec<StepOf> {
+    let mut taken: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+    let mut step_of = |call: &Call| match call {
+        Call::Unknown(_) => None,
+        Call::Api(api) => {
+            let has = |step: &&usize| domain.steps[**step].apis.contains(api);
+            let of_flow: Vec<usize> = domain.flows[flow].steps.iter().filter(has).copied().collect();
+            let lacking = of_flow.iter().copied().find(|&step| !taken.contains_key(&(step, *api)));
+            lacking
+                .or_else(|| of_flow.first().copied())
+                .or_else(|| domain.steps.iter().position(|step| step.apis.contains(api)))
+                .inspect(|&step| *taken.entry((step, *api)).or_default() += 1)
+        }
+    };
+    let step = |call| step_of(call).map_or_else(|| StepOf::Unknown(Call::clone(call)), StepOf::Step);
+    plan.iter().map(step).collect()
+}
+
+/// The share of the thoughts of a plan whose nearest step of the domain, by similarity of the texts, is the step that their
+/// call is of, as [`Measures::step_edits`] has it; `None` of a plan without thoughts.
+///
+/// # Errors
+/// Of the similarity.
+pub fn agreement(
+    domain: &FlowDomain,
+    flow: usize,
+    plan: &[WrittenCall],
+    similarity: &mut dyn Similarity,
+) -> Result<Option<f64>> {
+    let made = calls(domain, plan.iter().map(|call| call.name.as_str()));
+    let steps = steps_of_calls(domain, flow, &made);
+    let (mut agreeing, mut thoughts) = (0_u32, 0_u32);
+    for (call, step) in plan.iter().zip(steps).filter(|(call, _)| !call.thought.trim().is_empty()) {
+        let texts = domain.steps.iter().enumerate().map(|(place, step)| (place, step.text.as_str()));
+        let found = nearest(similarity, &call.thought, texts)?;
+        thoughts += 1;
+        agreeing += u32::from(found.is_some_and(|(found, _)| step == StepOf::Step(found)));
+    }
+    Ok((thoughts > 0).then(|| f64::from(agreeing) / f64::from(thoughts)))
 }
 
 fn multiset_edits<T: Eq + std::hash::Hash>(a: &[T], b: &[T]) -> usize {

@@ -20,7 +20,9 @@ mod entries;
 mod errors;
 pub mod flap;
 mod follow;
+mod letters;
 mod lookahead;
+mod merge;
 pub mod metrics;
 mod parse;
 mod picture;
@@ -35,10 +37,13 @@ mod written;
 
 pub use automaton::{FlowAutomaton, FlowCall, FlowOptions, FlowState, Level, Within};
 pub use budget::WithinBudget;
-pub use choose::{ChooserOptions, ChosenPlan, IntentText, ValidChooser, intent_similarities};
+pub use choose::{
+    ChooserOptions, ChosenPlan, IntentText, Served, ValidChooser, intent_similarities, serving_flow,
+};
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
 pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};
-pub use parse::{ParsedPlan, WrittenCall, parse};
+pub use merge::Names;
+pub use parse::{Brackets, ParsedPlan, WrittenCall, parse, parse_with};
 pub use picture::FlowPicture;
 pub use prompt::FlowPrompt;
 pub use queries::{Query, queries};

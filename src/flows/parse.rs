@@ -3,12 +3,23 @@
 use super::text::Thoughts;
 
 /// A call as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenCall {
     /// The thought, without blanks at its ends; empty in plans without thoughts, and in some with.
     pub thought: String,
     /// The name before the brackets.
     pub name: String,
+    /// The inputs with the makers that are named for them.
+    pub arguments: Vec<(String, String)>,
+}
+
+/// What calls have in their brackets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brackets {
+    /// Nothing.
+    Empty,
+    /// `input=Maker` for each input, with `, ` between, or nothing.
+    Makers,
 }
 
 /// A plan that was read from a text.
@@ -29,20 +40,28 @@ pub struct ParsedPlan {
 /// Reads what a model wrote after the prelude, up to the first call of `end`: calls as the grammars of
 /// [`grammar`](super::grammar) have them, of any names, with thoughts of any length that have no line break and no bracket.
 pub fn parse(text: &str, end: &str, thoughts: Thoughts) -> ParsedPlan {
+    parse_with(text, end, thoughts, Brackets::Empty)
+}
+
+/// As [`parse`], for plans whose calls name makers ([`FlowOptions::arguments`](super::FlowOptions::arguments)).
+pub fn parse_with(text: &str, end: &str, thoughts: Thoughts, brackets: Brackets) -> ParsedPlan {
     let mut plan =
         ParsedPlan { calls: Vec::new(), length: 0, is_parsable: false, is_finished: false, is_broken: false };
     let mut rest = text;
     loop {
         let parsed = match thoughts {
-            Thoughts::None => call(rest.trim_start_matches(' ')).map(|(name, rest)| ("", name, rest)),
-            Thoughts::Free | Thoughts::Stated => thought_and_call(rest),
-            Thoughts::Guided => guided(rest),
-            Thoughts::After => call_and_thought(rest),
+            Thoughts::None => {
+                call(rest.trim_start_matches(' '), brackets).map(|(call, rest)| ("", call, rest))
+            }
+            Thoughts::Free | Thoughts::Stated => thought_and_call(rest, brackets),
+            Thoughts::Guided => guided(rest, brackets),
+            Thoughts::After => call_and_thought(rest, brackets),
         };
-        let Some((thought, name, after)) = parsed else { break };
-        plan.calls.push(WrittenCall { thought: thought.trim().to_owned(), name: name.to_owned() });
+        let Some((thought, call, after)) = parsed else { break };
         plan.length = text.len() - after.len();
-        if name == end {
+        let is_end = call.name == end;
+        plan.calls.push(WrittenCall { thought: thought.trim().to_owned(), ..call });
+        if is_end {
             plan.is_finished = true;
             break;
         }
@@ -52,7 +71,7 @@ pub fn parse(text: &str, end: &str, thoughts: Thoughts) -> ParsedPlan {
         }
     }
     let left = text.get(plan.length..).unwrap_or_default();
-    plan.is_broken = !plan.is_finished && !can_go_on(left, !plan.calls.is_empty(), thoughts);
+    plan.is_broken = !plan.is_finished && !can_go_on(left, !plan.calls.is_empty(), thoughts, brackets);
     plan.is_parsable = plan.is_finished || plan.length == text.len();
     plan
 }
@@ -67,69 +86,88 @@ fn separator(thoughts: Thoughts) -> &'static str {
 }
 
 /// Whether what is left of a text after its last call can begin the next one.
-fn can_go_on(left: &str, has_calls: bool, thoughts: Thoughts) -> bool {
+fn can_go_on(left: &str, has_calls: bool, thoughts: Thoughts, brackets: Brackets) -> bool {
     let separator = if has_calls { separator(thoughts) } else { "" };
     if separator.starts_with(left) {
         return true;
     }
     let Some(rest) = left.strip_prefix(separator) else { return false };
     match thoughts {
-        Thoughts::None => begins_call(rest.trim_start_matches(' ')),
-        Thoughts::Free | Thoughts::Stated => begins_thought(rest),
+        Thoughts::None => begins_call(rest.trim_start_matches(' '), brackets),
+        Thoughts::Free | Thoughts::Stated => begins_thought(rest, brackets),
         Thoughts::Guided => match rest.strip_prefix("[now] ").map(|rest| rest.split_once('\n')) {
             None => "[now] ".starts_with(rest),
             Some(None) => true,
             Some(Some((_, rest))) => match rest.strip_prefix("[thought]") {
                 None => "[thought]".starts_with(rest),
-                Some(rest) => begins_thought(rest),
+                Some(rest) => begins_thought(rest, brackets),
             },
         },
         Thoughts::After => {
             let rest = rest.strip_prefix(' ').unwrap_or(rest);
-            match call(rest) {
-                None => begins_call(rest),
+            match call(rest, brackets) {
+                None => begins_call(rest, brackets),
                 Some((_, rest)) => " [thought] ".starts_with(rest),
             }
         }
     }
 }
 
-fn begins_call(text: &str) -> bool {
-    let name = text.strip_suffix('(').unwrap_or(text);
+fn begins_call(text: &str, brackets: Brackets) -> bool {
+    let (name, inside) = text.split_once('(').unwrap_or((text, ""));
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let has_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_part);
-    text.is_empty() || has_name && name.len() <= 64
+    let is_inside = match brackets {
+        Brackets::Empty => inside.is_empty(),
+        Brackets::Makers => {
+            inside.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '=' | ',' | ' '))
+        }
+    };
+    text.is_empty() || has_name && name.len() <= 64 && is_inside
 }
 
-fn begins_thought(text: &str) -> bool {
+fn begins_thought(text: &str, brackets: Brackets) -> bool {
     let Some(bracket) = text.find(['\n', '[', ']']) else { return true };
     let rest = text.get(bracket..).unwrap_or_default();
-    rest.strip_prefix("[API] ").map_or("[API] ".starts_with(rest), begins_call)
+    rest.strip_prefix("[API] ").map_or("[API] ".starts_with(rest), |rest| begins_call(rest, brackets))
 }
 
-/// `Name()` at the beginning of a text, and what follows it.
-fn call(text: &str) -> Option<(&str, &str)> {
+/// `Name()` at the beginning of a text, perhaps with makers, and what follows it.
+fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let length = text.find(|c| !is_part(c))?;
     let (name, rest) = text.split_at_checked(length)?;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.len() <= 64;
-    Some((name, rest.strip_prefix("()").filter(|_| is_name)?))
+    let rest = rest.strip_prefix('(').filter(|_| is_name)?;
+    let call = WrittenCall { name: name.to_owned(), ..WrittenCall::default() };
+    if let Some(after) = rest.strip_prefix(')') {
+        return Some((call, after));
+    }
+    let (inside, after) = rest.split_once(')').filter(|_| brackets == Brackets::Makers)?;
+    let argument = |part: &str| {
+        let (input, maker) = part.split_once('=')?;
+        // inputs are whatever the domain calls its data
+        let is_both = !input.is_empty() && !maker.is_empty() && maker.chars().all(is_part);
+        is_both.then(|| (input.to_owned(), maker.to_owned()))
+    };
+    let arguments = inside.split(", ").map(argument).collect::<Option<Vec<_>>>()?;
+    Some((WrittenCall { arguments, ..call }, after))
 }
 
-fn thought_and_call(text: &str) -> Option<(&str, &str, &str)> {
+fn thought_and_call(text: &str, brackets: Brackets) -> Option<(&str, WrittenCall, &str)> {
     let (thought, rest) = text.split_at_checked(text.find(['\n', '[', ']'])?)?;
-    let (name, rest) = call(rest.strip_prefix("[API] ")?)?;
-    Some((thought, name, rest))
+    let (call, rest) = call(rest.strip_prefix("[API] ")?, brackets)?;
+    Some((thought, call, rest))
 }
 
-fn guided(text: &str) -> Option<(&str, &str, &str)> {
+fn guided(text: &str, brackets: Brackets) -> Option<(&str, WrittenCall, &str)> {
     let (_, rest) = text.strip_prefix("[now] ")?.split_once('\n')?;
-    thought_and_call(rest.strip_prefix("[thought]")?)
+    thought_and_call(rest.strip_prefix("[thought]")?, brackets)
 }
 
-fn call_and_thought(text: &str) -> Option<(&str, &str, &str)> {
-    let (name, rest) = call(text.strip_prefix(' ').unwrap_or(text))?;
+fn call_and_thought(text: &str, brackets: Brackets) -> Option<(&str, WrittenCall, &str)> {
+    let (call, rest) = call(text.strip_prefix(' ').unwrap_or(text), brackets)?;
     let rest = rest.strip_prefix(" [thought] ")?;
     let (thought, rest) = rest.split_at(rest.find(['\n', '[', ']']).unwrap_or(rest.len()));
-    Some((thought, name, rest))
+    Some((thought, call, rest))
 }

@@ -3,10 +3,11 @@
 use super::automaton::{FlowAutomaton, FlowCall, FlowOptions, Level};
 use super::domain::FlowDomain;
 use super::errors;
+use super::letters::{self, Letter};
 use crate::error::Result;
 use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order};
 use crate::limits::Limits;
-use crate::transitions::{Graph, GraphEdge, minimize};
+use crate::transitions::{Graph, GraphEdge};
 
 /// What is written with the calls of a plan. A THOUGHT is of 1 to [`THOUGHT_CHARS`] characters, none of line break, `[` and
 /// `]`, with no blank at its ends: no second call can be written in it.
@@ -61,17 +62,18 @@ pub fn grammar(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -
     check_lines(domain, thoughts)?;
     let writer = Writer::new(domain, thoughts, GrammarBuilder::with_limits(options.limits.clone()));
     match options.level {
+        Level::Format | Level::Names if options.arguments => Err(errors::arguments(options.level.number())),
         Level::Format | Level::Names => writer.free_plans(options.level),
         _ => {
             let options = FlowOptions { by_step: thoughts == Thoughts::Stated, ..options.clone() };
-            let mut automaton = FlowAutomaton::new(domain, options)?;
-            match automaton.at_most_once().filter(|_| thoughts == Thoughts::None) {
-                Some(apis) => writer.each_once(&apis),
-                None => {
-                    let graph = minimize(&Graph::of(&mut automaton, usize::MAX, |_| {})?);
-                    writer.states(&graph)
-                }
+            if options.level == Level::Bounded
+                && thoughts == Thoughts::None
+                && !options.arguments
+                && let Some(apis) = FlowAutomaton::new(domain, options.clone())?.at_most_once()
+            {
+                return writer.each_once(&apis);
             }
+            writer.states(&letters::graph(domain, options)?)
         }
     }
 }
@@ -128,7 +130,7 @@ impl<'d> Writer<'d> {
 
     /// Calls with what is written with them, where any of `calls` may come. Each is an expression of calls that lead to one
     /// state, with that state's rest.
-    fn turn(&mut self, calls: &[FlowCall], targets: Vec<(Vec<FlowCall>, ExprId)>) -> ExprId {
+    fn turn(&mut self, calls: &[Letter], targets: Vec<(Vec<Letter>, ExprId)>) -> ExprId {
         match self.thoughts {
             Thoughts::None => {
                 let before = self.g.text(" ");
@@ -145,12 +147,13 @@ impl<'d> Writer<'d> {
             }
             Thoughts::Stated => {
                 let domain = self.domain;
-                let mut stated: Vec<&str> = calls.iter().map(|&call| stated_text(domain, call)).collect();
+                let mut stated: Vec<&str> =
+                    calls.iter().map(|letter| stated_text(domain, letter.call)).collect();
                 stated.sort_unstable();
                 stated.dedup();
                 let mut alternatives = Vec::new();
                 for text in stated {
-                    let of_text = |call: &FlowCall| stated_text(domain, *call) == text;
+                    let of_text = |letter: &Letter| stated_text(domain, letter.call) == text;
                     let calls_after = self.calls(targets.iter(), of_text);
                     alternatives.push(self.thought_then(&format!(" {text}: "), calls_after));
                 }
@@ -159,7 +162,7 @@ impl<'d> Writer<'d> {
             Thoughts::After => {
                 let mut alternatives = Vec::new();
                 for (calls, rest) in &targets {
-                    let names: Vec<ExprId> = calls.iter().map(|call| self.name(*call)).collect();
+                    let names: Vec<ExprId> = calls.iter().map(|letter| self.name(letter)).collect();
                     let (before, names) = (self.g.text(" "), self.g.choice(names));
                     let mark = self.g.text(" [thought] ");
                     alternatives.push(self.g.sequence([before, names, mark, self.thought, *rest]));
@@ -175,7 +178,7 @@ impl<'d> Writer<'d> {
     }
 
     /// The line that lists what may come. All such lines together are bounded as a source text is.
-    fn now(&mut self, calls: &[FlowCall]) -> String {
+    fn now(&mut self, calls: &[Letter]) -> String {
         if self.listed > self.g.limits().source_bytes {
             return String::new();
         }
@@ -184,20 +187,20 @@ impl<'d> Writer<'d> {
         line
     }
 
-    fn name(&mut self, call: FlowCall) -> ExprId {
-        self.g.text(format!("{}()", self.domain.apis[call.api].name))
+    fn name(&mut self, letter: &Letter) -> ExprId {
+        self.g.text(&*letter.text)
     }
 
     /// Some of the calls, each followed by the rest of its target.
     fn calls<'t>(
         &mut self,
-        targets: impl Iterator<Item = &'t (Vec<FlowCall>, ExprId)>,
-        is_wanted: impl Fn(&FlowCall) -> bool,
+        targets: impl Iterator<Item = &'t (Vec<Letter>, ExprId)>,
+        is_wanted: impl Fn(&Letter) -> bool,
     ) -> ExprId {
         let mut alternatives = Vec::new();
         for (calls, rest) in targets {
-            let wanted: Vec<FlowCall> = calls.iter().filter(|call| is_wanted(call)).copied().collect();
-            let names: Vec<ExprId> = wanted.into_iter().map(|call| self.name(call)).collect();
+            let wanted = calls.iter().filter(|letter| is_wanted(letter));
+            let names: Vec<ExprId> = wanted.map(|letter| self.name(letter)).collect();
             if !names.is_empty() {
                 let names = self.g.choice(names);
                 alternatives.push(self.g.sequence([names, *rest]));
@@ -207,17 +210,17 @@ impl<'d> Writer<'d> {
     }
 
     /// A rule for each state of the least automaton.
-    fn states<S>(mut self, graph: &Graph<S, FlowCall>) -> Result<Grammar> {
+    fn states<S>(mut self, graph: &Graph<S, Letter>) -> Result<Grammar> {
         let rules: Vec<_> = (0..graph.nodes.len()).map(|state| self.g.declare(format!("q{state}"))).collect();
-        let mut edges: Vec<Vec<&GraphEdge<FlowCall>>> = vec![Vec::new(); graph.nodes.len()];
+        let mut edges: Vec<Vec<&GraphEdge<Letter>>> = vec![Vec::new(); graph.nodes.len()];
         graph.edges.iter().for_each(|edge| edges[edge.from].push(edge));
         let separator = self.g.text(self.thoughts.separator());
         for (state, edges) in edges.iter().enumerate() {
             let mut targets = Vec::new();
-            let mut calls: Vec<FlowCall> = Vec::new();
+            let mut calls: Vec<Letter> = Vec::new();
             for edge in edges {
                 let Some(to) = edge.to else { continue };
-                calls.extend(&edge.labels);
+                calls.extend(edge.labels.iter().cloned());
                 let after = self.g.rule(rules[to]);
                 let more = self.g.sequence([separator, after]);
                 let rest = match graph.nodes[to].is_accepting {
@@ -242,8 +245,9 @@ impl<'d> Writer<'d> {
 
     /// Levels 1 and 2: any number of calls.
     fn free_plans(mut self, level: Level) -> Result<Grammar> {
-        let all: Vec<FlowCall> =
-            (0..self.domain.apis.len()).map(|api| FlowCall { api, step: None }).collect();
+        let all: Vec<Letter> = (0..self.domain.apis.len())
+            .map(|api| Letter::bare(self.domain, FlowCall { api, step: None }))
+            .collect();
         let empty = self.g.empty();
         let turn = match level {
             Level::Format => {
@@ -264,7 +268,7 @@ impl<'d> Writer<'d> {
     }
 
     /// A call of any name, with what is written with it.
-    fn any_name(&mut self, name: ExprId, all: &[FlowCall]) -> ExprId {
+    fn any_name(&mut self, name: ExprId, all: &[Letter]) -> ExprId {
         let space = self.g.text(" ");
         match self.thoughts {
             Thoughts::None => self.g.sequence([space, name]),
@@ -310,12 +314,11 @@ impl<'d> Writer<'d> {
 }
 
 /// The line that lists the calls that may come, and the mark of the thought after it.
-pub(super) fn now_line(domain: &FlowDomain, calls: &[FlowCall]) -> String {
-    let one = |call: &FlowCall| {
-        let api = &domain.apis[call.api];
-        format!("{}: {}", api.name, api.description)
-    };
-    let list: Vec<String> = calls.iter().map(one).collect();
+pub(super) fn now_line(domain: &FlowDomain, calls: &[Letter]) -> String {
+    let mut apis: Vec<usize> = calls.iter().map(|letter| letter.call.api).collect();
+    apis.dedup();
+    let one = |api: usize| format!("{}: {}", domain.apis[api].name, domain.apis[api].description);
+    let list: Vec<String> = apis.into_iter().map(one).collect();
     format!("[now] {}\n[thought] ", list.join("; "))
 }
 

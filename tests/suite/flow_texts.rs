@@ -29,7 +29,7 @@ fn at(level: Level) -> FlowOptions {
 }
 
 /// All bytes but controls as tokens, tokens across the borders of a plan's parts, and an end.
-fn tokens(domain: &FlowDomain) -> Vec<Option<Vec<u8>>> {
+pub(crate) fn tokens(domain: &FlowDomain) -> Vec<Option<Vec<u8>>> {
     let mut tokens: Vec<Vec<u8>> = (b' '..=b'~').map(|byte| vec![byte]).collect();
     let borders = [
         "()",
@@ -68,7 +68,7 @@ fn tokens(domain: &FlowDomain) -> Vec<Option<Vec<u8>>> {
     tokens.into_iter().map(Some).chain([None]).collect()
 }
 
-fn vocabulary(tokens: &[Option<Vec<u8>>]) -> Arc<Vocabulary> {
+pub(crate) fn vocabulary(tokens: &[Option<Vec<u8>>]) -> Arc<Vocabulary> {
     let bytes = tokens.iter().map(|token| token.clone().unwrap_or_default());
     let end = TokenId::new(tokens.len() as u32 - 1);
     Arc::new(VocabularyBuilder::from_tokens(bytes).special(end, "<end>").eos([end]).build().unwrap())
@@ -165,7 +165,7 @@ fn thoughts_have_bounds() {
 
 /// How tokens are chosen.
 #[derive(Clone, Copy, Debug)]
-enum Logits {
+pub(crate) enum Logits {
     /// Any allowed token, each as likely as any other.
     Random,
     /// Brackets, ends and parts of names wherever they are allowed; else any.
@@ -199,7 +199,7 @@ fn choose(
 }
 
 /// A whole text.
-fn write(compiled: &CompiledGrammar, logits: Logits, random: &mut ChaCha8Rng) -> String {
+pub(crate) fn write(compiled: &CompiledGrammar, logits: Logits, random: &mut ChaCha8Rng) -> String {
     let vocabulary = compiled.vocabulary();
     let mut matcher = compiled.matcher();
     while !matcher.is_finished().unwrap() {

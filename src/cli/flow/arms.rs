@@ -8,8 +8,8 @@ use crate::decode::{
 use crate::error::Result;
 use crate::flows::flap::{FlapDecoder, FlapOptions};
 use crate::flows::{
-    ChooserOptions, EmbeddedSimilarity, FlowDomain, FlowOptions, FlowPrompt, IntentText, Level, ParsedPlan,
-    Thoughts, ValidChooser, grammar, intent_similarities, parse,
+    Brackets, ChooserOptions, EmbeddedSimilarity, FlowDomain, FlowOptions, FlowPrompt, IntentText, Level,
+    ParsedPlan, Served, Thoughts, ValidChooser, grammar, intent_similarities, parse_with, serving_flow,
 };
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
@@ -45,7 +45,7 @@ pub(super) enum Method {
     Greedy(Which),
     /// Without a grammar: a token of the most probable 0.9.
     Nucleus,
-    /// Without a grammar: beam search of width 3.
+    /// Without a grammar: beam search of width 3, no 10 tokens twice.
     Beam,
     /// The published decoder.
     Flap(FlapOptions),
@@ -57,6 +57,7 @@ pub(super) struct Arm {
     pub(super) name: String,
     pub(super) method: Method,
     pub(super) thoughts: Thoughts,
+    pub(super) brackets: Brackets,
 }
 
 /// What was made of a query.
@@ -77,7 +78,7 @@ pub(super) struct Maker<'m> {
     loaded: Rest<'m>,
     similarity: Option<EmbeddedSimilarity<'m>>,
     compiler: Compiler,
-    compiled: FxHashMap<(String, Level, Thoughts, Option<usize>), CompiledGrammar>,
+    compiled: FxHashMap<(String, Level, Thoughts, bool, Option<usize>), CompiledGrammar>,
     limits: Limits,
 }
 
@@ -152,7 +153,10 @@ impl<'m> Maker<'m> {
             Method::Valid(_, Which::Similar, _) => (all, self.most_similar(domain, query)?),
             _ => (all, None),
         };
-        let prompt = FlowPrompt::new(domain, &shown, query, arm.thoughts, &self.limits)?;
+        let mut prompt = FlowPrompt::new(domain, &shown, query, arm.thoughts, &self.limits)?;
+        if arm.brackets == Brackets::Makers {
+            prompt = prompt.naming_makers(domain, arm.thoughts);
+        }
         let prompt = self.loaded.encoder.prompt(&prompt)?;
         let mut made = match arm.method {
             Method::Valid(level, _, samples) => {
@@ -175,23 +179,27 @@ impl<'m> Maker<'m> {
     fn most_similar(&mut self, domain: &FlowDomain, query: &str) -> Result<Option<usize>> {
         let Some(similarity) = &mut self.similarity else { return Ok(None) };
         let found = intent_similarities(domain, query, IntentText::WithSteps, similarity)?;
-        let best = found.iter().enumerate().max_by(|(i, a), (j, b)| a.total_cmp(b).then(j.cmp(i)));
-        Ok(best.map(|(flow, _)| flow))
+        Ok(match serving_flow(&found, None) {
+            Served::By(flow) => Some(flow),
+            Served::CannotHelp(_) => None,
+        })
     }
 
     fn compile(
         &mut self,
         domain: &FlowDomain,
         level: Level,
-        thoughts: Thoughts,
+        arm: &Arm,
         flow: Option<usize>,
     ) -> Result<CompiledGrammar> {
-        let key = (domain.name.clone(), level, thoughts, flow);
+        let arguments = arm.brackets == Brackets::Makers;
+        let key = (domain.name.clone(), level, arm.thoughts, arguments, flow);
         if let Some(known) = self.compiled.get(&key) {
             return Ok(known.clone());
         }
-        let options = FlowOptions { level, flow, limits: self.limits.clone(), ..FlowOptions::default() };
-        let grammar = grammar(domain, &options, thoughts)?;
+        let limits = self.limits.clone();
+        let options = FlowOptions { level, flow, arguments, limits, ..FlowOptions::default() };
+        let grammar = grammar(domain, &options, arm.thoughts)?;
         let compiled = self.compiler.compile(&grammar)?;
         self.compiled.insert(key, compiled.clone());
         Ok(compiled)
@@ -208,13 +216,14 @@ impl<'m> Maker<'m> {
         prompt: &[u32],
         query: &str,
     ) -> Result<Made> {
-        let compiled = self.compile(domain, level, arm.thoughts, flow)?;
+        let compiled = self.compile(domain, level, arm, flow)?;
         if samples <= 1 {
             let most = if level < Level::Bounded { MOST_TOKENS } else { MOST_BOUNDED };
             let matcher = Box::new(compiled.matcher());
             return self.free(domain, arm, SamplingParams::default(), prompt, Some(matcher), most);
         }
-        let flows = FlowOptions { level, flow, limits: self.limits.clone(), ..FlowOptions::default() };
+        let (arguments, limits) = (arm.brackets == Brackets::Makers, self.limits.clone());
+        let flows = FlowOptions { level, flow, arguments, limits, ..FlowOptions::default() };
         let thoughts = arm.thoughts;
         let options = ChooserOptions { flows, thoughts, samples, ..ChooserOptions::default() };
         let similarity = self.similarity.as_mut().map(|one| one as &mut dyn crate::flows::Similarity);
@@ -250,7 +259,7 @@ impl<'m> Maker<'m> {
                 Event::Finished(_) => break,
                 Event::Token(_) => {}
                 Event::Text(_) => {
-                    let plan = parsed(domain, decoder.text(), arm.thoughts);
+                    let plan = parsed(domain, decoder.text(), arm);
                     let is_over = plan.is_finished && arm.thoughts != Thoughts::After;
                     if is_over || plan.is_broken || plan.calls.len() >= MOST_CALLS {
                         break;
@@ -261,7 +270,7 @@ impl<'m> Maker<'m> {
         let generation = decoder.close(model);
         let timings = generation.timings;
         let mut text = generation.text;
-        let plan = parsed(domain, &text, arm.thoughts);
+        let plan = parsed(domain, &text, arm);
         if plan.calls.len() >= MOST_CALLS {
             // what a token has beyond the last call is not the plan's
             text.truncate(plan.length);
@@ -283,6 +292,7 @@ impl<'m> Maker<'m> {
             max_tokens: MOST_TOKENS,
             end_tokens: self.loaded.end_tokens.clone(),
             stop: vec![end.clone()],
+            no_repeat: 10,
             ..BeamOptions::default()
         };
         let found = beam_search(&mut self.model, &**self.loaded.vocabulary, None, prompt, &options)?;
@@ -313,6 +323,6 @@ impl<'m> Maker<'m> {
 }
 
 /// The calls of a text after the prelude.
-pub(super) fn parsed(domain: &FlowDomain, text: &str, thoughts: Thoughts) -> ParsedPlan {
-    parse(text, &domain.apis[domain.end].name, thoughts)
+pub(super) fn parsed(domain: &FlowDomain, text: &str, arm: &Arm) -> ParsedPlan {
+    parse_with(text, &domain.apis[domain.end].name, arm.thoughts, arm.brackets)
 }

@@ -4,12 +4,12 @@ use super::arms::{Arm, Maker, Method, Which, parsed};
 use super::evaluate::{Arguments, Experiment};
 use crate::cli::messages;
 use crate::error::Result;
-use crate::evaluation::statistics::{Interval, bootstrap, mean_and_deviation, wilson};
+use crate::evaluation::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
 use crate::evaluation::{Bar, Journal, Plot, Report, Table, Transcript, Turn};
 use crate::flows::flap::FlapOptions;
-use crate::flows::metrics::{calls, measure};
+use crate::flows::metrics::{self, calls, measure};
 use crate::flows::{
-    FlowAutomaton, FlowDomain, FlowOptions, IntentText, Level, Query, Similarity, Thoughts,
+    Brackets, FlowAutomaton, FlowDomain, FlowOptions, IntentText, Level, Query, Similarity, Thoughts,
     intent_similarities,
 };
 use crate::limits::Limits;
@@ -38,6 +38,9 @@ struct Record {
     hallucinated: f64,
     /// Mean similarity of thoughts and the descriptions of their APIs.
     coherence: Option<f64>,
+    /// Share of thoughts whose nearest step is that of their call.
+    #[serde(default)]
+    agreement: Option<f64>,
     tokens: usize,
     forced: usize,
     passes: usize,
@@ -122,8 +125,10 @@ fn chosen<'q>(
 }
 
 fn arms(arguments: &Arguments) -> Vec<Arm> {
-    let arm =
-        |name: &str, method: Method, thoughts: Thoughts| Arm { name: name.to_owned(), method, thoughts };
+    let arm = |name: &str, method: Method, thoughts: Thoughts| {
+        let brackets = Brackets::Empty;
+        Arm { name: name.to_owned(), method, thoughts, brackets }
+    };
     let six = |which| Method::Valid(Level::Steps, which, 1);
     match arguments.experiment {
         Experiment::Intent => Vec::new(),
@@ -167,10 +172,10 @@ fn arms(arguments: &Arguments) -> Vec<Arm> {
 
 fn plan(maker: &mut Maker<'_>, arm: &Arm, domain: &FlowDomain, flow: usize, query: &str) -> Result<Record> {
     let made = maker.make(arm, domain, flow, query)?;
-    let plan = parsed(domain, &made.text, arm.thoughts);
+    let plan = parsed(domain, &made.text, arm);
     let names: Vec<&str> = plan.calls.iter().map(|call| call.name.as_str()).collect();
     let measures = measure(domain, flow, &calls(domain, names.iter().copied()));
-    let mut coherence = None;
+    let (mut coherence, mut agreement) = (None, None);
     if let Some(similarity) = maker.similarity() {
         let mut found = Vec::new();
         for call in plan.calls.iter().filter(|call| !call.thought.is_empty()) {
@@ -179,6 +184,7 @@ fn plan(maker: &mut Maker<'_>, arm: &Arm, domain: &FlowDomain, flow: usize, quer
             }
         }
         coherence = mean_and_deviation(&found).map(|(mean, _)| mean);
+        agreement = metrics::agreement(domain, flow, &plan.calls, similarity)?;
     }
     Ok(Record {
         arm: arm.name.clone(),
@@ -197,6 +203,7 @@ fn plan(maker: &mut Maker<'_>, arm: &Arm, domain: &FlowDomain, flow: usize, quer
         repeated: measures.repeated,
         hallucinated: measures.hallucinated,
         coherence,
+        agreement,
         tokens: made.tokens,
         forced: made.forced,
         passes: made.passes,
@@ -302,28 +309,41 @@ fn intent_report(journal: &Journal<IntentRecord>) -> Report {
         "Queries that the domain serves against those of other domains, by the greatest similarity to intent and steps: \
          area under the ROC curve {area:.3}."
     ));
+    if let Some(threshold) = quantile(&served, 0.05) {
+        let below = |all: &[f64]| all.iter().filter(|found| **found < threshold).count();
+        report.text(format!(
+            "Below a threshold of {threshold:.3} (`flow run --threshold`) are {} of the {} queries that the domain serves and {} \
+             of the {} of others.",
+            below(&served),
+            served.len(),
+            below(&others),
+            others.len()
+        ));
+    }
     report
 }
 
 /// A measure of a plan.
-type Measure = (&'static str, fn(&Record) -> f64);
+type Measure = (&'static str, fn(&Record) -> Option<f64>);
 
-const MEASURES: [Measure; 15] = [
-    ("calls", |record| record.calls as f64),
-    ("parsable %", |record| percent(record.parsable)),
-    ("finished %", |record| percent(record.finished)),
-    ("right plan %", |record| percent(record.right_plan)),
-    ("repeated %", |record| 100.0 * record.repeated),
-    ("halluc. %", |record| 100.0 * record.hallucinated),
-    ("step edits", |record| record.step_edits as f64),
-    ("API edits", |record| record.api_edits as f64),
-    ("ordered edits", |record| record.ordered_edits as f64),
-    ("inc. steps %", |record| 100.0 * record.inconsistent_steps),
-    ("inc. APIs %", |record| 100.0 * record.inconsistent_apis),
-    ("tokens", |record| record.tokens as f64),
-    ("forced", |record| record.forced as f64),
-    ("passes", |record| record.passes as f64),
-    ("s a plan", |record| record.seconds),
+const MEASURES: [Measure; 17] = [
+    ("calls", |record| Some(record.calls as f64)),
+    ("parsable %", |record| Some(percent(record.parsable))),
+    ("finished %", |record| Some(percent(record.finished))),
+    ("right plan %", |record| Some(percent(record.right_plan))),
+    ("repeated %", |record| Some(100.0 * record.repeated)),
+    ("halluc. %", |record| Some(100.0 * record.hallucinated)),
+    ("step edits", |record| Some(record.step_edits as f64)),
+    ("API edits", |record| Some(record.api_edits as f64)),
+    ("ordered edits", |record| Some(record.ordered_edits as f64)),
+    ("inc. steps %", |record| Some(100.0 * record.inconsistent_steps)),
+    ("inc. APIs %", |record| Some(100.0 * record.inconsistent_apis)),
+    ("tokens", |record| Some(record.tokens as f64)),
+    ("forced", |record| Some(record.forced as f64)),
+    ("passes", |record| Some(record.passes as f64)),
+    ("s a plan", |record| Some(record.seconds)),
+    ("coherence", |record| record.coherence),
+    ("agreement %", |record| record.agreement.map(|share| 100.0 * share)),
 ];
 
 fn percent(is: bool) -> f64 {
@@ -345,7 +365,7 @@ fn plan_report(arguments: &Arguments, journal: &Journal<Record>) -> Report {
         let of_arm: Vec<&&Record> = records.iter().filter(|record| record.arm == *name).collect();
         let mut row = vec![(*name).to_owned(), of_arm.len().to_string()];
         for (_, value) in &MEASURES {
-            let values: Vec<f64> = of_arm.iter().map(|record| value(record)).collect();
+            let values: Vec<f64> = of_arm.iter().filter_map(|record| value(record)).collect();
             let found = mean_and_deviation(&values);
             row.push(found.map_or_else(String::new, |(mean, sd)| format!("{mean:.1} ± {sd:.1}")));
         }

@@ -15,7 +15,7 @@ use super::output::{Exit, Failure, Output};
 use super::text::counted;
 use super::{errors, messages, source};
 use crate::error::Result;
-use crate::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Thoughts, Within, spec};
+use crate::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, Within, spec};
 use crate::limits::Limits;
 use crate::transitions::{Counts, TransitionSystem};
 use clap::{Subcommand, ValueEnum};
@@ -47,22 +47,52 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Check {
+    #[command(flatten)]
+    domain: DomainArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// A domain, or several as one.
+#[derive(Debug, clap::Args)]
+struct DomainArgs {
     /// The domain, a file in TOML
     #[arg(value_name = "DOMAIN")]
     domain: PathBuf,
-    /// Warn of flows that no plan can follow, instead of refusing the domain
+    /// Another domain, whose APIs, steps and flows are added
+    #[arg(long = "merge", value_name = "DOMAIN")]
+    others: Vec<PathBuf>,
+    /// Keep the names of merged domains apart: `DOMAIN__NAME`, but for the prelude and the end
+    #[arg(long, requires = "others")]
+    apart: bool,
+    /// Leave flows out that no plan can follow, with a warning, instead of refusing the domain
     #[arg(long)]
     allow_infeasible: bool,
-    #[command(flatten)]
-    limits: LimitArgs,
+}
+
+impl DomainArgs {
+    fn read(&self, limits: &Limits) -> Result<FlowDomain> {
+        if self.others.is_empty() {
+            return read(&self.domain, limits, self.allow_infeasible);
+        }
+        let mut texts = Vec::new();
+        for path in std::iter::once(&self.domain).chain(&self.others) {
+            let text = source::text(path, limits)?;
+            // warns, and names the file of what is wrong in it alone
+            read_text(&text, path, limits, self.allow_infeasible)?;
+            texts.push(text);
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let names = if self.apart { Names::Apart } else { Names::Shared };
+        FlowDomain::merge(&texts, names, limits, self.allow_infeasible)
+    }
 }
 
 /// Which plans of which domain.
 #[derive(Debug, clap::Args)]
 struct PlanArgs {
-    /// The domain, a file in TOML
-    #[arg(value_name = "DOMAIN")]
-    domain: PathBuf,
+    #[command(flatten)]
+    domain: DomainArgs,
     /// What a plan keeps: 2 names of APIs, 3 also bounds on calls, 4 also data, 5 also the APIs of one flow, 6 also its steps
     #[arg(long, value_name = "2-6", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=6))]
     level: u8,
@@ -72,19 +102,19 @@ struct PlanArgs {
     /// The flow, by its id; any of them unless given
     #[arg(long, value_name = "ID")]
     flow: Option<String>,
+    /// Name in each call of a text the API that made each input: `FindFlight(airport_code=GetAirports)`; from level 4 on
+    #[arg(long)]
+    arguments: bool,
     /// The number of intents: a plan has the body of one flow for each
     #[arg(long, value_name = "N", default_value_t = 1)]
     intents: usize,
-    /// Leave flows out that no plan can follow, instead of refusing the domain
-    #[arg(long)]
-    allow_infeasible: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
 
 impl PlanArgs {
     fn domain(&self) -> Result<FlowDomain> {
-        read(&self.domain, &self.limits.get(), self.allow_infeasible)
+        self.domain.read(&self.limits.get())
     }
 
     fn options(&self, domain: &FlowDomain) -> Result<FlowOptions> {
@@ -97,7 +127,15 @@ impl PlanArgs {
         };
         let within = if self.within == Order::Any { Within::Any } else { Within::Declared };
         let (level, limits) = (Level::of(self.level)?, self.limits.get());
-        Ok(FlowOptions { level, within, flow, intents: self.intents, by_step: false, limits })
+        Ok(FlowOptions {
+            level,
+            within,
+            flow,
+            intents: self.intents,
+            by_step: false,
+            arguments: self.arguments,
+            limits,
+        })
     }
 }
 
@@ -148,8 +186,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 }
 
 fn read(path: &Path, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
-    let text = source::text(path, limits)?;
-    let domain = FlowDomain::read_with(&text, limits, allow_infeasible)
+    read_text(&source::text(path, limits)?, path, limits, allow_infeasible)
+}
+
+fn read_text(text: &str, path: &Path, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
+    let domain = FlowDomain::read_with(text, limits, allow_infeasible)
         .map_err(|error| error.in_file(&path.display().to_string()))?;
     domain.warnings.iter().for_each(messages::warning);
     Ok(domain)
@@ -157,7 +198,7 @@ fn read(path: &Path, limits: &Limits, allow_infeasible: bool) -> Result<FlowDoma
 
 fn check(arguments: &Check, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
-    let domain = read(&arguments.domain, &limits, arguments.allow_infeasible)?;
+    let domain = arguments.domain.read(&limits)?;
     let (apis, flows) = (counted(domain.apis.len(), "API"), counted(domain.flows.len(), "flow"));
     writeln!(output, "{}: {apis}, {flows}; plans that the data allow:", domain.name)?;
     for (flow, found) in domain.flows.iter().enumerate() {

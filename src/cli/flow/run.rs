@@ -20,6 +20,9 @@ pub(super) struct Arguments {
     /// Thoughts that are drawn and scored at each call; 1 is greedy
     #[arg(long, value_name = "N", default_value_t = 1)]
     samples: usize,
+    /// The least similarity of a query to a flow; below it the plan is the end alone, as no flow can help
+    #[arg(long, value_name = "X", requires = "embedder")]
+    threshold: Option<f64>,
     /// Draw the flows, with the way of the plan, as SVG into this file
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
@@ -36,7 +39,7 @@ pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     use super::arms::{Arm, Maker, Method, Which, parsed};
     use crate::cli::graph::{Format, write};
-    use crate::flows::{FlowAutomaton, IntentText, intent_similarities};
+    use crate::flows::{Brackets, FlowAutomaton, IntentText, Served, intent_similarities, serving_flow};
     use std::io::Write;
 
     let limits = arguments.plans.limits.get();
@@ -47,9 +50,16 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     writeln!(output, "customer: {}", arguments.query)?;
     if let Some(similarity) = maker.similarity() {
         let found = intent_similarities(&domain, &arguments.query, IntentText::WithSteps, similarity)?;
-        let flows = domain.flows.iter().zip(found);
+        let flows = domain.flows.iter().zip(&found);
         let shown: Vec<String> = flows.map(|(flow, found)| format!("{} {found:.2}", flow.id)).collect();
         writeln!(output, "intents:  {}", shown.join(", "))?;
+        if options.flow.is_none()
+            && let Served::CannotHelp(_) = serving_flow(&found, arguments.threshold)
+        {
+            writeln!(output, "no flow can help")?;
+            writeln!(output, "  1. {}()", domain.apis[domain.end].name)?;
+            return Ok(Exit::Done);
+        }
     }
     output.flush()?;
     let which = match (options.flow, arguments.model.embedder.is_some()) {
@@ -58,15 +68,18 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         (None, false) => Which::All,
     };
     let method = Method::Valid(options.level, which, arguments.samples);
-    let arm = Arm { name: "run".to_owned(), method, thoughts: arguments.thoughts.into() };
+    let brackets = if options.arguments { Brackets::Makers } else { Brackets::Empty };
+    let arm = Arm { name: "run".to_owned(), method, thoughts: arguments.thoughts.into(), brackets };
     let flow = options.flow.unwrap_or_default();
     let made = maker.make(&arm, &domain, flow, &arguments.query)?;
-    let plan = parsed(&domain, &made.text, arm.thoughts);
+    let plan = parsed(&domain, &made.text, &arm);
     for (number, call) in plan.calls.iter().enumerate() {
         if !call.thought.is_empty() {
             writeln!(output, "   thinks: {}", call.thought)?;
         }
-        writeln!(output, "{:>3}. {}()", number + 1, call.name)?;
+        let makers: Vec<String> =
+            call.arguments.iter().map(|(input, maker)| format!("{input}={maker}")).collect();
+        writeln!(output, "{:>3}. {}({})", number + 1, call.name, makers.join(", "))?;
     }
     let calls: Vec<usize> = plan.calls.iter().filter_map(|call| domain.api(&call.name)).collect();
     writeln!(

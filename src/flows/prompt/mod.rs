@@ -2,6 +2,7 @@
 
 use super::domain::{Api, FlowDomain, Input};
 use super::errors;
+use super::letters::prelude_texts;
 use super::text::Thoughts;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -9,6 +10,7 @@ use crate::template::Dialect;
 use minijinja::context;
 use minijinja::value::Value;
 
+const MAKERS: &str = "For each input of a call name the API that made it: Name(input=API).\n";
 const TEMPLATE: &str = include_str!("prompt.jinja");
 
 /// A prompt in two parts, for models with a chat template: what the user says, and how the answer begins.
@@ -50,7 +52,14 @@ impl FlowPrompt {
         let dialect = Dialect { trim_blocks: true, strict: true, put: None, functions: Vec::new() };
         let rendered = dialect.render(TEMPLATE, make, limits);
         let question = rendered.map_err(|fault| fault.into_error(limits, errors::template))?;
-        Ok(FlowPrompt { question, answer: prelude(domain, thoughts) })
+        Ok(FlowPrompt { question, answer: prelude(domain, thoughts, false) })
+    }
+
+    /// The prompt for calls that name makers ([`FlowOptions::arguments`](super::FlowOptions::arguments)).
+    pub fn naming_makers(mut self, domain: &FlowDomain, thoughts: Thoughts) -> FlowPrompt {
+        self.question.push_str(MAKERS);
+        self.answer = prelude(domain, thoughts, true);
+        self
     }
 
     /// The prompt for a model without a chat template.
@@ -73,22 +82,22 @@ fn described(domain: &FlowDomain, api: &Api) -> Value {
 }
 
 /// The prelude as a plan writes it, and the beginning of what follows.
-fn prelude(domain: &FlowDomain, thoughts: Thoughts) -> String {
+fn prelude(domain: &FlowDomain, thoughts: Thoughts, names_makers: bool) -> String {
     let text = domain.steps[domain.prelude].text.as_str();
     let apis: Vec<&Api> = domain.prelude_apis().iter().map(|&api| &domain.apis[api]).collect();
-    let line = |api: &&Api| {
+    let line = |(api, call): (&&Api, String)| {
         let (name, description) = (&api.name, &api.description);
         match thoughts {
-            Thoughts::None => format!(" {name}(),"),
-            Thoughts::Free => format!("[thought] {description} [API] {name}()\n"),
-            Thoughts::Stated => format!("[thought] {text}: {description} [API] {name}()\n"),
-            Thoughts::After => format!("[API] {name}() [thought] {description}\n"),
+            Thoughts::None => format!(" {call},"),
+            Thoughts::Free => format!("[thought] {description} [API] {call}\n"),
+            Thoughts::Stated => format!("[thought] {text}: {description} [API] {call}\n"),
+            Thoughts::After => format!("[API] {call} [thought] {description}\n"),
             Thoughts::Guided => {
-                format!("[now] {name}: {description}\n[thought] {description} [API] {name}()\n")
+                format!("[now] {name}: {description}\n[thought] {description} [API] {call}\n")
             }
         }
     };
-    let lines: String = apis.iter().map(line).collect();
+    let lines: String = apis.iter().zip(prelude_texts(domain, names_makers)).map(line).collect();
     match thoughts {
         Thoughts::None => format!("Plan:{lines}"),
         Thoughts::Free | Thoughts::Stated => format!("{lines}[thought]"),
