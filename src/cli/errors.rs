@@ -392,3 +392,12 @@ pub(super) fn no_such_arm<'a>(name: &str, known: impl Iterator<Item = &'a str> +
             .help(did_you_mean(name, known, "name one of these")),
     )
 }
+
+pub(super) fn task_name(name: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/task-name", "a task of a session cannot name a file")
+            .found(crate::diagnostic::excerpt(name))
+            .allowed("letters, digits, `_`, `-` and blanks")
+            .help("name the task as its procedure's file, without `.yaml`"),
+    )
+}

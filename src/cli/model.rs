@@ -18,7 +18,7 @@ use {
 };
 
 /// How a model is run, and its tokenizer.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
 pub(super) struct ModelSettings {
     /// Threads of one operator; 0 takes one a core

@@ -20,7 +20,7 @@ pub(super) struct TokenizerArgs {
 }
 
 /// What a tokenizer file does not say.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(super) struct TokenizerSettings {
     /// A token that ends a text; may be repeated; by default those with well-known names
     #[arg(long, value_name = "ID", help_heading = "Tokenizer")]

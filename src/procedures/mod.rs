@@ -41,6 +41,7 @@ mod step;
 mod supervisor;
 mod trace;
 mod value;
+mod walk;
 mod words;
 
 pub use act::Act;
@@ -61,6 +62,7 @@ pub use step::{Offer, StepFormat, StepOptions, Text, step_grammar};
 pub use supervisor::{Size, Supervisor};
 pub use trace::{Event, Verdict, Violation, follow, read_trace, verify};
 pub use value::{Literal, Scalar};
+pub use walk::{Walk, WalkOptions, random_walk};
 
 use crate::diagnostic::Place;
 use crate::error::{Error, ErrorKind, Result};

@@ -65,6 +65,7 @@ mod plans;
 mod procedure_files;
 mod procedure_sessions;
 mod procedure_steps;
+mod procedure_turns;
 mod procedure_walks;
 mod procedures;
 mod properties;

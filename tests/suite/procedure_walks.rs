@@ -7,8 +7,7 @@
 use grammata::Limits;
 use grammata::procedures::agent::Simulation;
 use grammata::procedures::{
-    Arguments, Conversation, Event, Format, Mode, Node, NodeKind, Offer, Offering, Origin, Procedure,
-    Resolved, Workflow, verify,
+    Event, Format, Mode, Node, NodeKind, Procedure, WalkOptions, Workflow, random_walk, verify,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -16,135 +15,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 type Values = Map<String, Value>;
-
-/// A generator with 64 bits of state (Knuth's MMIX constants).
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % bound as u64) as usize
-    }
-
-    fn of<'t, T>(&mut self, list: &'t [T]) -> &'t T {
-        &list[self.below(list.len())]
-    }
-}
-
-/// A value of a schema; texts are those that users of the simulation know.
-fn value(schema: &Value, known: &[Value], draw: &mut Draw) -> Value {
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        return draw.of(values).clone();
-    }
-    let least = schema.get("minimum").and_then(Value::as_i64).unwrap_or(0);
-    match schema.get("type").and_then(Value::as_str) {
-        Some("boolean") => (draw.below(2) == 0).into(),
-        Some("integer" | "number") => {
-            let most = schema.get("maximum").and_then(Value::as_i64).unwrap_or(least + 60);
-            (least + draw.below((most - least + 1) as usize) as i64).into()
-        }
-        Some("array") => json!([format!("thing {}", draw.below(3)), "other"]),
-        _ if !known.is_empty() => draw.of(known).clone(),
-        _ => format!("value {}", draw.below(3)).into(),
-    }
-}
-
-fn call(arguments: &Arguments, known: &BTreeMap<String, Vec<Value>>, draw: &mut Draw) -> Option<Values> {
-    let mut values = Values::new();
-    for slot in &arguments.slots {
-        if !slot.is_required && draw.below(2) == 0 {
-            continue;
-        }
-        let value = match &slot.origin {
-            Origin::Fixed(value) => value.clone(),
-            Origin::Told(values) => draw.of(values).clone(),
-            Origin::Words(words) => draw.of(words).as_str().into(),
-            Origin::Schema => value(&slot.schema, known.get(&slot.slot).map_or(&[], Vec::as_slice), draw),
-        };
-        values.insert(slot.slot.clone(), value);
-    }
-    (arguments.excluded.as_ref() != Some(&values)).then_some(values)
-}
-
-/// A result: each slot by its schema, now and then missing; or an error.
-fn result(procedure: &Procedure, api: &Node, draw: &mut Draw) -> Values {
-    if draw.below(8) == 0 {
-        return Values::from_iter([("error".to_owned(), "failed".into())]);
-    }
-    let mut values = Values::new();
-    for slot in api.response.iter() {
-        if draw.below(20) > 0 {
-            let schema = procedure.slots().iter().find(|known| known.name == *slot);
-            let schema = schema.and_then(|slot| slot.schema.clone()).unwrap_or(Value::Null);
-            values.insert(slot.clone(), value(&schema, &[], draw));
-        }
-    }
-    values
-}
-
-/// One session as a trace. Sessions of uneven seeds take calls with an effect wherever one is offered.
-fn session(
-    workflow: &[Workflow<'_>],
-    offering: &Offering,
-    known: &BTreeMap<String, Vec<Value>>,
-    seed: u64,
-) -> Vec<Value> {
-    let mut draw = Draw(seed);
-    let mut conversation = Conversation::new(workflow).unwrap();
-    let procedure = workflow[0].procedure();
-    let mut events = Vec::new();
-    let slots: Vec<&String> = known.keys().collect();
-    for _ in 0..4 + draw.below(20) {
-        if draw.below(2) == 0 {
-            let slot = *draw.of(&slots);
-            let text = format!("{slot}: {}", draw.of(&known[slot]).to_string().trim_matches('"'));
-            conversation.hear(&text);
-            events.push(json!(["user", text]));
-        }
-        let offers = conversation.offers(offering);
-        let is_write = |offer: &&Offer| match offer {
-            Offer::Call { api, .. } => procedure.nodes()[procedure.node(api).unwrap()].writes,
-            _ => false,
-        };
-        let write = offers.iter().find(is_write).filter(|_| seed % 2 == 1);
-        match write.unwrap_or_else(|| draw.of(&offers)) {
-            Offer::Call { api, arguments } => {
-                let Some(values) = call(arguments, known, &mut draw) else { continue };
-                let node = procedure.node(api).unwrap();
-                conversation.take(&Resolved::Call { api: node, arguments: values.clone() });
-                let result = result(procedure, &procedure.nodes()[node], &mut draw);
-                conversation.result(&result);
-                events.push(json!(["call", api, values]));
-                events.push(json!(["result", result]));
-            }
-            Offer::Answer { name, .. } => {
-                let name = name.split('(').next().unwrap();
-                let Some(node) = procedure.node(name) else {
-                    conversation.take(&Resolved::Free { kind: "free", text: String::new() });
-                    events.push(json!(["free", "So."]));
-                    continue;
-                };
-                conversation.take(&Resolved::Say { node, asks: Vec::new(), text: String::new() });
-                events.push(json!(["say", name]));
-                for slot in procedure
-                    .decisions(node)
-                    .iter()
-                    .filter(|_| draw.below(4) > 0)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                {
-                    let schema =
-                        procedure.slot(&slot).and_then(|slot| slot.schema.clone()).unwrap_or(Value::Null);
-                    let decided = value(&schema, known.get(&slot).map_or(&[], Vec::as_slice), &mut draw);
-                    conversation.decide(&slot, &decided);
-                    events.push(json!(["slot", slot, decided]));
-                }
-            }
-            Offer::Control(_) => unreachable!("one procedure has no others"),
-        }
-    }
-    events
-}
 
 /// A judge of preconditions and arguments that follows declarations alone.
 struct Second<'p> {
@@ -284,7 +154,10 @@ fn random_sessions_break_no_rule() {
                 workflow => [workflow.unwrap()],
             };
             for seed in 0..count.div_ceil(3) {
-                let events = session(&workflow, &Offering::default(), &known, seed + 1_000 * mode as u64);
+                // sessions of uneven seeds take calls with an effect wherever one is offered
+                let options = WalkOptions { eager: seed % 2 == 1, ..WalkOptions::default() };
+                let walk = random_walk(&workflow, &known, &options, seed + 1_000_000 * mode as u64);
+                let events = walk.events;
                 let trace: Vec<Event> = events.iter().map(|event| Event::of(event).unwrap()).collect();
                 let (verdict, _) = verify(&procedure, mode, &trace, true);
                 let shown = || events.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");

@@ -7,7 +7,9 @@ mod graph;
 mod model;
 mod run;
 mod show;
+mod simulate;
 mod spec;
+mod turns;
 mod verify;
 
 use super::limits::LimitArgs;
@@ -42,6 +44,10 @@ enum Command {
     Verify(verify::Arguments),
     /// Run a session of an agent with a user and APIs
     Run(run::Arguments),
+    /// Run many random sessions, and count what they come to
+    Simulate(simulate::Arguments),
+    /// Judge recorded sessions of people, and what a model would have done at each of their steps
+    Turns(turns::Arguments),
     /// Run simulated users under several arms, and report
     Evaluate(evaluate::Arguments),
 }
@@ -55,6 +61,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Graph(arguments) => graph::run(arguments, output),
         Command::Verify(arguments) => verify::run(arguments, output),
         Command::Run(arguments) => run::run(arguments, output),
+        Command::Simulate(arguments) => simulate::run(arguments, output),
+        Command::Turns(arguments) => turns::run(arguments, output),
         Command::Evaluate(arguments) => evaluate::run(arguments, output),
     }
 }

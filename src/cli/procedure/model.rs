@@ -4,13 +4,17 @@ use crate::cli::model::ModelSettings;
 use std::path::PathBuf;
 #[cfg(feature = "ort")]
 use {
-    crate::cli::model::PolicyModel, crate::decode::SamplingParams, crate::error::Result,
-    crate::limits::Limits, crate::plan::policy::PromptOptions, crate::procedures::agent::ModelAgent,
+    crate::cli::model::PolicyModel,
+    crate::decode::SamplingParams,
+    crate::error::Result,
+    crate::limits::Limits,
+    crate::plan::policy::PromptOptions,
+    crate::procedures::agent::{ModelAgent, ModelUser, UserScript},
     std::sync::Arc,
 };
 
 /// Which model writes, and how it chooses tokens.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
 pub(super) struct ModelArgs {
     /// The agent is this model: an ONNX file, or a folder with model.onnx or onnx/model.onnx
@@ -42,6 +46,13 @@ impl LoadedModel {
         let (temperature, seed) = (arguments.temperature, arguments.seed);
         let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
         Ok(Some(LoadedModel { model, sampling }))
+    }
+
+    /// The model as a user with the aims of a script.
+    pub(super) fn user(&mut self, script: &UserScript, limits: &Limits) -> Result<ModelUser<'_>> {
+        let options = PromptOptions { sampling: self.sampling.clone(), ..PromptOptions::default() };
+        let vocabulary = Arc::clone(&self.model.vocabulary);
+        ModelUser::new(self.model.policy(options)?, &vocabulary, script, limits)
     }
 
     /// The model as an agent of one session.

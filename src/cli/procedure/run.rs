@@ -34,6 +34,9 @@ pub(super) struct Arguments {
     /// The user: a name of the simulation; without it a person is asked
     #[arg(long, value_name = "NAME", requires = "simulation", help_heading = "User and APIs")]
     user: Option<String>,
+    /// The user of the simulation is played by this model, which sees what the user knows and wants
+    #[arg(long, value_name = "PATH", requires = "user", help_heading = "User and APIs")]
+    user_model: Option<PathBuf>,
     /// A command that carries calls out: it reads `{"action": API, "arguments": {…}}` and writes `{"data": {SLOT: VALUE}}`
     #[arg(long, value_name = "CMD", help_heading = "User and APIs")]
     apis: Option<String>,
@@ -176,12 +179,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         (None, Some(simulation)) => Box::new(simulation.apis()),
         (None, None) => Box::new(no_apis),
     };
-    let mut user: Box<dyn User> = match script {
-        Some(script) => Box::new(ScriptedUser::new(script)),
-        None => Box::new(person()),
-    };
-    let record = with_agent(arguments, script, &limits, |agent| {
-        agent::run(&workflows, &arm, agent, &mut *user, &mut *environment, &RunOptions::default())
+    let record = with_user(arguments, script, &limits, |user| {
+        with_agent(arguments, script, &limits, |agent| {
+            agent::run(&workflows, &arm, agent, user, &mut *environment, &RunOptions::default())
+        })
     })?;
     write(arguments, &workflows[0], &record, output)?;
     Ok(match &record.ending {
@@ -206,6 +207,29 @@ fn person() -> AskedUser<'static> {
         Err(cause) => Err(Error::io(Path::new("-"), &cause)),
     };
     AskedUser::new(say, ask)
+}
+
+/// Runs with the user of the arguments: a model, a script, or a person.
+fn with_user<R>(
+    arguments: &Arguments,
+    script: Option<&UserScript>,
+    limits: &Limits,
+    session: impl FnOnce(&mut dyn User) -> Result<R>,
+) -> Result<R> {
+    let Some(script) = script else { return session(&mut person()) };
+    #[cfg(feature = "ort")]
+    if arguments.user_model.is_some() {
+        let model = ModelArgs { model: arguments.user_model.clone(), ..arguments.model.clone() };
+        if let Some(mut model) = super::model::LoadedModel::load(&model, limits)? {
+            return session(&mut model.user(script, limits)?);
+        }
+    }
+    #[cfg(not(feature = "ort"))]
+    if arguments.user_model.is_some() {
+        return Err(errors::no_onnx_runtime());
+    }
+    let _ = limits;
+    session(&mut ScriptedUser::new(script))
 }
 
 /// Runs with the agent of the arguments: a model, or the reference agent.

@@ -14,11 +14,13 @@ mod errors;
 mod evaluation;
 mod judge;
 mod model;
+mod model_user;
 mod picture;
 mod prompt;
 mod record;
 mod rule;
 mod simulation;
+mod turns;
 mod user;
 
 pub use apis::{Rows, SimulatedApis};
@@ -29,10 +31,12 @@ pub use driver::{RunOptions, run};
 pub use evaluation::{SessionRecord, report, transcript};
 pub use judge::{Judgement, judge};
 pub use model::{ModelAgent, Usage};
+pub use model_user::ModelUser;
 pub use picture::picture;
 pub use record::{Ending, Entry, Record};
 pub use rule::RuleAgent;
 pub use simulation::{Expected, OutOfWorkflow, Simulation, UserScript};
+pub use turns::{Confusion, Recorded, Turns, replay};
 pub use user::{AskedUser, Reply, Said, ScriptedUser, User};
 
 use super::conversation::Conversation;
