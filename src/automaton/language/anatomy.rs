@@ -4,7 +4,7 @@
 use crate::automaton::program::interval::Interval;
 use crate::automaton::program::state::State;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
-use crate::automaton::run::frame_value::is_rounds;
+use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::{Scope, StateId};
 use crate::error::Result;
@@ -141,9 +141,9 @@ impl Lazy<'_> {
 
     fn register(&self, frame: Frame) -> RegisterView {
         match self.automaton.state(frame.to_return) {
-            _ if is_rounds(frame.value) => {
+            _ if frame.value.is_rounds() => {
                 let bound = |high: u32| (high != Interval::ENDLESS).then_some(high);
-                let rounds = self.stacks.rounds.get(frame.value);
+                let rounds = self.stacks.rounds.get(frame.value.rounds());
                 RegisterView::Rounds(rounds.iter().map(|span| (span.low, bound(span.high))).collect())
             }
             State::MembersReturn(list) | State::MembersBetween(list) => {
@@ -154,8 +154,8 @@ impl Lazy<'_> {
                     false => RegisterView::NextMember(base),
                 }
             }
-            _ if frame.value == 0 => RegisterView::None,
-            _ => RegisterView::Other(frame.value),
+            _ if frame.value == FrameValue::NONE => RegisterView::None,
+            _ => RegisterView::Other(frame.value.bits()),
         }
     }
 }

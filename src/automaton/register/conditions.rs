@@ -4,6 +4,7 @@
 use super::seen_sets::Progress;
 use crate::automaton::program::state::{Conditional, Members, StateId};
 use crate::automaton::run::cache::Cache;
+use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::grammar::conditions;
@@ -28,7 +29,7 @@ impl Cache {
         list: Conditioned<'_>,
         at: Progress,
         entry: u32,
-    ) -> Result<Option<u32>> {
+    ) -> Result<Option<FrameValue>> {
         let is_open = self.open_entries(list, at).contains(entry as usize);
         if !is_open {
             return Ok(None);
@@ -47,7 +48,7 @@ impl Cache {
         &mut self,
         list: Conditioned<'_>,
         at: Progress,
-    ) -> Result<SmallVec<[(StateId, u32); 2]>> {
+    ) -> Result<SmallVec<[(StateId, FrameValue); 2]>> {
         let (_, members, _) = list;
         let mut further = SmallVec::new();
         if let Some(rest) = members.rest {
@@ -103,7 +104,12 @@ impl Cache {
     }
 
     /// The value of the list's frame after one more member, without a key or with one, if the list can be finished then.
-    fn finishable(&mut self, list: Conditioned<'_>, at: Progress, keyless: bool) -> Result<Option<u32>> {
+    fn finishable(
+        &mut self,
+        list: Conditioned<'_>,
+        at: Progress,
+        keyless: bool,
+    ) -> Result<Option<FrameValue>> {
         let (m, members, conditional) = list;
         let further = at.further + u32::from(keyless && members.max_additional.is_some());
         let at = Progress { count: at.count + 1, further, ..at };

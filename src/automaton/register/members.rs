@@ -8,6 +8,7 @@ use super::seen_sets::Progress;
 use crate::automaton::program::state::{Members, StateId};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{Frame, StackSetId};
+use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
@@ -21,30 +22,31 @@ impl Members {
 }
 
 impl Cache {
-    pub(in crate::automaton) fn progress(&self, list: &Members, value: u32) -> Progress {
+    pub(in crate::automaton) fn progress(&self, list: &Members, value: FrameValue) -> Progress {
         if list.is_counted() {
-            self.counted.get(value)
+            self.counted.get(value.members())
         } else {
-            Progress { base: value, ..Progress::default() }
+            Progress { base: value.members(), ..Progress::default() }
         }
     }
 
     /// The value of the list's frame after one more member.
-    pub(in crate::automaton) fn value_of(&mut self, list: &Members, after: Progress) -> u32 {
+    pub(in crate::automaton) fn value_of(&mut self, list: &Members, after: Progress) -> FrameValue {
         if !list.is_counted() {
-            return after.base;
+            return FrameValue::of_members(after.base);
         }
         let count = if list.max.is_none() { after.count.min(list.min) } else { after.count };
-        self.counted.intern(Progress { count, ..after })
+        FrameValue::of_members(self.counted.intern(Progress { count, ..after }))
     }
 
     /// A value of the list's frame that does the same as `value` in a key of one of the sorted `members`, one of which may
     /// come: in declared order what was passed before does not matter.
-    fn value_in_key(&self, list: &Members, value: u32, members: &[u32]) -> u32 {
+    fn value_in_key(&self, list: &Members, value: FrameValue, members: &[u32]) -> FrameValue {
         if list.any_order || list.is_counted() {
             return value;
         }
-        members.get(members.partition_point(|&m| m < value)).copied().unwrap_or(value)
+        let next = members.get(members.partition_point(|&m| m < value.members()));
+        next.map_or(value, |&next| FrameValue::of_members(next))
     }
 
     /// How many required members are still to come.
@@ -102,7 +104,12 @@ impl Cache {
     }
 
     /// The value of the list's frame after `member`, if that may come.
-    fn after_member(&mut self, (m, list): (u32, &Members), at: Progress, member: u32) -> Result<Option<u32>> {
+    fn after_member(
+        &mut self,
+        (m, list): (u32, &Members),
+        at: Progress,
+        member: u32,
+    ) -> Result<Option<FrameValue>> {
         if let Some(conditional) = &list.conditional {
             return self.entry_after((m, list, conditional), at, member);
         }
@@ -114,7 +121,11 @@ impl Cache {
     }
 
     /// The starts of the further members that may come, with the value of the list's frame after each.
-    fn further(&mut self, (m, list): (u32, &Members), at: Progress) -> Result<SmallVec<[(StateId, u32); 2]>> {
+    fn further(
+        &mut self,
+        (m, list): (u32, &Members),
+        at: Progress,
+    ) -> Result<SmallVec<[(StateId, FrameValue); 2]>> {
         if let Some(conditional) = &list.conditional {
             return self.additional_entries((m, list, conditional), at);
         }
@@ -142,7 +153,7 @@ impl Lazy<'_> {
         stack: StackSetId,
     ) -> Result<()> {
         let automaton = self.automaton;
-        self.begin_member(closure, (m, automaton.members(m)), 0, stack)
+        self.begin_member(closure, (m, automaton.members(m)), FrameValue::NONE, stack)
     }
 
     /// Offers the keys and the rest that may come with `value`.
@@ -150,7 +161,7 @@ impl Lazy<'_> {
         &mut self,
         closure: &mut Closure,
         (m, list): (u32, &Members),
-        value: u32,
+        value: FrameValue,
         below: StackSetId,
     ) -> Result<()> {
         let at = self.progress(list, value);

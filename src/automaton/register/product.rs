@@ -9,6 +9,7 @@ use super::product_states::ProductState;
 use crate::automaton::program::state::Product;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
+use crate::automaton::run::frame_value::{FrameValue, ProductStateId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
@@ -21,7 +22,7 @@ impl Cache {
         self.products.radius_epoch
     }
 
-    pub(in crate::automaton) fn accepts(&self, product: &Product, tuple: u32) -> bool {
+    pub(in crate::automaton) fn accepts(&self, product: &Product, tuple: ProductStateId) -> bool {
         let all = self.products.get(tuple).iter().all(|&c| self.is_accepting(c));
         all != product.complement
     }
@@ -32,9 +33,9 @@ impl Lazy<'_> {
     pub(in crate::automaton) fn step_product_state(
         &mut self,
         product: &Product,
-        tuple: u32,
+        tuple: ProductStateId,
         byte: u8,
-    ) -> Result<Option<u32>> {
+    ) -> Result<Option<ProductStateId>> {
         let mut next = ProductState::new();
         for place in 0..product.operands.len() {
             let configuration = self.products.get(tuple)[place];
@@ -52,7 +53,7 @@ impl Lazy<'_> {
     fn known_run_of_product(
         &mut self,
         product: &Product,
-        (tuple, after): (u32, Option<u32>),
+        (tuple, after): (ProductStateId, Option<ProductStateId>),
         byte: u8,
         within: (u8, u8),
     ) -> Result<(u8, u8)> {
@@ -69,7 +70,7 @@ impl Lazy<'_> {
     }
 
     /// The product state before the first byte.
-    fn first_product_state(&mut self, product: &Product) -> Result<u32> {
+    fn first_product_state(&mut self, product: &Product) -> Result<ProductStateId> {
         let mut tuple = ProductState::new();
         for operand in &product.operands {
             tuple.push(self.start_of(operand.start, operand.nullable)?);
@@ -87,7 +88,7 @@ impl Lazy<'_> {
         let product = automaton.product(l);
         let tuple = self.first_product_state(product)?;
         if self.is_co_accessible(l, tuple)? {
-            let stack = self.stacks.push(product.state, tuple, stack);
+            let stack = self.stacks.push(product.state, FrameValue::of_product(tuple), stack);
             self.add(closure, product.state, stack);
         }
         Ok(())
@@ -113,8 +114,9 @@ impl Lazy<'_> {
         let mut run = (0, u8::MAX);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
-            let after = self.step_product_state(product, frame.value, byte)?;
-            run = self.known_run_of_product(product, (frame.value, after), byte, run)?;
+            let tuple = frame.value.product_state();
+            let after = self.step_product_state(product, tuple, byte)?;
+            run = self.known_run_of_product(product, (tuple, after), byte, run)?;
             if let Some(tuple) = after {
                 self.reach_product_state(closure, (l, tuple), frame.below)?;
             }
@@ -126,7 +128,7 @@ impl Lazy<'_> {
     pub(in crate::automaton) fn reach_product_state(
         &mut self,
         closure: &mut Closure,
-        (l, tuple): (u32, u32),
+        (l, tuple): (u32, ProductStateId),
         below: StackSetId,
     ) -> Result<()> {
         let automaton = self.automaton;
@@ -135,17 +137,17 @@ impl Lazy<'_> {
             self.add(closure, product.exit, below);
         }
         if self.is_co_accessible(l, tuple)? {
-            let stack = self.stacks.push(product.state, tuple, below);
+            let stack = self.stacks.push(product.state, FrameValue::of_product(tuple), below);
             self.add(closure, product.state, stack);
         }
         Ok(())
     }
 
     /// Whether a word leads from `tuple` to acceptance; if so, that is noted of all that it leads through.
-    fn is_completed_by(&mut self, l: u32, tuple: u32, word: &[u8]) -> Result<bool> {
+    fn is_completed_by(&mut self, l: u32, tuple: ProductStateId, word: &[u8]) -> Result<bool> {
         let automaton = self.automaton;
         let product = automaton.product(l);
-        let mut path: SmallVec<[u32; 16]> = smallvec::smallvec![tuple];
+        let mut path: SmallVec<[ProductStateId; 16]> = smallvec::smallvec![tuple];
         let mut at = tuple;
         for &byte in word {
             match self.step_product_state(product, at, byte)? {
@@ -167,7 +169,7 @@ impl Lazy<'_> {
     }
 
     /// Whether at least one more byte can lead from `tuple` to acceptance.
-    fn is_co_accessible(&mut self, l: u32, tuple: u32) -> Result<bool> {
+    fn is_co_accessible(&mut self, l: u32, tuple: ProductStateId) -> Result<bool> {
         if let Some(&known) = self.products.co_accessible.get(&(l, tuple)) {
             return Ok(known.is_some());
         }

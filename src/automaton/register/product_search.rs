@@ -9,6 +9,7 @@ use super::unique::memory::HistoryId;
 use crate::automaton::Automaton;
 use crate::automaton::program::state::{Product, State};
 use crate::automaton::run::configuration::{ConfigurationId, Item};
+use crate::automaton::run::frame_value::ProductStateId;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::transitions::{Dense, Flags, Transitions};
 use crate::error::Result;
@@ -34,7 +35,7 @@ const MOST_LOOKED_AT_IN_ALL: usize = 768;
 const SHORT: u32 = 4;
 
 /// A tuple, and how many bytes were read to reach it.
-type Reached = (u32, u32);
+type Reached = (ProductStateId, u32);
 
 /// By how many bytes are to come at least, then by how many were read.
 type Estimate = Reverse<(u32, u32)>;
@@ -43,7 +44,7 @@ type Estimate = Reverse<(u32, u32)>;
 #[derive(Debug)]
 struct Frontier {
     /// How each was reached: from which one, and with which byte.
-    ways: FxHashMap<u32, (u32, u8)>,
+    ways: FxHashMap<ProductStateId, (ProductStateId, u8)>,
     queue: VecDeque<Reached>,
     directed: BinaryHeap<(Estimate, Reached)>,
     /// Items that were examined to direct it.
@@ -52,13 +53,13 @@ struct Frontier {
 
 impl Frontier {
     /// From one tuple on.
-    fn new(tuple: u32) -> Frontier {
+    fn new(tuple: ProductStateId) -> Frontier {
         let ways = FxHashMap::from_iter([(tuple, (tuple, 0))]);
         Frontier { ways, queue: VecDeque::from([(tuple, 0)]), directed: BinaryHeap::new(), looked_at: 0 }
     }
 
     /// Adds a product state that another leads to.
-    fn push(&mut self, tuple: u32, (from, read): Reached, byte: u8) {
+    fn push(&mut self, tuple: ProductStateId, (from, read): Reached, byte: u8) {
         self.ways.insert(tuple, (from, byte));
         self.queue.push_back((tuple, read + 1));
     }
@@ -113,7 +114,11 @@ impl OperandRow<'_> {
 
 impl Lazy<'_> {
     /// Searches for a word that leads from a product state to acceptance; what is found of product states on the way is noted.
-    pub(in crate::automaton) fn search_non_emptiness(&mut self, l: u32, tuple: u32) -> Result<bool> {
+    pub(in crate::automaton) fn search_non_emptiness(
+        &mut self,
+        l: u32,
+        tuple: ProductStateId,
+    ) -> Result<bool> {
         let automaton = self.automaton;
         let product = automaton.product(l);
         let limit = automaton.limits().lockstep_search;
@@ -186,7 +191,12 @@ impl Lazy<'_> {
     }
 
     /// What is known of the successors of a product state's operands.
-    fn rows_of<'a>(&mut self, product: &Product, tuple: u32, transitions: &'a Transitions) -> Rows<'a> {
+    fn rows_of<'a>(
+        &mut self,
+        product: &Product,
+        tuple: ProductStateId,
+        transitions: &'a Transitions,
+    ) -> Rows<'a> {
         let automaton = self.automaton;
         let mut rows = SmallVec::new();
         for place in 0..product.operands.len() {
@@ -209,7 +219,7 @@ impl Lazy<'_> {
         product: &Product,
         rows: &[OperandRow<'_>],
         (class, byte): (usize, u8),
-    ) -> Result<Option<u32>> {
+    ) -> Result<Option<ProductStateId>> {
         let is_dead = |row: &OperandRow<'_>| row.entry(class) == Some(ConfigurationId::DEAD);
         if !product.complement && rows.iter().any(is_dead) {
             return Ok(None);

@@ -1,6 +1,7 @@
 //! Interned product states, and what is known of their completions.
 
 use crate::automaton::run::configuration::{ConfigurationId, Item};
+use crate::automaton::run::frame_value::ProductStateId;
 use crate::collections::slices::items_of;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -25,7 +26,7 @@ pub(in crate::automaton) struct ProductStates {
     pub(in crate::automaton) ends: Vec<u32>,
     ids: HashTable<u32>,
     /// Per product and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
-    pub(in crate::automaton) co_accessible: FxHashMap<(u32, u32), Option<u32>>,
+    pub(in crate::automaton) co_accessible: FxHashMap<(u32, ProductStateId), Option<u32>>,
     /// Per product: the most bytes of those words, so far.
     completion_radius: FxHashMap<u32, u32>,
     /// How often that became more.
@@ -43,22 +44,22 @@ pub(in crate::automaton) fn hash(tuple: &[ConfigurationId]) -> u64 {
 }
 
 impl ProductStates {
-    pub(in crate::automaton) fn intern(&mut self, tuple: &[ConfigurationId]) -> u32 {
+    pub(in crate::automaton) fn intern(&mut self, tuple: &[ConfigurationId]) -> ProductStateId {
         let hash = hash(tuple);
         let (operands, ends) = (&self.operands, &self.ends);
         if let Some(&id) = self.ids.find(hash, |&id| items_of(operands, ends, id) == tuple) {
-            return id;
+            return ProductStateId(id);
         }
         let id = self.ends.len() as u32;
         self.operands.extend_from_slice(tuple);
         self.ends.push(self.operands.len() as u32);
         let (operands, ends) = (&self.operands, &self.ends);
         self.ids.insert_unique(hash, id, |&id| self::hash(items_of(operands, ends, id)));
-        id
+        ProductStateId(id)
     }
 
-    pub(in crate::automaton) fn get(&self, tuple: u32) -> &[ConfigurationId] {
-        items_of(&self.operands, &self.ends, tuple)
+    pub(in crate::automaton) fn get(&self, tuple: ProductStateId) -> &[ConfigurationId] {
+        items_of(&self.operands, &self.ends, tuple.0)
     }
 
     /// The most bytes that it took to complete any product state of a product so far.
@@ -73,7 +74,7 @@ impl ProductStates {
         words.push_front(word);
     }
 
-    pub(in crate::automaton) fn completed(&mut self, l: u32, tuple: u32, bytes: u32) {
+    pub(in crate::automaton) fn completed(&mut self, l: u32, tuple: ProductStateId, bytes: u32) {
         self.co_accessible.insert((l, tuple), Some(bytes));
         self.raise_completion_radius(l, bytes);
     }

@@ -1,5 +1,6 @@
 //! What frames of member lists remember: interned sets of seen members, and counts.
 
+use crate::automaton::run::frame_value::FrameValue;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -64,7 +65,7 @@ pub(in crate::automaton) struct Counted {
     pub(in crate::automaton) list: Vec<Progress>,
     ids: FxHashMap<Progress, u32>,
     /// Of the lists with conditions: whether they can be finished.
-    pub(in crate::automaton) finished: FxHashMap<(u32, u32), bool>,
+    pub(in crate::automaton) finished: FxHashMap<(u32, FrameValue), bool>,
 }
 
 impl Counted {

@@ -125,18 +125,18 @@ impl Writer<'_> {
             match self.automaton.state(frame.to_return) {
                 State::MembersReturn(_) | State::MembersBetween(_) | State::UniqueReturn(_) => return None,
                 State::Product(_) => {
-                    let tuple = self.tables.products.get(frame.value);
+                    let tuple = self.tables.products.get(frame.value.product_state());
                     tuple.iter().try_for_each(|&operand| self.configuration(operand))?;
                 }
                 State::LoopReturn(_) => {
-                    let set = self.tables.stacks.rounds.get(frame.value);
+                    let set = self.tables.stacks.rounds.get(frame.value.rounds());
                     (set.len() < MOST_WORDS).then_some(())?;
                     self.put(set.len() as u32);
                     set.iter()
                         .flat_map(|interval| [interval.low, interval.high])
                         .for_each(|end| self.put(end));
                 }
-                _ => self.put(frame.value),
+                _ => self.put(frame.value.bits()),
             }
             self.stacks(frame.below)
         })

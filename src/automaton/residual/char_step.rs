@@ -7,6 +7,7 @@ use crate::automaton::program::state::{State, StateId};
 use crate::automaton::register::product_states::ProductState;
 use crate::automaton::run::byte_runs::{ByteRun, Configurations};
 use crate::automaton::run::configuration::{ConfigurationId, Item, StackSetId};
+use crate::automaton::run::frame_value::ProductStateId;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -26,7 +27,7 @@ struct Parted {
 }
 
 /// A lockstep after a character: which one, the product state that is reached, and the stacks below.
-type Stepped = SmallVec<[(u32, u32, StackSetId); 2]>;
+type Stepped = SmallVec<[(u32, ProductStateId, StackSetId); 2]>;
 
 impl Lazy<'_> {
     /// The configurations after ASCII characters, the dead one among them, each once.
@@ -57,7 +58,7 @@ impl Lazy<'_> {
         for &(l, stack) in &products {
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let tuples = self.product_images(l, frame.value, groups)?;
+                let tuples = self.product_images(l, frame.value.product_state(), groups)?;
                 stepped = stepped.extended(&tuples, |stepped, tuple| {
                     stepped.extend(tuple.map(|tuple| (l, tuple, frame.below)));
                 });
@@ -78,9 +79,9 @@ impl Lazy<'_> {
     fn product_images(
         &mut self,
         l: u32,
-        tuple: u32,
+        tuple: ProductStateId,
         groups: &'static CharPartition,
-    ) -> Result<Images<Option<u32>>> {
+    ) -> Result<Images<Option<ProductStateId>>> {
         let automaton = self.automaton;
         let mut tuples = Images::one(ProductState::new(), groups.all());
         for operand in ProductState::from_slice(self.products.get(tuple)) {

@@ -12,8 +12,9 @@
 
 use super::saturate::Round;
 use crate::automaton::program::state::{State, StateId};
-use crate::automaton::register::unique::memory::{HistoryId, is_looked_at};
+use crate::automaton::register::unique::memory::HistoryId;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
+use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::StackSets;
 use crate::grammar::ByteSet;
@@ -52,7 +53,7 @@ impl Deref for Decomposition {
 }
 
 /// Frames that stay with a part, from the top.
-type KeptFrames = SmallVec<[(StateId, u32); MAX_KEPT_FRAMES]>;
+type KeptFrames = SmallVec<[(StateId, FrameValue); MAX_KEPT_FRAMES]>;
 
 /// Of a state that reads this many bytes a call is a wide one.
 const WIDE: usize = 128;
@@ -176,7 +177,9 @@ impl Lazy<'_> {
                 let round = self.stacks.saturated_frame(automaton, &frame, horizon);
                 depends_on_count |= round.is_some_and(|(_, apart)| apart);
                 let stays = match round {
-                    Some((Round::As(to_return, rounds), _)) => Some((to_return, rounds)),
+                    Some((Round::As(to_return, rounds), _)) => {
+                        Some((to_return, FrameValue::of_rounds(rounds)))
+                    }
                     _ if automaton.text_goes_on(&frame) && self.is_wide(id, whole) => {
                         Some((frame.to_return, frame.value))
                     }
@@ -192,11 +195,11 @@ impl Lazy<'_> {
                 let value = match returns {
                     Some(State::MembersReturn(_)) if is_key => frame.value,
                     Some(State::MembersBetween(_)) => frame.value,
-                    Some(State::UniqueReturn(_)) if is_looked_at(frame.value) => frame.value,
+                    Some(State::UniqueReturn(_)) if frame.value.is_examined() => frame.value,
                     Some(State::Product(l)) => {
-                        let (tuple, here) = self.saturated_product(l, frame.value, horizon);
+                        let (tuple, here) = self.saturated_product(l, frame.value.product_state(), horizon);
                         depends_on_count |= here;
-                        tuple
+                        FrameValue::of_product(tuple)
                     }
                     _ => {
                         plain.push(frame);

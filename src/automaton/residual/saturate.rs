@@ -1,6 +1,6 @@
 //! Rounds of loops that need not be distinguished, for no bound is so near that a token could reach it.
 //!
-//! Any number of rounds may follow such a round instead ([`ANY_ROUNDS`]): a string of at most 500 characters is then
+//! Any number of rounds may follow such a round instead ([`RoundSetId::ANY`]): a string of at most 500 characters is then
 //! one that loops for most of its length. Inside of a product the same is done to the configurations of its operands.
 //! There it takes a second thought whether the product can still be completed, as it may have to be completed within the
 //! bounds. From both sides:
@@ -16,7 +16,7 @@ use crate::automaton::program::interval::{Interval, Intervals};
 use crate::automaton::program::state::{Loop, State, StateId};
 use crate::automaton::register::product_states::ProductState;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
-use crate::automaton::run::frame_value::ANY_ROUNDS;
+use crate::automaton::run::frame_value::{FrameValue, ProductStateId, RoundSetId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::StackSets;
 use rustc_hash::FxHashMap;
@@ -37,8 +37,8 @@ const FEW_ROUNDS: u32 = 24;
 /// What the frame of a round is over the next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::automaton) enum Round {
-    /// The same as a frame of that return state and value.
-    As(StateId, u32),
+    /// The same as a frame of that return state and those numbers of rounds.
+    As(StateId, RoundSetId),
     /// The frame of a first round, whose value says nothing.
     First,
 }
@@ -94,11 +94,12 @@ impl StackSets {
         let many = |counted: &Loop| counted.max.unwrap_or(counted.min) > FEW_ROUNDS;
         if let State::LoopReturn(l) = automaton.state(frame.to_return) {
             let counted = automaton.counted_loop(l);
-            let set = self.rounds.get(frame.value);
+            let rounds = frame.value.rounds();
+            let set = self.rounds.get(rounds);
             let (value, depends_on_count) = match saturate(&set, rounds_within(counted, horizon)) {
-                _ if frame.value == ANY_ROUNDS => (ANY_ROUNDS, false),
-                Saturation::Itself => (frame.value, many(counted)),
-                Saturation::Any => (ANY_ROUNDS, false),
+                _ if rounds == RoundSetId::ANY => (RoundSetId::ANY, false),
+                Saturation::Itself => (rounds, many(counted)),
+                Saturation::Any => (RoundSetId::ANY, false),
                 // as there were before the second round
                 Saturation::Far => (self.rounds.intern(&[counted.following(1)]), false),
                 Saturation::Cut(set) => (self.rounds.intern(&set), many(counted)),
@@ -107,7 +108,7 @@ impl StackSets {
         }
         let counted = automaton.first_round(frame.to_return)?;
         Some(match saturate(&[counted.following(0)], rounds_within(counted, horizon)) {
-            Saturation::Any => (Round::As(counted.to_return, ANY_ROUNDS), false),
+            Saturation::Any => (Round::As(counted.to_return, RoundSetId::ANY), false),
             Saturation::Far => (Round::First, false),
             Saturation::Itself | Saturation::Cut(_) => (Round::First, many(counted)),
         })
@@ -139,9 +140,9 @@ impl Lazy<'_> {
     pub(in crate::automaton) fn saturated_product(
         &mut self,
         l: u32,
-        tuple: u32,
+        tuple: ProductStateId,
         horizon: u32,
-    ) -> (u32, bool) {
+    ) -> (ProductStateId, bool) {
         let automaton = self.automaton;
         let product = automaton.product(l);
         let completion_radius = self.products.completion_radius(l);
@@ -204,9 +205,13 @@ impl Lazy<'_> {
             depends_on_count |= here;
             let (mut to_return, mut value) = (frame.to_return, frame.value);
             match self.stacks.saturated_frame(automaton, &frame, horizon) {
-                Some((Round::As(near, ANY_ROUNDS), _)) => (to_return, value) = (near, ANY_ROUNDS),
+                Some((Round::As(near, RoundSetId::ANY), _)) => {
+                    (to_return, value) = (near, FrameValue::of_rounds(RoundSetId::ANY));
+                }
                 // with other rounds to follow, completions might have to be longer
-                Some((Round::As(_, near), apart)) => depends_on_count |= apart || near != value,
+                Some((Round::As(_, near), apart)) => {
+                    depends_on_count |= apart || FrameValue::of_rounds(near) != value;
+                }
                 Some((Round::First, apart)) => depends_on_count |= apart,
                 None => {}
             }

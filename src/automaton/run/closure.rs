@@ -6,6 +6,7 @@
 
 use super::cache::Cache;
 use super::configuration::{Frame, Item, StackSetId};
+use super::frame_value::{FrameValue, RoundSetId};
 use super::lazy::Lazy;
 use super::work_list::{Closure, LINEAR};
 use crate::automaton::program::state::{State, StateId};
@@ -137,7 +138,7 @@ impl Lazy<'_> {
             State::Call { start, to_return } => {
                 let stack = match to_return {
                     StateId::ACCEPT => stack,
-                    _ => self.stacks.push(to_return, 0, stack),
+                    _ => self.stacks.push(to_return, FrameValue::NONE, stack),
                 };
                 let start = self.entered(start)?;
                 self.call(closure, start, stack);
@@ -190,7 +191,7 @@ impl Lazy<'_> {
         }
         match automaton.state(frame.to_return) {
             State::LoopReturn(l) => {
-                let (may_end, fewer) = self.stacks.rounds.end_round(frame.value);
+                let (may_end, fewer) = self.stacks.rounds.end_round(frame.value.rounds());
                 if may_end {
                     self.add(closure, automaton.counted_loop(l).exit, frame.below);
                 }
@@ -206,10 +207,10 @@ impl Lazy<'_> {
     }
 
     /// Begins another round of a counted loop, after which `rounds` may follow.
-    fn go_round(&mut self, closure: &mut Closure, l: u32, rounds: u32, stack: StackSetId) {
+    fn go_round(&mut self, closure: &mut Closure, l: u32, rounds: RoundSetId, stack: StackSetId) {
         let automaton = self.automaton;
         let counted = automaton.counted_loop(l);
-        let stack = self.stacks.push(counted.to_return, rounds, stack);
+        let stack = self.stacks.push(counted.to_return, FrameValue::of_rounds(rounds), stack);
         self.call(closure, counted.body, stack);
     }
 }

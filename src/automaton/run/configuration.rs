@@ -1,5 +1,6 @@
 //! Ids of configurations and stacks, items and frames: what configurations consist of.
 
+use super::frame_value::FrameValue;
 use crate::automaton::program::state::StateId;
 
 /// The id of a configuration: what the automaton is in after a prefix. Within one [`Cache`](crate::automaton::Cache), equal ids mean
@@ -44,8 +45,8 @@ pub(crate) struct StackSetId(pub(in crate::automaton) u32);
 pub(crate) struct Frame {
     /// Where to return to; [`Frame::BOTTOM`] marks the empty stack.
     pub(crate) to_return: StateId,
-    /// A register: a set of numbers of rounds, a set of seen members, a product state of configurations; 0 for plain calls.
-    pub(crate) value: u32,
+    /// The register.
+    pub(crate) value: FrameValue,
     /// The stacks below.
     pub(crate) below: StackSetId,
 }
@@ -54,7 +55,7 @@ impl Frame {
     /// The return state of the empty stack.
     pub(crate) const BOTTOM: StateId = StateId(u32::MAX);
 
-    pub(in crate::automaton) fn key(&self) -> (StateId, u32) {
+    pub(in crate::automaton) fn key(&self) -> (StateId, FrameValue) {
         (self.to_return, self.value)
     }
 }

@@ -1,29 +1,171 @@
-//! The values of frames: registers by kind, told from each other by their highest bits.
+//! The values of frames: the register of what a frame returns to.
+//!
+//! Of which kind a value is follows from the frame's return state: an id of a table, or a small number. Three kinds are
+//! told by their bits alone, as union and rewriting look at values without their states: numbers of rounds, and what lists
+//! of unique items have.
+//!
+//! ```text
+//! 0 .. 2^29        nothing (a plain call), members seen, product states, lists whose items are not remembered
+//! 2^29 .. 2^30     sets of numbers of rounds
+//! 2^30, 2^30 + 1   items of which it takes the history to know
+//! 2^31 .. 3*2^30   registers of lists inside an item
+//! 3*2^30 ..        registers of lists between two items
+//! ```
+//!
+//! Ids stay below 2^29: an entry of a table takes 16 bytes and more, and all tables together less than 8 GiB, whatever
+//! [`Limits::cache_bytes`](crate::Limits::cache_bytes) says (see `Automaton::cache_bytes`).
 
-/// Values from here on are registers of lists whose items must differ; counts and ids never come so far, as texts do
-/// not.
-pub(in crate::automaton) const REGISTER: u32 = 1 << 31;
+/// The id of a set of numbers of rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct RoundSetId(pub(in crate::automaton) u32);
 
-/// Those from here on are registers of lists between two items, the others of lists inside an item.
-pub(in crate::automaton) const BETWEEN: u32 = 3 << 30;
-
-/// The value of a list's frame inside an item of which nothing is known: it takes the history to know what its bytes lead to.
-/// Counts and ids that lists have do not come so far.
-pub(in crate::automaton) const DOUBTFUL: u32 = 1 << 30;
-
-/// The same inside an item after which it takes the history to know.
-pub(in crate::automaton) const UNKNOWN: u32 = DOUBTFUL + 1;
-
-/// Whether a frame's value is a register.
-pub(in crate::automaton) fn is_register(value: u32) -> bool {
-    value >= REGISTER
+impl RoundSetId {
+    /// All numbers: of a loop without bounds, or one whose bounds are too far away to be met.
+    pub(in crate::automaton) const ANY: RoundSetId = RoundSetId(0);
 }
 
-/// The set of all numbers: of a loop without bounds, or one whose bounds are too far away to be met. The values of frames
-/// from here to [`DOUBTFUL`] are sets of numbers of rounds.
-pub(in crate::automaton) const ANY_ROUNDS: u32 = DOUBTFUL >> 1;
+/// The id of a product state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ProductStateId(pub(in crate::automaton) u32);
 
-/// Whether the value of a frame is a set of numbers of rounds.
-pub(in crate::automaton) fn is_rounds(value: u32) -> bool {
-    (ANY_ROUNDS..DOUBTFUL).contains(&value)
+/// The id of a register of a list of unique items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::automaton) struct RegisterId(pub(in crate::automaton) u32);
+
+/// The value of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct FrameValue(u32);
+
+const ROUNDS: u32 = 1 << 29;
+const DOUBTFUL: u32 = 1 << 30;
+const REGISTER: u32 = 1 << 31;
+const BETWEEN: u32 = 3 << 30;
+
+/// Of an item that does not remember: the list may end after it, another item may follow, and may whatever came.
+const MAY_END: u32 = 1;
+const MAY_GO_ON: u32 = 2;
+const FREE: u32 = 8;
+
+/// A value below those that are told by their bits.
+fn small(value: u32) -> FrameValue {
+    debug_assert!(value < ROUNDS, "a table has more entries than frames can name");
+    FrameValue(value)
+}
+
+impl FrameValue {
+    /// That of plain calls, and of lists of which nothing came.
+    pub(in crate::automaton) const NONE: FrameValue = FrameValue(0);
+
+    /// Inside an item of which nothing is known: it takes the history to know what its bytes lead to.
+    pub(in crate::automaton) const DOUBTFUL: FrameValue = FrameValue(DOUBTFUL);
+
+    /// Inside an item after which it takes the history to know.
+    pub(in crate::automaton) const UNKNOWN: FrameValue = FrameValue(DOUBTFUL + 1);
+
+    /// Between items of a list that does not remember.
+    pub(in crate::automaton) const BETWEEN_ITEMS: FrameValue = FrameValue(16);
+
+    /// The same where another item may begin, whatever came.
+    pub(in crate::automaton) const BETWEEN_FREE_ITEMS: FrameValue = FrameValue(16 | FREE);
+
+    /// Numbers of rounds.
+    pub(in crate::automaton) fn of_rounds(set: RoundSetId) -> FrameValue {
+        debug_assert!(set.0 < DOUBTFUL - ROUNDS, "more sets of rounds than frames can name");
+        FrameValue(ROUNDS + set.0)
+    }
+
+    /// A product state.
+    pub(in crate::automaton) fn of_product(state: ProductStateId) -> FrameValue {
+        small(state.0)
+    }
+
+    /// Members that came: a place, or an id of a set or of a [`Progress`](crate::automaton::register::seen_sets::Progress).
+    pub(in crate::automaton) fn of_members(came: u32) -> FrameValue {
+        small(came)
+    }
+
+    /// A register inside an item.
+    pub(in crate::automaton) fn inside(register: RegisterId) -> FrameValue {
+        debug_assert!(register.0 < BETWEEN - REGISTER, "more registers than frames can name");
+        FrameValue(REGISTER | register.0)
+    }
+
+    /// A register between items.
+    pub(in crate::automaton) fn between(register: RegisterId) -> FrameValue {
+        debug_assert!(register.0 < BETWEEN - REGISTER, "more registers than frames can name");
+        FrameValue(BETWEEN | register.0)
+    }
+
+    /// Inside an item that does not remember.
+    pub(in crate::automaton) fn forgetful_item(may_end: bool, may_go_on: bool, is_free: bool) -> FrameValue {
+        let flag = |is: bool, flag| if is { flag } else { 0 };
+        FrameValue(flag(may_end, MAY_END) | flag(may_go_on, MAY_GO_ON) | flag(is_free, FREE))
+    }
+
+    /// Between items of a list that does not remember, where another may begin whatever came, or may not.
+    pub(in crate::automaton) fn between_forgetful(is_free: bool) -> FrameValue {
+        if is_free { FrameValue::BETWEEN_FREE_ITEMS } else { FrameValue::BETWEEN_ITEMS }
+    }
+
+    /// Whether it is numbers of rounds.
+    pub(in crate::automaton) fn is_rounds(self) -> bool {
+        (ROUNDS..DOUBTFUL).contains(&self.0)
+    }
+
+    /// The numbers of rounds of a loop's frame.
+    pub(in crate::automaton) fn rounds(self) -> RoundSetId {
+        RoundSetId(self.0 - ROUNDS)
+    }
+
+    /// The product state of a product's frame.
+    pub(in crate::automaton) fn product_state(self) -> ProductStateId {
+        ProductStateId(self.0)
+    }
+
+    /// The members that came, of the frame of a list of members.
+    pub(in crate::automaton) fn members(self) -> u32 {
+        self.0
+    }
+
+    /// The register of a list that remembers.
+    pub(in crate::automaton) fn register(self) -> Option<RegisterId> {
+        (self.0 >= REGISTER).then_some(RegisterId(self.0 & !BETWEEN))
+    }
+
+    /// Whether it is a register inside an item.
+    pub(in crate::automaton) fn is_inside(self) -> bool {
+        (REGISTER..BETWEEN).contains(&self.0)
+    }
+
+    /// Whether it is a register between items.
+    pub(in crate::automaton) fn is_between(self) -> bool {
+        self.0 >= BETWEEN
+    }
+
+    /// Whether a list that does not remember may end after its item.
+    pub(in crate::automaton) fn may_end(self) -> bool {
+        self.0 & MAY_END != 0
+    }
+
+    /// Whether another item may follow the item of a list that does not remember.
+    pub(in crate::automaton) fn may_go_on(self) -> bool {
+        self.0 & MAY_GO_ON != 0
+    }
+
+    /// Whether another item may begin after the item of a list that does not remember, whatever came.
+    pub(in crate::automaton) fn is_free(self) -> bool {
+        self.0 & FREE != 0
+    }
+
+    /// Whether the frame of a list of unique items stays with residuals: it is examined before the item ends.
+    pub(in crate::automaton) fn is_examined(self) -> bool {
+        self.is_between()
+            || [FrameValue::BETWEEN_ITEMS, FrameValue::BETWEEN_FREE_ITEMS, FrameValue::DOUBTFUL]
+                .contains(&self)
+    }
+
+    /// The bits, for canonical forms.
+    pub(in crate::automaton) fn bits(self) -> u32 {
+        self.0
+    }
 }

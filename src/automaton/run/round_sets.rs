@@ -12,7 +12,7 @@
 //! depends on the future alone: ways of which one allows whatever the other allows are united by inclusion.
 
 use super::configuration::StackSetId;
-use super::frame_value::ANY_ROUNDS;
+use super::frame_value::RoundSetId;
 use crate::automaton::program::interval::{Interval, Intervals};
 use crate::collections::slices::items_of;
 use hashbrown::HashTable;
@@ -69,17 +69,17 @@ fn runs(set: &[Interval]) -> SmallVec<[IntervalRun; 1]> {
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct RoundSets {
     runs: Vec<IntervalRun>,
-    /// Per set after [`ANY_ROUNDS`]: the end of its runs; they begin where those of the set before end.
+    /// Per set after [`RoundSetId::ANY`]: the end of its runs; they begin where those of the set before end.
     ends: Vec<u32>,
     ids: HashTable<u32>,
-    /// Per set after [`ANY_ROUNDS`]: the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
-    fewer: Vec<u32>,
+    /// Per set after [`RoundSetId::ANY`]: the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
+    fewer: Vec<RoundSetId>,
 }
 
 /// No round may follow.
-const NO_ROUND: u32 = 0;
+const NO_ROUND: RoundSetId = RoundSetId(u32::MAX);
 /// The set after one more round was not needed yet.
-const UNKNOWN: u32 = 1;
+const UNKNOWN: RoundSetId = RoundSetId(u32::MAX - 1);
 
 fn hash(runs: &[IntervalRun]) -> u64 {
     let mut hasher = FxHasher::default();
@@ -89,8 +89,8 @@ fn hash(runs: &[IntervalRun]) -> u64 {
 
 impl RoundSets {
     /// The intervals of a set.
-    pub(in crate::automaton) fn get(&self, set: u32) -> Intervals {
-        match (set - ANY_ROUNDS).checked_sub(1) {
+    pub(in crate::automaton) fn get(&self, set: RoundSetId) -> Intervals {
+        match set.0.checked_sub(1) {
             Some(place) => {
                 items_of(&self.runs, &self.ends, place).iter().flat_map(|run| run.intervals()).collect()
             }
@@ -99,16 +99,16 @@ impl RoundSets {
     }
 
     /// The set of some intervals, which are sorted and neither overlap nor touch, of which there is at least one.
-    pub(in crate::automaton) fn intern(&mut self, set: &[Interval]) -> u32 {
+    pub(in crate::automaton) fn intern(&mut self, set: &[Interval]) -> RoundSetId {
         if *set == [Interval::ANY] {
-            return ANY_ROUNDS;
+            return RoundSetId::ANY;
         }
         let set = runs(set);
         let hash = hash(&set);
         let (runs, ends) = (&self.runs, &self.ends);
         let same = |&place: &u32| items_of(runs, ends, place) == &*set;
         if let Some(&place) = self.ids.find(hash, same) {
-            return ANY_ROUNDS + 1 + place;
+            return RoundSetId(1 + place);
         }
         let place = self.ends.len() as u32;
         self.runs.extend_from_slice(&set);
@@ -116,12 +116,12 @@ impl RoundSets {
         self.fewer.push(UNKNOWN);
         let (runs, ends) = (&self.runs, &self.ends);
         self.ids.insert_unique(hash, place, |&place| self::hash(items_of(runs, ends, place)));
-        ANY_ROUNDS + 1 + place
+        RoundSetId(1 + place)
     }
 
     /// Whether the loop may be left after the round that is being read, and the set of the next round if one may follow.
-    pub(in crate::automaton) fn end_round(&mut self, set: u32) -> (bool, Option<u32>) {
-        let Some(place) = (set - ANY_ROUNDS).checked_sub(1) else { return (true, Some(set)) };
+    pub(in crate::automaton) fn end_round(&mut self, set: RoundSetId) -> (bool, Option<RoundSetId>) {
+        let Some(place) = set.0.checked_sub(1) else { return (true, Some(set)) };
         let first = items_of(&self.runs, &self.ends, place).first();
         let may_end = first.is_some_and(|run| run.first.low == 0);
         if self.fewer[place as usize] == UNKNOWN {
@@ -193,6 +193,7 @@ mod tests {
     use super::*;
     use crate::automaton::program::state::StateId;
     use crate::automaton::run::configuration::StackSetId;
+    use crate::automaton::run::frame_value::FrameValue;
     use crate::automaton::run::stack_set::StackSets;
     use std::collections::BTreeSet;
 
@@ -201,7 +202,7 @@ mod tests {
 
     fn one(stacks: &mut StackSets, (inner, outer): Stack) -> StackSetId {
         let mut frame = |loop_, low, below| {
-            let rounds = stacks.rounds.intern(&[Interval { low, high: low }]);
+            let rounds = FrameValue::of_rounds(stacks.rounds.intern(&[Interval { low, high: low }]));
             stacks.push(StateId(loop_), rounds, below)
         };
         let below = frame(2, outer, StackSets::EMPTY_STACK);
@@ -210,7 +211,8 @@ mod tests {
 
     fn all(stacks: &StackSets, id: StackSetId) -> BTreeSet<Stack> {
         let mut found = BTreeSet::new();
-        let numbers = |value| stacks.rounds.get(value).into_iter().flat_map(|i| i.low..=i.high);
+        let numbers =
+            |value: FrameValue| stacks.rounds.get(value.rounds()).into_iter().flat_map(|i| i.low..=i.high);
         for frame in stacks.frames(id) {
             for first in numbers(frame.value) {
                 if frame.to_return == StateId(2) {
@@ -303,7 +305,7 @@ mod tests {
         let (_, next) = sets.end_round(next.unwrap());
         assert_eq!(sets.end_round(next.unwrap()), (true, None));
         let endless = sets.intern(&[Interval { low: 1, high: Interval::ENDLESS }]);
-        assert_eq!(sets.end_round(endless), (false, Some(ANY_ROUNDS)));
-        assert_eq!(sets.end_round(ANY_ROUNDS), (true, Some(ANY_ROUNDS)));
+        assert_eq!(sets.end_round(endless), (false, Some(RoundSetId::ANY)));
+        assert_eq!(sets.end_round(RoundSetId::ANY), (true, Some(RoundSetId::ANY)));
     }
 }

@@ -10,7 +10,7 @@
 //! labelled with sets of letters.
 
 use super::configuration::{Frame, StackSetId};
-use super::frame_value::{BETWEEN, DOUBTFUL, REGISTER, UNKNOWN, is_register, is_rounds};
+use super::frame_value::FrameValue;
 use super::round_sets::{RoundSets, Span, Spans, overlay};
 use crate::automaton::program::interval::{Interval, Intervals};
 use crate::automaton::program::state::StateId;
@@ -25,9 +25,9 @@ struct Registers {
     any: bool,
     /// Of lists inside an item.
     inside: bool,
-    /// Not one, but the value [`DOUBTFUL`].
+    /// Not one, but the value [`FrameValue::DOUBTFUL`].
     doubtful: bool,
-    /// Not one, but the value [`UNKNOWN`].
+    /// Not one, but the value [`FrameValue::UNKNOWN`].
     unknown: bool,
 }
 
@@ -86,7 +86,7 @@ impl StackSets {
             registers: Vec::with_capacity(16),
             interned: 0,
         };
-        stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: 0, below: StackSetId(0) }]);
+        stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: FrameValue::NONE, below: StackSetId(0) }]);
         stacks
     }
 
@@ -106,12 +106,12 @@ impl StackSets {
         self.registers[id.0 as usize].inside
     }
 
-    /// Whether a frame is [`DOUBTFUL`].
+    /// Whether a frame is [`FrameValue::DOUBTFUL`].
     pub(in crate::automaton) fn is_doubtful(&self, id: StackSetId) -> bool {
         self.registers[id.0 as usize].doubtful
     }
 
-    /// Whether a frame is [`UNKNOWN`].
+    /// Whether a frame is [`FrameValue::UNKNOWN`].
     pub(in crate::automaton) fn is_unknown(&self, id: StackSetId) -> bool {
         self.registers[id.0 as usize].unknown
     }
@@ -141,10 +141,10 @@ impl StackSets {
         let mut registers = Registers::default();
         for frame in frames.iter().filter(|frame| frame.to_return != Frame::BOTTOM) {
             let below = self.registers[frame.below.0 as usize];
-            registers.any |= is_register(frame.value) || below.any;
-            registers.inside |= (REGISTER..BETWEEN).contains(&frame.value) || below.inside;
-            registers.doubtful |= frame.value == DOUBTFUL || below.doubtful;
-            registers.unknown |= frame.value == UNKNOWN || below.unknown;
+            registers.any |= frame.value.register().is_some() || below.any;
+            registers.inside |= frame.value.is_inside() || below.inside;
+            registers.doubtful |= frame.value == FrameValue::DOUBTFUL || below.doubtful;
+            registers.unknown |= frame.value == FrameValue::UNKNOWN || below.unknown;
         }
         self.registers.push(registers);
         self.interned += frames.len();
@@ -175,7 +175,7 @@ impl StackSets {
         self.interned += frames.len();
         let mut merged: Vec<Frame> = Vec::with_capacity(frames.len());
         for group in frames.chunk_by(|a, b| a.to_return == b.to_return) {
-            if is_rounds(group[0].value) {
+            if group[0].value.is_rounds() {
                 let united = self.union_of_rounds(group);
                 merged.extend_from_slice(self.frames(united));
                 continue;
@@ -211,7 +211,7 @@ impl StackSets {
     }
 
     /// Pushes one frame on all stacks of a set.
-    pub(crate) fn push(&mut self, to_return: StateId, value: u32, below: StackSetId) -> StackSetId {
+    pub(crate) fn push(&mut self, to_return: StateId, value: FrameValue, below: StackSetId) -> StackSetId {
         self.intern(&[Frame { to_return, value, below }])
     }
 
@@ -246,7 +246,7 @@ impl StackSets {
             let left = self.frames(merge.pair.0).get(merge.left).copied();
             let right = self.frames(merge.pair.1).get(merge.right).copied();
             let next = match (left, right) {
-                (Some(l), Some(r)) if l.to_return == r.to_return && is_rounds(l.value) => {
+                (Some(l), Some(r)) if l.to_return == r.to_return && l.value.is_rounds() => {
                     self.merge_rounds(merge, l.to_return, missing);
                     if missing.is_empty() {
                         continue;
@@ -298,7 +298,7 @@ impl StackSets {
         for spans in all.chunk_by(|a, b| a.below == b.below) {
             let mut intervals = Intervals::new();
             spans.iter().for_each(|span| span.rounds.append_to(&mut intervals));
-            let value = self.rounds.intern(&intervals);
+            let value = FrameValue::of_rounds(self.rounds.intern(&intervals));
             merge.merged.push(Frame { to_return, value, below: spans[0].below });
         }
         merge.merged[first..].sort_unstable_by_key(|frame| frame.value);
@@ -312,7 +312,7 @@ impl StackSets {
         let count = frames.iter().take_while(|frame| frame.to_return == to_return).count();
         for frame in &frames[..count] {
             let span = |rounds: Interval| Span { rounds, below: frame.below };
-            spans.extend(self.rounds.get(frame.value).into_iter().map(span));
+            spans.extend(self.rounds.get(frame.value.rounds()).into_iter().map(span));
         }
         spans.sort_unstable_by_key(|span| span.rounds.low);
         (spans, count)

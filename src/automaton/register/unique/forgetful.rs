@@ -7,12 +7,11 @@
 //! one by one.
 
 use super::candidates::Candidates;
-use super::memory::{HistoryId, Watch, code, register_of};
+use super::memory::{HistoryId, Watch};
 use crate::automaton::Automaton;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
-use crate::automaton::run::frame_value;
-use crate::automaton::run::frame_value::is_register;
+use crate::automaton::run::frame_value::{FrameValue, RegisterId};
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,33 +43,31 @@ impl Cache {
         self.items(id).iter().any(|item| self.stacks.is_unknown(item.stack))
     }
 
-    fn forgetful_value(&self, automaton: &Automaton, value: u32) -> u32 {
-        let register = self.memory.registers[register_of(value)];
+    /// What stands for the register of a frame where nothing is remembered.
+    fn forgetful_value(&self, automaton: &Automaton, value: FrameValue) -> FrameValue {
+        let Some(register) = value.register() else { return value };
+        let register = self.memory.get(register);
         let list = automaton.distinct(register.list);
         let is_free = list.endless && self.memory.free_lists.get(&register.list) == Some(&Some(true));
-        let free = |count| if is_free && list.is_further(count) { code::FREE } else { 0 };
-        if value >= frame_value::BETWEEN {
-            return code::BETWEEN | free(register.count);
+        let is_free = |count| is_free && list.is_further(count);
+        if value.is_between() {
+            return FrameValue::between_forgetful(is_free(register.count));
         }
         if !list.endless {
-            return code::UNKNOWN;
+            return FrameValue::UNKNOWN;
         }
         let count = register.count.saturating_add(1);
-        let may_end = if count >= list.min { code::MAY_END } else { 0 };
-        let may_go_on = if list.may_go_on(count) { code::MAY_GO_ON } else { 0 };
-        may_end | may_go_on | free(count)
+        FrameValue::forgetful_item(count >= list.min, list.may_go_on(count), is_free(count))
     }
 
     /// The registers of items that are open.
-    pub(super) fn registers_inside(&self, items: &[Item]) -> FxHashSet<usize> {
+    pub(super) fn registers_inside(&self, items: &[Item]) -> FxHashSet<RegisterId> {
         let mut open: Vec<StackSetId> = items.iter().map(|item| item.stack).collect();
         let (mut seen, mut registers) = (FxHashSet::default(), FxHashSet::default());
         while let Some(stack) = open.pop() {
             if self.stacks.is_inside(stack) && seen.insert(stack) {
                 for frame in self.stacks.frames(stack) {
-                    if is_register(frame.value) && frame.value < frame_value::BETWEEN {
-                        registers.insert(register_of(frame.value));
-                    }
+                    registers.extend(frame.value.register().filter(|_| frame.value.is_inside()));
                     open.push(frame.below);
                 }
             }
@@ -79,7 +76,7 @@ impl Cache {
     }
 
     /// Takes a register out of the stacks of a configuration, with all that stands on it.
-    pub(super) fn remove_register(&mut self, items: &mut Vec<Item>, value: u32) {
+    pub(super) fn remove_register(&mut self, items: &mut Vec<Item>, value: FrameValue) {
         let mut known = FxHashMap::default();
         items.retain_mut(|item| {
             let others = |_: &mut Cache, other| (other != value).then_some(other);
@@ -94,7 +91,7 @@ impl Cache {
         &mut self,
         root: StackSetId,
         known: &mut FxHashMap<StackSetId, Option<StackSetId>>,
-        value: impl Fn(&mut Cache, u32) -> Option<u32>,
+        value: impl Fn(&mut Cache, FrameValue) -> Option<FrameValue>,
     ) -> Option<StackSetId> {
         let mut open = vec![root];
         while let Some(&stack) = open.last() {
@@ -114,7 +111,7 @@ impl Cache {
             let mut all: Option<StackSetId> = None;
             for place in 0..self.stacks.frame_count(stack) {
                 let Frame { to_return, value: old, below } = self.stacks.frame(stack, place);
-                let new = if is_register(old) { value(self, old) } else { Some(old) };
+                let new = if old.register().is_some() { value(self, old) } else { Some(old) };
                 let (Some(new), Some(Some(below))) = (new, known.get(&below).copied()) else { continue };
                 let one = self.stacks.push(to_return, new, below);
                 all = Some(all.map_or(one, |all| self.stacks.union(all, one)));

@@ -3,8 +3,7 @@
 use super::candidates::{Candidates, Strings};
 use super::seen_list::{ListId, SeenLists};
 use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
-use crate::automaton::run::frame_value;
-use crate::automaton::run::frame_value::REGISTER;
+use crate::automaton::run::frame_value::{FrameValue, RegisterId};
 use crate::collections::string_set::{SetId, StringSets};
 use crate::json::comparison::Comparison;
 use crate::json::string::JsonStringDecoder;
@@ -21,42 +20,6 @@ impl HistoryId {
     pub(in crate::automaton) const NONE: HistoryId = HistoryId(0);
     /// Nothing was read yet.
     pub(in crate::automaton) const EMPTY: HistoryId = HistoryId(1);
-}
-
-/// Frame values of lists: registers, and what stands in their place in forgetful configurations, which do not know which items
-/// came.
-pub(in crate::automaton) mod code {
-    /// Of an item, from which the list may end (1) and go on (2).
-    pub(in crate::automaton) const MAY_END: u32 = 1;
-    pub(in crate::automaton) const MAY_GO_ON: u32 = 2;
-    /// Of an item after which another may begin, whatever came.
-    pub(in crate::automaton) const FREE: u32 = 8;
-    /// Between items.
-    pub(in crate::automaton) const BETWEEN: u32 = 16;
-    /// Between items, where another may begin, whatever came.
-    pub(in crate::automaton) const BETWEEN_FREE: u32 = BETWEEN | FREE;
-    pub(in crate::automaton::register::unique) use crate::automaton::run::frame_value::DOUBTFUL;
-    pub(in crate::automaton::register::unique) use crate::automaton::run::frame_value::UNKNOWN;
-}
-
-/// The frame value of a register between items.
-pub(in crate::automaton) fn between(register: u32) -> u32 {
-    frame_value::BETWEEN | register
-}
-
-/// The frame value of a register inside an item.
-pub(in crate::automaton) fn inside(register: u32) -> u32 {
-    REGISTER | register
-}
-
-/// The register of a value that has one.
-pub(in crate::automaton) fn register_of(value: u32) -> usize {
-    (value & !frame_value::BETWEEN) as usize
-}
-
-/// Whether a list's frame stays with the parts of a mask: where it is examined before the item ends.
-pub(in crate::automaton) fn is_looked_at(value: u32) -> bool {
-    value >= frame_value::BETWEEN || matches!(value, code::BETWEEN | code::BETWEEN_FREE | code::DOUBTFUL)
 }
 
 /// How far a list has come.
@@ -77,7 +40,7 @@ pub(in crate::automaton) struct Register {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct Watch {
     /// The value of its frame.
-    pub(in crate::automaton) value: u32,
+    pub(in crate::automaton) value: FrameValue,
     /// The item alone, without the list.
     pub(in crate::automaton) item: ConfigurationId,
     /// The values that it may become.
@@ -101,7 +64,7 @@ pub(in crate::automaton) struct Memory {
     pub(in crate::automaton::register::unique) searches: usize,
     pub(in crate::automaton) new_lists: Vec<u32>,
     pub(in crate::automaton) registers: Vec<Register>,
-    pub(in crate::automaton::register::unique) register_ids: FxHashMap<Register, u32>,
+    pub(in crate::automaton::register::unique) register_ids: FxHashMap<Register, RegisterId>,
     /// Per tape: the one before its last byte, that byte, and its length.
     pub(in crate::automaton::register::unique) histories: Vec<(HistoryId, u8, u32)>,
     pub(in crate::automaton::register::unique) history_ids: FxHashMap<(HistoryId, u8), HistoryId>,
@@ -122,7 +85,7 @@ pub(in crate::automaton) struct HistoryTrace {
     /// Whether an item begins.
     pub(in crate::automaton) begins: bool,
     /// The registers of the items that begin where others came.
-    pub(in crate::automaton) begun: Vec<u32>,
+    pub(in crate::automaton) begun: Vec<FrameValue>,
     /// Whether the outcome depends on the history.
     pub(in crate::automaton) depends: bool,
     /// Whether it takes the history to know the outcome, and there is none.
@@ -189,13 +152,18 @@ impl Memory {
         !self.registers.is_empty()
     }
 
-    pub(in crate::automaton) fn register(&mut self, register: Register) -> u32 {
-        let next = self.registers.len() as u32;
+    pub(in crate::automaton) fn register(&mut self, register: Register) -> RegisterId {
+        let next = RegisterId(self.registers.len() as u32);
         let registers = &mut self.registers;
         *self.register_ids.entry(register).or_insert_with(|| {
             registers.push(register);
             next
         })
+    }
+
+    /// A register by its id.
+    pub(in crate::automaton) fn get(&self, register: RegisterId) -> Register {
+        self.registers[register.0 as usize]
     }
 
     pub(in crate::automaton) fn append(&mut self, history: HistoryId, byte: u8) -> HistoryId {

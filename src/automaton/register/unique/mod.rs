@@ -18,13 +18,10 @@ mod search;
 mod seen_list;
 
 use crate::automaton::program::state::{State, StateId, UniqueItems};
-use crate::automaton::register::unique::memory::{
-    HistoryId, HistoryTrace, Register, Watch, between, code, inside, register_of,
-};
+use crate::automaton::register::unique::memory::{HistoryId, HistoryTrace, Register, Watch};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
-use crate::automaton::run::frame_value;
-use crate::automaton::run::frame_value::is_register;
+use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
@@ -48,16 +45,16 @@ impl Cache {
     fn begin_anew(&mut self, history: HistoryId, items: &mut [Item], watches: &mut Vec<Watch>) -> HistoryId {
         let length = self.memory.length(history);
         let open = self.registers_inside(items);
-        if open.iter().any(|&register| self.memory.registers[register].start != length) {
+        if open.iter().any(|&register| self.memory.get(register).start != length) {
             return history;
         }
-        watches.retain(|watch| open.contains(&register_of(watch.value)));
-        let anew = |tables: &mut Cache, value| match value {
-            frame_value::BETWEEN.. => value,
-            _ => {
-                let register = tables.memory.registers[register_of(value)];
-                inside(tables.memory.register(Register { start: 0, ..register }))
+        watches.retain(|watch| watch.value.register().is_some_and(|register| open.contains(&register)));
+        let anew = |tables: &mut Cache, value: FrameValue| match value.register() {
+            Some(register) if value.is_inside() => {
+                let register = tables.memory.get(register);
+                FrameValue::inside(tables.memory.register(Register { start: 0, ..register }))
             }
+            _ => value,
         };
         let mut known = FxHashMap::default();
         for item in items {
@@ -99,7 +96,7 @@ impl Lazy<'_> {
         let automaton = self.automaton;
         let list = automaton.distinct(register.list);
         let start = self.memory.length(closure.trace.history);
-        let value = inside(self.memory.register(Register { start, ..register }));
+        let value = FrameValue::inside(self.memory.register(Register { start, ..register }));
         let memory = &mut self.memory;
         memory.free_lists.entry(register.list).or_insert_with(|| {
             memory.new_lists.push(register.list);
@@ -131,20 +128,21 @@ impl Lazy<'_> {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             match frame.value {
-                code::BETWEEN => {
-                    let stack = self.stacks.push(list.to_return, code::DOUBTFUL, frame.below);
+                FrameValue::BETWEEN_ITEMS => {
+                    let stack = self.stacks.push(list.to_return, FrameValue::DOUBTFUL, frame.below);
                     for &item in &list.items {
                         self.call(closure, item, stack);
                     }
                 }
-                code::BETWEEN_FREE => {
+                FrameValue::BETWEEN_FREE_ITEMS => {
                     // only its end may be that of an item that came
-                    let stack = self.stacks.push(list.to_return, code::UNKNOWN, frame.below);
+                    let stack = self.stacks.push(list.to_return, FrameValue::UNKNOWN, frame.below);
                     self.call(closure, list.further_item(), stack);
                 }
                 value => {
-                    let register = self.memory.registers[register_of(value)];
-                    self.begin_item(closure, register, frame.below);
+                    if let Some(register) = value.register() {
+                        self.begin_item(closure, self.memory.get(register), frame.below);
+                    }
                 }
             }
         }
@@ -153,26 +151,26 @@ impl Lazy<'_> {
     /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.
     pub(in crate::automaton) fn end_item(&mut self, closure: &mut Closure, frame: Frame) -> Result<()> {
         let automaton = self.automaton;
-        if frame.value == code::UNKNOWN {
+        if frame.value == FrameValue::UNKNOWN {
             closure.trace.unknown = true;
             return Ok(());
         }
         let list;
-        let (may_end, go_on) = if is_register(frame.value) {
+        let (may_end, go_on) = if let Some(register) = frame.value.register() {
             closure.trace.depends = true;
-            let before = self.memory.registers[register_of(frame.value)];
+            let before = self.memory.get(register);
             list = automaton.distinct(before.list);
             let text = self.memory.text(closure.trace.history, before.start);
             let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
             let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
             let may_end = after.count >= list.min;
             let may_go_on = list.may_go_on(after.count) && (list.endless || self.is_another(after)?);
-            (may_end, may_go_on.then(|| between(self.memory.register(after))))
+            (may_end, may_go_on.then(|| FrameValue::between(self.memory.register(after))))
         } else {
             let State::UniqueReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
             list = automaton.distinct(d);
-            let after = code::BETWEEN | frame.value & code::FREE;
-            (frame.value & code::MAY_END != 0, (frame.value & code::MAY_GO_ON != 0).then_some(after))
+            let after = FrameValue::between_forgetful(frame.value.is_free());
+            (frame.value.may_end(), frame.value.may_go_on().then_some(after))
         };
         if may_end {
             self.add(closure, list.exit, frame.below);
@@ -200,7 +198,7 @@ impl Lazy<'_> {
         watches.retain(|watch| !watch.candidates.is_empty());
         // where these begin, it is known that there is another
         for &value in &trace.begun {
-            let register = self.memory.registers[register_of(value)];
+            let Some(register) = value.register().map(|register| self.memory.get(register)) else { continue };
             let item = self.item_alone(register.list, register.count)?;
             watches.push(Watch { value, item, candidates: self.memory.values_seen(&register) });
         }
