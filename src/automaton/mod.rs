@@ -22,6 +22,7 @@ mod program;
 mod register;
 mod residual;
 mod run;
+mod tuning;
 
 pub(crate) use keys::exhaustion::KeyExhaustion;
 #[cfg(feature = "testing")]

@@ -20,6 +20,7 @@ mod strategy;
 mod terminals;
 mod token_mask;
 mod token_set;
+mod tuning;
 mod walk;
 
 pub(crate) use cache::mask_cache::{Located, MaskCache, NameEnds};

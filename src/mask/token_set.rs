@@ -1,17 +1,9 @@
 //! A mask in the making.
 
 use super::token_mask::TokenMask;
+use crate::mask::tuning::{ADDED_BEFORE_COMPACT, FEW_SORTED, NEAR};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
-
-/// Walks put this many tokens into words at a time.
-const MANY: usize = 1 << 13;
-
-/// Masks that differ from shared words in more tokens than this get words of their own.
-const NEAR: usize = 512;
-
-/// A list of tokens up to this length is sorted to find those that are in it twice.
-const FEW: usize = 32;
 
 /// Zeros, as many words as a mask has, that are there once they are asked for.
 #[derive(Debug, Default)]
@@ -57,7 +49,7 @@ impl TokenSet {
 
     /// Whether there are this many added ones that they had better be settled.
     pub(super) fn is_large(&self) -> bool {
-        self.added.len() > MANY
+        self.added.len() > ADDED_BEFORE_COMPACT
     }
 
     /// Adds a token.
@@ -184,7 +176,7 @@ impl TokenSet {
     pub(super) fn finish(mut self, width: usize, marks: &mut ScratchBits) -> TokenMask {
         self.compact(width);
         let TokenSet { words, mut removed, mut added } = self;
-        if words.is_none() && added.len() <= FEW {
+        if words.is_none() && added.len() <= FEW_SORTED {
             added.sort_unstable();
             added.dedup();
             return TokenMask::sparse(added, width);

@@ -15,15 +15,13 @@
 use super::alphabet::kind_of;
 use super::class_trie::ClassTrie;
 use super::subtree_summary::SubtreeSummaries;
+use crate::token_index::tuning::{MAX_CHARS, SHORT};
 use crate::vocabulary::trie::TokenTrie;
 use crate::vocabulary::{TokenId, Vocabulary};
 use std::sync::Arc;
 
 /// States of the UTF-8 automaton of a loop; 0 is between two characters.
 pub(crate) const STATES: usize = 8;
-
-/// Tokens of more characters than this are not precomputed by their number.
-pub(crate) const MAX_CHARS: usize = 24;
 
 /// Bytes from `low` to `high` lead from one state of a loop to another.
 #[derive(Clone, Copy, Debug)]
@@ -130,9 +128,6 @@ pub(crate) struct Loops {
     pub(crate) lengths: Vec<Lengths>,
     tries: Vec<TokenTrie>,
 }
-
-/// Tokens are distinguished as short and long ones by this many bytes.
-const SHORT: [u32; 2] = [32, 16];
 
 /// Short and long tokens.
 #[derive(Debug)]

@@ -5,3 +5,4 @@ pub(crate) mod class_trie;
 pub(crate) mod loops;
 pub(crate) mod quote_tokens;
 pub(crate) mod subtree_summary;
+pub(crate) mod tuning;

@@ -6,11 +6,9 @@
 
 use super::alphabet::{CharKinds, kind_of, kind_of_begun, kind_of_char};
 use super::loops::{BEYOND_ASCII, STATES};
+use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::trie::TokenTrie;
 use rustc_hash::FxHashMap;
-
-/// Subtrees of fewer nodes are walked.
-pub(crate) const LARGE: u32 = 8;
 
 /// No entry: the subtree is small, or not made of characters that have a kind.
 const NONE: u16 = u16::MAX;
@@ -128,7 +126,7 @@ impl SubtreeSummaries {
             let branches = trie.steps(node).len() > 1;
             if state == Some(0)
                 && branches
-                && trie.subtree_end(node) - node >= LARGE
+                && trie.subtree_end(node) - node >= LARGE_SUBTREE
                 && let Some(subtree) = all
             {
                 let place = *places.entry(subtree).or_insert_with(|| {

@@ -5,19 +5,11 @@
 //! to be few.
 
 use crate::automaton::run::byte_runs::Configurations;
+use crate::automaton::tuning::{KEY_BYTES, KEY_CONFIGURATIONS, KEYS_AT_ONCE};
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// More configurations than this are not examined: the names count as few.
-const MOST: usize = 1 << 12;
-
-/// Nor more than take this many bytes of tables.
-const MOST_BYTES: usize = 16 << 20;
-
-/// This many are examined each time.
-const AT_ONCE: usize = 32;
 
 /// How far that was found out.
 #[derive(Debug, Default)]
@@ -42,12 +34,13 @@ struct Reached {
 impl KeyExhaustion {
     /// Looks at some more configurations. Whether names are endless, once that is known; false if that is not to be found out.
     pub(crate) fn look(&mut self, automaton: &Automaton) -> Option<bool> {
-        for _ in 0..AT_ONCE {
+        for _ in 0..KEYS_AT_ONCE {
             if self.done == automaton.name_starts.len() {
                 return Some(true);
             }
             let is_endless = self.look_at_next(automaton).unwrap_or(Some(false));
-            let is_large = self.reached.order.len() > MOST || self.tables.memory_usage() > MOST_BYTES;
+            let is_large =
+                self.reached.order.len() > KEY_CONFIGURATIONS || self.tables.memory_usage() > KEY_BYTES;
             if is_endless == Some(false) || is_large {
                 return Some(false);
             }

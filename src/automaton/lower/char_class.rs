@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use crate::automaton::program::state::{State, StateId};
+use crate::automaton::tuning::INLINE_SEQUENCES;
 use crate::grammar::{CharClass, ExprId};
 use regex_syntax::utf8::Utf8Sequences;
 use rustc_hash::FxHashMap;
@@ -9,9 +10,6 @@ use smallvec::SmallVec;
 
 /// The ranges of bytes that follow each other.
 type Sequence = Vec<(u8, u8)>;
-
-/// Classes of more byte sequences beyond ASCII than this share one copy of them.
-const INLINE_SEQUENCES: usize = 12;
 
 /// States by the suffixes that they read and what follows, so that classes which differ in ASCII only share them.
 pub(in crate::automaton) type SuffixStates = FxHashMap<(Vec<Sequence>, StateId), StateId>;

@@ -4,16 +4,8 @@ use super::Lowering;
 use super::task::Task;
 use crate::automaton::Scope;
 use crate::automaton::program::state::StateId;
+use crate::automaton::tuning::{INLINE_RULE, INLINE_STATES, ROUND_LEVELS};
 use crate::grammar::{ExprId, Expression, Grammar};
-
-/// A rule of this many states and expressions or fewer, which calls no other, stands in a loop instead of being called.
-const LEAF: usize = 64;
-
-/// How deep a loop's body is looked into for the bytes of a round.
-const LEVELS: usize = 6;
-
-/// Expressions of this many states are written out at each use: one character in all its spellings, but no string.
-const SMALL: u32 = 24;
 
 /// Counted repeats of at most this many states are written out instead of counted.
 pub(in crate::automaton) const UNROLLED_STATES: u32 = 16;
@@ -21,7 +13,7 @@ pub(in crate::automaton) const UNROLLED_STATES: u32 = 16;
 impl Lowering<'_> {
     /// A round of a loop has at least this many bytes.
     pub(in crate::automaton) fn round_bytes(&self, body: ExprId) -> u32 {
-        fewest_bytes(self.grammar, body, LEVELS, &mut { LEAF }).max(1)
+        fewest_bytes(self.grammar, body, ROUND_LEVELS, &mut { INLINE_RULE }).max(1)
     }
 
     /// Builds the body of a loop in the loop, even if others share it: so a configuration in the loop comes back to itself
@@ -47,11 +39,11 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
         if let Expression::WordGraph(graph) = expression {
             seen += graph.len();
         }
-        if seen > LEAF || matches!(expression, Expression::Rule(_)) {
+        if seen > INLINE_RULE || matches!(expression, Expression::Rule(_)) {
             return false;
         }
         // one more than allowed is enough to find that they are too many
-        open.extend(expression.children().take(LEAF + 1));
+        open.extend(expression.children().take(INLINE_RULE + 1));
     }
     true
 }
@@ -115,10 +107,10 @@ fn shared(grammar: &Grammar, expanded_size: &[u32], uses: &[u32]) -> Vec<bool> {
             let inline_size = match expression {
                 Expression::Bytes(_) => true,
                 // a loop ends in what follows it
-                Expression::Repeat { max: None, .. } => weight as usize <= LEAF,
+                Expression::Repeat { max: None, .. } => weight as usize <= INLINE_RULE,
                 _ => false,
             };
-            uses > 1 && weight > SMALL && !inline_size
+            uses > 1 && weight > INLINE_STATES && !inline_size
         })
         .collect()
 }
@@ -183,7 +175,7 @@ fn inline_sizes(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
                 let rounds = max.unwrap_or(min).clamp(1, UNROLLED_STATES);
                 inner = inline_size[body.index()].saturating_mul(u64::from(rounds));
                 let leaf = matches!(grammar.expression(body), Expression::Rule(_));
-                4 + 2 * rounds as usize + if leaf { 4 * LEAF } else { 0 }
+                4 + 2 * rounds as usize + if leaf { 4 * INLINE_RULE } else { 0 }
             }
         };
         inline_size.push(inner.saturating_add(own as u64));

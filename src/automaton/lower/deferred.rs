@@ -11,6 +11,7 @@ use crate::automaton::Automaton;
 use crate::automaton::errors;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::state::StateId;
+use crate::automaton::tuning::NEAR_PAGES;
 use crate::collections::append_vec::AppendVec;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
@@ -20,9 +21,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A block begins at an id that is a multiple of this.
 const PAGE: usize = 64;
-
-/// This many pages at most are kept room for from the start.
-const NEAR: usize = 1 << 12;
 
 /// The blocks that are made later, and what it takes to make them.
 pub(in crate::automaton) struct Deferred {
@@ -63,7 +61,7 @@ impl Deferred {
         let work = Work { grammar: grammar.clone(), kept: Some(kept), failed: None, next };
         Deferred {
             first,
-            near: (0..pages.min(NEAR)).map(|_| OnceLock::new()).collect(),
+            near: (0..pages.min(NEAR_PAGES)).map(|_| OnceLock::new()).collect(),
             far: AppendVec::default(),
             starts: AppendVec::default(),
             work: Mutex::new(work),

@@ -5,12 +5,10 @@ use super::task::Task;
 use super::{Lowering, Pending};
 use crate::automaton::Scope;
 use crate::automaton::program::state::{Loop, State, StateId, TerminalId};
+use crate::automaton::tuning::DEFERRED_VALUE;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Expression};
 use smallvec::SmallVec;
-
-/// Values of members that become more states than this are lowered when a text has reached them.
-const LARGE_VALUE: u64 = 48;
 
 impl<'g> Lowering<'g> {
     /// Runs a task, and those that come of it.
@@ -65,7 +63,7 @@ impl<'g> Lowering<'g> {
                 self.results.push(state);
             }
             Task::MemberValue { expression, scope } => {
-                if self.kept.defers && self.kept.costs.inline_size[expression.index()] > LARGE_VALUE {
+                if self.kept.defers && self.kept.costs.inline_size[expression.index()] > DEFERRED_VALUE {
                     let scope = self.block.scopes[scope as usize];
                     let state = self.defer(Pending::Value(expression), scope);
                     return self.results.push(state);

@@ -31,6 +31,7 @@ use super::program::byte_classes::ClassBuilder;
 use super::program::state::{Edge, Operand, Product, State, StateId};
 use super::run::lazy::Lazy;
 use super::{Automaton, Scope, errors};
+use crate::automaton::tuning::MAX_PRODUCT_DEPTH;
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
@@ -41,9 +42,6 @@ use cost::Costs;
 use deferred::Deferred;
 use rustc_hash::FxHashMap;
 use task::Task;
-
-/// How deep products may nest: stepping one steps those inside it.
-const MAX_PRODUCT_DEPTH: usize = 64;
 
 /// The making of one block of states.
 pub(super) struct Lowering<'g> {

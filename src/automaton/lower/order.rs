@@ -10,6 +10,7 @@
 use super::Lowering;
 use crate::automaton::errors;
 use crate::automaton::program::state::{State, StateId};
+use crate::automaton::tuning::LINEAR_SET;
 use crate::error::Result;
 use crate::grammar::analysis::Analysis;
 use crate::grammar::{ExprId, Expression, Grammar};
@@ -165,13 +166,10 @@ fn first_operands<'g>(
     list.iter().copied().chain(one)
 }
 
-/// Of this many states a look at each is quicker than a hash index.
-const FEW: usize = 16;
-
 /// A set of states, of which there are mostly few.
 #[derive(Default)]
 struct Seen {
-    few: SmallVec<[StateId; FEW]>,
+    few: SmallVec<[StateId; LINEAR_SET]>,
     many: FxHashSet<StateId>,
 }
 
@@ -181,7 +179,7 @@ impl Seen {
         if self.few.contains(&state) {
             return false;
         }
-        if self.few.len() < FEW {
+        if self.few.len() < LINEAR_SET {
             self.few.push(state);
             return true;
         }

@@ -12,6 +12,9 @@ use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::frame_value::ProductStateId;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::transitions::{Dense, Flags, Transitions};
+use crate::automaton::tuning::{
+    ESTIMATED_ITEMS, ESTIMATED_ITEMS_IN_ALL, FEW_OPERANDS, SHORT_COMPLETION, UNDIRECTED_SEARCH,
+};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
@@ -20,19 +23,6 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
-
-/// After this many product states the search is directed.
-const PATIENCE: usize = 128;
-
-/// Of more operands the way of each by itself says little, and takes long to find.
-const FEW_OPERANDS: usize = 2;
-
-/// To see how many bytes an item takes to its end, this many others are examined, and this many for all items of a search.
-const MOST_LOOKED_AT: usize = 256;
-const MOST_LOOKED_AT_IN_ALL: usize = 768;
-
-/// No shorter completion is looked for than one of this many bytes.
-const SHORT: u32 = 4;
 
 /// A tuple, and how many bytes were read to reach it.
 type Reached = (ProductStateId, u32);
@@ -147,7 +137,7 @@ impl Lazy<'_> {
                 if let Some(Some(more)) = known {
                     let through = more.saturating_add(1);
                     bytes = Some(bytes.map_or(through, |bytes| through.min(bytes)));
-                    if through <= SHORT {
+                    if through <= SHORT_COMPLETION {
                         break;
                     }
                 }
@@ -241,7 +231,7 @@ impl Lazy<'_> {
     /// The next product state to be examined.
     fn next_product_state(&mut self, product: &Product, frontier: &mut Frontier) -> Result<Option<Reached>> {
         let few = product.operands.len() <= FEW_OPERANDS;
-        if product.complement || !few || frontier.ways.len() <= PATIENCE {
+        if product.complement || !few || frontier.ways.len() <= UNDIRECTED_SEARCH {
             return Ok(frontier.queue.pop_front());
         }
         while let Some((tuple, read)) = frontier.queue.pop_front() {
@@ -274,7 +264,7 @@ impl Lazy<'_> {
         if let Some(&known) = self.products.least.get(&item) {
             return Ok(known);
         }
-        if *looked_at >= MOST_LOOKED_AT_IN_ALL {
+        if *looked_at >= ESTIMATED_ITEMS_IN_ALL {
             return Ok(u32::MAX);
         }
         let mut seen = FxHashSet::from_iter([item]);
@@ -284,7 +274,7 @@ impl Lazy<'_> {
         let mut best: (u32, usize, u32) = (u32::MAX, 0, u32::MAX);
         let mut done = 0;
         while let Some(&(at, _, depth)) = order.get(done).filter(|next| next.2 + 1 < best.0) {
-            if order.len() > MOST_LOOKED_AT || matches!(automaton.state(at.state), State::Product(_)) {
+            if order.len() > ESTIMATED_ITEMS || matches!(automaton.state(at.state), State::Product(_)) {
                 best = (depth, done, 0);
                 break;
             }

@@ -10,9 +10,7 @@ use crate::automaton::program::state::{State, StateId};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
-
-/// Where writing so much was in vain, it is not tried again.
-const IN_VAIN: usize = 128;
+use crate::automaton::tuning::WORDS_IN_VAIN;
 
 struct Writer<'a> {
     automaton: &'a Automaton,
@@ -47,7 +45,7 @@ impl Lazy<'_> {
         let mut writer = Writer { automaton, tables: self, scratch };
         let written = writer.write(id);
         self.canonical_scratch = writer.scratch;
-        if written.is_none() && self.canonical_scratch.words.len() > IN_VAIN {
+        if written.is_none() && self.canonical_scratch.words.len() > WORDS_IN_VAIN {
             self.canonical_scratch.in_vain.insert(first);
         }
         let (words, products) = (&self.canonical_scratch.words, &self.canonical_scratch.products);

@@ -9,14 +9,12 @@ use crate::automaton::run::byte_runs::{ByteRun, Configurations};
 use crate::automaton::run::configuration::{ConfigurationId, Item, StackSetId};
 use crate::automaton::run::frame_value::ProductStateId;
 use crate::automaton::run::lazy::Lazy;
+use crate::automaton::tuning::MOST_MOVES;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use regex_syntax::utf8::Utf8Sequence;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// Where the characters of a group, or those of ASCII, lead in more ways than this, they are distinguished byte by byte.
-const MOST_MOVES: usize = 16;
 
 /// A configuration's items: those that a byte moves to one state each, and the products.
 struct Parted {

@@ -17,15 +17,10 @@ use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSe
 use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::StackSets;
+use crate::automaton::tuning::{MAX_KEPT_FRAMES, MAX_RESIDUALS, WIDE_CALL_BYTES};
 use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 use std::ops::Deref;
-
-/// Frames of nested loops that stay with a part; where there are more, a configuration is not split.
-const MAX_KEPT_FRAMES: usize = 6;
-
-/// More parts than this are not profitable.
-const MAX_RESIDUALS: usize = 64;
 
 /// Some states of a configuration, with all that they may do before they return to the stacks below.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +49,6 @@ impl Deref for Decomposition {
 
 /// Frames that stay with a part, from the top.
 type KeptFrames = SmallVec<[(StateId, FrameValue); MAX_KEPT_FRAMES]>;
-
-/// Of a state that reads this many bytes a call is a wide one.
-const WIDE: usize = 128;
 
 /// One state of a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,7 +116,7 @@ impl Lazy<'_> {
         let automaton = self.automaton;
         let states = self.items(id).iter().filter(|item| item.stack == stack);
         let wanted = states.map(|item| automaton.wanted_bytes(item.state));
-        wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE
+        wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE_CALL_BYTES
     }
 
     /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
@@ -145,7 +137,7 @@ impl Lazy<'_> {
             else {
                 continue;
             };
-            if automaton.wanted_bytes(splits[place].state).len() < WIDE {
+            if automaton.wanted_bytes(splits[place].state).len() < WIDE_CALL_BYTES {
                 continue;
             }
             let Split { below, part: joined, kept, .. } = splits[beside].clone();

@@ -5,11 +5,9 @@ use crate::automaton::Automaton;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
+use crate::automaton::tuning::MAY_RETURN_STATES;
 use crate::grammar::ByteSet;
 use rustc_hash::FxHashSet;
-
-/// Where there are more states it is not found out.
-const MOST_STATES: usize = 1 << 12;
 
 /// States that may be reached, each with whether there is nothing that it could return to.
 #[derive(Default)]
@@ -38,7 +36,9 @@ impl Lazy<'_> {
             }
         }
         while let Some((state, is_last)) = reached.open.pop() {
-            if reached.known.len() > MOST_STATES || !follow(automaton, state, is_last, bytes, &mut reached) {
+            if reached.known.len() > MAY_RETURN_STATES
+                || !follow(automaton, state, is_last, bytes, &mut reached)
+            {
                 return true;
             }
         }

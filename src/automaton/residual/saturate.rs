@@ -19,20 +19,9 @@ use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSe
 use crate::automaton::run::frame_value::{FrameValue, ProductStateId, RoundSetId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::stack_set::StackSets;
+use crate::automaton::tuning::{FEW_ROUNDS, MAX_COMPLETION_RADIUS, MAX_STACK_DEPTH, SATURATED_STATES};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// Stacks of more frames are left as they are.
-const MAX_STACK_DEPTH: usize = 8;
-
-/// So are configurations of more states.
-const MAX_STATES: usize = 32;
-
-/// Where completions are longer than this, rounds are distinguished.
-const MAX_COMPLETION_RADIUS: u32 = 64;
-
-/// A loop of at most this number of rounds has few sets of numbers of rounds.
-const FEW_ROUNDS: u32 = 24;
 
 /// What the frame of a round is over the next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +150,7 @@ impl Lazy<'_> {
     }
 
     fn saturated_configuration(&mut self, id: ConfigurationId, horizon: u32) -> (ConfigurationId, bool) {
-        if !id.is_ordinary() || self.is_history_dependent(id) || self.items(id).len() > MAX_STATES {
+        if !id.is_ordinary() || self.is_history_dependent(id) || self.items(id).len() > SATURATED_STATES {
             return (id, false);
         }
         let mut items: SmallVec<[Item; 8]> = SmallVec::from_slice(self.items(id));

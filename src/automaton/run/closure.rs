@@ -10,13 +10,8 @@ use super::frame_value::{FrameValue, RoundSetId};
 use super::lazy::Lazy;
 use super::work_list::{Closure, LINEAR};
 use crate::automaton::program::state::{State, StateId};
+use crate::automaton::tuning::{UNITED_ONE_BY_ONE, UNSPENT_FRAMES};
 use crate::error::Result;
-
-/// This many calls are united one after the other, as they are added; more are united at once when they are entered.
-const MANY: usize = 64;
-
-/// This many frames may be interned before that is counted as work.
-const UNSPENT: usize = 1 << 14;
 
 impl Cache {
     /// Adds a state with stacks to a closure.
@@ -75,7 +70,7 @@ impl Lazy<'_> {
     pub(in crate::automaton) fn call(&mut self, closure: &mut Closure, start: StateId, stack: StackSetId) {
         let automaton = self.automaton;
         let rank = automaton.rank(start);
-        if closure.many_calls.is_empty() && closure.added_calls < MANY {
+        if closure.many_calls.is_empty() && closure.added_calls < UNITED_ONE_BY_ONE {
             closure.added_calls += 1;
             if let Some((_, item)) = closure.calls.iter_mut().find(|(_, item)| item.state == start) {
                 item.stack = self.stacks.union(item.stack, stack);
@@ -96,7 +91,7 @@ impl Lazy<'_> {
         loop {
             while let Some(item) = closure.work.pop() {
                 self.follow(closure, item)?;
-                if self.stacks.interned() > UNSPENT {
+                if self.stacks.interned() > UNSPENT_FRAMES {
                     self.cache.work.spend(self.cache.stacks.take_interned())?;
                 }
             }

@@ -1,12 +1,10 @@
 //! The closures of several states: many bytes lead from many configurations to the same ones.
 
 use super::configuration::{ConfigurationId, Item};
+use crate::automaton::tuning::REMEMBERED_KERNEL;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
-
-/// Larger sets are closed each time.
-const LARGEST: usize = 32;
 
 /// Sets of items, as they were put into a closure, with the configurations that they are closed to.
 #[derive(Debug, Default)]
@@ -28,7 +26,7 @@ pub(in crate::automaton) enum Place {
 impl ClosureMemo {
     /// Looks for a set, and keeps its items if it is not known.
     pub(in crate::automaton) fn find(&mut self, items: &[Item]) -> Place {
-        if items.len() > LARGEST {
+        if items.len() > REMEMBERED_KERNEL {
             return Place::None;
         }
         let mut hasher = FxHasher::default();

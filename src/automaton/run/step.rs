@@ -9,22 +9,10 @@ use super::transitions::{Flags, Row};
 use super::work_list::Closure;
 use crate::automaton::program::state::{State, StateId};
 use crate::automaton::register::unique::memory::HistoryId;
+use crate::automaton::tuning::{FEW_KEYS, MOVED_AT_ONCE, NEW_STEP, STEPS_PER_CHECK};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
-
-/// The memory is examined once in this many steps.
-const CHECKED: u8 = 16;
-
-/// In a place with more ways on than this, there is more than one key available.
-const FEW_KEYS: usize = 4;
-
-/// Steps of work of one step to a configuration that was not computed yet, beside one for each of its states and frames: a
-/// search of a product makes millions that have few of either.
-const NEW_STEP: usize = 8;
-
-/// Of more items than this those are moved at once that a byte leads to one state.
-const MANY: usize = 64;
 
 impl Lazy<'_> {
     /// The configuration before the first byte.
@@ -188,7 +176,7 @@ impl Lazy<'_> {
             match automaton.state(state) {
                 plain @ (State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. }) => {
                     match run.follow(automaton, plain) {
-                        Some(state) if count > MANY => moved.push(Item { state, stack }),
+                        Some(state) if count > MOVED_AT_ONCE => moved.push(Item { state, stack }),
                         Some(state) => self.add(closure, state, stack),
                         None => {}
                     }
@@ -324,7 +312,7 @@ impl Lazy<'_> {
     /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after this many steps.
     pub(in crate::automaton) fn check_memory(&mut self) -> Result<()> {
         let automaton = self.automaton;
-        self.unchecked = (self.unchecked + 1) % CHECKED;
+        self.unchecked = (self.unchecked + 1) % STEPS_PER_CHECK;
         if self.unchecked != 0 {
             return Ok(());
         }

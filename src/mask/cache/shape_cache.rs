@@ -3,17 +3,12 @@
 
 use crate::automaton::CanonicalForm;
 use crate::mask::compute::ResidualTokens;
+use crate::mask::tuning::{FREED_AT_ONCE, SHARED_BYTES};
 use crate::mask::walk::collected::TrieScope;
 use hashbrown::{HashTable, hash_table};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// This many bytes are kept at most.
-const MOST_BYTES: usize = 32 << 20;
-
-/// This many facts that were dropped are freed whenever some are added: no mask has to wait for all.
-const FREED: usize = 4;
 
 /// Of what something is known: a shape, and the tokens that it is about.
 pub(in crate::mask) type Known = (CanonicalForm, TrieScope);
@@ -74,12 +69,12 @@ impl Generations {
     fn insert(&mut self, entry: Entry) {
         let bytes = entry.facts.as_ref().map_or(0, |facts| facts.memory_usage());
         self.bytes += bytes + entry.known.0.memory_usage() + 2 * size_of::<Entry>();
-        if self.bytes > MOST_BYTES / 2 {
+        if self.bytes > SHARED_BYTES / 2 {
             self.bytes = 0;
             let old = std::mem::replace(&mut self.old, std::mem::take(&mut self.young));
             self.dropped = old.into_iter();
         }
-        self.dropped.by_ref().take(FREED).for_each(drop);
+        self.dropped.by_ref().take(FREED_AT_ONCE).for_each(drop);
         match self.young.entry(entry.hash, |known| known.known == entry.known, |known| known.hash) {
             hash_table::Entry::Occupied(mut known) => *known.get_mut() = entry,
             hash_table::Entry::Vacant(free) => drop(free.insert(entry)),

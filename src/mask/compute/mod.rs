@@ -17,6 +17,7 @@ use super::walk::Walk;
 use super::walk::collected::{Collected, Continuation, EnteredString, Limit, NodeBudget, Target, TrieScope};
 use crate::automaton::{ConfigurationId, Lazy, Residual};
 use crate::error::Result;
+use crate::mask::tuning::{STRING_BYTES, WARMED_CONFIGURATIONS};
 use crate::token_index::loops::TrieId;
 use crate::vocabulary::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -25,12 +26,6 @@ use unique::{ForgetfulMask, Indifferent};
 
 /// Of what a record is: a part, and the tokens that it is about.
 type ResidualKey = (ConfigurationId, TrieScope);
-
-/// This many configurations are examined to see how long completions are.
-const MOST_EXPLORED: usize = 64;
-
-/// Where this many bytes may come, there may be a string.
-const WIDE: usize = 32;
 
 /// What is known of a part.
 #[derive(Clone, Debug)]
@@ -266,7 +261,7 @@ impl Work<'_> {
         if lazy.is_history_dependent(configuration)
             || lazy.may_become_unknown(configuration)
             || lazy.is_accepting(configuration)
-            || lazy.candidate_bytes(configuration).len() < WIDE
+            || lazy.candidate_bytes(configuration).len() < STRING_BYTES
         {
             return Ok(None);
         }
@@ -458,7 +453,7 @@ impl Work<'_> {
         let mut seen = FxHashSet::from_iter([configuration]);
         let mut order = vec![configuration];
         let mut done = 0;
-        while let Some(&at) = order.get(done).filter(|_| order.len() < MOST_EXPLORED) {
+        while let Some(&at) = order.get(done).filter(|_| order.len() < WARMED_CONFIGURATIONS) {
             done += 1;
             for next in lazy.after_any(at)? {
                 if next.is_ordinary() && seen.insert(next) {

@@ -9,6 +9,9 @@ use super::task::{Needs, Outcome, Strategy, Task};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
+use crate::mask::tuning::{
+    CLASS_SUBTREE, CLASS_TRIE_BYTES, SPELLING_CONFIGURATIONS, TOKENS_LEFT, TOKENS_READ,
+};
 use crate::mask::walk::Walk;
 use crate::mask::walk::collected::{Collected, Limit, NodeBudget, Target};
 use crate::mask::walk::sweep::Level;
@@ -22,28 +25,13 @@ use smallvec::{SmallVec, smallvec};
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "class-trie", needs: Needs::Nothing, is_budgeted: false, try_compute };
 
-/// With fewer bytes that may come the trie of all tokens is walked.
-const WIDE: usize = 32;
-
-/// Tokens of one spelling lead to this many configurations at most.
-const MOST_AT_ONCE: usize = 8;
-
-/// Smaller subtrees are walked.
-const SMALLEST: u32 = 4;
-
 /// Some configurations.
 type Several = SmallVec<[ConfigurationId; 4]>;
-
-/// Where more tokens would have to be read byte by byte they are walked.
-const MOST_READ: usize = 8192;
-
-/// So are the tokens that are left when most are known, if they are more than this.
-const MOST_LEFT: usize = 2048;
 
 /// The tokens of a configuration; not applicable if it is not wide, or one cannot say so.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
     let configuration = task.configuration;
-    if task.candidates.len() < WIDE || walk.lazy.is_history_dependent(configuration) {
+    if task.candidates.len() < CLASS_TRIE_BYTES || walk.lazy.is_history_dependent(configuration) {
         return Ok(Outcome::NotApplicable);
     }
     let known = match task.begun {
@@ -72,7 +60,7 @@ pub(in crate::mask) fn complete(
     let inside = &walk.vocabulary.loops().string().accepted;
     let words = allowed.bits(inside.len());
     let left = || inside.iter().zip(&*words).map(|(inside, allowed)| inside & !allowed);
-    if left().map(|word| word.count_ones() as usize).sum::<usize>() > MOST_LEFT {
+    if left().map(|word| word.count_ones() as usize).sum::<usize>() > TOKENS_LEFT {
         return Ok(None);
     }
     let mut more = Vec::new();
@@ -170,7 +158,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> R
                     }
                 }
             }
-            let to_read = if !next.is_empty() && next.len() <= MOST_AT_ONCE {
+            let to_read = if !next.is_empty() && next.len() <= SPELLING_CONFIGURATIONS {
                 let below = class_trie.below(child.node);
                 let nodes = trie.subtree_end(child.node) - child.node;
                 if !in_doubt && all_accept(walk, (&next, quiet), below, nodes)? {
@@ -188,7 +176,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> R
                 tokens
             };
             count += to_read.len();
-            if count > MOST_READ {
+            if count > TOKENS_READ {
                 return Ok(None);
             }
             unread.push(to_read);
@@ -220,7 +208,7 @@ fn all_accept(
     below: SubtreeSummary,
     nodes: u32,
 ) -> Result<bool> {
-    if nodes < SMALLEST {
+    if nodes < CLASS_SUBTREE {
         return Ok(false);
     }
     for &at in all {

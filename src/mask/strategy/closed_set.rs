@@ -8,10 +8,12 @@ use super::task::{InLoop, Needs, Outcome, Strategy, Task};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
+use crate::mask::tuning::CLOSED_SET;
 use crate::mask::walk::Walk;
 use crate::mask::walk::collected::{Collected, Limit, NodeBudget, Target};
 use crate::mask::walk::partitions::BEYOND_ASCII;
-use crate::token_index::loops::{ESCAPES, MAX_CHARS, escape_group};
+use crate::token_index::loops::{ESCAPES, escape_group};
+use crate::token_index::tuning::MAX_CHARS;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -19,9 +21,6 @@ use std::sync::Arc;
 /// The row of [`STRATEGIES`](super::STRATEGIES).
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "closed-set", needs: Needs::Loop, is_budgeted: true, try_compute };
-
-/// Configurations, by the state of the loop, among which a configuration may stay.
-const MOST_REACHED: usize = 80;
 
 /// Configurations under a loop, each with the state of the loop and how many characters were begun.
 struct Reached {
@@ -47,7 +46,7 @@ impl Reached {
         if begun >= MAX_CHARS && to == 0 {
             self.cut_short |= !self.known.contains(&(0, next));
         } else if self.known.insert((to, next)) {
-            if self.all.len() >= MOST_REACHED {
+            if self.all.len() >= CLOSED_SET {
                 return Some(Outcome::NotApplicable);
             }
             self.all.push((to, next, begun));

@@ -9,6 +9,7 @@ use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::mask::token_set::Removed;
+use crate::mask::tuning::{CHILDREN_BY_THEMSELVES, MAJORITY, MANY_DISAGREEMENTS, RECONVERGING_PAIRS};
 use crate::mask::walk::Walk;
 use crate::mask::walk::collected::{Collected, NodeBudget};
 use crate::token_index::loops::TrieId;
@@ -18,18 +19,6 @@ use smallvec::SmallVec;
 /// The row of [`STRATEGIES`](super::STRATEGIES).
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "delta", needs: Needs::Base, is_budgeted: false, try_compute };
-
-/// Pairs of configurations examined to see that a character beyond ASCII leads to one configuration.
-const PAIRS: usize = 16;
-
-/// Of the printable ASCII characters, this many must lead to the loop.
-const MAJORITY: usize = 32;
-
-/// Of so few children of a node each is examined by itself, rather than all bytes.
-const FEW_CHILDREN: usize = 8;
-
-/// After this many bytes they differ where a pattern is followed, not just names.
-const MANY_DISAGREEMENTS: usize = 16;
 
 /// The configuration that most characters lead to, if it comes back to itself.
 pub(in crate::mask) fn base(
@@ -73,7 +62,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
         walk.lazy.work.spend(children.len())?;
         let bytes = match diverging.of.get(&left) {
             Some(bytes) => Some(*bytes),
-            None if children.len() > FEW_CHILDREN => Some(diverging.bytes(walk, left)?),
+            None if children.len() > CHILDREN_BY_THEMSELVES => Some(diverging.bytes(walk, left)?),
             None => None,
         };
         // where both take what is below whole they do not differ there
@@ -168,7 +157,7 @@ fn reconverge(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> 
         while let Some(low) = byte {
             let (pair, high) = walk.lazy.step_both((left, right), low)?;
             if pair.0 != pair.1 && !pairs.contains(&pair) {
-                if pairs.len() >= PAIRS {
+                if pairs.len() >= RECONVERGING_PAIRS {
                     return Ok(false);
                 }
                 pairs.push(pair);

@@ -9,6 +9,7 @@ use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::mask::token_set::TokenSet;
+use crate::mask::tuning::CORE_ROUNDS;
 use crate::mask::walk::Walk;
 use crate::mask::walk::collected::{Collected, NodeBudget};
 use crate::mask::walk::partitions::BEYOND_ASCII;
@@ -18,9 +19,6 @@ use std::sync::Arc;
 /// The row of [`STRATEGIES`](super::STRATEGIES).
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "invariant-core", needs: Needs::Loop, is_budgeted: true, try_compute };
-
-/// So often states are left out that are not there again.
-const ROUNDS: usize = 4;
 
 /// The tokens of a configuration that a loop does not end; not applicable if that is not seen.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {
@@ -53,7 +51,7 @@ fn has_invariant_core(
     configuration: ConfigurationId,
 ) -> Result<bool> {
     let mut lasting = configuration;
-    for _ in 0..ROUNDS {
+    for _ in 0..CORE_ROUNDS {
         let Some(left) = invariant_items(walk, language, lasting)? else { return Ok(false) };
         if left == lasting {
             return Ok(true);

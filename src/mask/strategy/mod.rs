@@ -17,6 +17,7 @@ use super::walk::Walk;
 use super::walk::collected::{Limit, NodeBudget, TrieScope};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
+use crate::mask::tuning::NODES_PER_BUDGET;
 use std::ops::Range;
 use task::{InLoop, Needs, Outcome, Strategy, Task};
 
@@ -32,9 +33,6 @@ const STRATEGIES: [Strategy; 7] = [
     class_trie::STRATEGY,
     full_walk::STRATEGY,
 ];
-
-/// Of all nodes of the trie of all tokens, walks that may be given up for a shorter way take one in this many at most.
-const LONG_WALK: usize = 48;
 
 /// A strategy, by its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +105,7 @@ pub(in crate::mask) fn compute(
     let mut budget = match task.begun {
         Some(_) => NodeBudget::SPENT,
         None => {
-            let nodes = 1 + walk.vocabulary.trie().node_count() / LONG_WALK;
+            let nodes = 1 + walk.vocabulary.trie().node_count() / NODES_PER_BUDGET;
             NodeBudget::new(nodes as u32, strategies.contains(StrategyId::FULL_WALK))
         }
     };

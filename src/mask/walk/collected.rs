@@ -2,11 +2,9 @@
 
 use crate::automaton::{ConfigurationId, Lazy};
 use crate::mask::token_set::TokenSet;
+use crate::mask::tuning::MAX_CONTINUATIONS;
 use crate::token_index::loops::TrieId;
 use crate::vocabulary::TokenTrie;
-
-/// A residual that may return at more places than this has no record.
-const MAX_CONTINUATIONS: usize = 1 << 13;
 
 /// A place where a residual has returned and a token goes on: the next byte, and the node that it leads to.
 #[derive(Clone, Copy, Debug)]

@@ -8,18 +8,13 @@ pub(in crate::mask) mod whole_subtree;
 use super::token_set::TokenSet;
 use crate::automaton::{ConfigurationId, Dense, Lazy, Transitions};
 use crate::error::Result;
+use crate::mask::tuning::{CHILDREN_ONE_BY_ONE, TOKENS_AFTER_QUOTE};
 use crate::token_index::loops::{LoopLanguage, TrieId};
 use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
 use collected::{Collected, EnteredString, TrieScope};
 use smallvec::SmallVec;
 use sweep::Levels;
 use whole_subtree::SubtreeAcceptance;
-
-/// With this many children or fewer, a trie node's children are tried one by one.
-const FEW_CHILDREN: usize = 24;
-
-/// Below a node of this many tokens it is profitable to look whether they are known.
-pub(super) const MANY_TOKENS: usize = 32;
 
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
@@ -182,7 +177,7 @@ impl<'a> Walk<'a> {
             }
             return Ok(());
         }
-        if children.len() > FEW_CHILDREN {
+        if children.len() > CHILDREN_ONE_BY_ONE {
             let candidates = self.lazy.candidate_bytes(configuration);
             if candidates.len() * 4 < children.len() {
                 for byte in candidates.iter().filter(|&byte| wanted(byte)) {
@@ -267,7 +262,7 @@ impl<'a> Walk<'a> {
         if child.is_leaf {
             return;
         }
-        if child.byte == b'"' && trie.subtree_tokens(child.node).len() >= MANY_TOKENS {
+        if child.byte == b'"' && trie.subtree_tokens(child.node).len() >= TOKENS_AFTER_QUOTE {
             let scope = TrieScope { trie: id, node: child.node };
             out.entered.push(EnteredString { scope, configuration });
         } else {

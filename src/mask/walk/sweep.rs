@@ -3,26 +3,15 @@
 //! Where many bytes may come most of the trie is walked, and what that takes is the time that memory needs. The nodes are in
 //! preorder, so going through them one after the other is the walk; of the path to each only the configurations are kept.
 
+use super::Walk;
 use super::collected::{Collected, EnteredString, TrieScope};
-use super::{MANY_TOKENS, Walk};
 use crate::automaton::{ConfigurationId, Dense};
 use crate::error::Result;
+use crate::mask::tuning::{LEVEL_SLOTS, SWEEP_BYTES, SWEEP_DEPTH, SWEEP_NODES, TOKENS_AFTER_QUOTE};
 use crate::token_index::loops::TrieId;
-use crate::token_index::subtree_summary::LARGE;
+use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::{EndingTokens, Node, TokenTrie};
 use rustc_hash::FxHashMap;
-
-/// With this many bytes that may come, a configuration is worth it.
-const WIDE: usize = 32;
-
-/// Smaller subtrees are not.
-const SMALLEST: u32 = 16;
-
-/// Paths longer than this are gone in more than one go.
-const DEEPEST: usize = 64;
-
-/// This many configurations are available, by the last bits of their ids.
-const AT_HAND: usize = 64;
 
 /// A configuration on the way to a node.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +42,7 @@ impl<'a> Walk<'a> {
         configuration: ConfigurationId,
     ) -> Option<Level<'a>> {
         let known = &trie.nodes()[node as usize];
-        match known.end - node >= SMALLEST && known.depth < Node::DEEP - 1 {
+        match known.end - node >= SWEEP_NODES && known.depth < Node::DEEP - 1 {
             true => self.wide(configuration),
             false => None,
         }
@@ -61,7 +50,7 @@ impl<'a> Walk<'a> {
 
     /// The successors of a configuration, if many bytes may come.
     pub(in crate::mask) fn wide(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
-        let place = configuration.index() % AT_HAND;
+        let place = configuration.index() % LEVEL_SLOTS;
         if let Some(&Some(at_hand)) = self.levels.at_hand.get(place)
             && at_hand.configuration == configuration
         {
@@ -72,14 +61,14 @@ impl<'a> Walk<'a> {
             None => self.new_level(configuration),
         };
         if level.is_some() {
-            self.levels.at_hand.resize(AT_HAND, None);
+            self.levels.at_hand.resize(LEVEL_SLOTS, None);
             self.levels.at_hand[place] = level;
         }
         level
     }
 
     fn new_level(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
-        let is_wide = self.lazy.candidate_bytes(configuration).len() >= WIDE;
+        let is_wide = self.lazy.candidate_bytes(configuration).len() >= SWEEP_BYTES;
         let row = if is_wide { self.row(configuration) } else { None };
         let is_accepting = self.lazy.is_accepting(configuration);
         let level = row.map(|row| Level { row, configuration, is_accepting });
@@ -120,7 +109,7 @@ impl<'a> Walk<'a> {
         out: &mut Collected,
     ) -> Result<()> {
         let mut path = std::mem::take(&mut self.levels.path);
-        path.resize(DEEPEST, level);
+        path.resize(SWEEP_DEPTH, level);
         path[0] = level;
         let done = self.sweep_along(&mut path, trie, node, out);
         self.levels.path = path;
@@ -172,8 +161,8 @@ impl<'a> Walk<'a> {
                 out.tokens.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
             }
             // rare checks are made at large subtrees alone, to keep the loop tight
-            let is_large = known.end - at >= LARGE;
-            if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= MANY_TOKENS {
+            let is_large = known.end - at >= LARGE_SUBTREE;
+            if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= TOKENS_AFTER_QUOTE {
                 let scope = TrieScope { trie: id, node: at };
                 out.entered.push(EnteredString { scope, configuration: next });
                 at = known.end;

@@ -10,30 +10,17 @@ use super::collected::Collected;
 use super::partitions::KINDS;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
+use crate::mask::tuning::{
+    ASKS_BEFORE_JUDGED, MOST_FOLLOWED, MOST_LOOKS, NODES_PER_ASK, NODES_PER_LOOK, STEPS_WORTH_NODES,
+};
 use crate::token_index::alphabet::CharKinds;
 use crate::token_index::subtree_summary::SubtreeSummary;
 use crate::vocabulary::TokenTrie;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// One configuration may be examined, and one more for this many nodes of a subtree.
-const NODES_PER_LOOK: u32 = 128;
-
-/// But no more than this.
-const MOST_LOOKS: u32 = 64;
-
-/// Where more configurations are reached, characters are not followed.
-const MOST_COME_TO: usize = 512;
-
 /// The printable ASCII characters, and the one after them.
 const ASCII: (u8, u8) = (b' ', 0x7F);
-
-/// Smaller subtrees are walked where it is not known yet where characters lead.
-const WORTH_STEPS: u32 = 128;
-
-/// To ask takes as long as to walk this many nodes, and after this many times it is seen whether that pays.
-const NODES_PER_ASK: u32 = 8;
-const ASKED: u32 = 128;
 
 /// A configuration, the characters that are read there, and whether the part must not return on the way.
 type Place = (ConfigurationId, CharKinds, bool);
@@ -54,7 +41,7 @@ pub(in crate::mask) struct SubtreeAcceptance {
 impl SubtreeAcceptance {
     /// Whether asking has taken less time so far than to walk the nodes that were spared, or it is not to be told yet.
     fn pays(&self) -> bool {
-        self.asked < ASKED || self.asked.saturating_mul(NODES_PER_ASK) < self.taken
+        self.asked < ASKS_BEFORE_JUDGED || self.asked.saturating_mul(NODES_PER_ASK) < self.taken
     }
 }
 
@@ -158,13 +145,13 @@ impl Walk<'_> {
         let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
         let nodes = trie.subtree_end(node) - node;
         // a walk that is to be short had better ask: else it may be given up
-        if nodes < WORTH_STEPS && !out.is_limited(self.vocabulary.trie()) && !self.acceptance.pays() {
+        if nodes < STEPS_WORTH_NODES && !out.is_limited(self.vocabulary.trie()) && !self.acceptance.pays() {
             return Ok(false);
         }
         // to find out where characters lead takes as long as to walk some nodes
         if !self.acceptance.places.contains_key(&(configuration, quiet)) {
             let candidates = self.lazy.candidate_bytes(configuration);
-            if nodes < WORTH_STEPS || !subtree.kinds.is_subset(CharKinds::of_bytes(candidates.iter())) {
+            if nodes < STEPS_WORTH_NODES || !subtree.kinds.is_subset(CharKinds::of_bytes(candidates.iter())) {
                 return Ok(false);
             }
         }
@@ -192,7 +179,7 @@ impl Walk<'_> {
         match self.acceptance.reaches.get(&place) {
             Some(reach) if reach.characters >= characters => Ok(true),
             Some(reach) if reach.looks >= looks => Ok(false),
-            _ => self.follow(place, characters, looks, MOST_COME_TO.min(8 + nodes as usize / 4)),
+            _ => self.follow(place, characters, looks, MOST_FOLLOWED.min(8 + nodes as usize / 4)),
         }
     }
 

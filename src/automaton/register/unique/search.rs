@@ -8,6 +8,7 @@ use super::memory::{Freedom, Register};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
+use crate::automaton::tuning::{FREE_THROUGHOUT, FREEDOM_SEARCH, NESTED_SEARCHES, PLACE_COST};
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::FxHashSet;
@@ -16,18 +17,6 @@ use std::collections::VecDeque;
 /// White space goes up to this byte. What follows it is examined last: where an item remembers what was read there is no
 /// end of it.
 const SPACE: u8 = b' ';
-
-/// Configurations examined to see whether what comes is free.
-const LOOKED_AT: usize = 64;
-
-/// This many, to see whether it is so throughout an item.
-const FEW: usize = 40;
-
-/// A place takes so much longer to look at than a configuration of a product.
-const COST: usize = 16;
-
-/// So deep searches may be in each other: where an item is such a list, its items may take a search of their own.
-const DEEPEST: usize = 48;
 
 /// A place of the search: an item, what it may become, and the place and byte that it was reached by.
 struct Place {
@@ -71,7 +60,7 @@ impl Lazy<'_> {
         if candidates.is_empty() {
             return Ok(true);
         }
-        if self.memory.searches >= DEEPEST {
+        if self.memory.searches >= NESTED_SEARCHES {
             let limit = automaton.limits().lockstep_search;
             let found = "lists of different items whose items are such lists again and again";
             return Err(Limits::exceeded("lockstep_search", limit, found));
@@ -166,7 +155,7 @@ impl Lazy<'_> {
                 }
             }
             let limit = automaton.limits().lockstep_search;
-            if places.len() > limit / COST {
+            if places.len() > limit / PLACE_COST {
                 let found = "a list of different items with no other item found so far";
                 return Err(Limits::exceeded("lockstep_search", limit, found));
             }
@@ -205,7 +194,7 @@ impl Lazy<'_> {
             if known.is_none() && !self.is_history_dependent(from) {
                 for &byte in automaton.class_representatives() {
                     let next = self.step(from, byte)?;
-                    if next != ConfigurationId::DEAD && places.len() < LOOKED_AT && seen.insert(next) {
+                    if next != ConfigurationId::DEAD && places.len() < FREEDOM_SEARCH && seen.insert(next) {
                         let in_number = byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.');
                         let in_exponent = matches!(byte, b'e' | b'E') || in_exponent && in_number;
                         places.push((next, at, in_exponent));
@@ -242,7 +231,7 @@ impl Lazy<'_> {
                     places.push(next);
                 }
             }
-            if places.len() > FEW || self.is_history_dependent(from) {
+            if places.len() > FREE_THROUGHOUT || self.is_history_dependent(from) {
                 return Ok(false);
             }
             done.push(is_done);
