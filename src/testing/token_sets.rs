@@ -12,15 +12,18 @@ impl TokenSets {
     /// Those of all terminals of a grammar.
     ///
     /// # Errors
-    /// The code of the error that compiling the grammar for the vocabulary must be.
-    pub fn of(grammar: &Grammar, vocabulary: &RandomVocabulary) -> Result<TokenSets, &'static str> {
-        let mut sets = BTreeMap::new();
+    /// The codes of the errors of which compiling the grammar for the vocabulary must give one.
+    pub fn of(grammar: &Grammar, vocabulary: &RandomVocabulary) -> Result<TokenSets, Vec<&'static str>> {
+        let (mut sets, mut errors) = (BTreeMap::new(), Vec::new());
         for (index, expression) in grammar.expressions().iter().enumerate() {
             if let (Expression::Token(terminal), Some(id)) = (expression, ExprId::new(index)) {
-                sets.insert(id, tokens(terminal, vocabulary)?);
+                match tokens(terminal, vocabulary) {
+                    Ok(tokens) => drop(sets.insert(id, tokens)),
+                    Err(error) => errors.push(error),
+                }
             }
         }
-        Ok(TokenSets(sets))
+        if errors.is_empty() { Ok(TokenSets(sets)) } else { Err(errors) }
     }
 
     /// Whether a terminal has a token.
