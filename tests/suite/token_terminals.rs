@@ -495,32 +495,51 @@ fn names_of_objects_are_followed_after_a_thought() {
     let whole = g.sequence([thought, close, object]);
     g.define(root, whole);
     let grammar = g.build(root).unwrap();
-    for cache_bytes in [usize::MAX, 30_000] {
+    let compile = |cache_bytes: usize| {
         let limits = Limits { cache_bytes, ..Limits::default() };
-        let compiled = Compiler::new(Arc::clone(&vocabulary)).limits(limits).compile(&grammar).unwrap();
-        let mut matcher = compiled.matcher();
-        let everything: Vec<u32> = (0..=11).collect();
-        for token in [9, 8, 2, 3, 2, 5, 6, 2, 3, 2, 1, 1] {
-            assert_eq!(ids(&mut matcher), everything);
-            accept(&mut matcher, token);
+        Compiler::new(Arc::clone(&vocabulary)).limits(limits).compile(&grammar).unwrap()
+    };
+    let roomy = compile(usize::MAX);
+    walk_after_a_thought(&mut roomy.matcher()).unwrap();
+    let needed = roomy.statistics().cache_bytes;
+    let mut resets = 0;
+    for percent in (50..100).step_by(5) {
+        let tight = compile(needed * percent / 100);
+        match walk_after_a_thought(&mut tight.matcher()) {
+            Ok(()) => resets += tight.statistics().resets,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Limit, "{error}"),
         }
-        accept(&mut matcher, 11);
-        assert_eq!(ids(&mut matcher), [0, 9]);
-        accept(&mut matcher, 9);
-        // a name that is not `a`
-        assert_eq!(ids(&mut matcher), [2]);
-        accept(&mut matcher, 2);
-        accept(&mut matcher, 3);
-        let within = ids(&mut matcher);
-        assert!(!within.contains(&2) && within.contains(&4), "{within:?}");
-        accept(&mut matcher, 4);
-        assert!(ids(&mut matcher).contains(&2));
-        matcher.rollback(5).unwrap();
-        assert_eq!(ids(&mut matcher), everything);
-        accept(&mut matcher, 11);
-        for token in [0, 2, 3, 2, 5, 7, 1] {
-            accept(&mut matcher, token);
-        }
-        assert!(matcher.is_finished().unwrap());
     }
+    assert!(resets > 0);
+}
+
+fn walk_after_a_thought(matcher: &mut Matcher) -> grammata::Result<()> {
+    let ids = |matcher: &mut Matcher| -> grammata::Result<Vec<u32>> {
+        Ok(matcher.mask()?.iter().map(TokenId::get).collect())
+    };
+    let accept = |matcher: &mut Matcher, token: u32| matcher.accept_token(TokenId::new(token));
+    let everything: Vec<u32> = (0..=11).collect();
+    for token in [9, 8, 2, 3, 2, 5, 6, 2, 3, 2, 1, 1] {
+        assert_eq!(ids(matcher)?, everything);
+        accept(matcher, token)?;
+    }
+    accept(matcher, 11)?;
+    assert_eq!(ids(matcher)?, [0, 9]);
+    accept(matcher, 9)?;
+    // a name that is not `a`
+    assert_eq!(ids(matcher)?, [2]);
+    accept(matcher, 2)?;
+    accept(matcher, 3)?;
+    let within = ids(matcher)?;
+    assert!(!within.contains(&2) && within.contains(&4), "{within:?}");
+    accept(matcher, 4)?;
+    assert!(ids(matcher)?.contains(&2));
+    matcher.rollback(5)?;
+    assert_eq!(ids(matcher)?, everything);
+    accept(matcher, 11)?;
+    for token in [0, 2, 3, 2, 5, 7, 1] {
+        accept(matcher, token)?;
+    }
+    assert!(matcher.is_finished()?);
+    Ok(())
 }
