@@ -30,6 +30,10 @@ pub struct Limits {
     /// Configurations looked at to show that a lockstep (an intersection or complement) can still be
     /// completed. Default 200,000.
     pub lockstep_search: usize,
+    /// Places looked at in each search for a least completion: configurations in one over bytes (and as many more in a
+    /// hurry, for any completion), nodes of the token trie in one over tokens. Past it a distance is `AtMost` or `Unknown`.
+    /// Default 16,384.
+    pub completion_search: usize,
     /// Decisions, each of which tries one entry or alternative both ways, to find out whether an object or another list
     /// of members with conditions can be finished. A list that might take more after some of its members is refused when
     /// its grammar is built. Default 16,384; each costs up to as much time as reading the conditions.
@@ -86,6 +90,7 @@ impl Default for Limits {
             automaton_states: 8_000_000,
             cache_bytes: 256 << 20,
             lockstep_search: 200_000,
+            completion_search: 1 << 14,
             condition_search: 1 << 14,
             compile_work: 20_000_000,
             compile_work_per_byte: 20,

@@ -14,6 +14,7 @@
 //! Token terminals are symbols of their own beside the bytes: an edge is labelled with a terminal, and which tokens that is
 //! is for whoever has a vocabulary to say. Nothing else here knows of tokens.
 
+mod distance;
 mod errors;
 pub(crate) mod keys;
 mod language;
@@ -24,6 +25,7 @@ mod residual;
 mod run;
 mod tuning;
 
+pub(crate) use distance::{Completion, Estimates, Found, Space, search};
 pub(crate) use keys::exhaustion::KeyExhaustion;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

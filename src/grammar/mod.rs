@@ -29,6 +29,7 @@ mod display;
 mod errors;
 mod expression;
 mod free_text;
+mod least;
 mod token_terminal;
 pub mod verify;
 mod word_graph;
@@ -40,6 +41,7 @@ pub use expression::{
     RuleId, Text,
 };
 pub use free_text::FreeText;
+pub(crate) use least::least_lengths;
 pub use token_terminal::{TokenScope, TokenSelector, TokenTerminal};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 

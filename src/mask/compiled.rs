@@ -161,6 +161,13 @@ pub struct Statistics {
     pub automaton_bytes: usize,
     /// Bytes of tables and masks.
     pub cache_bytes: usize,
+    /// Configurations whose [distance](crate::Matcher::distance) to a word was searched for, since the tables were last
+    /// dropped.
+    pub distances: usize,
+    /// Of these, those for which a number of tokens is known, and a search for fewer came to no end.
+    pub distances_at_most: usize,
+    /// Of these, those for which none is known.
+    pub distances_unknown: usize,
 }
 
 impl CompiledGrammar {
@@ -207,7 +214,11 @@ impl CompiledGrammar {
     /// Sizes and counts.
     pub fn statistics(&self) -> Statistics {
         let cache = self.cache();
+        let (distances, distances_at_most, distances_unknown) = cache.distances();
         Statistics {
+            distances,
+            distances_at_most,
+            distances_unknown,
             states: self.0.automaton.state_count(),
             configurations: cache.tables.configuration_count(),
             masks_computed: cache.masks_computed,

@@ -13,6 +13,7 @@
 
 mod cache;
 mod compiled;
+mod completion;
 mod compute;
 mod errors;
 mod spelling;
@@ -25,5 +26,7 @@ mod walk;
 
 pub(crate) use cache::mask_cache::{Located, MaskCache, NameEnds};
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
+pub use completion::Distance;
+pub(crate) use completion::{Effort, Known, fewest_tokens};
 pub use strategy::StrategyCounts;
 pub use token_mask::TokenMask;

@@ -3,6 +3,7 @@
 use super::{Explanation, Matcher};
 use crate::diagnostic::{Diagnostic, Place, excerpt_bytes};
 use crate::error::{Error, ErrorKind, Result};
+use crate::mask::Distance;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 pub(super) fn rejected(explanation: &Explanation) -> Error {
@@ -78,6 +79,25 @@ pub(super) fn rollback_too_far(wanted: usize, steps: usize) -> Error {
             .found(format!("{wanted} steps"))
             .allowed(format!("at most {steps}"))
             .help("count one step for each accepted token or byte string"),
+    )
+}
+
+/// A budget of tokens within which no completion is known.
+pub(super) fn budget(budget: usize, distance: Distance, length: usize) -> Error {
+    let tokens = |count: usize| format!("{count} token{}", if count == 1 { "" } else { "s" });
+    let needed = match distance {
+        Distance::Exact(least) => format!("a budget of at least {}", tokens(least)),
+        Distance::AtMost(known) => format!("a budget of {}, the least that is known to do", tokens(known)),
+        Distance::Unreachable => "none: no tokens of the vocabulary spell a completion".into(),
+        Distance::Unknown => "none that is known: no completion was found within the limits".into(),
+    };
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new("matcher/budget", "no complete text is known within the budget of tokens")
+            .at(Place::Byte(length))
+            .found(tokens(budget))
+            .allowed(needed)
+            .help("raise the budget (or `Limits::completion_search`), or let the output be cut"),
     )
 }
 

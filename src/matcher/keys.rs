@@ -36,7 +36,7 @@ fn is_thorough(compiled: &CompiledGrammar) -> bool {
 }
 
 /// A configuration, and which names came.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cursor {
     pub(super) configuration: ConfigurationId,
     pub(super) place: KeyState,

@@ -7,11 +7,14 @@
 //! What is known is read without a lock. What is not is found out under the engine's lock, in one section for each
 //! step: tables are dropped between sections, never within one.
 
+mod budget;
 mod errors;
 mod explain;
 mod forced;
 mod keys;
 mod path;
+mod promises;
+mod within;
 
 pub use explain::{Expectation, Explanation};
 
@@ -23,6 +26,7 @@ use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, MaskCache, TokenMask};
 use crate::vocabulary::TokenId;
 use path::Path;
+use promises::Promises;
 use std::sync::Arc;
 
 /// One sequence under a [`CompiledGrammar`].
@@ -30,6 +34,7 @@ use std::sync::Arc;
 pub struct Matcher {
     compiled: CompiledGrammar,
     path: Path,
+    promises: Promises,
 }
 
 /// What it takes to find out more about a path, under the engine's lock.
@@ -43,7 +48,7 @@ struct PathCx<'a> {
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
     pub fn matcher(&self) -> Matcher {
-        Matcher { compiled: self.clone(), path: Path::new(keys::start(self)) }
+        Matcher { compiled: self.clone(), path: Path::new(keys::start(self)), promises: Promises::default() }
     }
 }
 
@@ -129,6 +134,13 @@ impl Matcher {
     /// `matcher/rejected` with what was expected, if the mask does not allow it (the matcher stays where it
     /// was); limits.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
+        let steps = self.steps();
+        self.step_by(token)?;
+        self.promises.took(steps, Some(token));
+        Ok(())
+    }
+
+    fn step_by(&mut self, token: TokenId) -> Result<()> {
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
             return self.accept_by_id(token);
         }
@@ -144,7 +156,7 @@ impl Matcher {
         }
         let vocabulary = Arc::clone(vocabulary);
         match vocabulary.bytes(token) {
-            Some(bytes) => self.accept_bytes(bytes),
+            Some(bytes) => self.step_over(bytes),
             None => Err(errors::not_text(&vocabulary, token, self.byte_count())),
         }
     }
@@ -195,6 +207,13 @@ impl Matcher {
     /// `matcher/rejected` with the place and what was expected there, if no word goes on so (the matcher
     /// stays where it was); limits.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let steps = self.steps();
+        self.step_over(bytes)?;
+        self.promises.took(steps, None);
+        Ok(())
+    }
+
+    fn step_over(&mut self, bytes: &[u8]) -> Result<()> {
         if self.path.has_ended() {
             return Err(errors::after_end(self.byte_count()));
         }
@@ -216,6 +235,7 @@ impl Matcher {
             return Err(errors::rollback_too_far(steps, self.steps()));
         }
         self.path.pop(steps);
+        self.promises.rolled_back(self.path.step_count());
         Ok(())
     }
 
@@ -227,6 +247,7 @@ impl Matcher {
     /// Back to the beginning.
     pub fn reset(&mut self) {
         self.path = self.path.emptied();
+        self.promises = Promises::default();
     }
 
     /// Whether the text so far is a word of the language, so that it may end here.

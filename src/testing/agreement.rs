@@ -27,7 +27,7 @@ pub enum Outcome {
 
 /// Why a case ended before its end: a disagreement, in words, or what was not decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Stop {
+pub(super) enum Stop {
     Disagreement(String),
     Undecided,
 }
@@ -41,13 +41,13 @@ impl From<Error> for Stop {
     }
 }
 
-type Step<T = ()> = Result<T, Stop>;
+pub(super) type Step<T = ()> = Result<T, Stop>;
 
-fn decided<T>(answer: Option<T>) -> Step<T> {
+pub(super) fn decided<T>(answer: Option<T>) -> Step<T> {
     answer.ok_or(Stop::Undecided)
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, engine: T, oracle: T) -> Step {
+pub(super) fn same<T: PartialEq + std::fmt::Debug>(what: &str, engine: T, oracle: T) -> Step {
     if engine == oracle {
         return Ok(());
     }
@@ -57,9 +57,9 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, engine: T, oracle: T) -> Ste
 /// A grammar and a vocabulary drawn from bytes, compiled, with the oracle.
 #[derive(Debug)]
 pub struct Case<'g> {
-    recogniser: Recogniser<'g>,
-    vocabulary: RandomVocabulary,
-    compiled: CompiledGrammar,
+    pub(super) recogniser: Recogniser<'g>,
+    pub(super) vocabulary: RandomVocabulary,
+    pub(super) compiled: CompiledGrammar,
     /// The tokens of the grammar's token terminals.
     sets: TokenSets,
     words: Vec<Vec<Symbol>>,
@@ -67,7 +67,7 @@ pub struct Case<'g> {
 
 /// Limits under which a case that would take long ends soon.
 pub fn small_limits() -> Limits {
-    Limits { lockstep_search: 300, cache_bytes: 4 << 20, ..Limits::default() }
+    Limits { lockstep_search: 300, completion_search: 2000, cache_bytes: 4 << 20, ..Limits::default() }
 }
 
 /// Draws a grammar of `shape`, a vocabulary and a sequence of operations from `bytes`, and does them with
@@ -178,7 +178,7 @@ fn wander(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
     }
 }
 
-fn run_case(
+pub(super) fn run_case(
     grammar: &Grammar,
     choices: &mut Choices<'_>,
     body: impl FnOnce(&Case<'_>, &mut Choices<'_>) -> Step,

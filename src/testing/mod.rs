@@ -10,6 +10,7 @@
 pub mod agreement;
 pub mod brute_mask;
 pub mod differential;
+pub mod distances;
 pub mod earley;
 pub mod fuzz;
 pub mod fuzz_procedures;

@@ -165,6 +165,7 @@ impl VocabularyBuilder {
             trie,
             loops: std::sync::OnceLock::new(),
             quoted: std::sync::OnceLock::new(),
+            heights: std::sync::OnceLock::new(),
             fingerprint: [0; 32],
         };
         vocabulary.fingerprint = fingerprint::fingerprint(&vocabulary);

@@ -72,6 +72,8 @@ pub struct Vocabulary {
     loops: OnceLock<Arc<Loops>>,
     /// Made when names of objects are first distinguished.
     quoted: OnceLock<Arc<QuoteTokens>>,
+    /// Made when completions in tokens are first searched for.
+    heights: OnceLock<Arc<[u32]>>,
     fingerprint: [u8; 32],
 }
 
@@ -194,6 +196,18 @@ impl Vocabulary {
         self.quoted.get_or_init(|| QuoteTokens::new(self).into())
     }
 
+    /// Of each node of the trie: how many bytes the longest way below it has.
+    pub(crate) fn trie_heights(&self) -> &[u32] {
+        self.heights.get_or_init(|| {
+            let mut heights = vec![0; self.trie.node_count()];
+            for node in (0..heights.len()).rev() {
+                let below = self.trie.children(node as u32).iter().map(|&child| heights[child as usize] + 1);
+                heights[node] = below.max().unwrap_or(0);
+            }
+            heights.into()
+        })
+    }
+
     /// One of the tries.
     pub(crate) fn trie_of(&self, id: TrieId) -> &TokenTrie {
         match id {
@@ -213,6 +227,7 @@ impl Vocabulary {
             + self.trie.memory_usage()
             + self.loops.get().map_or(0, |loops| loops.memory_usage())
             + self.quoted.get().map_or(0, |quoted| quoted.memory_usage())
+            + self.heights.get().map_or(0, |heights| size_of_val(&**heights))
     }
 }
 

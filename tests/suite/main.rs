@@ -2,6 +2,7 @@
 
 mod automaton_spec;
 mod bounds;
+mod budget_walks;
 mod chat_template;
 mod cli;
 mod cli_embed;
@@ -15,6 +16,7 @@ mod decode_ort;
 mod decode_searches;
 mod diagnostics;
 mod different_items;
+mod distances;
 mod docs;
 mod earley;
 mod embedder;

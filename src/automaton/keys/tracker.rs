@@ -33,6 +33,16 @@ impl KeyState {
         self.level == Level::OUTSIDE
     }
 
+    /// In a name that begins as none that came, the place without its characters: whatever they are, it may end.
+    pub(crate) fn without_fresh_name(self) -> KeyState {
+        match self.at {
+            Position::Name { decoder, left: SetId::EMPTY, .. } => {
+                KeyState { at: Position::Name { decoder, text: TextId(0), left: SetId::EMPTY }, ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Within a name: how far it was decoded, and what is left of the names that came and begin with it.
     pub(crate) fn in_name(self) -> Option<(JsonStringDecoder, SetId)> {
         match self.at {

@@ -6,7 +6,7 @@
 //! author of a grammar must know: which expressions have words is known, products have been searched, the number of
 //! states has been bounded.
 
-use super::{Lowering, LoweringState};
+use super::{Lowering, LoweringState, Pending};
 use crate::automaton::Automaton;
 use crate::automaton::errors;
 use crate::automaton::program::block::Block;
@@ -14,7 +14,7 @@ use crate::automaton::program::state::StateId;
 use crate::automaton::tuning::NEAR_PAGES;
 use crate::collections::append_vec::AppendVec;
 use crate::error::{Error, Result};
-use crate::grammar::Grammar;
+use crate::grammar::{ExprId, Grammar, least_lengths};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -119,6 +119,25 @@ impl Automaton {
     /// Where a part begins, if it is lowered.
     pub(in crate::automaton) fn lowered(&self, part: u32) -> Option<StateId> {
         self.deferred.as_ref()?.starts.get(part as usize)?.get().copied()
+    }
+
+    /// The expression that a part stands for, and whether its empty word counts; unless lowering has failed.
+    pub(in crate::automaton) fn expression_of_part(&self, part: u32) -> Option<(ExprId, bool)> {
+        let work = self.deferred.as_ref()?.work.lock().unwrap_or_else(PoisonError::into_inner);
+        match work.kept.as_ref()?.parts.get(part as usize)?.0 {
+            Pending::Rule(rule) => Some((work.grammar.rule(rule).body, false)),
+            Pending::Shared(id) => Some((id, false)),
+            Pending::Value(id) => Some((id, true)),
+        }
+    }
+
+    /// The least lengths of the words of all expressions, if some of them are lowered later.
+    pub(in crate::automaton) fn least_lengths_of_parts(&self) -> Vec<u32> {
+        let Some(deferred) = &self.deferred else { return Vec::new() };
+        let work = deferred.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let grammar = work.grammar.clone();
+        drop(work);
+        least_lengths(&grammar)
     }
 
     /// Where a part begins; lowers it if nobody has. What that takes is bounded ahead and counted by the caller afterwards,

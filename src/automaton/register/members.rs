@@ -22,6 +22,7 @@ impl Members {
 }
 
 impl Cache {
+    /// How far a list has come, by the value of its frame.
     pub(in crate::automaton) fn progress(&self, list: &Members, value: FrameValue) -> Progress {
         if list.is_counted() {
             self.counted.get(value.members())

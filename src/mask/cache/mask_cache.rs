@@ -9,6 +9,7 @@ use super::shape_cache::ShapeCache;
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Transitions};
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
+use crate::mask::completion::{Completions, Effort, Known};
 use crate::mask::compute;
 use crate::mask::compute::{ResidualMasks, Resources};
 use crate::mask::strategy::{StrategyCounts, StrategySet};
@@ -120,6 +121,7 @@ pub(crate) struct MaskCache {
     /// Where readers find what is published.
     current: Arc<ArcSwap<Snapshot>>,
     records: ResidualMasks,
+    completions: Completions,
     /// What grammars for the vocabulary have found out for each other.
     shared: Arc<ShapeCache>,
     terminals: Arc<Terminals>,
@@ -153,6 +155,7 @@ impl MaskCache {
             current: Arc::new(ArcSwap::new(Arc::clone(&snapshot))),
             snapshot,
             records: ResidualMasks::default(),
+            completions: Completions::default(),
             shared,
             terminals,
             marks: ScratchBits::default(),
@@ -199,6 +202,7 @@ impl MaskCache {
         self.snapshot = snapshot(self.generation() + 1, &self.tables);
         self.current.store(Arc::clone(&self.snapshot));
         self.records = ResidualMasks::default();
+        self.completions.forget_tables();
         // a mask that ended in a panic may have left some
         self.marks = ScratchBits::default();
         self.mask_bytes = 0;
@@ -254,8 +258,61 @@ impl MaskCache {
         self.tables.memory_usage()
             + self.mask_bytes
             + self.records.memory_usage()
+            + self.completions.memory_usage()
             + self.marks.memory_usage()
             + self.snapshot.masks.memory_usage()
+    }
+
+    /// What is known of the completions of a configuration with some effort, found out on the first visit.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn completion(
+        &mut self,
+        automaton: &Automaton,
+        vocabulary: &Vocabulary,
+        configuration: ConfigurationId,
+        effort: Effort,
+    ) -> Result<Known> {
+        self.completions.of((automaton, &mut self.tables), vocabulary, configuration, effort)
+    }
+
+    /// At least this many bytes lead from a configuration to a word.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn least_bytes(
+        &mut self,
+        automaton: &Automaton,
+        configuration: ConfigurationId,
+    ) -> Result<usize> {
+        self.completions.estimate(&Lazy::new(automaton, &mut self.tables), configuration)
+    }
+
+    /// How many distances are known, how many of them as upper bounds only, and how many not at all.
+    pub(in crate::mask) fn distances(&self) -> (usize, usize, usize) {
+        self.completions.counts()
+    }
+
+    /// How many places the searches for completions have examined so far.
+    pub(crate) fn places_searched(&self) -> usize {
+        self.completions.searched
+    }
+
+    /// Adds to these the places of a search outside.
+    pub(crate) fn add_places_searched(&mut self, places: usize) {
+        self.completions.searched += places;
+    }
+
+    /// The most tokens that are known to be needed after any token that a configuration allows, if that is known and
+    /// whatever names came.
+    pub(crate) fn completion_ceiling(&self, configuration: ConfigurationId) -> Option<usize> {
+        self.completions.ceilings.get(&configuration).copied()
+    }
+
+    /// Keeps a [ceiling](MaskCache::completion_ceiling).
+    pub(crate) fn keep_completion_ceiling(&mut self, configuration: ConfigurationId, ceiling: usize) {
+        self.completions.ceilings.insert(configuration, ceiling);
     }
 
     /// The mask of a configuration, computed on the first visit.

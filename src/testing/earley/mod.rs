@@ -203,6 +203,39 @@ impl<'g> Recogniser<'g> {
         Some(bytes)
     }
 
+    /// The fewest of some tokens after which the state accepts: breadth first, each token tried in each state. `None` if that
+    /// could not be decided within the budget, `Some(None)` if there are none.
+    pub fn fewest_tokens(&self, state: &State, tokens: &[Option<Vec<u8>>]) -> Option<Option<usize>> {
+        if self.is_accepting(state) {
+            return Some(Some(0));
+        }
+        let (begun, mut tried) = (self.work.get(), 0);
+        let mut seen = FxHashSet::from_iter([state.0.key()]);
+        let mut level = vec![state.clone()];
+        for count in 1.. {
+            let mut next = Vec::new();
+            for (state, token) in level.iter().flat_map(|s| tokens.iter().flatten().map(move |t| (s, t))) {
+                let mut after = state.clone();
+                token.iter().for_each(|&byte| self.advance(&mut after, byte));
+                if self.is_accepting(&after) {
+                    return Some(Some(count));
+                }
+                if self.least_completion(&after.0).is_some() && seen.insert(after.0.key()) {
+                    next.push(after);
+                }
+                tried += 1;
+                if tried > Recogniser::BUDGET || self.work.get() - begun > Recogniser::SEARCH_WORK / 4 {
+                    return None;
+                }
+            }
+            if next.is_empty() {
+                return Some(None);
+            }
+            level = next;
+        }
+        None
+    }
+
     /// A completion: symbols after which the state accepts; a shortest one. `None` if none was found within
     /// the budget, `Some(None)` if there is none.
     pub fn completion(&self, state: &State) -> Option<Option<Vec<Symbol>>> {

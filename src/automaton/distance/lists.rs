@@ -1,0 +1,131 @@
+//! What lists of members still ask for, in bytes.
+
+use super::program::ENDLESS;
+use crate::automaton::program::key_trie::KeyTrie;
+use crate::automaton::program::state::{Members, StateId};
+use crate::automaton::register::seen_sets::Progress;
+use crate::automaton::run::cache::Cache;
+
+/// The lengths of keys by member, and the depth of each node of their trie.
+pub(super) fn key_lengths(keys: &KeyTrie, members: usize) -> (Vec<u32>, Vec<u32>) {
+    let (mut lengths, mut depths) = (vec![0; members], vec![0; keys.len()]);
+    // children have larger ids
+    for node in 0..keys.len() as u32 {
+        let depth = depths[node as usize];
+        keys.ends(node).iter().for_each(|&member| lengths[member as usize] = depth);
+        keys.edges(node).for_each(|(_, child)| depths[child as usize] = depth + 1);
+    }
+    (lengths, depths)
+}
+
+/// Per member: the first one with its key.
+pub(super) fn groups(list: &Members) -> Vec<u32> {
+    match &list.conditional {
+        Some(conditional) => conditional.groups.clone(),
+        None => (0..list.values.len() as u32).collect(),
+    }
+}
+
+/// Least bytes of the members of a list.
+#[derive(Debug)]
+pub(super) struct ListCosts {
+    /// Per member: its key and value.
+    pub(super) members: Vec<u32>,
+    /// Per node of the trie of keys.
+    pub(super) depths: Vec<u32>,
+    /// Per member: the first one with its key.
+    groups: Vec<u32>,
+    /// Of the cheapest member of all.
+    any: u32,
+    separator: u32,
+    pub(super) exit: u32,
+}
+
+/// Members that are still to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ToCome {
+    /// Bytes of those that are required, without separators.
+    required: u32,
+    /// How many these are.
+    count: u32,
+    /// How many others must come.
+    more: u32,
+}
+
+fn times(count: u32, each: u32) -> u32 {
+    if count == 0 { 0 } else { each.saturating_mul(count) }
+}
+
+impl ListCosts {
+    pub(super) fn new(list: &Members, state: impl Fn(StateId) -> u32) -> ListCosts {
+        let (key_lengths, depths) = key_lengths(&list.keys, list.values.len());
+        let values = list.values.iter().zip(&key_lengths);
+        let members: Vec<u32> = values.map(|(&value, key)| state(value).saturating_add(*key)).collect();
+        let others = list.rest.iter().chain(&list.ones).map(|&start| state(start)).min().unwrap_or(ENDLESS);
+        ListCosts {
+            any: members.iter().copied().min().unwrap_or(ENDLESS).min(others),
+            members,
+            depths,
+            groups: groups(list),
+            separator: state(list.separator),
+            exit: state(list.exit),
+        }
+    }
+
+    fn group(&self, first: usize) -> std::ops::Range<usize> {
+        let group = self.groups[first];
+        first..first + self.groups[first..].iter().take_while(|&&other| other == group).count()
+    }
+
+    fn least(&self, group: std::ops::Range<usize>) -> u32 {
+        self.members[group].iter().copied().min().unwrap_or(ENDLESS)
+    }
+
+    /// Whether a member came, or was passed in declared order.
+    pub(super) fn is_past(cache: &Cache, list: &Members, at: Progress, member: u32) -> bool {
+        match list.any_order || list.conditional.is_some() {
+            true => cache.seen.contains(at.base, member),
+            false => member < at.base,
+        }
+    }
+
+    /// What is to come at some place of a list, as far as required members and the least count say.
+    pub(super) fn to_come(&self, cache: &Cache, list: &Members, at: Progress) -> ToCome {
+        let (mut required, mut count, mut first) = (0u32, 0u32, 0);
+        while first < self.groups.len() {
+            let group = self.group(first);
+            first = group.end;
+            let is_past = |member| ListCosts::is_past(cache, list, at, member as u32);
+            if list.required[group.start] && !group.clone().any(is_past) {
+                required = required.saturating_add(self.least(group));
+                count += 1;
+            }
+        }
+        ToCome { required, count, more: list.min.saturating_sub(at.count.saturating_add(count)) }
+    }
+
+    /// The same without a member that comes now.
+    pub(super) fn without(&self, list: &Members, to_come: ToCome, member: usize) -> ToCome {
+        match list.required[member] {
+            true => {
+                let least = self.least(self.group(self.groups[member] as usize));
+                let required = to_come.required.saturating_sub(least);
+                ToCome { required, count: to_come.count.saturating_sub(1), ..to_come }
+            }
+            false => ToCome { more: to_come.more.saturating_sub(1), ..to_come },
+        }
+    }
+
+    /// The bytes of what is to come after a member: a separator before each.
+    pub(super) fn after_member(&self, to_come: ToCome) -> u32 {
+        let separators = times(to_come.count.saturating_add(to_come.more), self.separator);
+        to_come.required.saturating_add(times(to_come.more, self.any)).saturating_add(separators)
+    }
+
+    /// The same after a separator: at least one member.
+    pub(super) fn after_separator(&self, to_come: ToCome) -> u32 {
+        let more = to_come.more.max(u32::from(to_come.count == 0));
+        let separators = times((to_come.count.saturating_add(more)).saturating_sub(1), self.separator);
+        to_come.required.saturating_add(times(more, self.any)).saturating_add(separators)
+    }
+}

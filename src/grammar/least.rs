@@ -1,0 +1,97 @@
+//! The least length of a word of each expression.
+
+use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
+
+/// So often the lengths of rules are improved. They only rise, so that they are lower bounds after each pass; rules that
+/// stand deeper inside each other have smaller ones than they could.
+const PASSES: usize = 32;
+
+/// A lower bound on the bytes of a word of each expression, saturating; exact but for conditions on members, complements,
+/// intersections, and rules that call each other deeper than [`PASSES`].
+pub(crate) fn least_lengths(grammar: &Grammar) -> Vec<u32> {
+    let mut rules = vec![0; grammar.rules().len()];
+    let mut lengths = Vec::new();
+    for _ in 0..PASSES {
+        lengths = pass(grammar, &rules);
+        let after: Vec<u32> = grammar.rules().iter().map(|rule| lengths[rule.body.index()]).collect();
+        if after == rules {
+            break;
+        }
+        rules = after;
+    }
+    lengths
+}
+
+/// The lengths of all expressions, given those of rules. Operands have smaller ids than what they stand in.
+fn pass(grammar: &Grammar, rules: &[u32]) -> Vec<u32> {
+    let mut lengths: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
+    for expression in grammar.expressions() {
+        let of = |id: &ExprId| lengths[id.index()];
+        lengths.push(match expression {
+            Expression::Never => u32::MAX,
+            // a token by its id has no bytes
+            Expression::Empty | Expression::Complement(_) | Expression::Token(_) => 0,
+            Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            Expression::ByteSet(_) => 1,
+            Expression::Class(class) => {
+                class.ranges().first().map_or(u32::MAX, |low| low.0.len_utf8() as u32)
+            }
+            Expression::Sequence(list) => list.iter().map(of).fold(0, u32::saturating_add),
+            Expression::Choice(list) => list.iter().map(of).min().unwrap_or(u32::MAX),
+            Expression::Intersection(list) => list.iter().map(of).max().unwrap_or(0),
+            Expression::Repeat { min: 0, .. } => 0,
+            Expression::Repeat { body, min, .. } => of(body).saturating_mul(*min),
+            Expression::Rule(rule) => rules[rule.index()],
+            Expression::Label(_, body) | Expression::Name(body, _) => of(body),
+            Expression::Distinct(list) => {
+                let item = list.items.iter().map(of).min().unwrap_or(u32::MAX);
+                listed(list.min, item, of(&list.separator))
+            }
+            Expression::WordGraph(graph) => of_graph(graph, of),
+            Expression::Members(list) => of_members(list, of),
+        });
+    }
+    lengths
+}
+
+/// The length of a list of `count` items.
+fn listed(count: u32, item: u32, separator: u32) -> u32 {
+    match count.checked_sub(1) {
+        None => 0,
+        Some(0) => item,
+        Some(more) => item.saturating_mul(count).saturating_add(separator.saturating_mul(more)),
+    }
+}
+
+fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32) -> u32 {
+    let mut least = vec![u32::MAX; graph.len()];
+    for node in (0..graph.len()).rev() {
+        let after = |edge: &WordEdge| match edge.to {
+            WordTarget::Node(node) => least[node as usize],
+            WordTarget::Exit(exit) => of(&graph.exits()[exit as usize]),
+        };
+        least[node] = graph.edges(node).iter().map(after).min().unwrap_or(u32::MAX).saturating_add(1);
+    }
+    least.first().copied().unwrap_or(u32::MAX)
+}
+
+fn of_members(list: &Members, of: impl Fn(&ExprId) -> u32) -> u32 {
+    let (mut required, mut count, mut any) = (0u32, 0u32, u32::MAX);
+    for group in list.members.chunk_by(|one, other| one.key == other.key) {
+        let length = |member: &super::Member| {
+            of(&member.value).saturating_add(u32::try_from(member.key.len()).unwrap_or(u32::MAX))
+        };
+        let least = group.iter().map(length).min().unwrap_or(u32::MAX);
+        any = any.min(least);
+        if group.iter().any(|member| member.required) {
+            required = required.saturating_add(least);
+            count += 1;
+        }
+    }
+    let others = list.rest.iter().chain(&list.ones).map(&of).min().unwrap_or(u32::MAX);
+    let more = list.min.saturating_sub(count);
+    let further = if more == 0 { 0 } else { any.min(others).saturating_mul(more) };
+    let separators = (count + more).saturating_sub(1);
+    let separators = if separators == 0 { 0 } else { of(&list.separator).saturating_mul(separators) };
+    required.saturating_add(further).saturating_add(separators)
+}

@@ -1,0 +1,104 @@
+//! The search for a completion of fewer tokens: breadth first over configurations between tokens, each token walked along
+//! the trie as far as what is left of it, and further tokens, could reach a word.
+
+use super::Effort;
+use crate::automaton::{ConfigurationId, Estimates, Lazy};
+use crate::error::Result;
+use crate::vocabulary::{TokenId, Vocabulary};
+use rustc_hash::FxHashSet;
+
+/// What came of a search.
+pub(super) enum Fewer {
+    /// The fewest tokens, fewer than were known.
+    Tokens(Vec<TokenId>),
+    /// There are no fewer.
+    None,
+    /// There are none of fewer than this many; more was not examined.
+    GaveUp(usize),
+}
+
+/// A configuration between two tokens, the place of the one before it, and the token from there.
+struct Between {
+    at: ConfigurationId,
+    before: usize,
+    token: TokenId,
+}
+
+/// Searches for a completion of fewer than `most` tokens, if that is given, and of at least one. Short
+/// ways are those on which the lower bound on the bytes to come falls with each byte. At most `limit` nodes of
+/// the trie are visited; `searched` counts them.
+///
+/// # Errors
+/// Limits.
+pub(super) fn search(
+    lazy: &mut Lazy<'_>,
+    estimates: &mut Estimates,
+    vocabulary: &Vocabulary,
+    (from, effort): (ConfigurationId, Effort),
+    (most, limit): (Option<usize>, usize),
+    searched: &mut usize,
+) -> Result<Fewer> {
+    let (trie, heights) = (vocabulary.trie(), vocabulary.trie_heights());
+    let longest = (vocabulary.longest() as usize).max(1);
+    let mut reached = vec![Between { at: from, before: 0, token: TokenId::new(0) }];
+    let mut seen: FxHashSet<ConfigurationId> = FxHashSet::from_iter([from]);
+    let (mut level, mut used, mut visited) = (0..1, 0, 0);
+    while !level.is_empty() {
+        // whether tokens are few enough, the one that is being read among them
+        let fits = |tokens: usize| most.is_none_or(|most| used + tokens < most);
+        if !fits(1) {
+            return Ok(Fewer::None);
+        }
+        for place in level.clone() {
+            let start = reached[place].at;
+            let mut open = vec![(trie.root(), start, estimates.of(lazy, start)? as usize)];
+            while let Some((node, at, before)) = open.pop() {
+                for child in trie.steps(node) {
+                    visited += 1;
+                    *searched += 1;
+                    if visited > limit {
+                        return Ok(Fewer::GaveUp(used + 1));
+                    }
+                    let next = lazy.step(at, child.byte)?;
+                    if !next.is_ordinary() {
+                        continue;
+                    }
+                    let left = estimates.of(lazy, next)? as usize;
+                    if effort == Effort::Short && left >= before {
+                        continue;
+                    }
+                    let below = heights[child.node as usize] as usize;
+                    if !fits(1 + left.saturating_sub(below).div_ceil(longest)) {
+                        continue;
+                    }
+                    let token = trie.tokens(child.node).iter().find(|&&token| !vocabulary.is_eos(token));
+                    if let Some(&token) = token {
+                        if lazy.is_accepting(next) {
+                            return Ok(Fewer::Tokens(way(&reached, place, token)));
+                        }
+                        if fits(1 + left.div_ceil(longest).max(1)) && seen.insert(next) {
+                            reached.push(Between { at: next, before: place, token });
+                        }
+                    }
+                    if below > 0 {
+                        open.push((child.node, next, left));
+                    }
+                }
+            }
+        }
+        used += 1;
+        level = level.end..reached.len();
+    }
+    Ok(Fewer::None)
+}
+
+/// The tokens to a place, and one more.
+fn way(reached: &[Between], mut place: usize, last: TokenId) -> Vec<TokenId> {
+    let mut tokens = vec![last];
+    while place > 0 {
+        tokens.push(reached[place].token);
+        place = reached[place].before;
+    }
+    tokens.reverse();
+    tokens
+}

@@ -1,0 +1,192 @@
+//! Distances: how few tokens and bytes lead from where a matcher is to the end.
+//!
+//! What is known of a configuration does not know which names came in objects. So where a grammar has names, a completion
+//! is read once more with them, and where it gives an object a name twice, another is searched for that does not.
+
+use super::keys::Cursor;
+use super::{Matcher, PathCx};
+use crate::automaton::{Found, Space, search};
+use crate::error::Result;
+use crate::mask::{Distance, Effort, Known, fewest_tokens};
+use crate::vocabulary::TokenId;
+use std::sync::Arc;
+
+/// What is known of the way to the end from a place of a text.
+pub(super) struct Ahead {
+    pub(super) bytes: Distance,
+    pub(super) tokens: Distance,
+    /// The tokens that are known to do.
+    pub(super) completion: Option<Arc<[TokenId]>>,
+    /// How many names that are remembered end in it.
+    pub(super) names: usize,
+}
+
+/// The names of a completion that was searched for because of the names that came.
+const MANY_NAMES: usize = usize::MAX;
+
+/// So many places are searched for the shortest completion without a name that came; then for any.
+const PATIENCE: usize = 32;
+
+impl Matcher {
+    /// How many tokens lead to a complete text at least, the end-of-sequence token not counted. After the end it is 0.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn distance(&mut self) -> Result<Distance> {
+        Ok(self.ahead(Effort::All)?.map_or(Distance::Exact(0), |ahead| ahead.tokens))
+    }
+
+    /// How many bytes lead to a complete text at least, whether tokens spell them or not.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn distance_in_bytes(&mut self) -> Result<Distance> {
+        Ok(self.ahead(Effort::Spelled)?.map_or(Distance::Exact(0), |ahead| ahead.bytes))
+    }
+
+    /// `None` after the end.
+    fn ahead(&mut self, effort: Effort) -> Result<Option<Ahead>> {
+        if self.path.has_ended() {
+            return Ok(None);
+        }
+        self.with_cache(|with, at| {
+            let cursor = with.cursor(at);
+            with.ahead(cursor, &[], effort)
+        })
+        .map(Some)
+    }
+}
+
+impl PathCx<'_> {
+    /// What is known of the way to the end from a cursor with as little effort as shows that at most `most` tokens do; with
+    /// no more than `effort`.
+    pub(super) fn ahead_within(
+        &mut self,
+        at: Cursor,
+        since: &[u8],
+        most: usize,
+        effort: Effort,
+    ) -> Result<Ahead> {
+        let mut ahead = self.ahead(at, since, Effort::Spelled)?;
+        for next in [Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort) {
+            if ahead.tokens.known().is_none_or(|known| known > most) {
+                ahead = self.ahead(at, since, next)?;
+            }
+        }
+        Ok(ahead)
+    }
+
+    /// What is known of the way to the end from a cursor, which the bytes `since` have led to from the path.
+    fn ahead(&mut self, at: Cursor, since: &[u8], effort: Effort) -> Result<Ahead> {
+        let (automaton, vocabulary) = (self.compiled.automaton(), self.compiled.vocabulary());
+        let known = self.cache.completion(automaton, vocabulary, at.configuration, effort)?;
+        let mut completions = known.completions(effort);
+        if !automaton.has_names() {
+            return Ok(Ahead::of(&known, completions.next().cloned(), 0));
+        }
+        for completion in completions {
+            if let Some(names) = self.read_completion(at, since, completion)? {
+                return Ok(Ahead::of(&known, Some(Arc::clone(completion)), names));
+            }
+        }
+        match known.distance(None) {
+            Distance::Unreachable => Ok(Ahead::of(&known, None, MANY_NAMES)),
+            _ => self.ahead_by_names(at, since),
+        }
+    }
+
+    /// Reads a completion with the names that came: how many more end in it, if none of them came.
+    pub(super) fn read_completion(
+        &mut self,
+        mut at: Cursor,
+        since: &[u8],
+        completion: &[TokenId],
+    ) -> Result<Option<usize>> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let (mut text, mut names) = (since.to_vec(), 0);
+        for &byte in completion.iter().flat_map(|&token| vocabulary.bytes(token).unwrap_or_default()) {
+            match self.step(at, &text, byte)? {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+            text.push(byte);
+            names += usize::from(self.cache.tables.transitions().is_named(at.configuration));
+        }
+        Ok(Some(names))
+    }
+
+    /// Searches for a completion that gives no object a name twice.
+    fn ahead_by_names(&mut self, at: Cursor, since: &[u8]) -> Result<Ahead> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let limit = self.compiled.automaton().limits().completion_search;
+        let missing = vocabulary.missing_bytes();
+        let mut searched = 0;
+        let limits = (PATIENCE.min(limit), limit);
+        let found = search(&mut Cursors { with: self, since, missing }, at, limits, &mut searched)?;
+        self.cache.add_places_searched(searched);
+        let Found::Completion(found) = found else {
+            let (bytes, tokens) = (Distance::Unknown, Distance::Unknown);
+            return Ok(Ahead { bytes, tokens, completion: None, names: MANY_NAMES });
+        };
+        // texts that came to the same place in different ways count as one in the search
+        let mut text = since.to_vec();
+        let mut end = Some(at);
+        for &byte in &found.bytes {
+            let Some(at) = end else { break };
+            end = self.step(at, &text, byte)?;
+            text.push(byte);
+        }
+        let is_word = end.is_some_and(|end| self.cache.tables.is_accepting(end.configuration));
+        let tokens = fewest_tokens(&vocabulary, &found.bytes).filter(|_| is_word);
+        Ok(Ahead {
+            bytes: if is_word { Distance::AtMost(found.bytes.len()) } else { Distance::Unknown },
+            tokens: tokens.as_ref().map_or(Distance::Unknown, |tokens| Distance::AtMost(tokens.len())),
+            completion: tokens.map(Arc::from),
+            names: MANY_NAMES,
+        })
+    }
+}
+
+impl Ahead {
+    fn of(known: &Known, completion: Option<Arc<[TokenId]>>, names: usize) -> Ahead {
+        Ahead { bytes: known.bytes, tokens: known.distance(completion.as_deref()), completion, names }
+    }
+}
+
+/// The places that a path leads to, by bytes that are tokens alone.
+struct Cursors<'a, 'b> {
+    with: &'a mut PathCx<'b>,
+    since: &'a [u8],
+    missing: [bool; 256],
+}
+
+impl Space for Cursors<'_, '_> {
+    type Place = Cursor;
+
+    fn estimate(&mut self, place: Cursor) -> Result<u32> {
+        let least = self.with.cache.least_bytes(self.with.compiled.automaton(), place.configuration)?;
+        Ok(u32::try_from(least).unwrap_or(u32::MAX))
+    }
+
+    fn is_word(&self, place: Cursor) -> bool {
+        self.with.cache.tables.is_accepting(place.configuration)
+    }
+
+    fn next(
+        &mut self,
+        place: Cursor,
+        since: &dyn Fn() -> Vec<u8>,
+        next: &mut Vec<(u8, Cursor)>,
+    ) -> Result<()> {
+        let text = [self.since, &since()].concat();
+        let automaton = self.with.compiled.automaton();
+        for byte in self.with.cache.lazy(automaton).candidate_bytes(place.configuration).iter() {
+            if !self.missing[usize::from(byte)]
+                && let Some(after) = self.with.step(place, &text, byte)?
+            {
+                next.push((byte, after));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Completions that masks within a budget rely on.
+//!
+//! A token of a known completion leaves the rest of it, whatever a search from there would find. So a matcher carries the
+//! completion along as long as it is followed, and finds it again when steps are taken back.
+
+use crate::vocabulary::TokenId;
+use std::sync::Arc;
+
+/// The completions known at some steps, the latest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Promises {
+    last: Option<Arc<Promise>>,
+    /// After this many steps the last one was left for another token; [`usize::MAX`] as long as it is followed.
+    followed_until: usize,
+    /// Completions after the tokens that may be next, sorted by these, and how many steps there are before them.
+    leads: Option<(usize, Arc<Leads>)>,
+}
+
+/// Tokens, each with a completion after it.
+type Leads = [(TokenId, Arc<[TokenId]>)];
+
+#[derive(Debug)]
+struct Promise {
+    /// How many steps there were where it began.
+    from: usize,
+    tokens: Arc<[TokenId]>,
+    before: Promises,
+}
+
+/// Promises are dropped one after the other: there may be too many for the stack.
+impl Drop for Promise {
+    fn drop(&mut self) {
+        let mut next = self.before.last.take();
+        while let Some(mut promise) = next.and_then(Arc::into_inner) {
+            next = promise.before.last.take();
+        }
+    }
+}
+
+impl Promises {
+    /// The tokens that are known to lead to the end after `steps` steps.
+    pub(super) fn ahead(&self, steps: usize) -> Option<&[TokenId]> {
+        let last = self.last.as_ref().filter(|_| steps <= self.followed_until)?;
+        last.tokens.get(steps.checked_sub(last.from)?..)
+    }
+
+    /// Adds a completion that begins after `steps` steps.
+    pub(super) fn add(&mut self, steps: usize, tokens: Arc<[TokenId]>) {
+        let before = Promises { leads: None, ..std::mem::take(self) };
+        let last = Some(Arc::new(Promise { from: steps, tokens, before }));
+        *self = Promises { last, followed_until: usize::MAX, leads: None };
+    }
+
+    /// Keeps completions for the token after `steps` steps.
+    pub(super) fn lead(&mut self, steps: usize, mut leads: Vec<(TokenId, Arc<[TokenId]>)>) {
+        leads.sort_unstable_by_key(|lead| lead.0);
+        self.leads = (!leads.is_empty()).then(|| (steps, leads.into()));
+    }
+
+    /// Takes notice of the step after `steps` steps: of a token, or of something else.
+    pub(super) fn took(&mut self, steps: usize, token: Option<TokenId>) {
+        if let Some(ahead) = self.ahead(steps)
+            && (token.is_none() || ahead.first().copied() != token)
+        {
+            self.followed_until = steps;
+        }
+        if let Some((_, leads)) = self.leads.take_if(|(at, _)| *at == steps)
+            && let Some(token) = token
+            && let Ok(place) = leads.binary_search_by_key(&token, |lead| lead.0)
+            && self.ahead(steps + 1).is_none_or(|ahead| ahead.len() > leads[place].1.len())
+        {
+            self.add(steps + 1, Arc::clone(&leads[place].1));
+        }
+        self.leads = None;
+    }
+
+    /// Takes notice that only `steps` steps are left.
+    pub(super) fn rolled_back(&mut self, steps: usize) {
+        self.leads = None;
+        while let Some(last) = self.last.take_if(|last| last.from > steps) {
+            *self = last.before.clone();
+        }
+        if steps <= self.followed_until {
+            self.followed_until = usize::MAX;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(ids: &[u32]) -> Arc<[TokenId]> {
+        ids.iter().copied().map(TokenId::new).collect()
+    }
+
+    #[test]
+    fn a_promise_holds_as_long_as_it_is_followed_and_again_after_a_rollback() {
+        let mut promises = Promises::default();
+        assert_eq!(promises.ahead(0), None);
+        promises.add(2, tokens(&[5, 6, 7]));
+        promises.took(2, Some(TokenId::new(5)));
+        assert_eq!(promises.ahead(3), Some(&*tokens(&[6, 7])));
+        promises.took(3, Some(TokenId::new(9)));
+        assert_eq!(promises.ahead(4), None);
+        promises.add(4, tokens(&[1]));
+        promises.took(4, None);
+        assert_eq!(promises.ahead(5), None);
+        promises.rolled_back(4);
+        assert_eq!(promises.ahead(4), Some(&*tokens(&[1])));
+        promises.rolled_back(3);
+        assert_eq!(promises.ahead(3), Some(&*tokens(&[6, 7])));
+        promises.took(3, Some(TokenId::new(6)));
+        promises.took(4, Some(TokenId::new(7)));
+        assert_eq!(promises.ahead(5), Some(&[][..]));
+        promises.rolled_back(1);
+        assert_eq!(promises.ahead(1), None);
+    }
+
+    #[test]
+    fn many_promises_are_dropped_without_deep_recursion() {
+        let mut promises = Promises::default();
+        (0..300_000).for_each(|step| promises.add(step, tokens(&[1])));
+        let fork = promises.clone();
+        drop(promises);
+        assert_eq!(fork.ahead(299_999).map(<[TokenId]>::len), Some(1));
+    }
+}

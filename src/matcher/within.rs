@@ -1,0 +1,274 @@
+//! Masks within a budget of tokens, and whether one token may come.
+//!
+//! A token is allowed if a completion of few enough tokens is known after it. As long as the budget is more than what any
+//! allowed token may ask for, that is the mask without a budget. Else the trie is walked once, and the tokens are put
+//! together by where they lead: what is known there is asked once for all of them.
+
+use super::keys::Cursor;
+use super::{Matcher, PathCx, errors};
+use crate::error::{ErrorKind, Result};
+use crate::mask::{Effort, TokenMask};
+use crate::vocabulary::TokenId;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The searches of one mask examine `Limits::completion_search` places this many times at most, and look for fewer tokens along
+/// all ways until they have examined a quarter of them. Of what is left then nothing is known.
+const SEARCHES: usize = 64;
+
+/// Where a budget reaches so many bytes it is not examined token by token whether it reaches the end.
+const FAR: usize = 1 << 13;
+
+/// So many searches of one mask look for a completion because of the names that came.
+const SEARCHES_BY_NAMES: usize = 64;
+
+/// The allowed tokens that a completion within the budget is known after.
+struct Within {
+    tokens: Vec<TokenId>,
+    /// No budget of more makes a difference; if that is known.
+    ceiling: Option<usize>,
+    /// Completions after tokens that are not found again without what this mask found on the way.
+    leads: Vec<(TokenId, Arc<[TokenId]>)>,
+}
+
+/// Tokens that lead to one place.
+struct Alike {
+    at: Cursor,
+    tokens: Vec<TokenId>,
+}
+
+impl Matcher {
+    /// The mask of the tokens that may come next if at most `budget` tokens are still to come, the next one among them and
+    /// the end-of-sequence token not counted: those after which a completion of at most `budget - 1` tokens is known. Where
+    /// all [distances](Matcher::distance) are exact, there are no others. If this gives a mask once, then with each token
+    /// of it there is one for a budget less by one: the text is complete within the budget.
+    ///
+    /// # Errors
+    /// `matcher/budget` if no completion within the budget is known; limits.
+    pub fn mask_within(&mut self, budget: usize) -> Result<Arc<TokenMask>> {
+        let plain = self.mask()?;
+        if self.path.has_ended() {
+            return Ok(plain);
+        }
+        self.promise(budget)?;
+        let width = self.compiled.vocabulary().width();
+        let Some(rest) = budget.checked_sub(1) else {
+            let ends = self.compiled.vocabulary().eos().iter().map(|token| token.get());
+            return Ok(Arc::new(TokenMask::sparse(ends.collect(), width)));
+        };
+        // what the place knows of names is not part of the configuration
+        let outside = self.path.place().is_outside();
+        let ceiling =
+            self.with_cache(|with, at| Ok(with.cache.completion_ceiling(at).filter(|_| outside)))?;
+        if ceiling.is_some_and(|ceiling| ceiling <= rest) {
+            return Ok(plain);
+        }
+        let Within { mut tokens, ceiling, leads } = self.with_cache(|with, at| {
+            let within = with.within(with.cursor(at), &plain, rest)?;
+            if let Some(ceiling) = within.ceiling.filter(|_| outside) {
+                with.cache.keep_completion_ceiling(at, ceiling);
+            }
+            Ok(within)
+        })?;
+        if ceiling.is_some_and(|ceiling| ceiling <= rest) {
+            return Ok(plain);
+        }
+        self.promises.lead(self.steps(), leads);
+        tokens.extend(self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()));
+        // where token edges lead on, they may take an end token
+        if self.is_accepting()? && !self.has_token_edges()? {
+            tokens.extend(self.compiled.vocabulary().eos());
+        }
+        let mut words = vec![0u32; width.div_ceil(32)];
+        tokens.iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
+        Ok(Arc::new(TokenMask::near(words.into(), Vec::new(), Vec::new(), width)))
+    }
+
+    /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does.
+    ///
+    /// # Errors
+    /// `matcher/budget` if no completion within the budget is known; `mask/buffer-too-short`; limits.
+    pub fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
+        self.mask_within(budget)?.write_to(words)
+    }
+
+    /// Whether a token may come next: what the mask says of it, without a mask.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn may_come(&mut self, token: TokenId) -> Result<bool> {
+        if self.path.has_ended() {
+            return Ok(false);
+        }
+        if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
+            return match self.fork().accept_token(token) {
+                Err(error) if error.kind() != ErrorKind::Rejected => Err(error),
+                taken => Ok(taken.is_ok()),
+            };
+        }
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        if vocabulary.is_eos(token) {
+            return self.is_accepting();
+        }
+        let Some(bytes) = vocabulary.bytes(token) else { return Ok(false) };
+        if self.path.place().is_outside() {
+            let snapshot = self.compiled.snapshot();
+            let at = self.path.at_or_start(|| snapshot.start());
+            let known = at.and_then(|at| snapshot.run(self.compiled.automaton(), at, bytes));
+            if let Some((end, names)) = known
+                && (end.is_dead() || names.is_empty())
+            {
+                return Ok(!end.is_dead());
+            }
+        }
+        self.with_cache(|with, at| with.run(with.cursor(at), bytes).map(|end| end.is_some()))
+    }
+
+    /// Sees to it that a completion of at most `budget` tokens is carried along.
+    fn promise(&mut self, budget: usize) -> Result<()> {
+        let steps = self.steps();
+        if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget) {
+            return Ok(());
+        }
+        let ahead =
+            self.with_cache(|with, at| with.ahead_within(with.cursor(at), &[], budget, Effort::All))?;
+        match ahead.completion.filter(|completion| completion.len() <= budget) {
+            Some(completion) => {
+                self.promises.add(steps, completion);
+                Ok(())
+            }
+            None => Err(errors::budget(budget, ahead.tokens, self.byte_count())),
+        }
+    }
+}
+
+impl PathCx<'_> {
+    /// The cursor after some bytes, if they may come.
+    fn run(&mut self, mut at: Cursor, bytes: &[u8]) -> Result<Option<Cursor>> {
+        for (read, &byte) in bytes.iter().enumerate() {
+            match self.step(at, &bytes[..read], byte)? {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+
+    /// Of the tokens of a mask, those after which a completion of at most `rest` tokens is known.
+    fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<Within> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let plain = plain.to_bits();
+        let (groups, whole) = self.groups(from, |token| plain[token.index()], rest)?;
+        let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
+        let before = self.cache.places_searched();
+        // a token that may go both ways leads to more than what its bytes lead to
+        let both_ways = self.compiled.automaton().has_terminals();
+        let ceiling = (whole && !both_ways).then_some(0);
+        let mut within = Within { tokens: Vec::new(), ceiling, leads: Vec::new() };
+        let mut names = 0;
+        for Alike { at, tokens } in groups {
+            let since = |token: TokenId| vocabulary.bytes(token).unwrap_or_default();
+            let Some((&first, others)) = tokens.split_first() else { continue };
+            let searched = self.cache.places_searched() - before;
+            if searched > most {
+                within.ceiling = None;
+                break;
+            }
+            let effort = if searched <= most / 4 { Effort::All } else { Effort::Short };
+            let ahead = self.ahead_within(at, since(first), rest, effort)?;
+            let needed = ahead.tokens.known();
+            let is_within = |needed: Option<usize>| needed.is_some_and(|needed| needed <= rest);
+            within.tokens.extend(is_within(needed).then_some(first));
+            // a second name may be that of which the place does not know the beginning
+            let alike = ahead.names <= 1;
+            within.ceiling = match alike && (at.place.is_outside() || ahead.names == 0) {
+                true => within.ceiling.zip(needed).map(|(most, needed)| most.max(needed)),
+                false => None,
+            };
+            if let Some(completion) = ahead.completion.as_ref().filter(|_| both_ways && is_within(needed)) {
+                let all = if alike { &tokens[..] } else { &tokens[..1] };
+                within.leads.extend(all.iter().map(|&token| (token, Arc::clone(completion))));
+            }
+            if alike {
+                within.tokens.extend(others.iter().filter(|_| is_within(needed)));
+                continue;
+            }
+            let mut found: Vec<Arc<[TokenId]>> = ahead.completion.into_iter().collect();
+            for &token in others {
+                // the tokens of a group may have different names begun
+                let Some(at) = self.run(from, since(token))? else { continue };
+                let mut lead = None;
+                for completion in found.iter().filter(|completion| completion.len() <= rest) {
+                    if self.read_completion(at, since(token), completion)?.is_some() {
+                        lead = Some(Arc::clone(completion));
+                        break;
+                    }
+                }
+                if lead.is_none() && names < SEARCHES_BY_NAMES {
+                    names += 1;
+                    lead = self.ahead_within(at, since(token), rest, Effort::Short)?.completion;
+                    found.extend(lead.clone());
+                }
+                if let Some(lead) = lead.filter(|lead| lead.len() <= rest) {
+                    within.tokens.push(token);
+                    within.leads.push((token, lead));
+                }
+            }
+        }
+        Ok(within)
+    }
+
+    /// The tokens that are wanted, by the places that they lead to; without those of which it is plain that they ask for more
+    /// than `rest` tokens after them. And whether there were none such.
+    fn groups(
+        &mut self,
+        at: Cursor,
+        wanted: impl Fn(TokenId) -> bool,
+        rest: usize,
+    ) -> Result<(Vec<Alike>, bool)> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let (automaton, trie) = (self.compiled.automaton(), vocabulary.trie());
+        let longest = (vocabulary.longest() as usize).max(1);
+        let reach = rest.saturating_mul(longest);
+        let looks_ahead = reach < FAR;
+        let mut groups: Vec<Alike> = Vec::new();
+        let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
+        let (mut whole, mut last) = (true, None);
+        let (mut read, mut open) = (Vec::new(), vec![(trie.root(), at, 0usize)]);
+        while let Some((node, at, depth)) = open.pop() {
+            read.truncate(depth);
+            if let Some(last) = read.last_mut() {
+                *last = trie.byte(node);
+            }
+            for child in trie.steps(node) {
+                self.cache.tables.work.spend(1)?;
+                let Some(next) = self.step(at, &read, child.byte)? else { continue };
+                let below = vocabulary.trie_heights()[child.node as usize] as usize;
+                if looks_ahead
+                    && below.saturating_add(reach) < self.cache.least_bytes(automaton, next.configuration)?
+                {
+                    whole = false;
+                    continue;
+                }
+                let tokens = trie.tokens(child.node);
+                for &token in tokens.iter().filter(|&&token| !vocabulary.is_eos(token) && wanted(token)) {
+                    let alike = Cursor { place: next.place.without_fresh_name(), ..next };
+                    let place = match last {
+                        Some((known, place)) if known == alike => place,
+                        _ => *places.entry(alike).or_insert(groups.len()),
+                    };
+                    last = Some((alike, place));
+                    match groups.get_mut(place) {
+                        Some(group) => group.tokens.push(token),
+                        None => groups.push(Alike { at: next, tokens: vec![token] }),
+                    }
+                }
+                if below > 0 {
+                    open.push((child.node, next, depth + 1));
+                }
+            }
+            read.push(0);
+        }
+        Ok((groups, whole))
+    }
+}

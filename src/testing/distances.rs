@@ -1,0 +1,141 @@
+//! Distances to the end, and masks within budgets, against exhaustive search.
+
+use super::agreement::{Case, Outcome, Step, Stop, decided, run_case, same};
+use super::earley::State;
+use super::generate::{Choices, GrammarShape, random_grammar};
+use crate::mask::Distance;
+use crate::{Matcher, TokenId};
+
+/// Draws a grammar, a vocabulary and a walk: at its beginning and at a place of it, distances are those that trying all
+/// bytes and all tokens finds.
+///
+/// # Errors
+/// What they disagree on, with the case in words.
+pub fn distances_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
+    let mut choices = Choices::new(bytes);
+    let grammar = random_grammar(&mut choices, shape);
+    run_case(&grammar, &mut choices, |case, choices| {
+        let (mut matcher, mut state) = (case.compiled.matcher(), case.recogniser.start());
+        compare(case, &mut matcher, &state)?;
+        for _ in 0..=choices.below(6) {
+            let allowed: Vec<TokenId> = matcher.mask()?.iter().collect();
+            let token = *choices.pick(&allowed);
+            let Some(bytes) = case.vocabulary.tokens[token.index()].as_deref() else { break };
+            matcher.accept_token(token)?;
+            bytes.iter().for_each(|&byte| case.recogniser.advance(&mut state, byte));
+        }
+        compare(case, &mut matcher, &state)
+    })
+}
+
+fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State) -> Step {
+    // asked of a fork that has seen no mask, and of one that has
+    let mut fork = case.compiled.matcher();
+    fork.accept_bytes(&matcher.bytes())?;
+    let tokens = (0..case.vocabulary.width as u32 + 2).map(TokenId::new);
+    let before: Vec<bool> = tokens.clone().map(|token| fork.may_come(token)).collect::<crate::Result<_>>()?;
+    let mask = matcher.mask()?;
+    for (token, before) in tokens.zip(before) {
+        same("may come", (before, matcher.may_come(token)?), (mask.contains(token), mask.contains(token)))?;
+    }
+    let least = decided(case.recogniser.completion(state))?.map(|completion| completion.len());
+    agree("bytes", matcher.distance_in_bytes()?, least)?;
+    let fewest = decided(case.recogniser.fewest_tokens(state, &case.vocabulary.tokens))?;
+    agree("tokens", matcher.distance()?, fewest)
+}
+
+/// Whether what is known of a distance is true, and exact unless a search has reached its limit.
+fn agree(what: &str, known: Distance, truth: Option<usize>) -> Step {
+    match (known, truth) {
+        (Distance::Exact(known), Some(truth)) if known == truth => Ok(()),
+        (Distance::Unreachable, None) => Ok(()),
+        (Distance::AtMost(known), Some(truth)) if known >= truth => Err(Stop::Undecided),
+        (Distance::Unknown, _) => Err(Stop::Undecided),
+        _ => Err(Stop::Disagreement(format!(
+            "the distance in {what}: the engine says {known:?}, the oracle {truth:?}"
+        ))),
+    }
+}
+
+/// Draws a grammar, a vocabulary, a budget from the least on, and a walk under masks within it: at one place the mask is what
+/// trying all tokens finds, some steps are taken back and others taken, and the walk ends with a word in time.
+///
+/// # Errors
+/// What they disagree on, with the case in words.
+pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
+    let mut choices = Choices::new(bytes);
+    let grammar = random_grammar(&mut choices, shape);
+    run_case(&grammar, &mut choices, |case, choices| {
+        let mut matcher = case.compiled.matcher();
+        let Distance::Exact(least) = matcher.distance()? else { return Err(Stop::Undecided) };
+        if let Some(less) = least.checked_sub(1) {
+            let code = matcher.mask_within(less).err().map(|error| error.code());
+            same("a budget too small", code, Some("matcher/budget"))?;
+        }
+        let budget = least + [0, 0, 1, 2, 3, 5, 1 << 40][choices.below(7)];
+        let compared = choices.below(4);
+        let mut states = vec![case.recogniser.start()];
+        for step in 0..40 {
+            let left = budget - matcher.steps();
+            let mask = matcher.mask_within(left)?;
+            let state = &states[states.len() - 1];
+            if step == compared {
+                let (known, truth) = (mask.iter().collect::<Vec<_>>(), tokens_within(case, state, left)?);
+                let counts = case.compiled.statistics();
+                if known != truth && known.iter().all(|token| truth.contains(token)) {
+                    // what is not known to be in time may be
+                    let inexact = counts.distances_at_most + counts.distances_unknown > 0;
+                    decided(Some(()).filter(|()| !inexact))?;
+                }
+                same(&format!("the mask within {left} tokens"), known, truth)?;
+            }
+            let allowed: Vec<TokenId> = mask.iter().collect();
+            if allowed.is_empty() {
+                return Err(Stop::Disagreement(format!("no token within {left} tokens")));
+            }
+            if matcher.steps() > 0 && choices.below(6) == 0 {
+                matcher.rollback(1)?;
+                states.pop();
+                continue;
+            }
+            let token = *choices.pick(&allowed);
+            let Some(bytes) = case.vocabulary.tokens[token.index()].as_deref() else {
+                return same("the text is a word", matcher.is_accepting()?, true);
+            };
+            let mut after = state.clone();
+            bytes.iter().for_each(|&byte| case.recogniser.advance(&mut after, byte));
+            states.push(after);
+            matcher.accept_token(token)?;
+            if left == 1 {
+                same("the text at the end of the budget is a word", matcher.is_accepting()?, true)?;
+                let ends: Vec<u32> = matcher.mask_within(0)?.iter().map(TokenId::get).collect();
+                return same("the mask at the end of the budget", ends, case.vocabulary.eos.clone());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The tokens after which a word is reached within the budget, by trying each.
+fn tokens_within(case: &Case<'_>, state: &State, budget: usize) -> Step<Vec<TokenId>> {
+    let mut within = Vec::new();
+    for (id, token) in (0u32..).zip(&case.vocabulary.tokens) {
+        let is_within = match token {
+            _ if case.vocabulary.eos.contains(&id) => case.recogniser.is_accepting(state),
+            None => false,
+            Some(bytes) => {
+                let mut after = state.clone();
+                bytes.iter().for_each(|&byte| case.recogniser.advance(&mut after, byte));
+                match budget > 0 && decided(case.recogniser.is_viable(&after))? {
+                    true => {
+                        let fewest = decided(case.recogniser.fewest_tokens(&after, &case.vocabulary.tokens))?;
+                        fewest.is_some_and(|fewest| fewest < budget)
+                    }
+                    false => false,
+                }
+            }
+        };
+        within.extend(is_within.then_some(TokenId::new(id)));
+    }
+    Ok(within)
+}

@@ -1,0 +1,108 @@
+//! Random walks under masks within budgets, over JSON Schemas with every kind of register: each ends complete, valid, and
+//! within its budget.
+#![cfg(feature = "huggingface")]
+
+use grammata::mask::Distance;
+use grammata::syntax::json_schema::{self, JsonSchemaOptions};
+use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, Vocabulary};
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
+
+/// Schemas that are hard to finish: with counts, conditions, different items and names, patterns, nested requirements.
+const HARD: &[&str] = &[
+    r#"{"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 12}, "uniqueItems": true, "minItems": 9}"#,
+    r#"{"type": "array", "items": {"enum": ["a", "b", "ab", "ba"]}, "uniqueItems": true, "minItems": 4}"#,
+    r#"{"type": "object", "minProperties": 3, "additionalProperties": {"type": "integer"}}"#,
+    r#"{"type": "object", "propertyNames": {"enum": ["a", "b", "c", "aa"]}, "minProperties": 4}"#,
+    r#"{"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 5, "additionalProperties": {"type": "null"}}"#,
+    r#"{"type": "string", "minLength": 30, "maxLength": 40}"#,
+    r#"{"type": "string", "pattern": "^(ab|c){5,}$", "minLength": 9}"#,
+    r#"{"type": "string", "pattern": "[0-9]{4}", "maxLength": 9}"#,
+    r#"{"type": "array", "items": {"type": "array", "items": {"type": "number"}, "minItems": 2}, "minItems": 3}"#,
+    r#"{"type": "object", "properties": {"kind": {"enum": ["x", "y"]}, "x": {"type": "string"}, "y": {"type": "array", "minItems": 3}},
+        "required": ["kind"], "if": {"properties": {"kind": {"const": "y"}}}, "then": {"required": ["y"]}, "else": {"required": ["x"]},
+        "additionalProperties": false}"#,
+    r#"{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}, "c": {"type": "boolean"}},
+        "dependentRequired": {"a": ["b"], "b": ["c"]}, "minProperties": 1, "additionalProperties": false}"#,
+    r##"{"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "required": ["value", "next"], "additionalProperties": false,
+        "properties": {"value": {"type": "number"}, "next": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/node"}]}}}}}"##,
+    r#"{"oneOf": [{"type": "object", "required": ["longer name of a member"]}, {"type": "integer", "multipleOf": 7, "minimum": 100}]}"#,
+    r#"{"not": {"type": "string"}}"#,
+    r#"{}"#,
+];
+
+fn vocabulary() -> Arc<Vocabulary> {
+    static SHARED: OnceLock<Arc<Vocabulary>> = OnceLock::new();
+    let load = || Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &Default::default()).unwrap();
+    Arc::clone(SHARED.get_or_init(|| Arc::new(load())))
+}
+
+fn compiled(schema: &str, limits: Limits) -> CompiledGrammar {
+    let schema = json_schema::compile(schema, &JsonSchemaOptions::default()).unwrap();
+    Compiler::new(vocabulary()).limits(limits).compile(&schema.grammar).unwrap()
+}
+
+/// Numbers below others, from a seed (the linear congruential generator of Knuth's MMIX).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % limit.max(1)
+    }
+}
+
+/// Walks to the end within `budget` tokens; the text.
+fn walk(matcher: &mut Matcher, budget: usize, random: &mut Random) -> String {
+    for left in (0..=budget).rev() {
+        let mask = matcher.mask_within(left).unwrap();
+        let allowed: Vec<TokenId> = mask.iter().collect();
+        assert!(!allowed.is_empty(), "nothing may come");
+        let token = allowed[random.below(allowed.len())];
+        matcher.accept_token(token).unwrap();
+        if matcher.is_finished().unwrap() {
+            break;
+        }
+        assert!(left > 0, "over the budget");
+    }
+    assert!(matcher.is_accepting().unwrap());
+    String::from_utf8(matcher.bytes()).unwrap()
+}
+
+fn walks(schema: &str, limits: &Limits, seeds: std::ops::Range<u64>) {
+    let compiled = compiled(schema, limits.clone());
+    let validator = jsonschema::draft202012::new(&serde_json::from_str(schema).unwrap()).unwrap();
+    let least = compiled.matcher().distance().unwrap();
+    let least = least.known().unwrap_or_else(|| panic!("{schema}: {least}"));
+    let error = compiled.matcher().mask_within(least - 1).map(|_| ());
+    let exact = matches!(compiled.matcher().distance().unwrap(), Distance::Exact(_));
+    assert!(error.is_err() || !exact, "{schema}");
+    for seed in seeds {
+        let mut random = Random(seed);
+        let budget = least + [0, 0, 1, 2, 5, 9, 20][random.below(7)];
+        let mut matcher = compiled.matcher();
+        let text = walk(&mut matcher, budget, &mut random);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert!(validator.is_valid(&value), "{schema}\n{text}");
+    }
+}
+
+fn rounds() -> u64 {
+    let cases: u64 = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
+    cases.div_ceil(250)
+}
+
+#[test]
+fn walks_over_hard_schemas_end_in_time() {
+    for schema in HARD {
+        walks(schema, &Limits::default(), 0..rounds());
+    }
+}
+
+#[test]
+fn walks_end_in_time_where_tables_are_dropped_again_and_again() {
+    let limits = Limits { cache_bytes: 1 << 20, ..Limits::default() };
+    for schema in [HARD[2], HARD[8], HARD[9]] {
+        walks(schema, &limits, 0..rounds());
+    }
+}

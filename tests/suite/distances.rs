@@ -1,0 +1,149 @@
+//! Distances to the end of a text, and masks within budgets of tokens.
+
+use crate::engine_properties::{few_letters, hold_on_part, with_locks};
+use grammata::mask::Distance;
+use grammata::syntax::regex;
+use grammata::testing::distances::{budgets_agree, distances_agree};
+use grammata::testing::generate::GrammarShape;
+use grammata::vocabulary::{TokenId, VocabularyBuilder};
+use grammata::{CompiledGrammar, Compiler, Limits, TokenMask};
+use std::sync::Arc;
+
+#[test]
+fn distances_are_those_of_exhaustive_search() {
+    hold_on_part(distances_agree, &GrammarShape::default(), 15, 5);
+}
+
+#[test]
+fn distances_are_those_of_exhaustive_search_on_few_letters() {
+    hold_on_part(distances_agree, &few_letters(), 15, 5);
+}
+
+#[test]
+fn distances_are_those_of_exhaustive_search_with_locksteps() {
+    hold_on_part(distances_agree, &with_locks(), 40, 5);
+}
+
+#[test]
+fn masks_within_budgets_are_those_of_exhaustive_search() {
+    hold_on_part(budgets_agree, &GrammarShape::default(), 30, 5);
+}
+
+#[test]
+fn masks_within_budgets_are_those_of_exhaustive_search_on_few_letters() {
+    hold_on_part(budgets_agree, &few_letters(), 30, 5);
+}
+
+#[test]
+fn masks_within_budgets_are_those_of_exhaustive_search_with_locksteps() {
+    hold_on_part(budgets_agree, &with_locks(), 40, 5);
+}
+
+const END: TokenId = TokenId::new(9);
+
+/// Tokens "a", "b", "ab", "abab", "[", "]", "[[", "c" and the special "<s>", which is no end.
+fn compiled(pattern: &str, limits: Limits) -> CompiledGrammar {
+    let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab", "abab", "[", "]", "[[", "c"])
+        .special(TokenId::new(8), "<s>")
+        .special(END, "<end>")
+        .eos([END])
+        .width(12)
+        .build()
+        .unwrap();
+    let grammar = regex::compile(pattern, &regex::Options::default()).unwrap();
+    Compiler::new(Arc::new(vocabulary)).limits(limits).compile(&grammar).unwrap()
+}
+
+fn ids(mask: &TokenMask) -> Vec<u32> {
+    mask.iter().map(TokenId::get).collect()
+}
+
+#[test]
+fn distances_count_tokens_and_bytes_but_not_the_end() {
+    let compiled = compiled("(ab){3}c?", Limits::default());
+    let mut matcher = compiled.matcher();
+    assert_eq!(matcher.distance(), Ok(Distance::Exact(2)));
+    assert_eq!(matcher.distance_in_bytes(), Ok(Distance::Exact(6)));
+    matcher.accept_bytes(b"ababa").unwrap();
+    assert_eq!(matcher.distance(), Ok(Distance::Exact(1)));
+    matcher.accept_bytes(b"b").unwrap();
+    assert_eq!(matcher.distance(), Ok(Distance::Exact(0)));
+    matcher.accept_token(END).unwrap();
+    assert_eq!(matcher.distance(), Ok(Distance::Exact(0)));
+    assert!(matcher.mask_within(7).unwrap().is_empty());
+    assert_eq!(compiled.statistics().distances_at_most, 0);
+}
+
+#[test]
+fn a_budget_may_be_nothing_or_more_than_any_text() {
+    let compiled = compiled("(ab)*", Limits::default());
+    let mut matcher = compiled.matcher();
+    assert_eq!(ids(&matcher.mask_within(0).unwrap()), [9]);
+    for budget in [1 << 40, usize::MAX] {
+        assert_eq!(matcher.mask_within(budget), matcher.mask());
+    }
+    // "a" takes one more
+    assert_eq!(ids(&matcher.mask_within(1).unwrap()), [2, 3, 9]);
+    assert_eq!(ids(&matcher.mask_within(2).unwrap()), [0, 2, 3, 9]);
+    matcher.accept_token(TokenId::new(0)).unwrap();
+    let error = matcher.mask_within(0).unwrap_err();
+    assert_eq!(error.code(), "matcher/budget");
+    assert_eq!(error.diagnostic().allowed_text(), Some("a budget of at least 1 token"));
+    assert_eq!(ids(&matcher.mask_within(1).unwrap()), [1]);
+}
+
+#[test]
+fn a_text_that_no_tokens_spell_is_unreachable() {
+    let mut matcher = compiled("ad|b(a|d{4})d", Limits::default()).matcher();
+    assert_eq!(matcher.distance(), Ok(Distance::Unreachable));
+    assert_eq!(matcher.distance_in_bytes(), Ok(Distance::Exact(2)));
+    assert_eq!(matcher.mask_within(100).unwrap_err().code(), "matcher/budget");
+    // the shortest is not spelled, another is
+    let mut matcher = compiled(r"d|\[{3}", Limits::default()).matcher();
+    assert_eq!(matcher.distance(), Ok(Distance::Exact(2)));
+    assert_eq!(ids(&matcher.mask_within(2).unwrap()), [4, 6]);
+}
+
+#[test]
+fn searches_that_reach_their_limit_say_so() {
+    let limits = Limits { completion_search: 3, ..Limits::default() };
+    let mut matcher = compiled("(a|b[a-c]{2}){20}", limits).matcher();
+    assert_eq!(matcher.distance(), Ok(Distance::Unknown));
+    let error = matcher.mask_within(1 << 40).unwrap_err();
+    assert!(error.to_string().contains("none that is known"), "{error}");
+    let limits = Limits { completion_search: 12, ..Limits::default() };
+    let compiled = compiled("[ab]{10}", limits);
+    let mut matcher = compiled.matcher();
+    assert_eq!(matcher.distance(), Ok(Distance::AtMost(10)));
+    assert_eq!(compiled.statistics().distances_at_most, 1);
+    let mut left = 10;
+    while !matcher.is_finished().unwrap() {
+        let mask = matcher.mask_within(left).unwrap();
+        matcher.accept_token(mask.iter().next().unwrap()).unwrap();
+        left -= 1;
+    }
+}
+
+#[test]
+fn what_was_promised_holds_after_a_rollback_and_in_forks() {
+    let mut matcher = compiled("(ab){4}c", Limits::default()).matcher();
+    let least = matcher.distance().unwrap().known().unwrap();
+    let mut ways = 0;
+    // all ways, by going back from each
+    let mut open = vec![(matcher.fork(), least + 1)];
+    while let Some((mut at, left)) = open.pop() {
+        let mask = at.mask_within(left).unwrap();
+        for token in mask.iter() {
+            at.accept_token(token).unwrap();
+            if at.is_finished().unwrap() {
+                ways += 1;
+            } else {
+                open.push((at.fork(), left - 1));
+            }
+            at.rollback(1).unwrap();
+            assert_eq!(at.mask_within(left).unwrap(), mask);
+        }
+    }
+    // abab abab c, and abab ab ab c in three orders
+    assert_eq!(ways, 4);
+}
