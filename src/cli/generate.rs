@@ -4,6 +4,7 @@ use super::model::ModelSettings;
 use super::output::{Exit, Failure, Output};
 use super::source::SourceArgs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The text goes to standard output as it comes, the summary to standard error. At the end the text is checked
 /// against the grammar from scratch.
@@ -29,9 +30,18 @@ pub(super) struct Arguments {
     pub(super) sampling: SamplingArgs,
     #[command(flatten)]
     pub(super) search: SearchArgs,
-    /// The most tokens to generate
+    /// The most tokens to generate. The text is complete within them: only tokens come after which it can be
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub(super) max_tokens: usize,
+    /// Cut the text after --max-tokens, complete or not
+    #[arg(long)]
+    pub(super) cut: bool,
+    /// Stop before this text; may be given several times
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
+    pub(super) stop: Vec<String>,
+    /// Stop after this much time; what there is so far is kept
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) timeout: Option<Duration>,
     /// Generate without the grammar, and only check at the end
     #[arg(long)]
     pub(super) raw: bool,
@@ -49,12 +59,17 @@ pub(super) struct Arguments {
 /// The most outputs that are computed at once.
 const MOST_OUTPUTS: u64 = 1024;
 
+fn seconds(argument: &str) -> std::result::Result<Duration, String> {
+    let seconds = argument.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| "it must be a number of seconds, 0 or more".to_owned())
+}
+
 /// How many outputs are made, of which the best is written.
 #[derive(Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
 pub(super) struct SearchArgs {
     /// Beam search of this width; the best output is written, all of them with --json
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), conflicts_with_all = ["best_of", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed"], help_heading = "Search")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), conflicts_with_all = ["best_of", "timeout", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed"], help_heading = "Search")]
     pub(super) beam: Option<u64>,
     /// Draw this many outputs, with seeds from --seed on; the best is written, all of them with --json
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "temperature", help_heading = "Search")]

@@ -64,14 +64,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
         summary(best, &verified, time);
     }
-    Ok(match (&best.finish, &verified) {
-        (finish @ (FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. }), _)
-            if !finish.is_complete() =>
-        {
-            Exit::Cut
-        }
-        (_, Verified::Word) => Exit::Done,
-        (_, Verified::Prefix | Verified::Rejected { .. }) => Exit::Rejected,
+    Ok(match verified {
+        // a stop, a limit of tokens or of time
+        _ if !best.finish.is_complete() => Exit::Cut,
+        Verified::Word => Exit::Done,
+        Verified::Prefix | Verified::Rejected { .. } => Exit::Rejected,
     })
 }
 
@@ -125,16 +122,26 @@ fn streamed(
     let vocabulary = session.compiled.vocabulary();
     let options = options(arguments, session);
     let mut decoder = Decoder::new(model, &**vocabulary, constraint, prompt, &options)?;
-    loop {
-        match decoder.next(model)? {
-            Event::Text(piece) if !arguments.json => {
+    let error = loop {
+        match decoder.next(model) {
+            Ok(Event::Text(piece)) if !arguments.json => {
                 output.write_all(piece.as_bytes())?;
                 output.flush()?;
             }
-            Event::Text(_) | Event::Token(_) => {}
-            Event::Finished(_) => return Ok(Made::of(decoder.close(model))),
+            Ok(Event::Text(_) | Event::Token(_)) => {}
+            Ok(Event::Finished(_)) => return Ok(Made::of(decoder.close(model))),
+            Err(error) => break error,
         }
+    };
+    let so_far = decoder.close(model);
+    if arguments.json && !so_far.tokens.is_empty() {
+        let finish = error.diagnostic().message();
+        output.json(&json!({
+            "text": so_far.text, "tokens": so_far.tokens, "finish": finish, "complete": false,
+        }))?;
+        output.flush()?;
     }
+    Err(error.into())
 }
 
 /// Several outputs, the best first.
@@ -151,11 +158,12 @@ fn ranked_outputs(
     let exponent = arguments.search.length_exponent;
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     if let Some(width) = arguments.search.beam.map(count) {
-        let GenerationOptions { max_tokens, end_tokens, stop, .. } = options;
+        let GenerationOptions { max_tokens, complete, end_tokens, stop, .. } = options;
         let options = BeamOptions {
             width,
             length_exponent: exponent,
             max_tokens,
+            complete,
             end_tokens,
             stop,
             ..BeamOptions::default()
@@ -171,9 +179,11 @@ fn ranked_outputs(
 fn options(arguments: &Arguments, session: &Session) -> GenerationOptions {
     GenerationOptions {
         max_tokens: arguments.max_tokens,
+        complete: !arguments.cut,
+        timeout: arguments.timeout,
         sampling: sampling(arguments),
         end_tokens: session.compiled.vocabulary().eos().iter().map(|id| id.get()).collect(),
-        stop: Vec::new(),
+        stop: arguments.stop.clone(),
         log_probabilities: arguments.logprobs,
     }
 }

@@ -27,6 +27,9 @@ pub(super) struct Arguments {
     /// A file with the text before the mask, taken byte for byte
     #[arg(long, value_name = "FILE")]
     prefix_file: Option<PathBuf>,
+    /// Only tokens after which the text can be complete within N tokens, the next one among them
+    #[arg(long, value_name = "N")]
+    budget: Option<usize>,
     /// The most tokens to list; 0 lists all
     #[arg(long, value_name = "N", default_value_t = 40)]
     limit: usize,
@@ -48,14 +51,21 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let name = arguments.prefix_file.as_deref().map_or("--prefix".to_owned(), source::name_of);
     matcher.accept_bytes(&prefix).map_err(|error| in_text(error, &prefix, &name))?;
     let start = Instant::now();
-    let mask = matcher.mask()?;
+    let mask = match arguments.budget {
+        Some(budget) => matcher.mask_within(budget).map_err(|error| in_text(error, &prefix, &name))?,
+        None => matcher.mask()?,
+    };
     let first = start.elapsed();
+    let distances = match arguments.budget {
+        Some(_) => Some((matcher.distance()?, matcher.distance_in_bytes()?)),
+        None => None,
+    };
     let repeated = repeated(&mut matcher)?;
     let end_allowed = matcher.is_accepting()?;
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let shown: Vec<_> = mask.iter().take(most).collect();
     if arguments.json {
-        output.json(&json!({
+        let mut value = json!({
             "grammar": session.grammar_name,
             "vocabulary": session.vocabulary_name,
             "prefix": super::text::json_bytes(&prefix),
@@ -68,13 +78,21 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             "repeated_mask_ns": nanoseconds(repeated),
             "tokens": shown.iter().map(|&id| tokens::json(vocabulary, id)).collect::<Vec<_>>(),
             "tokens_left_out": mask.len() - shown.len(),
-        }))?;
+        });
+        if let (Some((tokens, bytes)), Some(budget)) = (distances, arguments.budget) {
+            value["budget"] = json!(budget);
+            value["distance"] = json!({ "tokens": tokens.to_string(), "bytes": bytes.to_string() });
+        }
+        output.json(&value)?;
         return Ok(Exit::Done);
     }
     writeln!(output, "grammar     {}", session.grammar_name)?;
     writeln!(output, "vocabulary  {}", session.vocabulary_name)?;
     writeln!(output, "prefix      {} ({})", quoted(&prefix), counted(prefix.len(), "byte"))?;
     writeln!(output, "allowed     {} of {} tokens", mask.len(), vocabulary.width())?;
+    if let Some((tokens, bytes)) = distances {
+        writeln!(output, "distance    {tokens} tokens, {bytes} bytes")?;
+    }
     writeln!(output, "the end     {}", if end_allowed { "is allowed" } else { "is not allowed" })?;
     writeln!(output, "prepared    the vocabulary in {:.1?}, once for all grammars", session.prepare_time)?;
     writeln!(output, "compiled    the grammar in {:.1?}", session.compile_time)?;

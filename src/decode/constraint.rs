@@ -10,6 +10,17 @@ pub trait Constraint {
     /// A buffer too short for the vocabulary, or a limit that was exceeded.
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()>;
 
+    /// The same where at most `budget` tokens are still to come, the next one among them and the end of the sequence not
+    /// counted: a token is allowed only if a completion of one token less is known after it. By default the mask without a
+    /// budget, with which an output may be cut.
+    ///
+    /// # Errors
+    /// No completion within the budget is known; a buffer too short, a limit.
+    fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
+        let _ = budget;
+        self.fill_mask(words)
+    }
+
     /// Moves past `token`.
     ///
     /// # Errors
@@ -50,6 +61,10 @@ pub trait Constraint {
 impl<C: Constraint + ?Sized> Constraint for &mut C {
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         (**self).fill_mask(words)
+    }
+
+    fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
+        (**self).fill_mask_within(budget, words)
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

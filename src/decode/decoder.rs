@@ -95,6 +95,8 @@ pub struct Decoder<'c> {
     ahead: VecDeque<u32>,
     /// number of tokens that the model was fed in vain
     excess: usize,
+    /// when it was made
+    began: Instant,
     decoding: Option<Instant>,
     timings: Timings,
 }
@@ -177,6 +179,7 @@ impl<'c> Decoder<'c> {
             rows: Vec::new(),
             ahead: VecDeque::new(),
             excess: 0,
+            began: Instant::now(),
             decoding: None,
             timings: Timings::default(),
         })
@@ -387,8 +390,14 @@ impl<'c> Decoder<'c> {
             self.end(reason);
             return Ok(());
         }
+        if let Some(limit) = self.options.timeout.filter(|&limit| self.began.elapsed() >= limit) {
+            let status = self.output.status()?;
+            self.end(FinishReason::Timeout { limit, status });
+            return Ok(());
+        }
         let start = Instant::now();
-        self.masked = self.output.fill_mask(&mut self.mask, self.detokenizer.token_count())?;
+        let count = self.detokenizer.token_count();
+        self.masked = self.output.fill_mask(&mut self.mask, count, &bounds, length)?;
         self.mask_time = start.elapsed();
         match if self.masked { only(&self.mask)? } else { None } {
             Some(token) if (token as usize) < self.vocabulary => {
@@ -578,7 +587,8 @@ fn fork_of_beginning(model: &mut dyn Model, held: SequenceId, most: usize) -> Re
 }
 
 fn bounds(options: &GenerationOptions, context: Option<usize>) -> Bounds<'_> {
-    Bounds { tokens: options.max_tokens, context, end: &options.end_tokens }
+    let GenerationOptions { max_tokens, end_tokens, complete, .. } = options;
+    Bounds { tokens: *max_tokens, context, end: end_tokens, complete: *complete }
 }
 
 fn log_probability_of(row: &[f32], token: u32) -> f64 {

@@ -1,6 +1,7 @@
 //! Why a generation ended.
 
 use std::fmt;
+use std::time::Duration;
 
 /// The relation of the output to the language of the constraint when the generation was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +52,13 @@ pub enum FinishReason {
         /// The relation of the generated tokens, those of the stop string included, to the grammar.
         status: OutputStatus,
     },
+    /// The time for the output is over.
+    Timeout {
+        /// The time that it had.
+        limit: Duration,
+        /// The relation of the output to the grammar.
+        status: OutputStatus,
+    },
     /// The decoder was closed before it ended.
     Abandoned,
 }
@@ -60,9 +68,9 @@ impl FinishReason {
     pub fn is_complete(&self) -> bool {
         match self {
             FinishReason::Complete | FinishReason::EndOfSequence => true,
-            FinishReason::TokenLimit { status, .. } | FinishReason::ContextLimit { status, .. } => {
-                *status == OutputStatus::Word
-            }
+            FinishReason::TokenLimit { status, .. }
+            | FinishReason::ContextLimit { status, .. }
+            | FinishReason::Timeout { status, .. } => *status == OutputStatus::Word,
             FinishReason::StopString { status, .. } => *status == OutputStatus::Unconstrained,
             FinishReason::Abandoned => false,
         }
@@ -82,6 +90,9 @@ impl fmt::Display for FinishReason {
             }
             FinishReason::StopString { stop, status } => {
                 write!(f, "stopped at the stop string {stop:?}: {status}")
+            }
+            FinishReason::Timeout { limit, status } => {
+                write!(f, "stopped after {limit:?}, the time that it had: {status}")
             }
             FinishReason::Abandoned => {
                 f.write_str("the caller stopped the generation: the output may be incomplete")

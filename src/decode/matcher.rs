@@ -11,6 +11,14 @@ impl Constraint for Matcher {
         Matcher::fill_mask(self, words)
     }
 
+    fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
+        // completions by the ids of tokens are not known
+        match self.compiled().automaton().has_terminals() {
+            true => Matcher::fill_mask(self, words),
+            false => Matcher::fill_mask_within(self, budget, words),
+        }
+    }
+
     fn accept_token(&mut self, token: u32) -> Result<()> {
         Matcher::accept_token(self, TokenId::new(token))
     }

@@ -45,7 +45,9 @@ pub use chat::{ChatTemplate, Message};
 pub use constraint::Constraint;
 pub use decoder::Decoder;
 pub use draft::{Draft, ForcedDraft, ModelDraft, NgramDraft};
-pub use drivers::{BeamOptions, Hypothesis, beam_search, best_of, generate, run_together, speculative};
+pub use drivers::{
+    BeamOptions, Hypothesis, beam_search, best_of, generate, generate_with, run_together, speculative,
+};
 pub use embedder::{Embedder, EmbedderFolder, Embeddings, TableEmbedder, Truncation};
 pub use event::{ChosenToken, Event, Poll};
 pub use finish::{FinishReason, OutputStatus};

@@ -3,12 +3,19 @@
 use super::finish::FinishReason;
 use super::sampler::SamplingParams;
 use super::timings::Timings;
+use std::time::Duration;
 
 /// Settings of one generation.
 #[derive(Clone, Debug)]
 pub struct GenerationOptions {
     /// The most tokens to generate. 512 by default.
     pub max_tokens: usize,
+    /// Whether the constraint sees to it that the output is complete within `max_tokens` tokens and the model's context:
+    /// only tokens come after which a completion of few enough is known. An output that cannot be is an error before the
+    /// first token. True by default; else the output is cut at the limit.
+    pub complete: bool,
+    /// Ends the output after this much time, at the next token. None by default.
+    pub timeout: Option<Duration>,
     /// How tokens are chosen. Greedy by default.
     pub sampling: SamplingParams,
     /// Ids that end the sequence (end of text, end of turn). None by default.
@@ -24,6 +31,8 @@ impl Default for GenerationOptions {
     fn default() -> GenerationOptions {
         GenerationOptions {
             max_tokens: 512,
+            complete: true,
+            timeout: None,
             sampling: SamplingParams::default(),
             end_tokens: Vec::new(),
             stop: Vec::new(),

@@ -24,6 +24,16 @@ pub(super) struct Bounds<'a> {
     pub(super) context: Option<usize>,
     /// ids that end the sequence
     pub(super) end: &'a [u32],
+    /// whether the output is to be complete within them
+    pub(super) complete: bool,
+}
+
+impl Bounds<'_> {
+    /// The most tokens to come of a sequence of `length` tokens, `generated` of which are output.
+    fn left(&self, generated: usize, length: usize) -> usize {
+        let room = self.context.map_or(usize::MAX, |context| context.saturating_sub(length));
+        self.tokens.saturating_sub(generated).min(room)
+    }
 }
 
 /// The output of one sequence.
@@ -76,12 +86,22 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Writes the mask of the next token for a vocabulary of `count` tokens. False without a constraint.
-    pub(super) fn fill_mask(&mut self, mask: &mut Vec<u32>, count: usize) -> Result<bool> {
+    /// Writes the mask of the next token of a sequence of `length` tokens, for a vocabulary of `count` tokens. False without
+    /// a constraint.
+    pub(super) fn fill_mask(
+        &mut self,
+        mask: &mut Vec<u32>,
+        count: usize,
+        bounds: &Bounds<'_>,
+        length: usize,
+    ) -> Result<bool> {
         let Some(constraint) = &mut self.constraint else { return Ok(false) };
         mask.clear();
         mask.resize(count.div_ceil(32), 0);
-        constraint.fill_mask(mask)?;
+        match bounds.complete {
+            true => constraint.fill_mask_within(bounds.left(self.tokens.len(), length), mask)?,
+            false => constraint.fill_mask(mask)?,
+        }
         Ok(true)
     }
 
@@ -118,7 +138,8 @@ impl<'c> Output<'c> {
         }
     }
 
-    fn status(&mut self) -> Result<OutputStatus> {
+    /// The relation of the output to the language of the constraint.
+    pub(super) fn status(&mut self) -> Result<OutputStatus> {
         Ok(match &mut self.constraint {
             None => OutputStatus::Unconstrained,
             Some(constraint) => match constraint.is_accepting()? {

@@ -164,6 +164,7 @@ impl ValidChooser<'_> {
         let temperature = if greedy { 0.0 } else { self.options.temperature };
         let options = GenerationOptions {
             max_tokens: self.options.max_tokens,
+            complete: false,
             sampling: SamplingParams { temperature, seed: self.options.seed, ..SamplingParams::default() },
             end_tokens: self.compiled.vocabulary().eos().iter().map(|id| id.get()).collect(),
             log_probabilities: !greedy,

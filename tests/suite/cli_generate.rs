@@ -55,7 +55,7 @@ mod with_onnx_runtime {
     #[test]
     fn a_cut_text_ends_with_3() {
         let grammar = pattern("[a-z]{200}");
-        let found = json(3, &arguments(&grammar, &["--max-tokens", "5", "--json"]));
+        let found = json(3, &arguments(&grammar, &["--max-tokens", "5", "--cut", "--json"]));
         assert_eq!(found["tokens"].as_array().unwrap().len(), 5);
         assert_eq!((&found["complete"], &found["verified"]), (&false.into(), &"prefix".into()));
         assert!(found["finish"].as_str().unwrap().contains("limit of 5 tokens"), "{found}");
@@ -64,7 +64,7 @@ mod with_onnx_runtime {
     #[test]
     fn a_text_that_fills_the_context_ends_with_3() {
         let grammar = pattern("[a-z]{400}");
-        let found = json(3, &arguments(&grammar, &["--max-tokens", "1000", "--json"]));
+        let found = json(3, &arguments(&grammar, &["--max-tokens", "1000", "--cut", "--json"]));
         // config.json says 128
         assert!(found["finish"].as_str().unwrap().contains("context of 128 tokens is full"), "{found}");
         let whole =
@@ -84,6 +84,55 @@ mod with_onnx_runtime {
             );
             assert!(error.contains("allowed: fewer than 128 tokens"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_text_is_complete_within_the_limit() {
+        let grammar = pattern(r#"\{"a": "[a-z ]*", "b": \[([0-9]+(, [0-9]+)*)?\]\}"#);
+        let mut lengths = Vec::new();
+        for limit in 18..34 {
+            let limit = limit.to_string();
+            let more = ["--max-tokens", &limit, "--temperature", "2", "--seed", &limit, "--json"];
+            let found = json(0, &arguments(&grammar, &more));
+            assert_eq!((&found["complete"], &found["verified"]), (&true.into(), &"word".into()), "{found}");
+            lengths.push(found["tokens"].as_array().unwrap().len());
+            assert!(lengths.last().unwrap() <= &limit.parse().unwrap(), "{found}");
+        }
+        assert!(lengths.iter().any(|length| *length > 18), "{lengths:?}");
+        for more in [&["--best-of", "3", "--temperature", "2"][..], &["--beam", "3"]] {
+            let found = json(0, &arguments(&grammar, &[&["--max-tokens", "20", "--json"], more].concat()));
+            for one in found["hypotheses"].as_array().unwrap() {
+                assert_eq!((&one["complete"], &one["verified"]), (&true.into(), &"word".into()), "{one}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_too_small_is_refused_before_the_first_token() {
+        let grammar = pattern("[a-z]{200}");
+        let run = run(&arguments(&grammar, &["--max-tokens", "5"]));
+        assert_eq!((run.code, run.out.as_str()), (1, ""), "{}", run.err);
+        assert!(run.err.contains("error[matcher/budget]"), "{}", run.err);
+        assert!(run.err.contains("found: 5 tokens"), "{}", run.err);
+    }
+
+    #[test]
+    fn a_stop_string_ends_the_text_before_it() {
+        let grammar = pattern("ab(cd){20}ef");
+        let found = json(3, &arguments(&grammar, &["--stop", "xyz", "--stop", "dcd", "--json"]));
+        assert_eq!((&found["text"], &found["complete"]), (&"abc".into(), &false.into()));
+        assert!(found["finish"].as_str().unwrap().contains("stop string \"dcd\""), "{found}");
+    }
+
+    #[test]
+    fn what_there_is_when_the_time_is_over_is_kept() {
+        let grammar = pattern("[a-z]{60}");
+        let found = json(3, &arguments(&grammar, &["--timeout", "0", "--json"]));
+        assert_eq!((&found["text"], &found["verified"]), (&"".into(), &"prefix".into()));
+        assert!(found["finish"].as_str().unwrap().contains("the time that it had"), "{found}");
+        json(0, &arguments(&grammar, &["--timeout", "60", "--json"]));
+        let run = run(&arguments(&grammar, &["--timeout", "-1"]));
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
     }
 
     #[test]

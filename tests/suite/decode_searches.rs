@@ -206,11 +206,16 @@ fn a_full_context_in_the_middle_ends_all_searches() {
     let long = matcher(&vocabulary, "[a-z]{300}");
     let prompt: Vec<u32> = (0..120).map(|i| 3 + i % 90).collect();
     let mut model = load("model.onnx", 32, false);
-    let beam = BeamOptions { end_tokens: vec![END], ..BeamOptions::default() };
+    let beam = BeamOptions { end_tokens: vec![END], complete: false, ..BeamOptions::default() };
     let found = beam_search(&mut model, &*vocabulary, Some(&long), &prompt, &beam).unwrap();
     assert!(found.iter().all(|h| h.tokens.len() == 8 && h.finish.to_string().contains("context of 128")));
     let sampling = SamplingParams { temperature: 1.0, ..SamplingParams::default() };
-    let options = GenerationOptions { sampling, end_tokens: vec![END], ..GenerationOptions::default() };
+    let options = GenerationOptions {
+        sampling,
+        end_tokens: vec![END],
+        complete: false,
+        ..GenerationOptions::default()
+    };
     let found = best_of(&mut model, &*vocabulary, Some(&long), &prompt, &options, 4, 0.0).unwrap();
     assert!(found.iter().all(|g| g.tokens.len() == 8 && g.finish.to_string().contains("context of 128")));
     let mut draft = NgramDraft::default();

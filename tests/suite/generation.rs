@@ -4,7 +4,10 @@ use crate::models::{Bytes, END, Function, TOKENS, Words};
 use grammata::Result;
 use grammata::decode::{
     Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, OutputStatus, SamplingParams,
+    generate_with,
 };
+use std::ops::ControlFlow;
+use std::time::Duration;
 
 type LogitsOf = Box<dyn FnMut(&[u32]) -> Vec<f32>>;
 
@@ -199,6 +202,38 @@ fn stop_strings_end_the_text_before_them() {
     let generation = run(&mut scripted(b"ending w", 1), None, &stop("wo;")).unwrap();
     assert_eq!(generation.text, "ending w", "what was held back comes at the end");
     assert_eq!(run(&mut scripted(b"x", 1), None, &stop("")).unwrap_err().code(), "decode/empty-stop");
+}
+
+#[test]
+fn a_callback_stops_and_the_text_so_far_is_kept() {
+    let mut model = scripted(b"one, two", 1);
+    let mut seen = String::new();
+    let stop_at_comma = &mut |event: &Event| {
+        if let Event::Text(piece) = event {
+            seen += piece;
+        }
+        if seen.ends_with(',') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let bytes = Bytes::new();
+    let generation = generate_with(&mut model.model, &bytes, None, &[62], &options(), stop_at_comma).unwrap();
+    assert_eq!((generation.text.as_str(), generation.finish), ("one,", FinishReason::Abandoned));
+    assert!(model.model.sequences.is_empty(), "the sequence is closed");
+    let mut model = scripted(b"one, two", 1);
+    let go_on = &mut |_: &Event| ControlFlow::Continue(());
+    let generation = generate_with(&mut model.model, &bytes, None, &[62], &options(), go_on).unwrap();
+    assert_eq!((generation.text.as_str(), generation.finish), ("one, two", FinishReason::EndOfSequence));
+}
+
+#[test]
+fn an_output_ends_when_its_time_is_over() {
+    let timeout = Some(Duration::ZERO);
+    let generation = run(&mut scripted(b"ab", 1), None, &GenerationOptions { timeout, ..options() }).unwrap();
+    let status = OutputStatus::Unconstrained;
+    assert_eq!(generation.finish, FinishReason::Timeout { limit: Duration::ZERO, status });
+    assert!(generation.text.is_empty() && !generation.finish.is_complete());
+    let timeout = Some(Duration::from_secs(3600));
+    let generation = run(&mut scripted(b"ab", 1), None, &GenerationOptions { timeout, ..options() }).unwrap();
+    assert_eq!(generation.finish, FinishReason::EndOfSequence);
 }
 
 #[test]

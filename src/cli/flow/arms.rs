@@ -250,7 +250,10 @@ impl<'m> Maker<'m> {
         max_tokens: usize,
     ) -> Result<Made> {
         let end_tokens = self.loaded.end_tokens.clone();
-        let options = GenerationOptions { max_tokens, sampling, end_tokens, ..GenerationOptions::default() };
+        // what keeps plans short enough is part of the constraint
+        let complete = false;
+        let options =
+            GenerationOptions { max_tokens, complete, sampling, end_tokens, ..GenerationOptions::default() };
         let model: &mut dyn Model = &mut self.model;
         let most = if constraint.is_some() { MOST_DRAFTED } else { 0 };
         let mut decoder = Decoder::new(model, &**self.loaded.vocabulary, constraint, prompt, &options)?;

@@ -20,6 +20,9 @@ pub struct BeamOptions {
     pub length_exponent: f64,
     /// The most tokens of a hypothesis. 512 by default.
     pub max_tokens: usize,
+    /// Whether the constraint sees to it that each hypothesis is complete within `max_tokens` and the context, as
+    /// [`GenerationOptions::complete`](crate::decode::GenerationOptions::complete) says. True by default.
+    pub complete: bool,
     /// Ids that end a hypothesis. None by default.
     pub end_tokens: Vec<u32>,
     /// Texts at which a hypothesis ends; they are not part of it. None by default.
@@ -35,6 +38,7 @@ impl Default for BeamOptions {
             width: 4,
             length_exponent: 0.0,
             max_tokens: 512,
+            complete: true,
             end_tokens: Vec::new(),
             stop: Vec::new(),
             no_repeat: 0,
@@ -83,8 +87,12 @@ pub fn beam_search(
     let sequence = model.open()?;
     let first =
         Beam { sequence, pending: prompt.to_vec(), length: prompt.len(), output, log_probability: 0.0 };
-    let bounds =
-        Bounds { tokens: options.max_tokens, context: model.context_length(), end: &options.end_tokens };
+    let bounds = Bounds {
+        tokens: options.max_tokens,
+        context: model.context_length(),
+        end: &options.end_tokens,
+        complete: options.complete,
+    };
     let mut search = Search {
         model,
         detokenizer,
@@ -186,7 +194,8 @@ impl Search<'_> {
         let mut masks = Vec::with_capacity(self.live.len());
         for beam in &mut self.live {
             let mut mask = Vec::new();
-            let mut masked = beam.output.fill_mask(&mut mask, self.detokenizer.token_count())?;
+            let count = self.detokenizer.token_count();
+            let mut masked = beam.output.fill_mask(&mut mask, count, &self.bounds, beam.length)?;
             for token in repeating(self.prompt, &beam.output.tokens, self.options.no_repeat) {
                 if !std::mem::replace(&mut masked, true) {
                     mask = vec![u32::MAX; vocabulary.div_ceil(32)];

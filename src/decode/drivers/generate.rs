@@ -7,6 +7,7 @@ use crate::decode::model::Model;
 use crate::decode::options::{Generation, GenerationOptions};
 use crate::decode::output::Detokenizer;
 use crate::error::Result;
+use std::ops::ControlFlow;
 
 /// Generates from `prompt` with `model`, under `constraint` if there is one: a [`Decoder`] run to its end.
 ///
@@ -22,6 +23,32 @@ pub fn generate(
     let constraint = constraint.map(|constraint| Box::new(constraint) as Box<dyn Constraint + '_>);
     let decoder = Decoder::new(model, detokenizer, constraint, prompt, options)?;
     finish(decoder, model, |decoder, model| decoder.next(model))
+}
+
+/// The same, where `on_event` is given each event as it comes and may stop: the output is then what there is so far, and
+/// its reason to end [`FinishReason::Abandoned`](crate::decode::FinishReason::Abandoned).
+///
+/// # Errors
+/// As of [`generate`].
+pub fn generate_with(
+    model: &mut dyn Model,
+    detokenizer: &dyn Detokenizer,
+    constraint: Option<&mut dyn Constraint>,
+    prompt: &[u32],
+    options: &GenerationOptions,
+    on_event: &mut dyn FnMut(&Event) -> ControlFlow<()>,
+) -> Result<Generation> {
+    let constraint = constraint.map(|constraint| Box::new(constraint) as Box<dyn Constraint + '_>);
+    let mut decoder = Decoder::new(model, detokenizer, constraint, prompt, options)?;
+    let ended = loop {
+        match decoder.next(model) {
+            Ok(event) if on_event(&event).is_break() || matches!(event, Event::Finished(_)) => break Ok(()),
+            Ok(_) => {}
+            Err(error) => break Err(error),
+        }
+    };
+    let generation = decoder.close(model);
+    ended.map(|()| generation)
 }
 
 /// Pulls events to the end and closes the sequence, after an error too.

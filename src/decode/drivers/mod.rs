@@ -8,6 +8,6 @@ mod together;
 
 pub use beam::{BeamOptions, Hypothesis, beam_search};
 pub use best_of::best_of;
-pub use generate::generate;
+pub use generate::{generate, generate_with};
 pub use speculative::speculative;
 pub use together::run_together;

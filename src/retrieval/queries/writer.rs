@@ -173,6 +173,9 @@ impl<'m> QueryWriter<'m> {
         let stop = if self.options.format == Format::Raw { vec!["\nHuman:".to_owned()] } else { Vec::new() };
         GenerationOptions {
             max_tokens: self.options.max_tokens,
+            // whole lines are read of what was cut
+            complete: false,
+            timeout: None,
             sampling: self.options.sampling.clone(),
             end_tokens,
             stop,
