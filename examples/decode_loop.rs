@@ -13,6 +13,7 @@ fn main() -> Result<()> {
     let vocabulary = load()?;
     let compiled = compile(vocabulary)?;
     println!("{}", generate(&compiled, &mut Model(2))?);
+    println!("{}", generate_within(&compiled, &mut Model(2), 30)?);
     go_back(&compiled)?;
     explain(&compiled)?;
     jump_forward(&compiled)?;
@@ -61,6 +62,22 @@ fn generate(compiled: &CompiledGrammar, model: &mut Model) -> Result<String> {
         let token = model.choose(&mask);
         matcher.accept_token(token)?;
     }
+    Ok(String::from_utf8_lossy(&matcher.bytes()).into_owned())
+}
+
+/// Within a budget of tokens: only those come after which the text can still be complete in time.
+fn generate_within(compiled: &CompiledGrammar, model: &mut Model, budget: usize) -> Result<String> {
+    let mut matcher = compiled.matcher();
+    println!("{} tokens do", matcher.distance()?);
+    let mut mask = vec![0u32; compiled.vocabulary().mask_words()];
+    for left in (1..=budget).rev() {
+        matcher.fill_mask_within(left, &mut mask)?; // an error, if no text is so short
+        matcher.accept_token(model.choose(&mask))?;
+        if matcher.is_finished()? {
+            break;
+        }
+    }
+    assert!(matcher.is_accepting()?);
     Ok(String::from_utf8_lossy(&matcher.bytes()).into_owned())
 }
 
