@@ -13,6 +13,7 @@ pub mod differential;
 pub mod distances;
 pub mod earley;
 pub mod fuzz;
+pub mod fuzz_flows;
 pub mod fuzz_procedures;
 pub mod fuzz_templates;
 pub mod generate;

@@ -5,6 +5,7 @@ use grammata::flows::{
     FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Served, Similarity, Thoughts, WrittenCall, grammar,
     serving_flow, spec,
 };
+use grammata::testing::fuzz_flows;
 use grammata::transitions::{Counts, TransitionSystem};
 use grammata::{Limits, Result};
 
@@ -153,4 +154,22 @@ fn below_a_threshold_no_flow_serves() {
     assert_eq!(serving_flow(&[0.1, 0.5, 0.5], Some(0.5)), Served::By(1));
     assert_eq!(serving_flow(&[0.1, 0.5], Some(0.51)), Served::CannotHelp(Some(0.5)));
     assert_eq!(serving_flow(&[], None), Served::CannotHelp(None));
+}
+
+/// The body of the fuzz target, on domains that have been changed a little: lines left out, doubled, and swapped.
+#[test]
+fn changed_domains_are_read_or_refused() {
+    for text in [SHOP, LIBRARY, &text("trip-booking")] {
+        let lines: Vec<&str> = text.lines().collect();
+        fuzz_flows::flow(text.as_bytes());
+        for place in 0..lines.len() {
+            let without = [&lines[..place], &lines[place + 1..]].concat();
+            let doubled = [&lines[..=place], &lines[place..]].concat();
+            let mut swapped = lines.clone();
+            swapped.swap(place, (place * 7 + 3) % lines.len());
+            for changed in [without, doubled, swapped] {
+                fuzz_flows::flow(changed.join("\n").as_bytes());
+            }
+        }
+    }
 }

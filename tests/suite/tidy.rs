@@ -45,7 +45,21 @@ const ROOMS: &[(&str, &[&str])] = &[
         "flows",
         &["decode", "evaluation", "grammar", "mask", "matcher", "template", "transitions", "vocabulary"],
     ),
-    ("testing", &["decode", "grammar", "mask", "matcher", "plan", "procedures", "syntax", "vocabulary"]),
+    (
+        "testing",
+        &[
+            "decode",
+            "flows",
+            "grammar",
+            "mask",
+            "matcher",
+            "plan",
+            "procedures",
+            "syntax",
+            "transitions",
+            "vocabulary",
+        ],
+    ),
     (
         "cli",
         &[

@@ -8,7 +8,7 @@ use crate::steps::{self, Step};
 use crate::tools::{DENY, NEXTEST};
 use crate::{fuzz, instructions, test};
 
-/// Each fuzz target for a short time: two minutes in all, as long as there are no more than twelve. Without the address
+/// Each fuzz target for a short time: two minutes in all, as long as there are no more than twelve, and ten seconds for each of more. Without the address
 /// sanitizer it is five times as fast, and there is no unsafe code to watch.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 120, least: 10, address_sanitizer: false };
 

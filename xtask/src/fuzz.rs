@@ -57,6 +57,22 @@ fn targets() -> Result<Vec<String>> {
 /// Copies the shipped grammars that a front end reads into its corpus: without them a fuzzer hardly gets past the
 /// first line.
 fn seed_from_grammars(target: &str, corpus: &Path) -> Result {
+    let folder = match target {
+        "flow" => Some(("flows", "toml")),
+        "procedure" => Some(("procedures", "yaml")),
+        _ => None,
+    };
+    if let Some((folder, extension)) = folder {
+        let folder = root().join("grammars").join(folder);
+        let entries =
+            std::fs::read_dir(&folder).map_err(|e| format!("cannot read {}: {e}", folder.display()))?;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|found| found == extension) {
+                let seed = corpus.join(path.file_name().unwrap_or_default());
+                std::fs::copy(&path, seed).map_err(|e| format!("cannot seed {target}: {e}"))?;
+            }
+        }
+    }
     let name = match target {
         "gbnf" => "grammar.gbnf",
         "automaton_spec" | "plan_spec" | "spec_template" => "spec.toml",
