@@ -177,6 +177,9 @@ fn writer(answers: &'static [&'static str]) -> impl FnMut(&[u32]) -> Vec<f32> {
     }
 }
 
+/// The logits of a model after a sequence.
+type Logits = Box<dyn FnMut(&[u32]) -> Vec<f32>>;
+
 #[test]
 fn a_model_plays_a_user() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -185,7 +188,7 @@ fn a_model_plays_a_user() {
     let simulation = Simulation::read(&text, &Limits::default()).unwrap();
     let script = simulation.user("held").unwrap();
     let said = Said { text: "Which day?", node: None, asks: &[], decisions: &[], is_closing: false };
-    let converse = |logits: Box<dyn FnMut(&[u32]) -> Vec<f32>>, turns: usize| -> Vec<Reply> {
+    let converse = |logits: Logits, turns: usize| -> Vec<Reply> {
         let mut model = Function::new(WIDTH, logits);
         let policy =
             ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), PromptOptions::default())

@@ -98,6 +98,7 @@ fn with_agent<R>(
     work(None)
 }
 
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // called where a model can run
 fn one(
     procedure: &Procedure,
     arm: &Arm,
