@@ -1,7 +1,8 @@
-//! Indexes of many vectors: `cargo run --release --features hnsw --example retrieval_scale -- COUNT INDEX...`
+//! Indexes of many vectors: `cargo run --release --features hnsw --example retrieval_scale -- COUNT [M,C,E...] INDEX...`
 //!
 //! Makes COUNT unit vectors, each a row of the INDEX files (`grammata retrieve index`) with Gaussian noise of norm 0.3, and
-//! measures the exact and the approximate index: time to build, memory, time of a query, recall@11.
+//! measures the exact and the approximate index: time to build, memory, time of a query, recall@11. M,C,E are the neighbours of a
+//! graph, its candidates while it is built, and those of a search; 24,200,64 if there is none.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;
@@ -43,7 +44,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let count: usize = arguments.next().ok_or("a number of tools is needed")?.parse()?;
     let (mut rows, mut texts): (Vec<Vec<f32>>, Vec<String>) = Default::default();
+    let mut graphs: Vec<HnswOptions> = Vec::new();
     for file in arguments {
+        if let [neighbours, ef_construction, ef] = file.split(',').collect::<Vec<_>>()[..] {
+            let (neighbours, ef_construction) = (neighbours.parse()?, ef_construction.parse()?);
+            graphs.push(HnswOptions { neighbours, ef_construction, ef: ef.parse()? });
+            continue;
+        }
         let store = Store::read(file.as_ref(), &Limits::default())?;
         rows.extend(store.vectors().rows().map(<[f32]>::to_vec));
         texts.extend(store.catalogue().documents(store.template()));
@@ -69,16 +76,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     println!("{count} tools of {dimension} dimensions, from {} rows; {QUERIES} queries, k = 11", rows.len());
     let exact = measure("exact", &mut DenseIndex::new(dimension), &tools, &queries)?;
-    let options = HnswOptions::default();
-    let found = measure("hnsw", &mut HnswToolIndex::new(dimension, options), &tools, &queries)?;
     measure("bm25", &mut LexicalIndex::new(), &tools, &queries)?;
-    let hits: usize = exact
-        .iter()
-        .zip(&found)
-        .map(|(right, found)| found.iter().filter(|id| right.contains(id)).count())
-        .sum();
-    let all: usize = exact.iter().map(Vec::len).sum();
-    println!("hnsw: recall@11 {:.4}", hits as f64 / all as f64);
+    if graphs.is_empty() {
+        graphs.push(HnswOptions::default());
+    }
+    for options in graphs {
+        let name = format!("{options:?}");
+        let found = measure(&name, &mut HnswToolIndex::new(dimension, options), &tools, &queries)?;
+        let hits: usize = exact
+            .iter()
+            .zip(&found)
+            .map(|(right, found)| found.iter().filter(|id| right.contains(id)).count())
+            .sum();
+        let all: usize = exact.iter().map(Vec::len).sum();
+        println!("recall@11 {:.4}", hits as f64 / all as f64);
+    }
     Ok(())
 }
 
