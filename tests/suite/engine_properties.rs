@@ -43,7 +43,11 @@ fn hold_on_bytes(property: impl Fn(&[u8]) -> Result<Outcome, String>, undecided:
     let counts = counts.into_inner();
     let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
     assert!(count(Outcome::Undecided) * 100 <= undecided * cases as usize, "too many undecided: {counts:?}");
-    assert!(count(Outcome::Agreed) * 2 > cases as usize, "too few cases say something: {counts:?}");
+    // of few cases, and with an oracle that gives up sooner, a third
+    assert!(
+        count(Outcome::Agreed) * (1 + part.min(2)) as usize > cases as usize,
+        "too few cases say something: {counts:?}"
+    );
     eprintln!("{counts:?}");
 }
 
