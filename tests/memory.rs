@@ -1,6 +1,7 @@
 //! Memory, counted by the allocator: what is given back, what is shared, and whether usage is what it is said to be.
 
-use grammata::serve::{GrammarCache, Source};
+use grammata::serve::GrammarCache;
+use grammata::syntax::Source;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, Matcher};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};

@@ -1,8 +1,17 @@
 //! The errors of the automaton room.
 
-use super::lower::token_terminals::Surroundings;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+
+/// What token terminals may not stand in.
+#[derive(Clone, Copy)]
+pub(in crate::automaton) enum Surroundings {
+    Product,
+    UniqueItems,
+    Name,
+    /// An object whose names must differ.
+    NamedMembers,
+}
 
 pub(super) fn empty_language(place: Place) -> Error {
     Error::new(

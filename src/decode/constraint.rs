@@ -21,6 +21,25 @@ pub trait Constraint {
         self.fill_mask(words)
     }
 
+    /// Whether a completion of at most `budget` tokens is known. By default it is taken to be there.
+    ///
+    /// # Errors
+    /// It is not; a limit.
+    fn check_budget(&mut self, budget: usize) -> Result<()> {
+        let _ = budget;
+        Ok(())
+    }
+
+    /// Whether `token`, which the mask allows, is in the [mask within a budget](Constraint::fill_mask_within), which need not
+    /// be made. By default yes.
+    ///
+    /// # Errors
+    /// A limit was exceeded.
+    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        let _ = (token, budget);
+        Ok(true)
+    }
+
     /// Moves past `token`.
     ///
     /// # Errors
@@ -65,6 +84,14 @@ impl<C: Constraint + ?Sized> Constraint for &mut C {
 
     fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
         (**self).fill_mask_within(budget, words)
+    }
+
+    fn check_budget(&mut self, budget: usize) -> Result<()> {
+        (**self).check_budget(budget)
+    }
+
+    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        (**self).may_come_within(token, budget)
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

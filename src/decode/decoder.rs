@@ -7,11 +7,11 @@ use super::event::{ChosenToken, Event, Poll};
 use super::finish::FinishReason;
 use super::logits::Logits;
 use super::mask::only;
-use super::model::{Feed, Model, Rows};
+use super::model::{Feed, Model, Rows, fork_of_beginning};
 use super::options::{Generation, GenerationOptions};
 use super::output::{Bounds, Detokenizer, Output, check_prompt};
 use super::sampler::Sampler;
-use super::scores::LogSoftmax;
+use super::scores::log_probability_of;
 use super::sequences::SequenceId;
 use super::timings::Timings;
 use crate::error::{Error, Result};
@@ -397,7 +397,7 @@ impl<'c> Decoder<'c> {
         }
         let start = Instant::now();
         let count = self.detokenizer.token_count();
-        self.masked = self.output.fill_mask(&mut self.mask, count, &bounds, length)?;
+        self.masked = self.output.fill_plain_mask(&mut self.mask, count, &bounds, length)?;
         self.mask_time = start.elapsed();
         match if self.masked { only(&self.mask)? } else { None } {
             Some(token) if (token as usize) < self.vocabulary => {
@@ -529,6 +529,7 @@ impl<'c> Decoder<'c> {
                     let start = Instant::now();
                     let token = self.sampler.sample(row, self.masked.then_some(&self.mask[..]))?;
                     self.timings.sampling += start.elapsed();
+                    let token = self.in_time(token, row)?;
                     self.take(token, false, Some(row))?;
                 }
                 State::Ended(_) | State::Failed(_) => break,
@@ -538,6 +539,24 @@ impl<'c> Decoder<'c> {
         self.timings.accepted_tokens += drafted - self.excess;
         self.ahead.clear();
         Ok(())
+    }
+
+    /// The token that was drawn, or, if no completion in time is known after it, one drawn from the mask within the budget.
+    /// That is rejection sampling: tokens have the probabilities of that mask, which is seldom made.
+    fn in_time(&mut self, token: u32, row: &[f32]) -> Result<u32> {
+        let bounds = bounds(&self.options, self.context);
+        let length = self.fed + self.pending.len();
+        let start = Instant::now();
+        let may_take = self.output.may_take(token, &bounds, length)?;
+        if !may_take {
+            let count = self.detokenizer.token_count();
+            self.masked = self.output.fill_mask(&mut self.mask, count, &bounds, length)?;
+        }
+        self.mask_time += start.elapsed();
+        match may_take {
+            true => Ok(token),
+            false => self.sampler.sample(row, self.masked.then_some(&self.mask[..])),
+        }
     }
 
     fn row<'a>(&self, logits: &'a Logits<'_>, row: usize, buffer: &'a mut Vec<f32>) -> Result<&'a [f32]> {
@@ -573,25 +592,7 @@ impl<'c> Decoder<'c> {
     }
 }
 
-/// A fork of a sequence, at most `most` tokens of it, and its length.
-fn fork_of_beginning(model: &mut dyn Model, held: SequenceId, most: usize) -> Result<(SequenceId, usize)> {
-    let length = model.length(held)?;
-    let sequence = model.fork(held)?;
-    if length > most
-        && let Err(error) = model.truncate(sequence, most)
-    {
-        model.close(sequence);
-        return Err(error);
-    }
-    Ok((sequence, length.min(most)))
-}
-
 fn bounds(options: &GenerationOptions, context: Option<usize>) -> Bounds<'_> {
     let GenerationOptions { max_tokens, end_tokens, complete, .. } = options;
     Bounds { tokens: *max_tokens, context, end: end_tokens, complete: *complete }
-}
-
-fn log_probability_of(row: &[f32], token: u32) -> f64 {
-    let logit = row.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
-    LogSoftmax::of(row).at(logit)
 }

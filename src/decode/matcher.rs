@@ -19,6 +19,20 @@ impl Constraint for Matcher {
         }
     }
 
+    fn check_budget(&mut self, budget: usize) -> Result<()> {
+        match self.compiled().automaton().has_terminals() {
+            true => Ok(()),
+            false => Matcher::check_budget(self, budget),
+        }
+    }
+
+    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        match self.compiled().automaton().has_terminals() {
+            true => Ok(true),
+            false => Matcher::may_come_within(self, TokenId::new(token), budget),
+        }
+    }
+
     fn accept_token(&mut self, token: u32) -> Result<()> {
         Matcher::accept_token(self, TokenId::new(token))
     }

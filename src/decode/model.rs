@@ -132,3 +132,20 @@ pub fn check_truncate<M: Model + ?Sized>(model: &M, sequence: SequenceId, length
     }
     Ok(())
 }
+
+/// A fork of a sequence, at most `most` tokens of it, and its length.
+pub(super) fn fork_of_beginning(
+    model: &mut dyn Model,
+    held: SequenceId,
+    most: usize,
+) -> Result<(SequenceId, usize)> {
+    let length = model.length(held)?;
+    let sequence = model.fork(held)?;
+    if length > most
+        && let Err(error) = model.truncate(sequence, most)
+    {
+        model.close(sequence);
+        return Err(error);
+    }
+    Ok((sequence, length.min(most)))
+}

@@ -105,6 +105,32 @@ impl<'c> Output<'c> {
         Ok(true)
     }
 
+    /// The same without a budget, of which only the first token asks whether it is enough. What is drawn is to be
+    /// [checked](Output::may_take).
+    pub(super) fn fill_plain_mask(
+        &mut self,
+        mask: &mut Vec<u32>,
+        count: usize,
+        bounds: &Bounds<'_>,
+        length: usize,
+    ) -> Result<bool> {
+        let budget = bounds.left(self.tokens.len(), length);
+        let begins = self.tokens.is_empty();
+        if let Some(constraint) = self.constraint.as_mut().filter(|_| bounds.complete && begins) {
+            constraint.check_budget(budget)?;
+        }
+        self.fill_mask(mask, count, &Bounds { complete: false, ..*bounds }, length)
+    }
+
+    /// Whether the output can be complete in time with `token`, which the mask allows.
+    pub(super) fn may_take(&mut self, token: u32, bounds: &Bounds<'_>, length: usize) -> Result<bool> {
+        let budget = bounds.left(self.tokens.len(), length);
+        match &mut self.constraint {
+            Some(constraint) if bounds.complete => constraint.may_come_within(token, budget),
+            _ => Ok(true),
+        }
+    }
+
     /// Appends `token`. Gives a reason to end that lies in it; the text that is certain is appended to `text`.
     pub(super) fn push(
         &mut self,

@@ -41,6 +41,12 @@ pub(super) fn normalised(log_probability: f64, length: usize, exponent: f64) -> 
     log_probability / (length.max(1) as f64).powf(exponent)
 }
 
+/// The log-probability of one token of a row of logits; minus infinity of one that the row does not have.
+pub(super) fn log_probability_of(row: &[f32], token: u32) -> f64 {
+    let logit = row.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
+    LogSoftmax::of(row).at(logit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

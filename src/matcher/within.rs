@@ -124,6 +124,44 @@ impl Matcher {
         self.with_cache(|with, at| with.run(with.cursor(at), bytes).map(|end| end.is_some()))
     }
 
+    /// Whether a completion of at most `budget` tokens is known, the end-of-sequence token not counted.
+    ///
+    /// # Errors
+    /// `matcher/budget` if not, with the least budget that is known to do; limits.
+    pub fn check_budget(&mut self, budget: usize) -> Result<()> {
+        if self.path.has_ended() { Ok(()) } else { self.promise(budget) }
+    }
+
+    /// Whether a token is in the [mask within a budget](Matcher::mask_within), for what a completion after this one token takes.
+    /// A decoder that draws from the plain mask, asks this of the token, and draws from the mask within the budget only if the
+    /// answer is no, makes texts as if it had drawn from that mask at once (rejection sampling).
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn may_come_within(&mut self, token: TokenId, budget: usize) -> Result<bool> {
+        if self
+            .promises
+            .ahead(self.steps())
+            .is_some_and(|ahead| ahead.len() <= budget && ahead.first() == Some(&token))
+        {
+            return Ok(true);
+        }
+        if !self.may_come(token)? {
+            return Ok(false);
+        }
+        self.accept_token(token)?;
+        let known = match budget.checked_sub(1) {
+            _ if self.path.has_ended() => Ok(true),
+            Some(rest) => self.promise(rest).map(|()| true),
+            None => Ok(false),
+        };
+        self.rollback(1)?;
+        match known {
+            Err(error) if error.code() == "matcher/budget" => Ok(false),
+            known => known,
+        }
+    }
+
     /// Sees to it that a completion of at most `budget` tokens is carried along.
     fn promise(&mut self, budget: usize) -> Result<()> {
         let steps = self.steps();

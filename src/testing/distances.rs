@@ -81,6 +81,16 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
             let state = &states[states.len() - 1];
             if step == compared {
                 let (known, truth) = (mask.iter().collect::<Vec<_>>(), tokens_within(case, state, left)?);
+                let plain: Vec<TokenId> = matcher.mask()?.iter().collect();
+                for token in plain {
+                    let may_come = matcher.may_come_within(token, left)?;
+                    let what = || format!("whether {token:?} may come within {left} tokens");
+                    if known.contains(&token) {
+                        same(&what(), may_come, true)?;
+                    } else if may_come {
+                        same(&what(), may_come, truth.contains(&token))?;
+                    }
+                }
                 let counts = case.compiled.statistics();
                 if known != truth && known.iter().all(|token| truth.contains(token)) {
                     // what is not known to be in time may be

@@ -23,7 +23,7 @@ pub(crate) mod writer {
 
     /// Adds a configuration that accepts or not.
     pub(crate) fn add(transitions: &Transitions, id: u32, accepting: bool) {
-        transitions.add(ConfigurationId(id), Flags { accepting, named: accepting }, false);
+        transitions.add(ConfigurationId(id), Flags { accepting, named: accepting, tokens: false }, false);
     }
 
     /// Gives a configuration a dense row after `from`, and returns its start and its end.

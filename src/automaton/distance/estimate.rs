@@ -1,8 +1,7 @@
 //! A lower bound on the bytes to a word, of configurations.
 
-use super::lists::ListCosts;
+use super::lists::{ENDLESS, ListCosts};
 use super::program;
-use super::program::ENDLESS;
 use crate::automaton::program::state::{Members, State, StateId, UniqueItems};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};

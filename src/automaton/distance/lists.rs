@@ -1,10 +1,12 @@
 //! What lists of members still ask for, in bytes.
 
-use super::program::ENDLESS;
 use crate::automaton::program::key_trie::KeyTrie;
 use crate::automaton::program::state::{Members, StateId};
 use crate::automaton::register::seen_sets::Progress;
 use crate::automaton::run::cache::Cache;
+
+/// The cost of what never returns.
+pub(super) const ENDLESS: u32 = u32::MAX;
 
 /// The lengths of keys by member, and the depth of each node of their trie.
 pub(super) fn key_lengths(keys: &KeyTrie, members: usize) -> (Vec<u32>, Vec<u32>) {

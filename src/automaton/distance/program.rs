@@ -4,15 +4,12 @@
 //! of a product's operands. Such rules are superior functions, no smaller than what they are made of, so the states are
 //! settled in the order of their costs.
 
-use super::lists::{groups, key_lengths};
+use super::lists::{ENDLESS, groups, key_lengths};
 use crate::automaton::Automaton;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::state::{Members, State, StateId, UniqueItems};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// The cost of what never returns.
-pub(super) const ENDLESS: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct Rule {
@@ -148,8 +145,8 @@ impl Rules<'_> {
         for group in groups.chunk_by(|one, other| one == other) {
             let first = group[0] as usize;
             let one = self.node();
-            for member in first..first + group.len() {
-                self.add(one, lengths[member], &[(self.at(list.values[member]), 1)]);
+            for (&length, &value) in lengths[first..].iter().zip(&list.values[first..]).take(group.len()) {
+                self.add(one, length, &[(self.at(value), 1)]);
             }
             self.add(any, 0, &[(Argument::Node(one), 1)]);
             if list.required[first] {

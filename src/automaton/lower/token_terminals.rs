@@ -1,19 +1,9 @@
 //! Where token terminals cannot stand: where what was read is remembered as bytes, or read by several operands at once.
 
-use crate::automaton::errors;
+use crate::automaton::errors::{self, Surroundings};
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar};
 use std::ops::Range;
-
-/// What token terminals may not stand in.
-#[derive(Clone, Copy)]
-pub(in crate::automaton) enum Surroundings {
-    Product,
-    UniqueItems,
-    Name,
-    /// An object whose names must differ.
-    NamedMembers,
-}
 
 /// Passes over a grammar in search of names whose objects are not closed in their rule; where it takes more, all rules count as
 /// such.
@@ -39,12 +29,13 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
         }
         inside[id.index()] = within;
         let expression = grammar.expression(id);
-        let within = within.or_else(|| match expression {
-            Expression::Intersection(_) | Expression::Complement(_) => Some((Surroundings::Product, id)),
-            Expression::Distinct(_) => Some((Surroundings::UniqueItems, id)),
-            Expression::Name(..) => Some((Surroundings::Name, id)),
+        let own = match expression {
+            Expression::Intersection(_) | Expression::Complement(_) => Some(Surroundings::Product),
+            Expression::Distinct(_) => Some(Surroundings::UniqueItems),
+            Expression::Name(..) => Some(Surroundings::Name),
             _ => None,
-        });
+        };
+        let within = within.or(own.map(|own| (own, id)));
         match (expression, within) {
             (Expression::Token(terminal), Some((surroundings, outer))) => {
                 let place = grammar.place_of(outer);
