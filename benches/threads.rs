@@ -53,11 +53,12 @@ fn main() {
 
 fn run(tokenizer: &Path, most: usize, time: Duration) -> Result<()> {
     let vocabulary = Arc::new(Vocabulary::from_file(tokenizer, &Default::default())?);
+    let compiler = Compiler::new(Arc::clone(&vocabulary));
     let mut all = Vec::new();
     for Shipped { name, source, examples } in
         shipped(&Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars"))?
     {
-        let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&source.grammar()?.0)?;
+        let compiled = compiler.apart().compile(&source.grammar()?.0)?;
         for example in examples {
             // also makes all masks once
             walk(&compiled, &example, &mut vec![0; vocabulary.mask_words()], |matcher, words| {

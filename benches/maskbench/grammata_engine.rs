@@ -19,6 +19,7 @@ impl Grammata {
     pub(crate) fn new(vocabulary: Arc<Vocabulary>, options: JsonSchemaOptions) -> Grammata {
         let mask_words = vocabulary.mask_words();
         let compiler = Compiler::new(vocabulary).limits(options.limits.clone());
+        compiler.prepare().expect("the limits are those that the vocabulary was loaded under");
         Grammata { compiler, mask_words, options }
     }
 }

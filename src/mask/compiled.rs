@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
+use crate::token_index::TokenIndex;
 use crate::vocabulary::Vocabulary;
 use crate::work::Budget;
 use arc_swap::{ArcSwap, Guard};
@@ -43,19 +44,21 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 #[derive(Clone, Debug)]
 pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
+    /// What masks need of the vocabulary, once it is made.
+    index: Arc<OnceLock<Arc<TokenIndex>>>,
     limits: Limits,
     shared: Arc<ShapeCache>,
     strategies: StrategySet,
 }
 
 impl Compiler {
-    /// A compiler for a vocabulary, with the default [`Limits`]. The first one for a vocabulary precomputes
-    /// what its masks need (some 60 ms for 128,000 tokens).
+    /// A compiler for a vocabulary, with the default [`Limits`]. What masks need of the vocabulary alone is computed once for
+    /// a compiler and its clones: see [`prepare`](Compiler::prepare).
     pub fn new(vocabulary: Arc<Vocabulary>) -> Compiler {
-        vocabulary.loops();
         Compiler {
             vocabulary,
             limits: Limits::default(),
+            index: Arc::default(),
             shared: Arc::default(),
             strategies: StrategySet::ALL,
         }
@@ -80,6 +83,34 @@ impl Compiler {
         Compiler { strategies: StrategySet::named(names), shared: Arc::default(), ..self }
     }
 
+    /// Computes now what masks need of the vocabulary, which the first [`compile`](Compiler::compile) does else: some 60
+    /// milliseconds for 128,000 tokens. Clones made before or after have it too.
+    ///
+    /// # Errors
+    /// The limit [`trie_bytes`](Limits::trie_bytes).
+    pub fn prepare(&self) -> Result<()> {
+        self.index().map(|_| ())
+    }
+
+    /// Bytes of what masks need of the vocabulary, as far as it is computed; the vocabulary itself is not counted.
+    pub fn memory_usage(&self) -> usize {
+        self.index.get().map_or(0, |index| index.memory_usage())
+    }
+
+    fn index(&self) -> Result<&Arc<TokenIndex>> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let index = Arc::new(TokenIndex::new(Arc::clone(&self.vocabulary), &self.limits)?);
+        Ok(self.index.get_or_init(|| index))
+    }
+
+    /// A compiler with the same limits that shares what depends on the vocabulary alone, and nothing that grammars have
+    /// found out.
+    pub fn apart(&self) -> Compiler {
+        Compiler { shared: Arc::default(), ..self.clone() }
+    }
+
     /// Lets go what grammars have found out for each other. They find it out again where they need it.
     pub fn forget(&self) {
         self.shared.clear();
@@ -88,12 +119,14 @@ impl Compiler {
     /// Compiles a grammar: lowers it to an automaton. Tables and masks are made as they are needed.
     ///
     /// # Errors
-    /// Those of [`Automaton::new`]: an empty language, a token terminal where none can stand, or a limit; and
-    /// `mask/unknown-token`, `mask/token-range` and `mask/no-tokens` where a token terminal has what the vocabulary has not.
+    /// Those of [`Automaton::new`]: an empty language, a token terminal where none can stand, or a limit; those of
+    /// [`prepare`](Compiler::prepare); and `mask/unknown-token`, `mask/token-range` and `mask/no-tokens` where a token terminal
+    /// has what the vocabulary has not.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         let automaton = Automaton::new(grammar, &self.limits)?;
+        let index = Arc::clone(self.index()?);
         if automaton.has_names() {
-            self.vocabulary.quote_tokens();
+            index.quote_tokens();
         }
         let budget = Budget::of_compilation(&self.limits, grammar.expressions().len());
         let terminals = Arc::new(Terminals::resolve(grammar, &self.vocabulary, &budget)?);
@@ -107,7 +140,7 @@ impl Compiler {
             },
             automaton,
             terminals,
-            vocabulary: Arc::clone(&self.vocabulary),
+            index,
             snapshot: Arc::clone(cache.current()),
             cache: Mutex::new(cache),
         })))
@@ -128,7 +161,7 @@ struct Inner {
     automaton: Automaton,
     names: KeySupply,
     terminals: Arc<Terminals>,
-    vocabulary: Arc<Vocabulary>,
+    index: Arc<TokenIndex>,
     snapshot: Arc<ArcSwap<Snapshot>>,
     cache: Mutex<MaskCache>,
 }
@@ -178,7 +211,12 @@ impl CompiledGrammar {
 
     /// The vocabulary it was compiled for.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
-        &self.0.vocabulary
+        self.0.index.vocabulary()
+    }
+
+    /// The index of the vocabulary.
+    pub(crate) fn index(&self) -> &Arc<TokenIndex> {
+        &self.0.index
     }
 
     /// The tokens of the grammar's token terminals.
@@ -242,7 +280,7 @@ impl CompiledGrammar {
     /// that a text could reach a point where no token continues it. (Intersections and complements are
     /// not looked into.)
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        spelling::unspellable(&self.0.grammar, &self.0.vocabulary.missing_bytes()).into_iter().collect()
+        spelling::unspellable(&self.0.grammar, &self.vocabulary().missing_bytes()).into_iter().collect()
     }
 
     /// What has been made so far; no lock is taken.

@@ -78,8 +78,8 @@ impl PathCx<'_> {
 
     /// What is known of the way to the end from a cursor, which the bytes `since` have led to from the path.
     fn ahead(&mut self, at: Cursor, since: &[u8], effort: Effort) -> Result<Ahead> {
-        let (automaton, vocabulary) = (self.compiled.automaton(), self.compiled.vocabulary());
-        let known = self.cache.completion(automaton, vocabulary, at.configuration, effort)?;
+        let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
+        let known = self.cache.completion(automaton, index, at.configuration, effort)?;
         let mut completions = known.completions(effort);
         if !automaton.has_names() {
             return Ok(Ahead::of(&known, completions.next().cloned(), 0));

@@ -26,13 +26,13 @@ const ROOM_PER_BYTE: usize = 1 << 10;
 /// Where the names are before the first byte of a text.
 pub(super) fn start(compiled: &CompiledGrammar) -> KeyState {
     let from_the_start =
-        compiled.automaton().has_names() && compiled.vocabulary().quote_tokens().has_two_key_tokens;
+        compiled.automaton().has_names() && compiled.index().quote_tokens().has_two_key_tokens;
     if from_the_start { KeyState::START } else { KeyState::OUTSIDE }
 }
 
 /// Whether each token with a quote needs a look.
 fn is_thorough(compiled: &CompiledGrammar) -> bool {
-    compiled.vocabulary().quote_tokens().has_two_key_tokens || !compiled.keys_are_unbounded()
+    compiled.index().quote_tokens().has_two_key_tokens || !compiled.keys_are_unbounded()
 }
 
 /// A configuration, and which names came.
@@ -69,7 +69,7 @@ impl PathCx<'_> {
         if at.place.is_outside() && !named {
             return Ok(Some(Cursor { configuration, ..at }));
         }
-        let quoted = self.compiled.vocabulary().quote_tokens();
+        let quoted = self.compiled.index().quote_tokens();
         let before = since.iter().rev().copied().chain(self.path.backwards());
         let Some(place) = next_place(self.names, quoted, at.place, (before, byte, named)) else {
             return Ok(None);
@@ -130,7 +130,7 @@ impl PathCx<'_> {
             if place.is_outside() && !named {
                 continue;
             }
-            let quoted = self.compiled.vocabulary().quote_tokens();
+            let quoted = self.compiled.index().quote_tokens();
             let before = bytes[..read].iter().rev().copied().chain(self.path.backwards());
             match next_place(self.names, quoted, place, (before, byte, named)) {
                 Some(next) => place = next,
@@ -144,7 +144,7 @@ impl PathCx<'_> {
     /// Makes the sets of names again, without what was only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
         let automaton = self.compiled.automaton();
-        let quoted = self.compiled.vocabulary().quote_tokens();
+        let quoted = self.compiled.index().quote_tokens();
         let cache = &mut *self.cache;
         let start = cache.start(automaton)?;
         let (mut at, mut place) = (start, self.path.outset());
@@ -179,8 +179,7 @@ impl PathCx<'_> {
     /// Tokens that end a name which came, or after which none is left that did not. Some may not be allowed anyway.
     fn tokens_repeating_a_key(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
         let mut repeated = self.without_another(at)?;
-        let vocabulary = Arc::clone(self.compiled.vocabulary());
-        let quoted = vocabulary.quote_tokens();
+        let quoted = self.compiled.index().quote_tokens();
         let trie = &quoted.trie;
         let mut add = |node| repeated.extend(trie.subtree_tokens(node).iter().map(|token| token.get()));
         let mut read = Vec::new();
@@ -272,7 +271,7 @@ pub(super) fn place_after(
     bytes: &[u8],
     ends: &NameEnds,
 ) -> Option<KeyState> {
-    let quoted = compiled.vocabulary().quote_tokens();
+    let quoted = compiled.index().quote_tokens();
     let names = path.names();
     let mut names = path::lock(&names);
     let mut place = path.place();
@@ -321,7 +320,7 @@ impl Matcher {
         let names = self.path.names();
         let mut names = path::lock(&names);
         let vocabulary = self.compiled.vocabulary();
-        let quoted = vocabulary.quote_tokens();
+        let quoted = self.compiled.index().quote_tokens();
         let mut repeated = FxHashSet::default();
         let name = place.in_name().filter(|&name| names.is_left(name));
         let mut open: Vec<_> = name.map(|name| (quoted.trie.root(), name)).into_iter().collect();

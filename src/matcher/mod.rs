@@ -120,7 +120,7 @@ impl Matcher {
         let mask = match known {
             Some(mask) => mask,
             None => self.with_cache(|PathCx { compiled, cache, .. }, configuration| {
-                cache.mask(compiled.automaton(), compiled.vocabulary(), configuration)
+                cache.mask(compiled.automaton(), compiled.index(), configuration)
             })?,
         };
         self.without_repeated_keys(mask)

@@ -264,7 +264,8 @@ impl PathCx<'_> {
         wanted: impl Fn(TokenId) -> bool,
         rest: usize,
     ) -> Result<(Vec<Alike>, bool)> {
-        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let index = Arc::clone(self.compiled.index());
+        let vocabulary = index.vocabulary();
         let (automaton, trie) = (self.compiled.automaton(), vocabulary.trie());
         let longest = (vocabulary.longest() as usize).max(1);
         let reach = rest.saturating_mul(longest);
@@ -281,7 +282,7 @@ impl PathCx<'_> {
             for child in trie.steps(node) {
                 self.cache.tables.work.spend(1)?;
                 let Some(next) = self.step(at, &read, child.byte)? else { continue };
-                let below = vocabulary.trie_heights()[child.node as usize] as usize;
+                let below = index.trie_heights()[child.node as usize] as usize;
                 if looks_ahead
                     && below.saturating_add(reach) < self.cache.least_bytes(automaton, next.configuration)?
                 {

@@ -299,12 +299,12 @@ fn table(transitions: &[Transition]) -> Table {
     next
 }
 
-/// At most this many nodes the tries of these tokens have, that of all tokens left out, which has `nodes`.
-pub(crate) fn nodes_at_most<'v>(tokens: impl Iterator<Item = &'v [u8]> + Clone, nodes: usize) -> usize {
+/// At most this many nodes the tries of an index have, where that of all tokens has `nodes`.
+pub(super) fn nodes_at_most(vocabulary: &Vocabulary, nodes: usize) -> usize {
     // the prefixes of some whole tokens are among those of all, whatever kinds their characters are spelled by
     let of_whole = |bytes: usize| bytes.min(nodes);
     let (mut all, mut long, mut quoted) = (0usize, [0usize; SHORT.len()], 0usize);
-    for bytes in tokens.clone() {
+    for (_, bytes) in vocabulary.tokens() {
         all += bytes.len();
         quoted += if bytes.contains(&b'"') { bytes.len() } else { 0 };
         for (long, &short) in long.iter_mut().zip(&SHORT) {
@@ -315,7 +315,7 @@ pub(crate) fn nodes_at_most<'v>(tokens: impl Iterator<Item = &'v [u8]> + Clone, 
     for definition in &DEFINITIONS {
         let next = table(&definition.transitions());
         let (mut escaping, mut suffixes, mut longer) = (0usize, 0usize, 0usize);
-        for run in tokens.clone().filter_map(|bytes| LoopPrefix::new(&next, TokenId::new(0), bytes)) {
+        for run in vocabulary.tokens().filter_map(|(token, bytes)| LoopPrefix::new(&next, token, bytes)) {
             if !run.is_inside() {
                 let rest = run.bytes.len() - run.length;
                 let is_counted = !definition.is_short() && run.characters <= MAX_CHARS;
@@ -455,6 +455,7 @@ fn bits(ids: &[u32], words: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token_index::quote_tokens::QuoteTokens;
     use crate::vocabulary::VocabularyBuilder;
 
     #[test]
@@ -481,8 +482,8 @@ mod tests {
             let without_root = |trie: &TokenTrie| trie.node_count() - 1;
             let found = loops.tries.iter().map(without_root).sum::<usize>()
                 + without_root(&loops.class_trie.trie)
-                + without_root(&vocabulary.quote_tokens().trie);
-            let most = nodes_at_most(tokens.iter().map(Vec::as_slice), nodes);
+                + without_root(&QuoteTokens::new(&vocabulary).trie);
+            let most = nodes_at_most(&vocabulary, nodes);
             assert!(found <= most, "{alphabet}: {found} nodes, {most} at most");
         }
     }

@@ -3,7 +3,6 @@
 use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, trie};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::token_index::loops;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -152,7 +151,7 @@ impl VocabularyBuilder {
         eos.sort_unstable();
         eos.dedup();
         let order = trie::order(&arena, &offsets);
-        check_tries(&arena, &offsets, &order, &self.limits)?;
+        check_trie(&arena, &offsets, &order, &self.limits)?;
         let trie = TokenTrie::from_order(&arena, &offsets, &order);
         let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let mut vocabulary = Vocabulary {
@@ -163,9 +162,6 @@ impl VocabularyBuilder {
             eos: eos.into(),
             width,
             trie,
-            loops: std::sync::OnceLock::new(),
-            quoted: std::sync::OnceLock::new(),
-            heights: std::sync::OnceLock::new(),
             fingerprint: [0; 32],
         };
         vocabulary.fingerprint = fingerprint::fingerprint(&vocabulary);
@@ -228,20 +224,10 @@ impl VocabularyBuilder {
     }
 }
 
-/// Refuses tokens whose tries would exceed `trie_bytes`, before any is made: those that masks need are made later, where
-/// nothing may fail.
-fn check_tries(arena: &[u8], offsets: &[u32], order: &[u32], limits: &Limits) -> Result<()> {
+/// Refuses tokens whose trie would exceed `trie_bytes`, before it is made.
+fn check_trie(arena: &[u8], offsets: &[u32], order: &[u32], limits: &Limits) -> Result<()> {
     let nodes = trie::count_nodes(arena, offsets, order);
-    let check = |all: usize| match all.saturating_mul(trie::NODE_BYTES) {
-        bytes if bytes <= limits.trie_bytes => Ok(()),
-        bytes => {
-            let found = format!("{nodes} different prefixes of tokens, some {bytes} bytes of tries");
-            Err(Limits::exceeded("trie_bytes", limits.trie_bytes, found))
-        }
-    };
-    check(nodes)?;
-    let tokens = offsets.windows(2).map(|bounds| &arena[bounds[0] as usize..bounds[1] as usize]);
-    check(nodes.saturating_add(loops::nodes_at_most(tokens, nodes)))
+    trie::check_nodes(nodes, nodes, limits)
 }
 
 /// The arena and its offsets with the special tokens' bytes left out.

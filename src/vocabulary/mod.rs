@@ -48,10 +48,7 @@ pub use token_id::TokenId;
 pub use trie::TokenTrie;
 pub(crate) use trie::{ChildStep, EndingTokens, Node};
 
-use crate::token_index::loops::{Loops, TrieId};
-use crate::token_index::quote_tokens::QuoteTokens;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 
 /// The tokens of one tokenizer, as one model uses them. Immutable; share it behind an `Arc`.
 #[derive(Clone)]
@@ -68,12 +65,6 @@ pub struct Vocabulary {
     /// Bytes of the longest token.
     longest: u32,
     trie: TokenTrie,
-    /// Made when a mask first needs them.
-    loops: OnceLock<Arc<Loops>>,
-    /// Made when names of objects are first distinguished.
-    quoted: OnceLock<Arc<QuoteTokens>>,
-    /// Made when completions in tokens are first searched for.
-    heights: OnceLock<Arc<[u32]>>,
     fingerprint: [u8; 32],
 }
 
@@ -186,37 +177,7 @@ impl Vocabulary {
         Some(tokens)
     }
 
-    /// The loop languages; see [`loops`].
-    pub(crate) fn loops(&self) -> &Loops {
-        self.loops.get_or_init(|| Loops::new(self).into())
-    }
-
-    /// The tokens with quotes; see [`quoted`].
-    pub(crate) fn quote_tokens(&self) -> &QuoteTokens {
-        self.quoted.get_or_init(|| QuoteTokens::new(self).into())
-    }
-
-    /// Of each node of the trie: how many bytes the longest way below it has.
-    pub(crate) fn trie_heights(&self) -> &[u32] {
-        self.heights.get_or_init(|| {
-            let mut heights = vec![0; self.trie.node_count()];
-            for node in (0..heights.len()).rev() {
-                let below = self.trie.children(node as u32).iter().map(|&child| heights[child as usize] + 1);
-                heights[node] = below.max().unwrap_or(0);
-            }
-            heights.into()
-        })
-    }
-
-    /// One of the tries.
-    pub(crate) fn trie_of(&self, id: TrieId) -> &TokenTrie {
-        match id {
-            TrieId::ALL => &self.trie,
-            _ => self.loops().trie(id).unwrap_or(&self.trie),
-        }
-    }
-
-    /// Memory held, in bytes, with the trie, and with the loop languages if a mask has needed them.
+    /// Memory held, in bytes, with the trie.
     pub fn memory_usage(&self) -> usize {
         let names: usize = self.specials.iter().map(|entry| size_of_val(entry) + entry.1.len()).sum();
         size_of::<Self>()
@@ -225,9 +186,6 @@ impl Vocabulary {
             + size_of_val(&*self.eos)
             + names
             + self.trie.memory_usage()
-            + self.loops.get().map_or(0, |loops| loops.memory_usage())
-            + self.quoted.get().map_or(0, |quoted| quoted.memory_usage())
-            + self.heights.get().map_or(0, |heights| size_of_val(&**heights))
     }
 }
 

@@ -8,6 +8,8 @@
 //! allowed bytes to the children, not from all children to the automaton.
 
 use super::{TokenId, Vocabulary};
+use crate::error::Result;
+use crate::limits::Limits;
 
 /// No node: an entry of the root's table for a byte with which no token begins.
 const NONE: u32 = u32::MAX;
@@ -32,7 +34,21 @@ pub struct TokenTrie {
 }
 
 /// Bytes that a node takes up, with its children's entries and a token.
-pub(super) const NODE_BYTES: usize = 44;
+const NODE_BYTES: usize = 44;
+
+/// Refuses tries of some nodes if they would exceed `trie_bytes`; `prefixes` is how many different prefixes tokens have.
+///
+/// # Errors
+/// The limit `trie_bytes`.
+pub(crate) fn check_nodes(nodes: usize, prefixes: usize, limits: &Limits) -> Result<()> {
+    match nodes.saturating_mul(NODE_BYTES) {
+        bytes if bytes <= limits.trie_bytes => Ok(()),
+        bytes => {
+            let found = format!("{prefixes} different prefixes of tokens, some {bytes} bytes of tries");
+            Err(Limits::exceeded("trie_bytes", limits.trie_bytes, found))
+        }
+    }
+}
 
 /// A node, in preorder: all that a walk straight through memory asks for.
 #[derive(Clone, Copy)]

@@ -11,8 +11,9 @@ use grammata::grammar::Grammar;
 use grammata::syntax::automaton_spec::Spec;
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
-use grammata::{Error, ErrorKind, Limits};
+use grammata::{Compiler, Error, ErrorKind, Limits};
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Far above what any of these takes, unoptimised and on a busy machine; far below what the square of its size would take.
@@ -172,7 +173,18 @@ fn tries_are_bounded_before_they_are_made() {
         builder.build()
     };
     assert_limit(&with(100).unwrap_err(), "trie_bytes");
-    assert!(with(10_000).is_ok());
+    let vocabulary = Arc::new(with(200).unwrap());
+    let grammar = regex::compile("a", &Default::default()).unwrap();
+    let index = |trie_bytes: usize| {
+        let limits = Limits { trie_bytes, ..Limits::default() };
+        Compiler::new(Arc::clone(&vocabulary)).limits(limits).compile(&grammar)
+    };
+    assert_limit(&index(200).unwrap_err(), "trie_bytes");
+    assert!(index(10_000).is_ok());
+    let compiler = Compiler::new(vocabulary);
+    assert_eq!(compiler.memory_usage(), 0);
+    compiler.apart().prepare().unwrap();
+    assert!(compiler.memory_usage() > 0, "what depends on the vocabulary alone is shared");
 }
 
 #[test]

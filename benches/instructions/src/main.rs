@@ -22,6 +22,13 @@ fn measured<R>(work: impl FnOnce() -> R) -> R {
     black_box(work())
 }
 
+/// A compiler with what its masks need of the vocabulary.
+fn prepared(vocabulary: Vocabulary) -> Compiler {
+    let compiler = Compiler::new(Arc::new(vocabulary));
+    compiler.prepare().expect("within the limits");
+    compiler
+}
+
 fn main() {
     let Some(name) = std::env::args().nth(1) else {
         NAMES.iter().for_each(|name| println!("{name}"));
@@ -31,10 +38,10 @@ fn main() {
     let tokenizer = here.join("tests/data/smollm2/tokenizer.json");
     let load = || Vocabulary::from_file(&tokenizer, &Default::default()).expect("the vocabulary loads");
     if name == "vocabulary" {
-        drop(measured(|| Compiler::new(Arc::new(load()))));
+        drop(measured(|| prepared(load())));
         return;
     }
-    let compiler = Compiler::new(Arc::new(load()));
+    let compiler = prepared(load());
     let grammars = shipped(&here.join("grammars")).expect("the grammars are there");
     let read = |source: &Source| source.grammar().expect("the grammar is sound").0;
     let compile = |source: &Source| compiler.compile(&read(source)).expect("the grammar compiles");

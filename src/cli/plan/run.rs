@@ -345,7 +345,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
     const MOST_TOKENS: usize = 120;
     let limits = arguments.spec.limits.get();
     let mut model = LoadedModel::load(&arguments.policy, &limits)?;
-    let vocabulary = Arc::clone(model.vocabulary());
+    let compiler = Compiler::new(Arc::clone(model.vocabulary()));
     let mut policy = model.policy()?;
     let tokens = Arc::new(AtomicUsize::new(0));
     let counted_tokens = Arc::clone(&tokens);
@@ -357,8 +357,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
         match arguments.policy.prompt_mode {
             Prompting::Choice(_) => return by_choices(task, &mut policy, arguments),
             Prompting::Whole => {
-                let compiled =
-                    Compiler::new(Arc::clone(&vocabulary)).compile(&task.plans.spec().grammar()?)?;
+                let compiled = compiler.compile(&task.plans.spec().grammar()?)?;
                 let prompt = prompt(task, arguments.examples, false)?;
                 let written = policy.write(&prompt, Some(&compiled), MOST_TOKENS)?;
                 if written.is_complete {

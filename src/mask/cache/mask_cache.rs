@@ -16,7 +16,8 @@ use crate::mask::strategy::{StrategyCounts, StrategySet};
 use crate::mask::terminals::Terminals;
 use crate::mask::token_mask::TokenMask;
 use crate::mask::token_set::ScratchBits;
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::token_index::TokenIndex;
+use crate::vocabulary::TokenId;
 use arc_swap::ArcSwap;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -270,11 +271,11 @@ impl MaskCache {
     pub(crate) fn completion(
         &mut self,
         automaton: &Automaton,
-        vocabulary: &Vocabulary,
+        index: &TokenIndex,
         configuration: ConfigurationId,
         effort: Effort,
     ) -> Result<Known> {
-        self.completions.of((automaton, &mut self.tables), vocabulary, configuration, effort)
+        self.completions.of((automaton, &mut self.tables), index, configuration, effort)
     }
 
     /// At least this many bytes lead from a configuration to a word.
@@ -319,7 +320,7 @@ impl MaskCache {
     pub(crate) fn mask(
         &mut self,
         automaton: &Automaton,
-        vocabulary: &Vocabulary,
+        index: &TokenIndex,
         configuration: ConfigurationId,
     ) -> Result<Arc<TokenMask>> {
         if let Some(mask) = self.snapshot.mask(self.located(configuration)) {
@@ -327,7 +328,7 @@ impl MaskCache {
         }
         let mask = compute::mask(
             Lazy::new(automaton, &mut self.tables),
-            vocabulary,
+            index,
             configuration,
             Resources {
                 records: &mut self.records,

@@ -4,7 +4,8 @@
 use super::Effort;
 use crate::automaton::{ConfigurationId, Estimates, Lazy};
 use crate::error::Result;
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::token_index::TokenIndex;
+use crate::vocabulary::TokenId;
 use rustc_hash::FxHashSet;
 
 /// What came of a search.
@@ -33,12 +34,13 @@ struct Between {
 pub(super) fn search(
     lazy: &mut Lazy<'_>,
     estimates: &mut Estimates,
-    vocabulary: &Vocabulary,
+    index: &TokenIndex,
     (from, effort): (ConfigurationId, Effort),
     (most, limit): (Option<usize>, usize),
     searched: &mut usize,
 ) -> Result<Fewer> {
-    let (trie, heights) = (vocabulary.trie(), vocabulary.trie_heights());
+    let (vocabulary, heights) = (index.vocabulary(), index.trie_heights());
+    let trie = vocabulary.trie();
     let longest = (vocabulary.longest() as usize).max(1);
     let mut reached = vec![Between { at: from, before: 0, token: TokenId::new(0) }];
     let mut seen: FxHashSet<ConfigurationId> = FxHashSet::from_iter([from]);

@@ -11,7 +11,8 @@ mod spell;
 use crate::automaton::{Automaton, Cache, Completion, ConfigurationId, Estimates, Found, Lazy};
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::token_index::TokenIndex;
+use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use fewer::Fewer;
 use rustc_hash::FxHashMap;
@@ -141,7 +142,7 @@ impl Completions {
     pub(in crate::mask) fn of(
         &mut self,
         (automaton, tables): (&Automaton, &mut Cache),
-        vocabulary: &Vocabulary,
+        index: &TokenIndex,
         id: ConfigurationId,
         effort: Effort,
     ) -> Result<Known> {
@@ -150,7 +151,7 @@ impl Completions {
         }
         // what is found must not depend on the work that was done before
         let before = std::mem::replace(&mut tables.work, Budget::of_mask(automaton.limits()));
-        let found = self.find_out(&mut Lazy::new(automaton, tables), vocabulary, id, effort);
+        let found = self.find_out(&mut Lazy::new(automaton, tables), index, id, effort);
         tables.work = before;
         let known = found?;
         let bytes = |known: &Known| -> usize {
@@ -165,18 +166,18 @@ impl Completions {
     fn find_out(
         &mut self,
         lazy: &mut Lazy<'_>,
-        vocabulary: &Vocabulary,
+        index: &TokenIndex,
         id: ConfigurationId,
         effort: Effort,
     ) -> Result<Known> {
         let mut known = match self.known.get(&id) {
             Some(known) => known.clone(),
-            None => self.in_bytes(lazy, vocabulary, id)?,
+            None => self.in_bytes(lazy, index, id)?,
         };
         for next in [Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort) {
             if known.effort < next {
                 known.effort = next;
-                self.refine(lazy, vocabulary, id, &mut known)?;
+                self.refine(lazy, index, id, &mut known)?;
             }
         }
         Ok(known)
@@ -186,7 +187,7 @@ impl Completions {
     fn in_bytes(
         &mut self,
         lazy: &mut Lazy<'_>,
-        vocabulary: &Vocabulary,
+        index: &TokenIndex,
         id: ConfigurationId,
     ) -> Result<Known> {
         let limit = lazy.automaton.limits().completion_search;
@@ -210,21 +211,21 @@ impl Completions {
             Found::Nothing => (Distance::Unreachable, None),
             Found::GaveUp => (Distance::Unknown, None),
         };
-        let mut tokens = completion.take().and_then(|bytes| fewest_tokens(vocabulary, &bytes));
+        let mut tokens = completion.take().and_then(|bytes| fewest_tokens(index.vocabulary(), &bytes));
         if tokens.is_none() && bytes.known().is_some() {
-            let missing = vocabulary.missing_bytes();
+            let missing = index.vocabulary().missing_bytes();
             let usable: ByteSet = (0..=u8::MAX).filter(|&byte| !missing[usize::from(byte)]).collect();
             if let Found::Completion(completion) =
                 lazy.completion(&mut self.estimates, id, &usable, limit, &mut self.searched)?
             {
-                tokens = fewest_tokens(vocabulary, &completion.bytes);
+                tokens = fewest_tokens(index.vocabulary(), &completion.bytes);
             }
         }
         let least_bytes = match bytes {
             Distance::Exact(least) => least,
             _ => estimate,
         };
-        let longest = (vocabulary.longest() as usize).max(1);
+        let longest = (index.vocabulary().longest() as usize).max(1);
         Ok(Known {
             bytes,
             least_tokens: least_bytes.div_ceil(longest),
@@ -238,7 +239,7 @@ impl Completions {
     fn refine(
         &mut self,
         lazy: &mut Lazy<'_>,
-        vocabulary: &Vocabulary,
+        index: &TokenIndex,
         id: ConfigurationId,
         known: &mut Known,
     ) -> Result<()> {
@@ -249,7 +250,7 @@ impl Completions {
         }
         let limits = (most, lazy.automaton.limits().completion_search);
         let searched = &mut self.searched;
-        let found = fewer::search(lazy, &mut self.estimates, vocabulary, (id, effort), limits, searched)?;
+        let found = fewer::search(lazy, &mut self.estimates, index, (id, effort), limits, searched)?;
         let is_complete = effort == Effort::All && !lazy.automaton.has_terminals();
         match found {
             Fewer::Tokens(tokens) => {

@@ -18,8 +18,8 @@ use super::walk::collected::{Collected, Continuation, EnteredString, Limit, Node
 use crate::automaton::{ConfigurationId, Lazy, Residual};
 use crate::error::Result;
 use crate::mask::tuning::{STRING_BYTES, WARMED_CONFIGURATIONS};
+use crate::token_index::TokenIndex;
 use crate::token_index::loops::TrieId;
-use crate::vocabulary::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use unique::{ForgetfulMask, Indifferent};
@@ -119,12 +119,12 @@ pub(super) struct Resources<'a> {
 /// and the end-of-sequence tokens if the configuration accepts.
 pub(super) fn mask(
     lazy: Lazy<'_>,
-    vocabulary: &Vocabulary,
+    index: &TokenIndex,
     configuration: ConfigurationId,
     resources: Resources<'_>,
 ) -> Result<TokenMask> {
     let transitions = Arc::clone(lazy.transitions());
-    let walk = Walk::new(Lazy::new(lazy.automaton, &mut *lazy.cache), &transitions, vocabulary);
+    let walk = Walk::new(Lazy::new(lazy.automaton, &mut *lazy.cache), &transitions, index);
     let Resources { records, shared, terminals, marks, strategies, counts } = resources;
     let mut work = Work { walk, records, shared, marks, strategies, counts };
     let mut allowed = work.allowed(configuration)?.tokens;
@@ -132,13 +132,13 @@ pub(super) fn mask(
     token_edges.sort_unstable();
     token_edges.dedup();
     for terminal in token_edges {
-        lazy.work.spend(vocabulary.mask_words())?;
+        lazy.work.spend(index.vocabulary().mask_words())?;
         terminals.add_to(terminal, &mut allowed);
     }
     if lazy.is_accepting(configuration) {
-        allowed.extend(vocabulary.eos());
+        allowed.extend(index.vocabulary().eos());
     }
-    Ok(allowed.finish(vocabulary.width(), marks))
+    Ok(allowed.finish(index.vocabulary().width(), marks))
 }
 
 pub(super) struct Work<'a> {
@@ -175,11 +175,11 @@ impl Work<'_> {
 
     /// The tokens of a configuration, from those of its parts.
     fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<Collected> {
-        let vocabulary = self.walk.vocabulary;
-        let residuals = self.walk.lazy.decompose(configuration, vocabulary.longest());
+        let index = self.walk.index;
+        let residuals = self.walk.lazy.decompose(configuration, index.vocabulary().longest());
         let mut allowed = None;
         // where a bound is near for long tokens only, those are examined by themselves
-        for lengths in vocabulary.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
+        for lengths in index.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
             let of_short = self.walk.lazy.decompose(configuration, lengths.bytes);
             if !of_short.depends_on_count {
                 let long = TrieScope { trie: lengths.long, node: 0 };
@@ -310,7 +310,7 @@ impl Work<'_> {
             let returned = self.walk.lazy.returned(below)?;
             if returned == ConfigurationId::UNKNOWN {
                 for place in &facts.continuations {
-                    out.leave_unknown(self.walk.vocabulary.trie_of(place.trie), place.node);
+                    out.leave_unknown(self.walk.index.trie_of(place.trie), place.node);
                 }
             }
             let candidates = self.walk.lazy.candidate_bytes(returned);

@@ -57,7 +57,7 @@ pub(in crate::mask) fn complete(
     if walk.lazy.is_history_dependent(configuration) {
         return Ok(None);
     }
-    let inside = &walk.vocabulary.loops().string().accepted;
+    let inside = &walk.index.loops().string().accepted;
     let words = allowed.bits(inside.len());
     let left = || inside.iter().zip(&*words).map(|(inside, allowed)| inside & !allowed);
     if left().map(|word| word.count_ones() as usize).sum::<usize>() > TOKENS_LEFT {
@@ -84,7 +84,7 @@ pub(in crate::mask) fn complete(
 
 /// Adds the tokens that leave strings, and those that do not begin in one.
 fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, out: &mut Collected) -> Result<()> {
-    let language = walk.vocabulary.loops().string();
+    let language = walk.index.loops().string();
     walk.run_escaping(language, configuration, out)?;
     walk.run_outside(language, configuration, out)
 }
@@ -115,8 +115,8 @@ impl Tokens {
 /// The tokens inside strings that are allowed; `None` if the part may return inside a token, or one cannot say what is
 /// allowed, or many tokens would have to be read.
 fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> Result<Option<TokenSet>> {
-    let vocabulary = walk.vocabulary;
-    let class_trie = &vocabulary.loops().class_trie;
+    let (index, vocabulary) = (walk.index, walk.vocabulary);
+    let class_trie = &index.loops().class_trie;
     let trie = &class_trie.trie;
     let place = walk.steps_of(configuration, quiet)?;
     let dead = walk.steps(place).dead;
@@ -125,7 +125,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> R
         trie.steps(trie.root()).iter().filter(is_dead).map(|child| trie.subtree_tokens(child.node).len());
     let mut result = match dead_tokens.sum::<usize>() * 2 > trie.subtree_tokens(trie.root()).len() {
         true => Tokens::None(TokenSet::default()),
-        false => Tokens::All(vocabulary.loops().string().accepted.to_vec()),
+        false => Tokens::All(index.loops().string().accepted.to_vec()),
     };
     // tokens to be read once it is known that they are not too many
     let (mut unread, mut count): (Vec<&[TokenId]>, usize) = (Vec::new(), 0);

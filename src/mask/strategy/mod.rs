@@ -134,7 +134,7 @@ fn first_of_loops(
     if !group.clone().any(|at| strategies.contains(StrategyId(at))) {
         return Ok(None);
     }
-    for language in &walk.vocabulary.loops().languages {
+    for language in &walk.index.loops().languages {
         if budget.is_spent() || !task.candidates.contains(language.probe) {
             continue;
         }

@@ -9,6 +9,7 @@ use super::token_set::TokenSet;
 use crate::automaton::{ConfigurationId, Dense, Lazy, Transitions};
 use crate::error::Result;
 use crate::mask::tuning::{CHILDREN_ONE_BY_ONE, TOKENS_AFTER_QUOTE};
+use crate::token_index::TokenIndex;
 use crate::token_index::loops::{LoopLanguage, TrieId};
 use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
 use collected::{Collected, EnteredString, TrieScope};
@@ -25,6 +26,7 @@ pub(super) struct Walk<'a> {
     last_row: Option<(ConfigurationId, Dense<'a>)>,
     /// Configurations after which many bytes may come.
     pub(super) levels: Levels<'a>,
+    pub(super) index: &'a TokenIndex,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
     open: Vec<(u32, ConfigurationId)>,
@@ -33,13 +35,14 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(lazy: Lazy<'a>, transitions: &'a Transitions, vocabulary: &'a Vocabulary) -> Walk<'a> {
+    pub(super) fn new(lazy: Lazy<'a>, transitions: &'a Transitions, index: &'a TokenIndex) -> Walk<'a> {
         Walk {
             lazy,
             transitions,
             last_row: None,
             levels: Levels::default(),
-            vocabulary,
+            index,
+            vocabulary: index.vocabulary(),
             open: Vec::new(),
             acceptance: SubtreeAcceptance::default(),
         }
@@ -57,7 +60,7 @@ impl<'a> Walk<'a> {
         wanted: impl Fn(u8) -> bool,
         out: &mut Collected,
     ) -> Result<()> {
-        let trie = self.vocabulary.trie_of(id);
+        let trie = self.index.trie_of(id);
         self.visit((id, trie), trie.root(), configuration, wanted, out)?;
         self.finish((id, trie), out)
     }
@@ -97,11 +100,11 @@ impl<'a> Walk<'a> {
         match configuration {
             ConfigurationId::DEAD => Ok(()),
             ConfigurationId::UNKNOWN => {
-                out.leave_unknown(self.vocabulary.trie_of(id), node);
+                out.leave_unknown(self.index.trie_of(id), node);
                 Ok(())
             }
             _ => {
-                out.tokens.extend(self.vocabulary.trie_of(id).tokens(node));
+                out.tokens.extend(self.index.trie_of(id).tokens(node));
                 self.run_from(id, node, configuration, out)
             }
         }
@@ -115,7 +118,7 @@ impl<'a> Walk<'a> {
         configuration: ConfigurationId,
         out: &mut Collected,
     ) -> Result<()> {
-        let trie = self.vocabulary.trie_of(id);
+        let trie = self.index.trie_of(id);
         self.come_to(id, trie, node, configuration, out);
         self.finish((id, trie), out)
     }

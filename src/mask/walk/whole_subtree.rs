@@ -142,7 +142,7 @@ impl Walk<'_> {
         out: &Collected,
     ) -> Result<bool> {
         let quiet = out.target.notes_returns();
-        let Some(subtree) = self.vocabulary.loops().subtrees.get(node) else { return Ok(false) };
+        let Some(subtree) = self.index.loops().subtrees.get(node) else { return Ok(false) };
         let nodes = trie.subtree_end(node) - node;
         // a walk that is to be short had better ask: else it may be given up
         if nodes < STEPS_WORTH_NODES && !out.is_limited(self.vocabulary.trie()) && !self.acceptance.pays() {

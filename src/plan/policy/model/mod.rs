@@ -14,7 +14,7 @@ pub use written::Written;
 
 use crate::decode::{Model, Sampler, SamplingParams};
 use crate::error::Result;
-use crate::mask::CompiledGrammar;
+use crate::mask::{CompiledGrammar, Compiler};
 use crate::plan::errors;
 use crate::plan::policy::{Answer, ArgumentRequest, Needs, Policy, answer_of, normalised};
 use crate::plan::question::{AnswerForm, Question};
@@ -109,6 +109,7 @@ pub trait PromptEncoder {
 pub struct ModelPolicy<'m> {
     session: Session<'m>,
     vocabulary: Arc<Vocabulary>,
+    compiler: Compiler,
     encoder: Box<dyn PromptEncoder + 'm>,
     mode: PromptMode,
     orders: usize,
@@ -140,6 +141,7 @@ impl<'m> ModelPolicy<'m> {
         let PromptOptions { mode, orders, sampling } = options;
         Ok(ModelPolicy {
             session: Session::new(model)?,
+            compiler: Compiler::new(Arc::clone(&vocabulary)),
             vocabulary,
             encoder,
             mode,

@@ -3,13 +3,12 @@
 use super::distribution::Distribution;
 use super::{ModelPolicy, numbers};
 use crate::error::Result;
-use crate::mask::{CompiledGrammar, Compiler};
+use crate::mask::CompiledGrammar;
 use crate::plan::errors;
 use crate::plan::policy::ArgumentRequest;
 use crate::plan::question::Question;
 use crate::vocabulary::TokenId;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// A text that a model wrote.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +77,7 @@ impl ModelPolicy<'_> {
     /// The JSON that the model writes for the arguments of an action, under the grammar of their schema.
     pub(super) fn write_arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
         let Some(grammar) = request.grammar() else { return Ok(Value::Null) };
-        let compiled = Compiler::new(Arc::clone(&self.vocabulary)).compile(grammar)?;
+        let compiled = self.compiler.compile(grammar)?;
         let written = self.write(request.text, Some(&compiled), MOST_ARGUMENT_TOKENS)?;
         match written.is_complete {
             true => request.parse(&written.text),
@@ -105,8 +104,7 @@ impl ModelPolicy<'_> {
         if let Some(known) = self.grammars.get(&key) {
             return Ok(known.clone());
         }
-        let compiled =
-            Compiler::new(Arc::clone(&self.vocabulary)).compile(&numbers::answers(key.0, key.1)?)?;
+        let compiled = self.compiler.compile(&numbers::answers(key.0, key.1)?)?;
         self.grammars.insert(key, compiled.clone());
         Ok(compiled)
     }
