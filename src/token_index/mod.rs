@@ -7,6 +7,7 @@ pub(crate) mod loops;
 pub(crate) mod quote_tokens;
 pub(crate) mod subtree_summary;
 pub(crate) mod tuning;
+pub(crate) mod utf8;
 
 use crate::error::Result;
 use crate::limits::Limits;

@@ -5,7 +5,7 @@
 //! the longest token of the subtree goes, then all of its tokens are allowed and none needs a look.
 
 use super::alphabet::{CharKinds, kind_of, kind_of_begun, kind_of_char};
-use super::loops::{BEYOND_ASCII, STATES};
+use super::utf8::{BEYOND_ASCII, STATES};
 use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::trie::TokenTrie;
 use rustc_hash::FxHashMap;

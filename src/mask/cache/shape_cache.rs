@@ -2,7 +2,7 @@
 //! one of them has found out the next need not.
 
 use crate::automaton::CanonicalForm;
-use crate::mask::compute::ResidualTokens;
+use crate::mask::compute::record::ResidualTokens;
 use crate::mask::tuning::{FREED_AT_ONCE, SHARED_BYTES};
 use crate::mask::walk::collected::TrieScope;
 use hashbrown::{HashTable, hash_table};

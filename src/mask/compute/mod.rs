@@ -5,6 +5,7 @@
 //! once for all configurations that have the part. What a configuration adds is a walk from those places on,
 //! which is short: after a string few bytes may come.
 
+pub(in crate::mask) mod record;
 pub(in crate::mask) mod unique;
 
 use super::cache::shape_cache::ShapeCache;
@@ -14,12 +15,13 @@ use super::terminals::Terminals;
 use super::token_mask::TokenMask;
 use super::token_set::{Removed, ScratchBits, TokenSet};
 use super::walk::Walk;
-use super::walk::collected::{Collected, Continuation, EnteredString, Limit, NodeBudget, Target, TrieScope};
+use super::walk::collected::{Collected, EnteredString, Limit, NodeBudget, Target, TrieScope};
 use crate::automaton::{ConfigurationId, Lazy, Residual};
 use crate::error::Result;
 use crate::mask::tuning::{STRING_BYTES, WARMED_CONFIGURATIONS};
 use crate::token_index::TokenIndex;
 use crate::token_index::loops::TrieId;
+use record::ResidualTokens;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use unique::{ForgetfulMask, Indifferent};
@@ -33,19 +35,6 @@ pub(super) struct ResidualMask {
     /// The part that it is nearly the same as.
     base: Option<ConfigurationId>,
     facts: Arc<ResidualTokens>,
-}
-
-/// What is known of a part, in whichever grammar it is.
-#[derive(Debug)]
-pub(super) struct ResidualTokens {
-    /// Of a part that is nearly the same as another: the tokens to take away from those of that one.
-    removed: Option<Removed>,
-    /// The tokens allowed whatever is below; of a part that is nearly the same as another, those to add.
-    tokens: TokenSet,
-    /// Where it returns before a token has ended.
-    continuations: Vec<Continuation>,
-    /// It took at most this many bytes to complete what runs in lockstep.
-    completion_radius: u32,
 }
 
 /// What there is to say of a part.
@@ -93,15 +82,6 @@ impl ResidualMasks {
     pub(super) fn keep_forgetful(&mut self, configuration: ConfigurationId, forgetful: Arc<ForgetfulMask>) {
         self.bytes += forgetful.memory_usage();
         self.forgetful.insert(configuration, forgetful);
-    }
-}
-
-impl ResidualTokens {
-    pub(super) fn memory_usage(&self) -> usize {
-        size_of::<ResidualTokens>()
-            + self.tokens.memory_usage()
-            + self.removed.as_ref().map_or(0, Removed::memory_usage)
-            + self.continuations.len() * size_of::<Continuation>()
     }
 }
 

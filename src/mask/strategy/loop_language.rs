@@ -13,8 +13,9 @@ use crate::error::Result;
 use crate::mask::token_set::TokenSet;
 use crate::mask::walk::Walk;
 use crate::mask::walk::collected::{Collected, NodeBudget};
-use crate::token_index::loops::{ByLength, LoopLanguage, STATES, Suffixes};
+use crate::token_index::loops::{ByLength, LoopLanguage, Suffixes};
 use crate::token_index::tuning::MAX_CHARS;
+use crate::token_index::utf8::STATES;
 use std::sync::Arc;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
