@@ -9,6 +9,7 @@
 mod support;
 
 use comfy_table::{Cell, CellAlignment, Table};
+use grammata::syntax::parse;
 use grammata::{Compiler, Result, Vocabulary};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,7 +56,7 @@ fn run(tokenizer: &Path, grammars: &Path) -> Result<()> {
     let mut words = vec![0; vocabulary.mask_words()];
     for Shipped { name, source, examples } in shipped(grammars)? {
         let begin = Instant::now();
-        let (grammar, _) = source.grammar()?;
+        let grammar = parse(&source)?.grammar;
         let compiled = compiler.apart().compile(&grammar)?;
         let compile = begin.elapsed();
         let mut times = [Vec::new(), Vec::new()];

@@ -10,6 +10,7 @@ mod support;
 
 use comfy_table::{Table, presets};
 use grammata::serve::{accept_tokens, fill_masks};
+use grammata::syntax::parse;
 use grammata::{CompiledGrammar, Compiler, Matcher, Result, TokenId, Vocabulary};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,7 +59,7 @@ fn run(tokenizer: &Path, most: usize, time: Duration) -> Result<()> {
     for Shipped { name, source, examples } in
         shipped(&Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars"))?
     {
-        let compiled = compiler.apart().compile(&source.grammar()?.0)?;
+        let compiled = compiler.apart().compile(&parse(&source)?.grammar)?;
         for example in examples {
             // also makes all masks once
             walk(&compiled, &example, &mut vec![0; vocabulary.mask_words()], |matcher, words| {

@@ -3,8 +3,8 @@
 //! In place of a model stands a random number generator, so what comes out is a random word of the grammar.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::serve::{GrammarCache, Source, accept_tokens, fill_masks};
-use grammata::syntax::{gbnf, json_schema};
+use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
+use grammata::syntax::{Source, gbnf, json_schema};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits, Matcher, Result};
 use std::sync::Arc;

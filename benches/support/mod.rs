@@ -1,6 +1,6 @@
 //! The shipped grammars, as inputs of benches.
 
-use grammata::serve::Source;
+use grammata::syntax::{Notation, Source};
 use grammata::{CompiledGrammar, Error, Matcher, Result, TokenId, Vocabulary};
 use std::path::{Path, PathBuf};
 
@@ -32,19 +32,15 @@ pub(crate) fn shipped(grammars: &Path) -> Result<Vec<Shipped>> {
 }
 
 fn source(folder: &Path) -> Result<Source> {
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
-    if let Some(text) = read("spec.toml") {
-        return Ok(Source::spec(text));
-    }
-    if let Some(text) = read("grammar.gbnf") {
-        return Ok(Source::gbnf(text));
-    }
-    if let Some(text) = read("schema.json") {
-        return Ok(Source::json_schema(text));
-    }
-    let path = folder.join("pattern.regex");
+    let files = Notation::ALL
+        .iter()
+        .flat_map(|&notation| notation.folder_files().iter().map(move |file| (notation, file)));
+    let mut found =
+        files.map(|(notation, file)| (notation, folder.join(file))).filter(|(_, path)| path.is_file());
+    // where there is none, the error is that of reading the folder
+    let (notation, path) = found.next().unwrap_or((Notation::Spec, folder.to_path_buf()));
     let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, &e))?;
-    Ok(Source::regex(text.trim_end_matches('\n')))
+    Ok(Source::new(notation, notation.in_file(&text)))
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -1,8 +1,8 @@
 //! The program's own errors.
 
-use super::source::Kind;
 use crate::diagnostic::{Diagnostic, did_you_mean, similar};
 use crate::error::{Error, ErrorKind};
+use crate::syntax::Notation;
 use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
@@ -87,7 +87,7 @@ pub(super) fn grammars_in_folder(folder: &Path, found: &[&str]) -> Error {
     )
 }
 
-pub(super) fn not_for_kind(option: &str, kind: Kind, applies_to: &str) -> Error {
+pub(super) fn not_for_kind(option: &str, kind: Notation, applies_to: &str) -> Error {
     usage(
         Diagnostic::new("cli/option-not-for-kind", format!("`{option}` has no meaning for this grammar"))
             .found(format!("a grammar of the kind {kind}"))
@@ -104,7 +104,7 @@ pub(super) fn parameter_twice(name: &str) -> Error {
     )
 }
 
-pub(super) fn not_a_schema(kind: Kind) -> Error {
+pub(super) fn not_a_schema(kind: Notation) -> Error {
     usage(
         Diagnostic::new("cli/not-a-schema", "only JSON Schemas have such a report")
             .found(format!("a grammar of the kind {kind}"))

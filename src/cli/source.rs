@@ -3,16 +3,16 @@
 use super::limits::LimitArgs;
 use super::{errors, messages};
 use crate::automaton::Automaton;
-use crate::diagnostic::{Diagnostic, Notation, Place, Source};
+use crate::diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::syntax::json_schema::JsonSchemaOptions;
-use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
+use crate::syntax::{Notation, Parsed, Source, automaton_spec, gbnf, json_schema, parse, regex};
 use clap::ValueEnum;
-use serde::Deserialize;
+use clap::builder::PossibleValue;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) struct SourceArgs {
     pub(super) grammar: PathBuf,
     /// What the grammar is; by default its name says it
     #[arg(long, value_enum, help_heading = "Grammar")]
-    kind: Option<Kind>,
+    kind: Option<Notation>,
     /// Sets a parameter of an automaton spec; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
     parameters: Vec<(String, String)>,
@@ -70,27 +70,13 @@ pub(super) struct SourceArgs {
     pub(super) limits: LimitArgs,
 }
 
-/// The front end that reads a grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Kind {
-    /// A JSON Schema
-    JsonSchema,
-    /// A grammar in llama.cpp's notation
-    Gbnf,
-    /// A regular expression that describes whole texts
-    Regex,
-    /// A finite or pushdown automaton or a context-free grammar, in TOML or JSON
-    Spec,
-}
+impl ValueEnum for Notation {
+    fn value_variants<'a>() -> &'a [Notation] {
+        &Notation::ALL
+    }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::JsonSchema => "JSON Schema",
-            Kind::Gbnf => "GBNF",
-            Kind::Regex => "regular expression",
-            Kind::Spec => "automaton spec",
-        })
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.id()).help(self.about()))
     }
 }
 
@@ -198,27 +184,29 @@ impl Loaded {
 pub(super) struct Text {
     name: String,
     text: String,
-    notation: Notation,
+    notation: diagnostic::Notation,
 }
 
 impl Text {
-    fn new(file: &Path, text: String, kind: Kind) -> Text {
+    fn new(file: &Path, text: String, kind: Notation) -> Text {
         let notation = match kind {
-            Kind::JsonSchema => Notation::Json,
-            Kind::Gbnf => Notation::Gbnf,
-            Kind::Regex => Notation::Text,
+            Notation::JsonSchema => diagnostic::Notation::Json,
+            Notation::Gbnf => diagnostic::Notation::Gbnf,
+            Notation::Regex => diagnostic::Notation::Text,
             // what stands after a header is a template, in which pointers into the spec lead nowhere
-            Kind::Spec if text.lines().any(|line| line.trim_end() == "# ---") => Notation::Text,
-            Kind::Spec => match format_of(file, &text) {
-                automaton_spec::Format::Json => Notation::Json,
-                automaton_spec::Format::Toml => Notation::Toml,
+            Notation::Spec if text.lines().any(|line| line.trim_end() == "# ---") => {
+                diagnostic::Notation::Text
+            }
+            Notation::Spec => match format_of(file, &text) {
+                automaton_spec::Format::Json => diagnostic::Notation::Json,
+                automaton_spec::Format::Toml => diagnostic::Notation::Toml,
             },
         };
         Text { name: name_of(file), text, notation }
     }
 
     fn locate(&self, error: Error) -> Error {
-        error.in_source(&Source::new(&self.text, self.notation)).in_file(&self.name)
+        error.in_source(&diagnostic::Source::new(&self.text, self.notation)).in_file(&self.name)
     }
 
     /// How long it is.
@@ -228,7 +216,7 @@ impl Text {
 
     /// Shows warnings with their lines.
     pub(super) fn warn(&self, mut warnings: Vec<Diagnostic>) {
-        Source::new(&self.text, self.notation).locate(&mut warnings);
+        diagnostic::Source::new(&self.text, self.notation).locate(&mut warnings);
         for warning in warnings {
             messages::warning(&warning.in_file(self.name.clone()));
         }
@@ -273,8 +261,8 @@ pub(super) fn load_with(args: &SourceArgs, limits: &Limits, defaults: JsonSchema
     };
     check_options(args, kind)?;
     let text = Text::new(&file, text, kind);
-    let compiled = compile(args, kind, &file, &text.text, limits, defaults);
-    let (grammar, warnings) = compiled.map_err(|error| text.locate(error))?;
+    let parsed = source(args, kind, &file, &text.text, limits, defaults).and_then(|source| parse(&source));
+    let Parsed { grammar, warnings } = parsed.map_err(|error| text.locate(error))?;
     Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings, text })
 }
 
@@ -292,17 +280,15 @@ pub(super) fn text(path: &Path, limits: &Limits) -> Result<String> {
     Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned())
 }
 
-/// The names by which a folder's grammar is known.
-const NAMES: [&str; 5] = ["schema.json", "grammar.gbnf", "pattern.regex", "spec.toml", "spec.json"];
-
 /// The grammar's file.
 fn locate(path: &Path) -> Result<PathBuf> {
     if is_standard_input(path) || !path.is_dir() {
         return Ok(path.to_path_buf());
     }
-    let found: Vec<&str> = NAMES.into_iter().filter(|name| path.join(name).is_file()).collect();
+    let names = Notation::ALL.iter().flat_map(|notation| notation.folder_files()).copied();
+    let found: Vec<&str> = names.clone().filter(|name| path.join(name).is_file()).collect();
     match found.as_slice() {
-        [] => Err(errors::no_grammar_in_folder(path, &NAMES)),
+        [] => Err(errors::no_grammar_in_folder(path, &names.collect::<Vec<_>>())),
         [name] => Ok(path.join(name)),
         several => Err(errors::grammars_in_folder(path, several)),
     }
@@ -324,51 +310,28 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-pub(super) fn kind_of(path: &Path, text: &str) -> Result<Kind> {
+pub(super) fn kind_of(path: &Path, text: &str) -> Result<Notation> {
     if is_standard_input(path) {
         return Err(errors::standard_input_kind());
     }
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("gbnf") => Ok(Kind::Gbnf),
-        Some("regex") => Ok(Kind::Regex),
-        Some("toml") => Ok(Kind::Spec),
-        Some("json") if is_spec(text) => Ok(Kind::Spec),
-        Some("json") => Ok(Kind::JsonSchema),
-        _ => Err(errors::unknown_kind(path)),
-    }
-}
-
-/// Whether JSON text is the spec of an automaton: it has a member `kind` of text and does not say that it
-/// is a schema, or it begins with a header of parameters, which is TOML.
-fn is_spec(text: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Probe {
-        kind: Option<String>,
-        #[serde(rename = "$schema")]
-        schema: Option<serde::de::IgnoredAny>,
-    }
-    if text.trim_start().starts_with(['[', '#']) {
-        return true;
-    }
-    // what is no JSON at all is left to the front end of JSON Schema, which says where and why
-    serde_json::from_str::<Probe>(text).is_ok_and(|probe| probe.kind.is_some() && probe.schema.is_none())
+    Notation::of_file(path, text).ok_or_else(|| errors::unknown_kind(path))
 }
 
 /// Options that a kind does not know are errors: nothing is passed over in silence.
-fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
+fn check_options(args: &SourceArgs, kind: Notation) -> Result<()> {
     let options = [
-        (!args.parameters.is_empty(), "--param", Kind::Spec, "automaton specs"),
-        (args.whitespace.is_some(), "--whitespace", Kind::JsonSchema, "JSON Schemas"),
-        (args.property_order.is_some(), "--property-order", Kind::JsonSchema, "JSON Schemas"),
-        (args.numbers.is_some(), "--numbers", Kind::JsonSchema, "JSON Schemas"),
-        (args.max_digits.is_some(), "--max-digits", Kind::JsonSchema, "JSON Schemas"),
-        (args.formats.is_some(), "--formats", Kind::JsonSchema, "JSON Schemas"),
-        (args.max_schema_bytes.is_some(), "--max-schema-bytes", Kind::JsonSchema, "JSON Schemas"),
-        (args.max_schema_depth.is_some(), "--max-schema-depth", Kind::JsonSchema, "JSON Schemas"),
-        (!args.documents.is_empty(), "--schema-document", Kind::JsonSchema, "JSON Schemas"),
-        (args.root.is_some(), "--root", Kind::Gbnf, "GBNF grammars"),
-        (args.dialect.is_some(), "--dialect", Kind::Regex, "regular expressions"),
-        (args.search, "--search", Kind::Regex, "regular expressions"),
+        (!args.parameters.is_empty(), "--param", Notation::Spec, "automaton specs"),
+        (args.whitespace.is_some(), "--whitespace", Notation::JsonSchema, "JSON Schemas"),
+        (args.property_order.is_some(), "--property-order", Notation::JsonSchema, "JSON Schemas"),
+        (args.numbers.is_some(), "--numbers", Notation::JsonSchema, "JSON Schemas"),
+        (args.max_digits.is_some(), "--max-digits", Notation::JsonSchema, "JSON Schemas"),
+        (args.formats.is_some(), "--formats", Notation::JsonSchema, "JSON Schemas"),
+        (args.max_schema_bytes.is_some(), "--max-schema-bytes", Notation::JsonSchema, "JSON Schemas"),
+        (args.max_schema_depth.is_some(), "--max-schema-depth", Notation::JsonSchema, "JSON Schemas"),
+        (!args.documents.is_empty(), "--schema-document", Notation::JsonSchema, "JSON Schemas"),
+        (args.root.is_some(), "--root", Notation::Gbnf, "GBNF grammars"),
+        (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions"),
+        (args.search, "--search", Notation::Regex, "regular expressions"),
     ];
     match options.into_iter().find(|&(given, _, owner, _)| given && owner != kind) {
         Some((_, option, _, applies_to)) => Err(errors::not_for_kind(option, kind, applies_to)),
@@ -376,45 +339,36 @@ fn check_options(args: &SourceArgs, kind: Kind) -> Result<()> {
     }
 }
 
-fn compile(
+/// The source that a file's text is, with the options that are given.
+fn source(
     args: &SourceArgs,
-    kind: Kind,
+    kind: Notation,
     file: &Path,
     text: &str,
     limits: &Limits,
     defaults: JsonSchemaOptions,
-) -> Result<(Grammar, Vec<Diagnostic>)> {
+) -> Result<Source> {
     let limits = limits.clone();
-    match kind {
-        Kind::Gbnf => {
+    let own = kind.in_file(text).to_owned();
+    Ok(match kind {
+        Notation::Gbnf => {
             let root = args.root.clone().unwrap_or_else(|| gbnf::Options::default().root);
-            let compiled = gbnf::compile(text, &gbnf::Options { root, limits })?;
-            Ok((compiled.grammar, compiled.warnings))
+            Source::Gbnf(own, gbnf::Options { root, limits })
         }
-        Kind::Regex => {
+        Notation::Regex => {
             let dialect = match args.dialect {
                 Some(Dialect::Ecma) => regex::Dialect::Ecma262,
                 Some(Dialect::Rust) | None => regex::Dialect::Rust,
             };
-            let options = regex::Options { dialect, search: args.search, limits, ..Default::default() };
-            Ok((regex::compile(without_line_end(text), &options)?, Vec::new()))
+            Source::Regex(own, regex::Options { dialect, search: args.search, limits, ..Default::default() })
         }
-        Kind::JsonSchema => {
-            let options = schema_options(args, text, limits, defaults)?;
-            let compiled = json_schema::compile(text, &options)?;
-            Ok((compiled.grammar, compiled.warnings))
+        Notation::JsonSchema => Source::JsonSchema(own, schema_options(args, text, limits, defaults)?),
+        Notation::Spec => {
+            let parameters = by_name(&args.parameters)?;
+            let (format, folder) = (format_of(file, text), folder_of(file));
+            Source::Spec(own, automaton_spec::Options { format, parameters, folder, limits })
         }
-        Kind::Spec => {
-            let options = automaton_spec::Options {
-                format: format_of(file, text),
-                parameters: by_name(&args.parameters)?,
-                folder: folder_of(file),
-                limits,
-            };
-            let compiled = automaton_spec::compile(text, &options)?;
-            Ok((compiled.grammar, compiled.warnings))
-        }
-    }
+    })
 }
 
 /// The options of a schema: the defaults, those of its own `x-grammata`, and those that are given; later ones win.
@@ -464,7 +418,7 @@ pub(super) struct Schema {
 pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> {
     let (file, text) = read_text(&args.grammar, limits)?;
     let kind = args.kind.map_or_else(|| kind_of(&file, &text), Ok)?;
-    if kind != Kind::JsonSchema {
+    if kind != Notation::JsonSchema {
         return Err(errors::not_a_schema(kind));
     }
     check_options(args, kind)?;
@@ -492,14 +446,6 @@ fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema:
     Ok(documents)
 }
 
-/// The pattern in a file: editors end the last line of a file, and that is no part of the pattern.
-fn without_line_end(text: &str) -> &str {
-    match text.strip_suffix('\n') {
-        Some(text) => text.strip_suffix('\r').unwrap_or(text),
-        None => text,
-    }
-}
-
 /// A spec's notation: its file's name says it. Elsewhere the content does: a JSON spec without a header
 /// begins with a brace, which no TOML does.
 fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
@@ -524,7 +470,7 @@ pub(super) fn read_spec(
         folder: folder_of(file),
         limits: limits.clone(),
     };
-    let text = Text::new(file, text, Kind::Spec);
+    let text = Text::new(file, text, Notation::Spec);
     automaton_spec::Spec::read(&text.text, &options).map_err(|error| text.locate(error))
 }
 

@@ -1,9 +1,9 @@
 //! Compiled grammars by their source.
 
-use super::source::Source;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::mask::{CompiledGrammar, Compiler};
+use crate::syntax::{Parsed, Source, parse};
 use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -148,7 +148,7 @@ impl GrammarCache {
     }
 
     fn compile(&self, source: &Source) -> Result<Arc<CachedGrammar>> {
-        let (grammar, warnings) = source.grammar()?;
+        let Parsed { grammar, warnings } = parse(source)?;
         Ok(Arc::new(CachedGrammar { compiled: self.compiler.compile(&grammar)?, warnings }))
     }
 

@@ -4,7 +4,8 @@
 //! - [`fill_masks`] and [`accept_tokens`] take one step of many sequences over a pool of threads.
 //!
 //! ```
-//! use grammata::serve::{GrammarCache, Source, accept_tokens, fill_masks};
+//! use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
+//! use grammata::syntax::Source;
 //! use grammata::vocabulary::{TokenId, VocabularyBuilder};
 //! use grammata::{Compiler, Matcher};
 //! use std::sync::Arc;
@@ -28,8 +29,6 @@
 
 mod batch;
 mod cache;
-mod source;
 
 pub use batch::{accept_tokens, fill_masks};
 pub use cache::{CachedGrammar, GrammarCache};
-pub use source::Source;

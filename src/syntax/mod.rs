@@ -1,9 +1,12 @@
 //! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They
 //! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
-//! with `regex`.
+//! with `regex`. [`parse`] reads a [`Source`] in any [`Notation`].
 
 pub mod automaton_spec;
 mod deterministic;
 pub mod gbnf;
 pub mod json_schema;
 pub mod regex;
+mod source;
+
+pub use source::{Notation, Parsed, Source, parse};

@@ -1,9 +1,163 @@
-//! The text of a grammar, with all that says how it is read.
+//! The notations of grammars, and the text of a grammar with all that says how it is read.
+//!
+//! A front end is its folder, a variant of [`Notation`] with its row, and a variant of [`Source`].
 
+use super::{automaton_spec, gbnf, json_schema, regex};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
-use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
+use serde::Deserialize;
+use std::fmt;
+use std::path::Path;
+
+/// What a grammar is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notation {
+    /// JSON Schema.
+    JsonSchema,
+    /// llama.cpp's notation.
+    Gbnf,
+    /// A regular expression.
+    Regex,
+    /// An automaton spec.
+    Spec,
+}
+
+/// What is known of a notation.
+struct Row {
+    notation: Notation,
+    id: &'static str,
+    name: &'static str,
+    about: &'static str,
+    extensions: &'static [&'static str],
+    folder_files: &'static [&'static str],
+}
+
+const ROWS: [Row; 4] = [
+    Row {
+        notation: Notation::JsonSchema,
+        id: "json-schema",
+        name: "JSON Schema",
+        about: "A JSON Schema",
+        extensions: &["json"],
+        folder_files: &["schema.json"],
+    },
+    Row {
+        notation: Notation::Gbnf,
+        id: "gbnf",
+        name: "GBNF",
+        about: "A grammar in llama.cpp's notation",
+        extensions: &["gbnf"],
+        folder_files: &["grammar.gbnf"],
+    },
+    Row {
+        notation: Notation::Regex,
+        id: "regex",
+        name: "regular expression",
+        about: "A regular expression that describes whole texts",
+        extensions: &["regex"],
+        folder_files: &["pattern.regex"],
+    },
+    Row {
+        notation: Notation::Spec,
+        id: "spec",
+        name: "automaton spec",
+        about: "A finite or pushdown automaton or a context-free grammar, in TOML or JSON",
+        extensions: &["toml", "json"],
+        folder_files: &["spec.toml", "spec.json"],
+    },
+];
+
+/// Each row stands at the place of its variant.
+const _: () = {
+    let mut place = 0;
+    while place < ROWS.len() {
+        assert!(ROWS[place].notation as usize == place);
+        place += 1;
+    }
+};
+
+impl Notation {
+    /// All of them.
+    pub const ALL: [Notation; ROWS.len()] = {
+        let mut all = [Notation::JsonSchema; ROWS.len()];
+        let mut place = 0;
+        while place < ROWS.len() {
+            all[place] = ROWS[place].notation;
+            place += 1;
+        }
+        all
+    };
+
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// A short name without spaces, as an argument has it.
+    pub fn id(self) -> &'static str {
+        self.row().id
+    }
+
+    /// The name in a sentence.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What a grammar in it is, in a line.
+    pub fn about(self) -> &'static str {
+        self.row().about
+    }
+
+    /// The extensions of its files, the usual one first. Others may have them too.
+    pub fn extensions(self) -> &'static [&'static str] {
+        self.row().extensions
+    }
+
+    /// The names by which its grammar is known in a folder of a grammar, the usual one first.
+    pub fn folder_files(self) -> &'static [&'static str] {
+        self.row().folder_files
+    }
+
+    /// The notation of a file, by the extension of its name; where several notations have it, by its text.
+    pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
+        let extension = path.extension().and_then(|extension| extension.to_str())?;
+        let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));
+        match (all.next(), all.next()) {
+            (Some(Notation::JsonSchema), Some(Notation::Spec)) if is_spec(text) => Some(Notation::Spec),
+            (first, _) => first,
+        }
+    }
+
+    /// The grammar in the text of a file: editors end the last line of a file, and that is no part of a pattern.
+    pub fn in_file(self, text: &str) -> &str {
+        match text.strip_suffix('\n') {
+            Some(text) if self == Notation::Regex => text.strip_suffix('\r').unwrap_or(text),
+            _ => text,
+        }
+    }
+}
+
+impl fmt::Display for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether JSON text is the spec of an automaton: it has a member `kind` of text and does not say that it
+/// is a schema, or it begins with a header of parameters, which is TOML.
+fn is_spec(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Probe {
+        kind: Option<String>,
+        #[serde(rename = "$schema")]
+        schema: Option<serde::de::IgnoredAny>,
+    }
+    if text.trim_start().starts_with(['[', '#']) {
+        return true;
+    }
+    // what is no JSON at all is left to the front end of JSON Schema, which says where and why
+    serde_json::from_str::<Probe>(text).is_ok_and(|probe| probe.kind.is_some() && probe.schema.is_none())
+}
 
 /// A grammar's source: equal ones give equal grammars.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,24 +173,35 @@ pub enum Source {
 }
 
 impl Source {
+    /// A text in a notation, with the default options.
+    pub fn new(notation: Notation, text: impl Into<String>) -> Source {
+        let text = text.into();
+        match notation {
+            Notation::JsonSchema => Source::JsonSchema(text, json_schema::JsonSchemaOptions::default()),
+            Notation::Gbnf => Source::Gbnf(text, gbnf::Options::default()),
+            Notation::Regex => Source::Regex(text, regex::Options::default()),
+            Notation::Spec => Source::Spec(text, automaton_spec::Options::default()),
+        }
+    }
+
     /// A JSON Schema, with the default options.
     pub fn json_schema(schema: impl Into<String>) -> Source {
-        Source::JsonSchema(schema.into(), json_schema::JsonSchemaOptions::default())
+        Source::new(Notation::JsonSchema, schema)
     }
 
     /// A GBNF grammar, with the default options.
     pub fn gbnf(grammar: impl Into<String>) -> Source {
-        Source::Gbnf(grammar.into(), gbnf::Options::default())
+        Source::new(Notation::Gbnf, grammar)
     }
 
     /// A regular expression, with the default options.
     pub fn regex(pattern: impl Into<String>) -> Source {
-        Source::Regex(pattern.into(), regex::Options::default())
+        Source::new(Notation::Regex, pattern)
     }
 
     /// An automaton spec, with the default options.
     pub fn spec(spec: impl Into<String>) -> Source {
-        Source::Spec(spec.into(), automaton_spec::Options::default())
+        Source::new(Notation::Spec, spec)
     }
 
     /// The source's text.
@@ -49,25 +214,45 @@ impl Source {
         }
     }
 
-    /// The grammar, and the warnings of its front end.
-    ///
-    /// # Errors
-    /// Those of the front end.
-    pub fn grammar(&self) -> Result<(Grammar, Vec<Diagnostic>)> {
-        Ok(match self {
-            Source::JsonSchema(text, options) => {
-                let compiled = json_schema::compile(text, options)?;
-                (compiled.grammar, compiled.warnings)
-            }
-            Source::Gbnf(text, options) => {
-                let compiled = gbnf::compile(text, options)?;
-                (compiled.grammar, compiled.warnings)
-            }
-            Source::Regex(text, options) => (regex::compile(text, options)?, Vec::new()),
-            Source::Spec(text, options) => {
-                let compiled = automaton_spec::compile(text, options)?;
-                (compiled.grammar, compiled.warnings)
-            }
-        })
+    /// The source's notation.
+    pub fn notation(&self) -> Notation {
+        match self {
+            Source::JsonSchema(..) => Notation::JsonSchema,
+            Source::Gbnf(..) => Notation::Gbnf,
+            Source::Regex(..) => Notation::Regex,
+            Source::Spec(..) => Notation::Spec,
+        }
     }
+}
+
+/// What a front end makes of a source.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The grammar.
+    pub grammar: Grammar,
+    /// What its author should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a source with the front end of its notation.
+///
+/// # Errors
+/// Those of the front end.
+pub fn parse(source: &Source) -> Result<Parsed> {
+    let (grammar, warnings) = match source {
+        Source::JsonSchema(text, options) => {
+            let compiled = json_schema::compile(text, options)?;
+            (compiled.grammar, compiled.warnings)
+        }
+        Source::Gbnf(text, options) => {
+            let compiled = gbnf::compile(text, options)?;
+            (compiled.grammar, compiled.warnings)
+        }
+        Source::Regex(text, options) => (regex::compile(text, options)?, Vec::new()),
+        Source::Spec(text, options) => {
+            let compiled = automaton_spec::compile(text, options)?;
+            (compiled.grammar, compiled.warnings)
+        }
+    };
+    Ok(Parsed { grammar, warnings })
 }

@@ -5,7 +5,7 @@ use super::agreement::operations_agree;
 use super::generate::{Choices, GrammarShape, random_schema};
 use super::{fuzz_flows, fuzz_procedures, fuzz_templates};
 use crate::grammar::Grammar;
-use crate::syntax::{automaton_spec, gbnf, json_schema, regex};
+use crate::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
 use crate::{Compiler, ErrorKind, Limits, Result, TokenId};
 use std::sync::{Arc, LazyLock};
@@ -58,6 +58,11 @@ static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     )
 });
 
+/// Reads a source, and walks a little through its grammar.
+fn walk_source(source: &Source, choices: &mut Choices<'_>) {
+    walk(parse(source).map(|parsed| parsed.grammar), choices);
+}
+
 /// Walks a little through a grammar that a front end made, as `choices` say. With a token for every byte
 /// there must be a way on from everywhere.
 fn walk(grammar: Result<Grammar>, choices: &mut Choices<'_>) {
@@ -99,7 +104,7 @@ pub fn regex(bytes: &[u8]) {
         search: bit(5),
         limits: limits(),
     };
-    walk(regex::compile(text, &options), &mut choices);
+    walk_source(&Source::Regex(text.to_owned(), options), &mut choices);
 }
 
 /// A GBNF grammar.
@@ -117,7 +122,7 @@ pub fn automaton_spec(bytes: &[u8]) {
         false => automaton_spec::Format::Toml,
     };
     let options = automaton_spec::Options { format, limits: limits(), ..automaton_spec::Options::default() };
-    walk(automaton_spec::compile(text, &options).map(|compiled| compiled.grammar), &mut choices);
+    walk_source(&Source::Spec(text.to_owned(), options), &mut choices);
 }
 
 /// A JSON schema: the text itself, or, if it does not look like one, a random schema.
@@ -150,7 +155,7 @@ pub fn json_schema(bytes: &[u8]) {
         true => text.to_owned(),
         false => random_schema(&mut choices).to_string(),
     };
-    walk(json_schema::compile(&schema, &options).map(|compiled| compiled.grammar), &mut choices);
+    walk_source(&Source::JsonSchema(schema, options), &mut choices);
 }
 
 /// A tokenizer file of any format.

@@ -1,7 +1,8 @@
 //! Serving: the cache of grammars, batches, threads on one grammar.
 
-use grammata::serve::{GrammarCache, Source, accept_tokens, fill_masks};
+use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
 use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
+use grammata::syntax::{Notation, Source, parse};
 use grammata::vocabulary::{LoadOptions, TokenId, VocabularyBuilder};
 use grammata::{Compiler, Limits, Matcher, Vocabulary};
 use std::sync::{Arc, Barrier};
@@ -144,15 +145,35 @@ fn a_batch_gives_what_single_matchers_give() {
     }
 }
 
+#[test]
+fn notations_are_told_by_files() {
+    let told = |file: &str, text: &str| Notation::of_file(std::path::Path::new(file), text);
+    for notation in Notation::ALL {
+        for file in notation.folder_files() {
+            let extension = file.rsplit('.').next().unwrap();
+            assert!(notation.extensions().contains(&extension), "{file}");
+            let text = if notation == Notation::Spec { r#"{"kind": "cfg"}"# } else { "{}" };
+            assert_eq!(told(file, text), Some(notation), "{file}");
+        }
+        assert_eq!(Source::new(notation, "x").notation(), notation);
+    }
+    assert_eq!(told("a.json", r#"{"kind": "x", "$schema": "y"}"#), Some(Notation::JsonSchema));
+    assert_eq!(told("a.txt", ""), None);
+    assert_eq!(told("json", ""), None);
+    assert_eq!(Notation::Regex.in_file("a\r\n\r\n"), "a\r\n");
+    assert_eq!(Notation::Gbnf.in_file("a\n"), "a\n");
+}
+
 fn grammars_alone(vocabulary: &Arc<Vocabulary>) -> [grammata::CompiledGrammar; 2] {
-    [Source::json_schema(SCHEMA), Source::regex("[a-z]{2,30}(, [a-z]{2,30}){3}")]
-        .map(|source| Compiler::new(Arc::clone(vocabulary)).compile(&source.grammar().unwrap().0).unwrap())
+    [Source::json_schema(SCHEMA), Source::regex("[a-z]{2,30}(, [a-z]{2,30}){3}")].map(|source| {
+        Compiler::new(Arc::clone(vocabulary)).compile(&parse(&source).unwrap().grammar).unwrap()
+    })
 }
 
 #[test]
 fn one_failure_does_not_stop_the_batch() {
     let compiler = letters();
-    let grammar = compiler.compile(&Source::regex("ab").grammar().unwrap().0).unwrap();
+    let grammar = compiler.compile(&parse(&Source::regex("ab")).unwrap().grammar).unwrap();
     let (mut one, mut two, mut three) = (grammar.matcher(), grammar.matcher(), grammar.matcher());
     let mut batch = [&mut one, &mut two, &mut three];
     let mut rows = [0u32; 2];
@@ -170,7 +191,7 @@ fn one_failure_does_not_stop_the_batch() {
 fn what_was_made_is_read_while_something_else_is_being_made() {
     // the tables are dropped again and again by one thread, while others go on with the same masks as ever
     let vocabulary = real();
-    let grammar = Source::json_schema(SCHEMA).grammar().unwrap().0;
+    let grammar = parse(&Source::json_schema(SCHEMA)).unwrap().grammar;
     let roomy = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar).unwrap();
     let tight = Limits { cache_bytes: 100_000, ..Limits::default() };
     let tight = Compiler::new(vocabulary).limits(tight).compile(&grammar).unwrap();

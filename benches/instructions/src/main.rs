@@ -6,7 +6,7 @@
 #[path = "../../support/mod.rs"]
 mod support;
 
-use grammata::serve::Source;
+use grammata::syntax::{Source, parse};
 use grammata::{CompiledGrammar, Compiler, Vocabulary};
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -43,7 +43,7 @@ fn main() {
     }
     let compiler = prepared(load());
     let grammars = shipped(&here.join("grammars")).expect("the grammars are there");
-    let read = |source: &Source| source.grammar().expect("the grammar is sound").0;
+    let read = |source: &Source| parse(source).expect("the grammar is sound").grammar;
     let compile = |source: &Source| compiler.compile(&read(source)).expect("the grammar compiles");
     let masks = |all: &[(&Shipped, CompiledGrammar)]| {
         for (grammar, compiled) in all {

@@ -1,15 +1,15 @@
 //! The errors of `grammata plan` alone.
 
-use crate::cli::source::Kind;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::syntax::Notation;
 use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-pub(super) fn not_a_spec(file: &Path, kind: Kind) -> Error {
+pub(super) fn not_a_spec(file: &Path, kind: Notation) -> Error {
     usage(
         Diagnostic::new("cli/not-a-spec", "plans are made from automaton specs only")
             .found(format!("`{}`, a {kind}", file.display()))

@@ -3,9 +3,10 @@
 use super::errors;
 use crate::cli::limits::LimitArgs;
 use crate::cli::messages;
-use crate::cli::source::{self, Kind};
+use crate::cli::source;
 use crate::error::Result;
 use crate::plan::PlanAutomaton;
+use crate::syntax::Notation;
 use crate::syntax::automaton_spec::Spec;
 use std::path::PathBuf;
 
@@ -56,10 +57,10 @@ impl SpecArgs {
 }
 
 /// Whether a text is of another kind than a spec. JSON that cannot be read may be a spec: reading it says what is wrong.
-fn is_other(kind: Kind, text: &str) -> bool {
+fn is_other(kind: Notation, text: &str) -> bool {
     match kind {
-        Kind::Gbnf | Kind::Regex => true,
-        Kind::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
-        Kind::Spec => false,
+        Notation::Gbnf | Notation::Regex => true,
+        Notation::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+        Notation::Spec => false,
     }
 }

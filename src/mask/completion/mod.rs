@@ -184,12 +184,7 @@ impl Completions {
     }
 
     /// Finds a completion in bytes, and spells it.
-    fn in_bytes(
-        &mut self,
-        lazy: &mut Lazy<'_>,
-        index: &TokenIndex,
-        id: ConfigurationId,
-    ) -> Result<Known> {
+    fn in_bytes(&mut self, lazy: &mut Lazy<'_>, index: &TokenIndex, id: ConfigurationId) -> Result<Known> {
         let limit = lazy.automaton.limits().completion_search;
         let estimate = self.estimates.of(lazy, id)? as usize;
         let mut found =
