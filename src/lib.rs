@@ -67,6 +67,7 @@ pub mod cli;
 mod collections;
 pub mod decode;
 pub mod diagnostic;
+mod document;
 pub mod error;
 pub mod evaluation;
 pub mod flows;

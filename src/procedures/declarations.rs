@@ -1,8 +1,8 @@
 //! What a procedure declares: slots, APIs and answers, and the text that calls them.
 
-use super::document::{Content, Document, Entry, NodeId};
 use super::errors::{self, Findings};
 use crate::diagnostic::Place;
+use crate::document::{Content, Document, Entry, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 

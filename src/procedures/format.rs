@@ -1,8 +1,9 @@
 //! The formatter: a procedure's file in one layout.
 
-use super::document::{Content, Document, Entry, Format, NodeId};
+use super::errors;
 use super::pdl;
 use super::procedure::Procedure;
+use crate::document::{Content, Document, Entry, Format, NodeId};
 use crate::error::Result;
 use crate::limits::Limits;
 use serde_json::Value;
@@ -19,7 +20,8 @@ const WIDTH: usize = 110;
 /// Those of [`Procedure::read`].
 pub fn format(text: &str, notation: Format, limits: &Limits) -> Result<String> {
     Procedure::read(text, notation, limits)?;
-    let document = Document::read(text, notation, limits)?;
+    let document = Document::read(text, notation)
+        .map_err(|malformed| errors::syntax(malformed.place, &malformed.found, &malformed.allowed))?;
     let mut formatted = String::new();
     let Content::Mapping(entries) = &document.node(0).content else { return Ok(formatted) };
     for entry in entries {
@@ -116,11 +118,11 @@ fn scalar(text: &str, is_plain: bool) -> String {
         && text.trim() == text
         && text.chars().all(is_word)
         && !text.contains("  ");
-    let is_value = is_plain || super::document::scalar(text, true) == Value::String(text.to_owned());
+    let is_value = is_plain || crate::document::scalar(text, true) == Value::String(text.to_owned());
     match is_safe && is_value {
         true => text.to_owned(),
-        false if is_plain && super::document::scalar(text, true) != Value::String(text.to_owned()) => {
-            let value = super::document::scalar(text, true);
+        false if is_plain && crate::document::scalar(text, true) != Value::String(text.to_owned()) => {
+            let value = crate::document::scalar(text, true);
             value.to_string()
         }
         false => Value::from(text).to_string(),

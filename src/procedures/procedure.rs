@@ -1,7 +1,6 @@
 //! A procedure: declarations, text and meaning in the form that the automaton works on.
 
 use super::declarations::{Declarations, Node, NodeKind, Slot};
-use super::document::{Document, Format};
 use super::errors::{Findings, Severity};
 use super::flow::Flow;
 use super::guards::{Guards, Site};
@@ -10,7 +9,8 @@ use super::meaning::{self, Meaning};
 use super::pdl::Program;
 pub(super) use super::registers::Register;
 use super::registers::Registers;
-use super::{checks, declarations};
+use super::{checks, declarations, errors};
+use crate::document::{Document, Format};
 use crate::error::{Error, ErrorKind, Errors, Result};
 use crate::limits::Limits;
 use crate::work::Budget;
@@ -162,12 +162,13 @@ pub(super) fn read(
     findings: &mut Findings,
 ) -> Result<Option<Procedure>> {
     let budget = Budget::of_compilation(limits, text.len());
-    let document = match Document::read(text, format, limits) {
-        Err(error) if error.kind() == ErrorKind::Grammar => {
-            findings.error(error.diagnostic().clone());
+    limits.check_source(text)?;
+    let document = match Document::read(text, format) {
+        Ok(document) => document,
+        Err(malformed) => {
+            findings.error(errors::form(malformed.place, &malformed.found, &malformed.allowed));
             return Ok(None);
         }
-        document => document?,
     };
     let Some(declarations) = declarations::read(&document, findings) else { return Ok(None) };
     if declarations.nodes.len() > limits.procedure_nodes {

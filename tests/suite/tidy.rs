@@ -10,6 +10,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("evaluation", &[]),
     ("collections", &[]),
     ("json", &[]),
+    ("document", &[]),
     ("grammar", &[]),
     ("vocabulary", &[]),
     ("token_index", &["vocabulary"]),
@@ -38,7 +39,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("retrieval", &["decode", "evaluation", "grammar", "mask", "syntax", "template", "vocabulary"]),
     (
         "procedures",
-        &["decode", "evaluation", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
+        &[
+            "decode",
+            "document",
+            "evaluation",
+            "grammar",
+            "mask",
+            "plan",
+            "syntax",
+            "transitions",
+            "vocabulary",
+        ],
     ),
     (
         "flows",

@@ -1,4 +1,4 @@
-//! The file of a procedure as a tree of values with their places, whatever its notation.
+//! A file in YAML, JSON or TOML as a tree of values with their places, whatever its notation.
 //!
 //! YAML 1.2 is read by `saphyr-parser`, TOML by `toml`; JSON is a subset of YAML 1.2 and has no reader of its own. The tree lies in an arena, so that
 //! nothing here recurses over the depth of the input.
@@ -6,13 +6,10 @@
 mod toml;
 mod yaml;
 
-use super::errors;
 use crate::diagnostic::Place;
-use crate::error::Result;
-use crate::limits::Limits;
 use serde_json::{Map, Value};
 
-/// The notation of a procedure's file.
+/// The notation of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// YAML 1.2, of which JSON is a subset.
@@ -24,19 +21,33 @@ pub enum Format {
 /// Arrays and mappings inside each other, at most. Schemas of slots are the deepest part of a file.
 const DEPTH: usize = 100;
 
+/// Where and why a file is not of its notation.
+#[derive(Clone, Debug)]
+pub(crate) struct Malformed {
+    pub(crate) place: Place,
+    pub(crate) found: String,
+    pub(crate) allowed: String,
+}
+
+impl Malformed {
+    fn new(place: Place, found: impl Into<String>, allowed: impl Into<String>) -> Malformed {
+        Malformed { place, found: found.into(), allowed: allowed.into() }
+    }
+}
+
 /// The index of a value in its [`Document`].
-pub(super) type NodeId = usize;
+pub(crate) type NodeId = usize;
 
 /// A value.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// Where it begins.
-    pub(super) place: Place,
-    pub(super) content: Content,
+    pub(crate) place: Place,
+    pub(crate) content: Content,
 }
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// A scalar. `is_plain`: without quotes, so that it may be a number, a boolean or null (YAML 1.2, core schema).
     Scalar {
         text: String,
@@ -49,32 +60,31 @@ pub(super) enum Content {
 
 /// A member of a mapping.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) place: Place,
-    pub(super) value: NodeId,
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) place: Place,
+    pub(crate) value: NodeId,
 }
 
 /// All values of a file. Node 0 is its root; children have greater ids than their parents.
 #[derive(Debug, Default)]
-pub(super) struct Document {
+pub(crate) struct Document {
     nodes: Vec<Node>,
 }
 
 impl Document {
-    /// Reads a file.
+    /// Reads a file, whose length the caller bounds.
     ///
     /// # Errors
-    /// `pdl/yaml` where it is not of its notation; `source_bytes`.
-    pub(super) fn read(text: &str, format: Format, limits: &Limits) -> Result<Document> {
-        limits.check_source(text)?;
+    /// Where it is not of its notation.
+    pub(crate) fn read(text: &str, format: Format) -> Result<Document, Malformed> {
         match format {
             Format::Yaml => yaml::read(text),
             Format::Toml => toml::read(text),
         }
     }
 
-    pub(super) fn node(&self, id: NodeId) -> &Node {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id]
     }
 
@@ -84,7 +94,7 @@ impl Document {
     }
 
     /// Puts a value into the innermost open array or mapping. A mapping's key is a scalar.
-    fn attach(&mut self, open: &mut [Open], child: NodeId) -> Result<()> {
+    fn attach(&mut self, open: &mut [Open], child: NodeId) -> Result<(), Malformed> {
         let Some(Open { node, key }) = open.last_mut() else { return Ok(()) };
         let place = self.nodes[child].place.clone();
         if let Content::List(items) = &mut self.nodes[*node].content {
@@ -93,7 +103,7 @@ impl Document {
         }
         let Some((name, at)) = key.take() else {
             let Content::Scalar { text, .. } = &self.nodes[child].content else {
-                return Err(errors::syntax(place, "a key that is no scalar", "keys that are texts"));
+                return Err(Malformed::new(place, "a key that is no scalar", "keys that are texts"));
             };
             *key = Some((text.clone(), place));
             return Ok(());
@@ -105,7 +115,7 @@ impl Document {
     }
 
     /// The value as JSON. Plain scalars are numbers, booleans and null by YAML's core schema.
-    pub(super) fn json(&self, root: NodeId) -> Value {
+    pub(crate) fn json(&self, root: NodeId) -> Value {
         // children have greater ids than their parents, so they are ready before these
         let inside = self.below(root);
         let mut ready: rustc_hash::FxHashMap<NodeId, Value> = rustc_hash::FxHashMap::default();
@@ -145,17 +155,17 @@ struct Open {
 }
 
 /// Opens an array or a mapping within the bound on depth.
-fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<()> {
+fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<(), Malformed> {
     if open.len() == DEPTH {
         let allowed = format!("at most {DEPTH} arrays and mappings inside each other");
-        return Err(errors::syntax(place.clone(), "a value that is nested deeper", &allowed));
+        return Err(Malformed::new(place.clone(), "a value that is nested deeper", allowed));
     }
     open.push(Open { node, key: None });
     Ok(())
 }
 
 /// A scalar as JSON.
-pub(super) fn scalar(text: &str, is_plain: bool) -> Value {
+pub(crate) fn scalar(text: &str, is_plain: bool) -> Value {
     if !is_plain {
         return Value::String(text.to_owned());
     }

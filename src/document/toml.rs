@@ -1,17 +1,15 @@
 //! TOML to a [`Document`].
 
-use super::{Content, Document, Entry, NodeId};
+use super::{Content, Document, Entry, Malformed, NodeId};
 use crate::diagnostic::Place;
-use crate::error::Result;
-use crate::procedures::errors;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Reads a file. The depth of values is bounded by the parser.
-pub(super) fn read(text: &str) -> Result<Document> {
+pub(super) fn read(text: &str) -> Result<Document, Malformed> {
     let root = DeTable::parse(text).map_err(|cause| {
         let at = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
-        errors::syntax(at, cause.message(), "TOML")
+        Malformed::new(at, cause.message(), "TOML")
     })?;
     let lines = Lines::of(text);
     let mut document = Document::default();

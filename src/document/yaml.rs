@@ -1,23 +1,21 @@
 //! YAML 1.2 to a [`Document`].
 
-use super::{Content, Document, NodeId, Open, open};
+use super::{Content, Document, Malformed, NodeId, Open, open};
 use crate::diagnostic::Place;
-use crate::error::Result;
-use crate::procedures::errors;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-/// Reads one document. Aliases, tags and further documents are errors: a procedure has no use for them, and aliases of
-/// aliases can stand for more than memory holds.
-pub(super) fn read(text: &str) -> Result<Document> {
+/// Reads one document. Aliases, tags and further documents are errors: aliases of aliases can
+/// stand for more than memory holds.
+pub(super) fn read(text: &str) -> Result<Document, Malformed> {
     let mut document = Document::default();
     let mut levels: Vec<Open> = Vec::new();
     let mut documents = 0;
     for event in Parser::new_from_str(text) {
         let (event, span) =
-            event.map_err(|cause| errors::syntax(place(cause.marker()), cause.info(), "YAML 1.2"))?;
+            event.map_err(|cause| Malformed::new(place(cause.marker()), cause.info(), "YAML 1.2"))?;
         let at = place(&span.start);
         let refuse =
-            |found: &str| Err(errors::syntax(at.clone(), found, "one document without aliases and tags"));
+            |found: &str| Err(Malformed::new(at.clone(), found, "one document without aliases and tags"));
         match event {
             Event::DocumentStart(_) => {
                 documents += 1;
@@ -55,7 +53,12 @@ pub(super) fn read(text: &str) -> Result<Document> {
     Ok(document)
 }
 
-fn enter(document: &mut Document, levels: &mut Vec<Open>, at: Place, content: Content) -> Result<NodeId> {
+fn enter(
+    document: &mut Document,
+    levels: &mut Vec<Open>,
+    at: Place,
+    content: Content,
+) -> Result<NodeId, Malformed> {
     let node = document.add(at.clone(), content);
     document.attach(levels, node)?;
     open(levels, node, &at)?;
