@@ -42,6 +42,7 @@
 //! - [`automaton`] counts, lists and draws languages.
 //! - [`evaluation`] has statistics, journals of runs that can be resumed, and reports.
 //! - [`retrieval`] finds the tools that a request needs among thousands.
+//! - [`tools`] reads documents of tools (OpenAPI, MCP, function declarations) and makes grammars of the turns that call them.
 //! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
 //! - [`procedures`] reads workflows of agents in PDL: static checks, what may come next, verification of conversations.
 //! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
@@ -87,6 +88,7 @@ mod template;
 #[doc(hidden)]
 pub mod testing;
 mod token_index;
+pub mod tools;
 pub mod transitions;
 pub mod vocabulary;
 mod work;

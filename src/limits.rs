@@ -73,6 +73,8 @@ pub struct Limits {
     pub catalogue_bytes: usize,
     /// Tools of a catalogue. Default 1,048,576; with 384 dimensions 1.6 GB of vectors.
     pub catalogue_tools: usize,
+    /// Arrays and objects inside each other in a document of tools. Default 100; the reader of JSON has 128.
+    pub tool_depth: usize,
     /// Bytes of one token. Default 65,536.
     pub token_bytes: usize,
     /// Bytes of the tries made of a vocabulary: 44 for each prefix of a token and, at most, for each byte of what is left of
@@ -106,6 +108,7 @@ impl Default for Limits {
             embedding_text_bytes: 1 << 20,
             catalogue_bytes: 256 << 20,
             catalogue_tools: 1 << 20,
+            tool_depth: 100,
             token_bytes: 1 << 16,
             trie_bytes: 256 << 20,
         }

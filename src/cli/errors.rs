@@ -401,3 +401,12 @@ pub(super) fn task_name(name: &str) -> Error {
             .help("name the task as its procedure's file, without `.yaml`"),
     )
 }
+
+pub(super) fn unknown_call_format<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-format", "there is no call format and no file of this name")
+            .found(name)
+            .allowed(known.clone().collect::<Vec<_>>().join(", "))
+            .help(did_you_mean(name, known, "name one of these, or a file of TOML")),
+    )
+}

@@ -35,6 +35,7 @@ mod source;
 mod svg;
 mod text;
 mod tokens;
+mod tools;
 mod vocab;
 
 use crate::error::Error;
@@ -102,6 +103,9 @@ enum Command {
     /// Find the tools that a request needs, and measure how well
     #[command(after_help = exit_codes())]
     Retrieve(retrieve::Arguments),
+    /// Read documents of tools: OpenAPI, MCP, declarations of functions
+    #[command(after_help = exit_codes())]
+    Tools(tools::Arguments),
 }
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
@@ -176,6 +180,7 @@ impl Command {
             Command::Flow(arguments) => flow::run(arguments, output),
             Command::Procedure(arguments) => procedure::run(arguments, output),
             Command::Retrieve(arguments) => retrieve::run(arguments, output),
+            Command::Tools(arguments) => tools::run(arguments, output),
         }
     }
 }

@@ -94,7 +94,7 @@ impl TokenizerSettings {
 }
 
 /// The 256 bytes as tokens 0 to 255, and token 256, which ends a text.
-fn bytes() -> Result<LoadedVocabulary> {
+pub(super) fn bytes() -> Result<LoadedVocabulary> {
     let end = TokenId::new(256);
     let vocabulary = VocabularyBuilder::from_tokens((0..=255u8).map(|byte| [byte]))
         .special(end, "<end>")

@@ -3,7 +3,7 @@
 
 use super::agreement::operations_agree;
 use super::generate::{Choices, GrammarShape, random_schema};
-use super::{fuzz_flows, fuzz_procedures, fuzz_templates};
+use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools};
 use crate::grammar::Grammar;
 use crate::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
@@ -26,6 +26,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("plan_spec", fuzz_templates::plan_spec),
     ("model_settings", fuzz_templates::model_settings),
     ("procedure", fuzz_procedures::procedure),
+    ("tools", fuzz_tools::tools),
     ("flow", fuzz_flows::flow),
 ];
 

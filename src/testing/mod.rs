@@ -16,6 +16,7 @@ pub mod fuzz;
 pub mod fuzz_flows;
 pub mod fuzz_procedures;
 pub mod fuzz_templates;
+pub mod fuzz_tools;
 pub mod generate;
 pub mod names;
 pub mod pressure;

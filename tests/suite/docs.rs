@@ -19,6 +19,7 @@ const PAGES: &[(&str, usize)] = &[
     ("docs/procedures.md", 4),
     ("docs/retrieval.md", 2),
     ("docs/syntax.md", 25),
+    ("docs/tools.md", 5),
     ("grammars/README.md", 2),
 ];
 

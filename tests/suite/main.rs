@@ -92,6 +92,8 @@ mod text_stream;
 mod texts;
 mod tidy;
 mod token_terminals;
+mod tools;
+mod tools_formats;
 mod transitions;
 mod travel;
 mod vocabulary;

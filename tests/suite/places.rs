@@ -186,6 +186,9 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("procedure/", "a call of the library, or what the world did"),
     ("plan/", "a spec or a dialogue as a whole; the reader gives the file"),
     ("retrieval/", "a call of the library, or a binary file as a whole; lines of text have their place"),
+    ("tools/no-tools", "the set as a whole"),
+    ("tools/unknown-tool", "an option, not the document"),
+    ("tools/call-count", "an option, not the document"),
     ("cli/", "the arguments"),
 ];
 

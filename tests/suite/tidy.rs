@@ -21,6 +21,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mask", &["automaton", "collections", "grammar", "token_index", "vocabulary"]),
     ("matcher", &["automaton", "grammar", "json", "mask", "token_index", "vocabulary"]),
     ("serve", &["grammar", "mask", "matcher", "syntax", "vocabulary"]),
+    ("tools", &["document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("decode", &["matcher", "template", "vocabulary"]),
     (
         "plan",
@@ -66,6 +67,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "plan",
             "procedures",
             "syntax",
+            "tools",
             "transitions",
             "vocabulary",
         ],
@@ -84,6 +86,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "procedures",
             "retrieval",
             "syntax",
+            "tools",
             "transitions",
             "vocabulary",
         ],

@@ -1,0 +1,319 @@
+//! The turns in which tools are called, as a grammar.
+
+use super::{CallFormat, Piece, TextPlace};
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::grammar::{ExprId, FreeText, Grammar, GrammarBuilder, TokenTerminal};
+use crate::limits::Limits;
+use crate::syntax::json_schema::{JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
+use crate::tools::binding::Binding;
+use crate::tools::errors;
+use crate::tools::set::{Tool, ToolSet, is_fatal};
+use serde_json::Value;
+
+/// Whether a turn calls tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Choice {
+    /// It may.
+    #[default]
+    Auto,
+    /// It does.
+    Required,
+    /// It does not.
+    None,
+}
+
+/// How the special tokens of a format come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Markers {
+    /// By their ids, as a model writes them.
+    #[default]
+    Tokens,
+    /// As the bytes of their names, to read and to list turns without a vocabulary.
+    Text,
+}
+
+/// Which turns are in the language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrammarOptions {
+    /// Whether tools are called.
+    pub choice: Choice,
+    /// The names of the tools that may be called; all if there are none.
+    pub tools: Vec<String>,
+    /// The fewest calls of a turn that has any.
+    pub min_calls: u32,
+    /// The most calls of a turn. Default one.
+    pub max_calls: Option<u32>,
+    /// How special tokens come.
+    pub markers: Markers,
+    /// How arguments are spelled. Default [`arguments`](GrammarOptions::arguments).
+    pub schema: JsonSchemaOptions,
+}
+
+impl GrammarOptions {
+    /// The spelling of arguments: at most one space between two tokens of JSON, members in any order, plain numbers.
+    pub fn arguments(limits: Limits) -> JsonSchemaOptions {
+        JsonSchemaOptions {
+            whitespace: Whitespace::Pattern(" ?".to_owned()),
+            property_order: PropertyOrder::Any,
+            numbers: Numbers::Plain,
+            limits,
+            ..JsonSchemaOptions::default()
+        }
+    }
+}
+
+impl Default for GrammarOptions {
+    fn default() -> GrammarOptions {
+        GrammarOptions {
+            choice: Choice::Auto,
+            tools: Vec::new(),
+            min_calls: 1,
+            max_calls: Some(1),
+            markers: Markers::Tokens,
+            schema: GrammarOptions::arguments(Limits::default()),
+        }
+    }
+}
+
+/// The language of the turns of a set of tools in a format.
+#[derive(Clone, Debug)]
+pub struct CallGrammar {
+    /// The language.
+    pub grammar: Grammar,
+    /// The tools that can be called in it, in the order of the set.
+    pub tools: Vec<String>,
+    /// Tools that may not, and why: the format cannot write them, or their arguments have no grammar.
+    pub refused: Vec<(String, Diagnostic)>,
+}
+
+impl CallFormat {
+    /// The language of the turns in which tools of a set are called.
+    ///
+    /// # Errors
+    /// `tools/no-tools` if a call is required and none can be made, `tools/unknown-tool`, `tools/call-count`, limits.
+    pub fn grammar(&self, set: &ToolSet, options: &GrammarOptions) -> Result<CallGrammar> {
+        if let Some(name) = options.tools.iter().find(|name| set.tool(name).is_none()) {
+            return Err(errors::unknown_tool(name, set.tools().iter().map(|tool| tool.name.as_str())));
+        }
+        let most = if self.several { options.max_calls } else { Some(1) };
+        if options.min_calls == 0 || most.is_some_and(|most| most < options.min_calls) {
+            return Err(errors::call_count(options.min_calls, most));
+        }
+        let mut writer = Writer {
+            format: self,
+            options,
+            builder: GrammarBuilder::with_limits(options.schema.limits.clone()),
+            tools: Vec::new(),
+            refused: Vec::new(),
+        };
+        let calls = if options.choice == Choice::None { Vec::new() } else { writer.calls(set)? };
+        let root = writer.builder.declare("turn");
+        let body = writer.turn(&calls, most)?;
+        writer.builder.define(root, body);
+        let grammar = writer.builder.build(root)?;
+        Ok(CallGrammar { grammar, tools: writer.tools, refused: writer.refused })
+    }
+}
+
+struct Writer<'f> {
+    format: &'f CallFormat,
+    options: &'f GrammarOptions,
+    builder: GrammarBuilder,
+    tools: Vec<String>,
+    refused: Vec<(String, Diagnostic)>,
+}
+
+impl Writer<'_> {
+    /// The part of a call that depends on its tool, of each tool.
+    fn calls(&mut self, set: &ToolSet) -> Result<Vec<ExprId>> {
+        let pieces: Vec<Piece> = self.varying().to_vec();
+        let mut calls = Vec::new();
+        let chosen = &self.options.tools;
+        let chosen: rustc_hash::FxHashSet<&str> = chosen.iter().map(String::as_str).collect();
+        for tool in set.callable().filter(|tool| chosen.is_empty() || chosen.contains(tool.name.as_str())) {
+            match self.call(tool, &pieces) {
+                Ok(call) => {
+                    calls.push(call);
+                    self.tools.push(tool.name.clone());
+                }
+                Err(error) if is_fatal(&error) => return Err(error.or_at(&tool.place)),
+                Err(error) => self.refused.push((tool.name.clone(), error.diagnostic().clone())),
+            }
+        }
+        Ok(calls)
+    }
+
+    /// The pieces of a call from the first that depends on the tool to the last.
+    fn varying(&self) -> &[Piece] {
+        let call = &self.format.call;
+        let first = call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
+        let last = call.iter().rposition(|piece| !piece.is_fixed()).map_or(0, |last| last + 1);
+        &call[first..last]
+    }
+
+    fn call(&mut self, tool: &Tool, pieces: &[Piece]) -> Result<ExprId> {
+        let mut parts = Vec::new();
+        for piece in pieces {
+            let part = match piece {
+                Piece::Text(_) | Piece::Token(_) | Piece::Gap(_) => self.fixed(piece),
+                Piece::Name(_) => {
+                    let after = self.format.after_name().unwrap_or("\n");
+                    if tool.name.contains(after) || tool.name.contains('\n') {
+                        return Err(errors::unwritable_name(tool.place.clone(), &tool.name, after));
+                    }
+                    self.builder.text(&tool.name)
+                }
+                Piece::Arguments(_) => self.arguments(tool)?,
+                Piece::Object([name, arguments]) => {
+                    let quoted = |text: &str| Value::from(text).to_string();
+                    let value = self.arguments(tool)?;
+                    let tokens = ["{", &quoted(name), ":", &quoted(&tool.name), ",", &quoted(arguments), ":"];
+                    let gap = self.fixed(&Piece::Gap(true));
+                    let mut inside = Vec::new();
+                    for token in tokens {
+                        inside.extend([self.builder.text(token), gap]);
+                    }
+                    inside.extend([value, gap, self.builder.text("}")]);
+                    self.builder.sequence(inside)
+                }
+                Piece::Endpoint(_) => match &tool.binding {
+                    Binding::Http(http) => self.builder.text(format!("{} {}", http.method, http.path)),
+                    Binding::Host => {
+                        let message = "this tool stands for no request";
+                        let allowed = "a tool of an OpenAPI document";
+                        let refusal = errors::not_callable(tool.place.clone(), message, &tool.name, allowed);
+                        return Err(errors::fatal(refusal));
+                    }
+                },
+            };
+            parts.push(part);
+        }
+        Ok(self.builder.sequence(parts))
+    }
+
+    fn arguments(&mut self, tool: &Tool) -> Result<ExprId> {
+        let compiled = tool.grammar(&self.options.schema).map_err(|error| match is_fatal(&error) {
+            true => error,
+            false => errors::fatal(errors::schema(tool.place.clone(), error.diagnostic())),
+        })?;
+        Ok(self.builder.import(&compiled.grammar))
+    }
+
+    fn fixed(&mut self, piece: &Piece) -> ExprId {
+        match piece {
+            Piece::Token(name) if self.options.markers == Markers::Tokens => {
+                self.builder.token(TokenTerminal::named(name.as_str()))
+            }
+            Piece::Gap(_) => {
+                let space = self.builder.text(" ");
+                self.builder.optional(space)
+            }
+            piece => self.builder.text(piece.fixed_text().unwrap_or_default()),
+        }
+    }
+
+    fn all_fixed(&mut self, pieces: &[Piece]) -> ExprId {
+        let parts: Vec<ExprId> = pieces.iter().map(|piece| self.fixed(piece)).collect();
+        self.builder.sequence(parts)
+    }
+
+    /// The language of the turns.
+    fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
+        if calls.is_empty() && self.options.choice == Choice::Required {
+            return Err(errors::no_tools());
+        }
+        let with_calls = !calls.is_empty();
+        let without = self.options.choice != Choice::Required;
+        let body = match self.format.text {
+            TextPlace::Before => self.before(calls, most, without),
+            TextPlace::Opening | TextPlace::None => {
+                let mut turns = Vec::new();
+                if with_calls {
+                    turns.push(self.sequence_of_calls(calls, most, false));
+                }
+                if without {
+                    turns.push(self.without_calls());
+                }
+                self.builder.choice(turns)
+            }
+        };
+        let lead = self.builder.text(&self.format.lead);
+        Ok(self.builder.sequence([lead, body]))
+    }
+
+    /// A turn without calls, where calls do not follow text.
+    fn without_calls(&mut self) -> ExprId {
+        if let Some(nothing) = &self.format.nothing {
+            return self.builder.text(nothing);
+        }
+        if self.format.text == TextPlace::None {
+            return self.builder.empty();
+        }
+        // any text that does not begin as calls do
+        let empty = self.builder.empty();
+        let text = self.builder.free_text(&FreeText { end: Some(empty), ..FreeText::default() });
+        let opening = self.format.opening();
+        let mut body = self.builder.never();
+        for c in opening.chars().rev() {
+            let other = |c: char| {
+                let before = char::from_u32(u32::from(c).wrapping_sub(1)).map(|last| ('\0', last));
+                let after = char::from_u32(u32::from(c) + 1).map(|first| (first, char::MAX));
+                before.into_iter().chain(after)
+            };
+            let other = self.builder.class(other(c));
+            let leaves = self.builder.sequence([other, text]);
+            let next = self.builder.text(c.to_string());
+            let goes_on = self.builder.sequence([next, body]);
+            body = self.builder.choice([empty, leaves, goes_on]);
+        }
+        body
+    }
+
+    /// Text, and calls where their first marker comes.
+    fn before(&mut self, calls: &[ExprId], most: Option<u32>, without: bool) -> ExprId {
+        let empty = self.builder.empty();
+        let marker = self.format.opening();
+        let is_token =
+            matches!(self.format.begin.iter().chain(&self.format.call).next(), Some(Piece::Token(_)))
+                && self.options.markers == Markers::Tokens;
+        let mut text = FreeText { end: without.then_some(empty), ..FreeText::default() };
+        if calls.is_empty() {
+            if !is_token {
+                text.forbidden = vec![marker.into()];
+            }
+            return self.builder.free_text(&text);
+        }
+        let rest = self.sequence_of_calls(calls, most, true);
+        if is_token {
+            let token = self.builder.token(TokenTerminal::named(marker));
+            let marked = self.builder.sequence([token, rest]);
+            let ends = if without { vec![empty, marked] } else { vec![marked] };
+            text.end = Some(self.builder.choice(ends));
+        } else {
+            text.triggers = vec![(marker.into(), rest)];
+        }
+        self.builder.free_text(&text)
+    }
+
+    /// All calls of a turn, with or without the marker that they begin with.
+    fn sequence_of_calls(&mut self, calls: &[ExprId], most: Option<u32>, skip_marker: bool) -> ExprId {
+        let format = self.format;
+        let first = format.call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
+        let last = first + self.varying().len();
+        let (head, tail) = (&format.call[..first], &format.call[last..]);
+        let any = self.builder.choice(calls.iter().copied());
+        let after = self.all_fixed(tail);
+        let begin =
+            if skip_marker && !format.begin.is_empty() { &format.begin[1..] } else { &format.begin[..] };
+        let first_head = if skip_marker && format.begin.is_empty() { &head[1..] } else { head };
+        let start = self.all_fixed(begin);
+        let first_head = self.all_fixed(first_head);
+        let head = self.all_fixed(head);
+        let separator = self.all_fixed(&format.separator);
+        let further = self.builder.sequence([separator, head, any, after]);
+        let further = self.builder.repeat(further, self.options.min_calls - 1, most.map(|most| most - 1));
+        let end = self.all_fixed(&format.end);
+        self.builder.sequence([start, first_head, any, after, further, end])
+    }
+}

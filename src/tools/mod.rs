@@ -1,0 +1,24 @@
+//! Tools: from the documents that describe them to calls that always parse.
+//!
+//! - [`read`] reads OpenAPI documents, MCP's `tools/list`, the function declarations of OpenAI, Anthropic and Gemini, those of
+//!   BFCL and ToolBench, and Python's signatures, into a [`ToolSet`]. One that cannot be called is kept with the reason;
+//! - a [`CallFormat`] says how calls are written. [`CallGrammar`] is the language of the turns in which a set's tools are called in
+//!   that format, [`CallFormat::read`] gives the calls of a text and [`CallFormat::render`] the text of calls.
+//!
+//! The source is the paper on ToolDec (arXiv 2310.07075v3), which builds an automaton from a tool's documentation so that a model calls
+//! it without syntax errors. `docs/tools.md` says what is read, and how.
+
+mod binding;
+mod errors;
+mod finding;
+mod format;
+mod name;
+mod read;
+mod set;
+
+pub use binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
+pub use finding::{Finding, Severity};
+pub use format::{Call, CallFormat, CallGrammar, Choice, GrammarOptions, Markers, Turn};
+pub use name::restricted as restricted_names;
+pub use read::{Document, ReadOptions, read};
+pub use set::{Tool, ToolSet};

@@ -1,0 +1,201 @@
+//! Call formats: which turns are words, what they say, and the round trip of text and calls.
+
+use grammata::automaton::Automaton;
+use grammata::automaton::words::{Count, count, enumerate};
+use grammata::grammar::Grammar;
+use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace};
+use grammata::testing::earley::Recogniser;
+use grammata::tools::{Call, CallFormat, Choice, GrammarOptions, Markers, ToolSet, Turn};
+use grammata::vocabulary::VocabularyBuilder;
+use grammata::{CompiledGrammar, Compiler, Limits, TokenId};
+use serde_json::json;
+use std::sync::Arc;
+
+const NAMES: &str = r#"[{"name": "get", "inputSchema": {"type": "object"}},
+    {"name": "get_user", "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}},
+    {"name": "get_users", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}}]"#;
+/// The specification's small set: A has 10 argument objects in any order, B one.
+const SMALL: &str = r#"[{"name": "A", "inputSchema": {"type": "object", "properties": {"e": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}, "required": ["e"]}},
+    {"name": "B", "inputSchema": {"type": "object"}}]"#;
+const ENDPOINTS: &str = r#"{"openapi": "3.1.0", "paths": {"/tv/{id}": {"get": {"operationId": "tv", "parameters": [{"name": "id", "in": "path", "schema": {"type": "integer"}}]}}, "/tv/popular": {"get": {"operationId": "popular"}}}}"#;
+
+fn set(text: &str) -> ToolSet {
+    super::tools::set(text).unwrap()
+}
+
+fn text_options() -> GrammarOptions {
+    GrammarOptions { markers: Markers::Text, ..GrammarOptions::default() }
+}
+
+fn compiled(format: &str, set: &ToolSet, options: &GrammarOptions) -> CompiledGrammar {
+    let tokens = (0..=255_u8).map(|byte| vec![byte]).chain([b"</s>".to_vec()]);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
+    let grammar = CallFormat::named(format).unwrap().grammar(set, options).unwrap().grammar;
+    Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap()
+}
+
+fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
+    let mut matcher = compiled.matcher();
+    matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().unwrap()
+}
+
+/// The bytes that may follow a text.
+fn next(compiled: &CompiledGrammar, text: &str) -> String {
+    let mut matcher = compiled.matcher();
+    matcher.accept_bytes(text.as_bytes()).unwrap();
+    let allowed = matcher.allowed_bytes().unwrap();
+    (0..=255_u8).filter(|byte| allowed.contains(*byte)).map(char::from).collect()
+}
+
+#[test]
+fn a_name_that_begins_another_may_end_or_go_on() {
+    let set = set(NAMES);
+    let json = compiled("json", &set, &GrammarOptions { choice: Choice::Required, ..text_options() });
+    assert_eq!(next(&json, r#"{"name": "get"#), "\"_");
+    assert_eq!(next(&json, r#"{"name": "get_user"#), "\"s");
+    let react = compiled("react", &set, &GrammarOptions { choice: Choice::Required, ..text_options() });
+    assert_eq!(next(&react, "Thought: hm\nAction: get_user"), "\ns");
+}
+
+/// Of each format: texts that are turns with the calls that they have (`-`: none), and texts that are none.
+#[test]
+fn turns_are_words_and_read_back() {
+    let get = r#"{"name": "get_user", "arguments": {"id": 7}}"#;
+    let cases: Vec<(&str, &str, Choice, String, Option<&str>)> = vec![
+        ("json", NAMES, Choice::Auto, get.to_owned(), Some(r#"get_user{"id":7}"#)),
+        ("json", NAMES, Choice::Auto, get.replace(' ', ""), Some(r#"get_user{"id":7}"#)),
+        ("json", NAMES, Choice::Auto, get.replace(' ', "  "), None),
+        ("json", NAMES, Choice::Auto, "Seven {is} a number.".to_owned(), Some("")),
+        ("json", NAMES, Choice::Required, "Seven is a number.".to_owned(), None),
+        ("json", NAMES, Choice::None, get.to_owned(), None),
+        ("json", NAMES, Choice::Auto, get.replace('7', "7.0"), None),
+        ("json", NAMES, Choice::Auto, get.replace('7', "-7"), Some(r#"get_user{"id":-7}"#)),
+        ("json-array", NAMES, Choice::Auto, format!("[{get}, {get}]"), Some(r#"get_user{"id":7} get_user{"id":7}"#)),
+        ("json-array", NAMES, Choice::Auto, format!("[{get}, {get}, {get}]"), None),
+        ("hermes", NAMES, Choice::Auto, format!("Well.<tool_call>\n{get}\n</tool_call>"), Some(r#"get_user{"id":7}"#)),
+        ("hermes", NAMES, Choice::Auto, "Well.<tool_call>\n".to_owned(), None),
+        ("hermes", NAMES, Choice::None, "Well.<tool_call>\n".to_owned(), None),
+        ("hermes", NAMES, Choice::Required, "Well.".to_owned(), None),
+        ("react", NAMES, Choice::Auto, "Thought: Action films are fun".to_owned(), Some("")),
+        ("react", NAMES, Choice::Auto, "Thought: \nActio\nAction: get\nAction Input: {}".to_owned(), Some("get{}")),
+        ("react", NAMES, Choice::Auto, "Thought: x\nAct".to_owned(), Some("")),
+        ("react", NAMES, Choice::Auto, "Thought: x\nAction: ".to_owned(), None),
+        ("mistral-args", NAMES, Choice::Auto, "a [TOOL_CALLS]get[ARGS]{}".to_owned(), Some("get{}")),
+        ("mistral", NAMES, Choice::Auto, format!("[TOOL_CALLS] [{get}]"), Some(r#"get_user{"id":7}"#)),
+        ("deepseek", NAMES, Choice::Auto, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>".to_owned(), Some("get{}")),
+        ("harmony", NAMES, Choice::Auto, "<|channel|>commentary to=functions.get <|constrain|>json<|message|>{}".to_owned(), Some("get{}")),
+        ("endpoint", ENDPOINTS, Choice::Auto, "GET /tv/{id}\nGET /tv/popular".to_owned(), Some("tv{} popular{}")),
+        ("endpoint", ENDPOINTS, Choice::Auto, "No API call needed.".to_owned(), Some("")),
+        ("endpoint", ENDPOINTS, Choice::Required, "No API call needed.".to_owned(), None),
+    ];
+    for (name, tools, choice, text, expected) in cases {
+        let set = set(tools);
+        let options = GrammarOptions { choice, max_calls: Some(2), ..text_options() };
+        let found = is_word(&compiled(name, &set, &options), &text);
+        assert_eq!(found, expected.is_some(), "{name} {choice:?}: {text}");
+        if let Some(expected) = expected {
+            let turn = CallFormat::named(name).unwrap().read(&text, &set).unwrap();
+            let calls = turn.calls.iter().map(|call| format!("{}{}", call.tool, json!(call.arguments)));
+            assert_eq!(calls.collect::<Vec<_>>().join(" "), expected, "{name}: {text}");
+        }
+    }
+}
+
+/// What the oracle, which shares no code with the engine, says of a text.
+fn accepts(grammar: &Grammar, text: &str) -> bool {
+    let recogniser = Recogniser::new(grammar).unwrap();
+    let mut state = recogniser.start();
+    text.bytes().for_each(|byte| recogniser.advance(&mut state, byte));
+    recogniser.is_accepting(&state)
+}
+
+/// All words of a small set in compact JSON: as many as the sum over its tools, and each reads and renders back.
+#[test]
+fn all_words_of_a_small_set_read_back() {
+    let set = set(SMALL);
+    let schema = JsonSchemaOptions { whitespace: Whitespace::Compact, ..text_options().schema };
+    for name in CallFormat::names() {
+        let format = CallFormat::named(name).unwrap();
+        let options = GrammarOptions { choice: Choice::Required, schema: schema.clone(), ..text_options() };
+        let Ok(made) = format.grammar(&set, &options) else {
+            assert_eq!(name, "endpoint", "the only format that needs requests");
+            continue;
+        };
+        let automaton = Automaton::new(&made.grammar, &Limits::default()).unwrap();
+        let mut read = std::collections::BTreeSet::new();
+        let mut words = 0;
+        for word in enumerate(&automaton).unwrap().take(3000) {
+            let word = word.unwrap();
+            let bytes: Vec<u8> = word.iter().filter_map(|letter| letter.byte()).collect();
+            let text = String::from_utf8(bytes).unwrap();
+            let turn = format.read(&text, &set).unwrap_or_else(|error| panic!("{name}: {text}\n{error}"));
+            assert_eq!(turn.calls.len(), 1, "{name}: {text}");
+            let rendered = format.render(&turn, &set).unwrap();
+            assert_eq!(format.read(&rendered, &set).unwrap(), turn);
+            // the oracle is slow, and few turns differ in more than white space
+            if read.insert(json!(turn.calls[0].arguments).to_string() + &turn.calls[0].tool) {
+                assert!(accepts(&made.grammar, &rendered), "{name}: {rendered}");
+            }
+            words += 1;
+        }
+        // e alone 2, with b in two orders 8, and B
+        assert!(read.len() <= 11, "{name}: {read:?}");
+        assert!(words >= 11, "{name}: {words} words");
+    }
+    let format = CallFormat::named("harmony").unwrap();
+    let made =
+        format.grammar(&set, &GrammarOptions { choice: Choice::Required, schema, ..text_options() }).unwrap();
+    let automaton = Automaton::new(&made.grammar, &Limits::default()).unwrap();
+    assert!(matches!(count(&automaton).unwrap(), Count::Finite(words) if words == 11_u32.into()));
+}
+
+#[test]
+fn bounds_and_choices_that_no_turn_keeps_are_errors() {
+    let none = set("[]");
+    let format = CallFormat::named("json").unwrap();
+    let code = |set: &ToolSet, options: GrammarOptions| {
+        format.grammar(set, &options).map_or_else(|error| error.code(), |_| "fine")
+    };
+    assert_eq!(code(&none, GrammarOptions { choice: Choice::Required, ..text_options() }), "tools/no-tools");
+    assert_eq!(code(&none, text_options()), "fine");
+    let set = set(NAMES);
+    assert_eq!(
+        code(&set, GrammarOptions { tools: vec!["got".to_owned()], ..text_options() }),
+        "tools/unknown-tool"
+    );
+    assert_eq!(
+        code(&set, GrammarOptions { min_calls: 2, max_calls: None, ..text_options() }),
+        "tools/call-count"
+    );
+}
+
+#[test]
+fn names_that_a_format_cannot_hold_are_refused_in_it() {
+    let set = set(
+        r#"[{"name": "a\nb \"<tool_call>", "inputSchema": {"type": "object"}}, {"name": "fine", "inputSchema": {"type": "object"}}]"#,
+    );
+    let made = |name: &str| CallFormat::named(name).unwrap().grammar(&set, &text_options()).unwrap();
+    assert_eq!(made("json").tools.len(), 2);
+    assert_eq!(made("react").tools, ["fine"]);
+    assert_eq!(made("react").refused[0].1.code(), "tools/not-callable");
+    let call = Call { tool: set.tools()[0].name.clone(), arguments: serde_json::Map::new() };
+    let turn = Turn { text: String::new(), calls: vec![call] };
+    let format = CallFormat::named("hermes").unwrap();
+    let text = format.render(&turn, &set).unwrap();
+    assert!(is_word(&compiled("hermes", &set, &text_options()), &text), "{text}");
+    assert_eq!(format.read(&text, &set).unwrap(), turn);
+}
+
+#[test]
+fn tables_that_are_no_formats_say_where() {
+    for table in [
+        "",
+        "description = 'd'\ntext = 'here'\ncall = []",
+        "description = 'd'\ntext = 'none'\ncall = [{ name = true }]",
+        "description = 'd'\ntext = 'before'\ncall = [{ object = ['a', 'b'] }]",
+        "description = 'd'\ntext = 'none'\nbegin = [{ name = true }]\ncall = [{ object = ['a', 'b'] }]",
+    ] {
+        let error = CallFormat::from_toml(table).unwrap_err();
+        assert_eq!(error.code(), "tools/format", "{table}");
+    }
+}
