@@ -410,3 +410,13 @@ pub(super) fn unknown_call_format<'a>(name: &str, known: impl Iterator<Item = &'
             .help(did_you_mean(name, known, "name one of these, or a file of TOML")),
     )
 }
+
+pub(super) fn not_a_call(text: &str, cause: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/not-a-call", "this is no call of a tool")
+            .found(text)
+            .cause(cause)
+            .allowed(r#"{"name": "N", "arguments": {…}}"#)
+            .help("write the call as JSON"),
+    )
+}

@@ -166,3 +166,12 @@ pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
         .help("change the bounds");
     Error::new(ErrorKind::Usage, diagnostic)
 }
+
+/// A call that stands for no request.
+pub(super) fn request(found: &str, allowed: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/request", "no request can be made of the call")
+        .found(found)
+        .allowed(allowed)
+        .help("see `grammata tools list --json` for what the tool stands for");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

@@ -14,6 +14,7 @@ mod finding;
 mod format;
 mod name;
 mod read;
+mod request;
 mod set;
 
 pub use binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
@@ -21,4 +22,5 @@ pub use finding::{Finding, Severity};
 pub use format::{Call, CallFormat, CallGrammar, Choice, GrammarOptions, Markers, Turn};
 pub use name::restricted as restricted_names;
 pub use read::{Document, ReadOptions, read};
+pub use request::Request;
 pub use set::{Tool, ToolSet};

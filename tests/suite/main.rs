@@ -94,6 +94,7 @@ mod tidy;
 mod token_terminals;
 mod tools;
 mod tools_formats;
+mod tools_requests;
 mod transitions;
 mod travel;
 mod vocabulary;

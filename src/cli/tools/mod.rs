@@ -3,6 +3,7 @@
 mod check;
 mod grammar;
 mod list;
+mod request;
 
 use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
@@ -29,6 +30,8 @@ enum Command {
     Check(check::Arguments),
     /// The turns in which tools are called, in a call format
     Grammar(grammar::Arguments),
+    /// The HTTP requests that calls stand for; nothing is sent
+    Request(request::Arguments),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -36,6 +39,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::List(arguments) => list::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),
         Command::Grammar(arguments) => grammar::run(arguments, output),
+        Command::Request(arguments) => request::run(arguments, output),
     }
 }
 
