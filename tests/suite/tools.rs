@@ -76,10 +76,13 @@ fn documents_have_the_tools_that_are_pinned() {
     assert!(wrong.is_empty(), "{}\nset UPDATE_DIAGNOSTICS=1 to pin anew", wrong.join("\n"));
 }
 
-/// All sources: labels with the names of their tools, and the names of the set or the code of the error.
+/// A source: its label, and the names of its tools.
+type Source = (&'static str, &'static [&'static str]);
+
+/// All sources, and the names of the set or the code of the error.
 #[test]
 fn names_of_several_sources_are_qualified() {
-    let cases: &[(&[(&str, &[&str])], &str)] = &[
+    let cases: [(&[Source], &str); 4] = [
         (&[("a", &["search", "x"]), ("b", &["search"])], "a__search x b__search"),
         (&[("a", &["search"]), ("b", &["search"]), ("c", &["a__search"])], "tools/name-clash"),
         (&[("a", &["search"]), ("a", &["search"])], "tools/name-clash"),
@@ -100,7 +103,7 @@ fn names_of_several_sources_are_qualified() {
             Ok(set) => set.tools().iter().map(|tool: &Tool| tool.name.clone()).collect::<Vec<_>>().join(" "),
             Err(error) => error.code().to_owned(),
         };
-        assert_eq!(found, *expected);
+        assert_eq!(found, expected);
     }
 }
 

@@ -32,6 +32,10 @@ struct Member {
     parameter: Option<(Style, bool, bool)>,
 }
 
+/// The members of the arguments in the order of the document, and the body, whose members have no names yet, with whether it is
+/// one value.
+type Parts = (Vec<Member>, Option<(Body, bool)>);
+
 impl<'d> Operation<'_, 'd> {
     /// # Errors
     /// Why the operation cannot be called.
@@ -55,13 +59,13 @@ impl<'d> Operation<'_, 'd> {
         Ok(self.assemble(members, body, definitions?))
     }
 
-    /// The members of the arguments in the order of the document, and the body but for their names.
+    /// Reads parameters and body.
     fn members(
         &self,
         parameters: &Parameters<'d>,
         schemas: &mut Schemas<'d>,
         notes: &mut Vec<Diagnostic>,
-    ) -> Result<(Vec<Member>, Option<(Body, bool)>)> {
+    ) -> Result<Parts> {
         let api = self.api;
         let mut members = Vec::new();
         let templates: Vec<&str> = templates(self.path).collect();
