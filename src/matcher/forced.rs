@@ -60,7 +60,7 @@ impl Matcher {
         let has_terminals = self.compiled.automaton().has_terminals();
         let mut ahead = self.fork();
         let mut tokens = Vec::new();
-        while tokens.len() < MOST_FORCED {
+        while tokens.len() < MOST_FORCED && !ahead.path.has_ended() {
             let forced = ahead.forced_bytes()?;
             let is_whole = ahead.spell_forced(&forced, &mut tokens)?;
             if !has_terminals || !is_whole {

@@ -112,6 +112,15 @@ fn forced_tokens_cross_token_edges_and_forced_bytes_do_not() {
 }
 
 #[test]
+fn a_forced_end_token_on_an_edge_ends_the_forced_tokens() {
+    let mut matcher = matcher("root ::= <think> <end>");
+    assert_eq!(matcher.forced_tokens().unwrap(), [token("<think>"), token("<end>")]);
+    matcher.accept_token(token("<think>")).unwrap();
+    matcher.accept_token(token("<end>")).unwrap();
+    assert_eq!(matcher.forced_tokens().unwrap(), []);
+}
+
+#[test]
 fn a_rejection_names_the_token_terminals_that_were_expected() {
     let mut matcher = matcher("root ::= \"a\" (<think> | <[3,10-11]> \"b\" | [bc])");
     matcher.accept_bytes(b"a").unwrap();
