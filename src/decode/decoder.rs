@@ -397,7 +397,9 @@ impl<'c> Decoder<'c> {
         }
         let start = Instant::now();
         let count = self.detokenizer.token_count();
-        self.masked = self.output.fill_plain_mask(&mut self.mask, count, &bounds, length)?;
+        // what is drawn from the mask without the budget is checked: see `in_time`
+        self.output.check_budget(self.output.budget(&bounds, length))?;
+        self.masked = self.output.fill_mask(&mut self.mask, count, None)?;
         self.mask_time = start.elapsed();
         match if self.masked { only(&self.mask)? } else { None } {
             Some(token) if (token as usize) < self.vocabulary => {
@@ -545,12 +547,12 @@ impl<'c> Decoder<'c> {
     /// That is rejection sampling: tokens have the probabilities of that mask, which is seldom made.
     fn in_time(&mut self, token: u32, row: &[f32]) -> Result<u32> {
         let bounds = bounds(&self.options, self.context);
-        let length = self.fed + self.pending.len();
+        let budget = self.output.budget(&bounds, self.fed + self.pending.len());
         let start = Instant::now();
-        let may_take = self.output.may_take(token, &bounds, length)?;
+        let may_take = self.output.may_take(token, budget)?;
         if !may_take {
             let count = self.detokenizer.token_count();
-            self.masked = self.output.fill_mask(&mut self.mask, count, &bounds, length)?;
+            self.masked = self.output.fill_mask(&mut self.mask, count, budget)?;
         }
         self.mask_time += start.elapsed();
         match may_take {

@@ -86,47 +86,42 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Writes the mask of the next token of a sequence of `length` tokens, for a vocabulary of `count` tokens. False without
-    /// a constraint.
+    /// The tokens that are still to come at most, after a sequence of `length` tokens, if the output is to be complete within
+    /// them.
+    pub(super) fn budget(&self, bounds: &Bounds<'_>, length: usize) -> Option<usize> {
+        bounds.complete.then(|| bounds.left(self.tokens.len(), length))
+    }
+
+    /// Sees to it that the first token of an output is not drawn where the budget is known not to do.
+    pub(super) fn check_budget(&mut self, budget: Option<usize>) -> Result<()> {
+        match (&mut self.constraint, budget) {
+            (Some(constraint), Some(budget)) if self.tokens.is_empty() => constraint.check_budget(budget),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the mask of the next token for a vocabulary of `count` tokens, within a budget if one is given. False without a
+    /// constraint.
     pub(super) fn fill_mask(
         &mut self,
         mask: &mut Vec<u32>,
         count: usize,
-        bounds: &Bounds<'_>,
-        length: usize,
+        budget: Option<usize>,
     ) -> Result<bool> {
         let Some(constraint) = &mut self.constraint else { return Ok(false) };
         mask.clear();
         mask.resize(count.div_ceil(32), 0);
-        match bounds.complete {
-            true => constraint.fill_mask_within(bounds.left(self.tokens.len(), length), mask)?,
-            false => constraint.fill_mask(mask)?,
+        match budget {
+            Some(budget) => constraint.fill_mask_within(budget, mask)?,
+            None => constraint.fill_mask(mask)?,
         }
         Ok(true)
     }
 
-    /// The same without a budget, of which only the first token asks whether it is enough. What is drawn is to be
-    /// [checked](Output::may_take).
-    pub(super) fn fill_plain_mask(
-        &mut self,
-        mask: &mut Vec<u32>,
-        count: usize,
-        bounds: &Bounds<'_>,
-        length: usize,
-    ) -> Result<bool> {
-        let budget = bounds.left(self.tokens.len(), length);
-        let begins = self.tokens.is_empty();
-        if let Some(constraint) = self.constraint.as_mut().filter(|_| bounds.complete && begins) {
-            constraint.check_budget(budget)?;
-        }
-        self.fill_mask(mask, count, &Bounds { complete: false, ..*bounds }, length)
-    }
-
-    /// Whether the output can be complete in time with `token`, which the mask allows.
-    pub(super) fn may_take(&mut self, token: u32, bounds: &Bounds<'_>, length: usize) -> Result<bool> {
-        let budget = bounds.left(self.tokens.len(), length);
-        match &mut self.constraint {
-            Some(constraint) if bounds.complete => constraint.may_come_within(token, budget),
+    /// Whether the output can be complete within a budget with `token`, which the mask allows.
+    pub(super) fn may_take(&mut self, token: u32, budget: Option<usize>) -> Result<bool> {
+        match (&mut self.constraint, budget) {
+            (Some(constraint), Some(budget)) => constraint.may_come_within(token, budget),
             _ => Ok(true),
         }
     }

@@ -51,9 +51,13 @@ impl Promises {
         *self = Promises { last, followed_until: usize::MAX, leads: None };
     }
 
-    /// Keeps completions for the token after `steps` steps.
+    /// Keeps completions for the token after `steps` steps, beside those that are kept for it already.
     pub(super) fn lead(&mut self, steps: usize, mut leads: Vec<(TokenId, Arc<[TokenId]>)>) {
-        leads.sort_unstable_by_key(|lead| lead.0);
+        if let Some((_, known)) = self.leads.take_if(|(at, _)| *at == steps) {
+            leads.extend_from_slice(&known);
+        }
+        leads.sort_unstable_by_key(|lead| (lead.0, lead.1.len()));
+        leads.dedup_by_key(|lead| lead.0);
         self.leads = (!leads.is_empty()).then(|| (steps, leads.into()));
     }
 

@@ -139,27 +139,28 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn may_come_within(&mut self, token: TokenId, budget: usize) -> Result<bool> {
-        if self
-            .promises
-            .ahead(self.steps())
-            .is_some_and(|ahead| ahead.len() <= budget && ahead.first() == Some(&token))
-        {
+        let steps = self.steps();
+        let is_next = |ahead: &[TokenId]| ahead.len() <= budget && ahead.first() == Some(&token);
+        if self.promises.ahead(steps).is_some_and(is_next) {
             return Ok(true);
         }
-        if !self.may_come(token)? {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        if self.path.has_ended() || vocabulary.is_eos(token) {
+            return self.may_come(token);
+        }
+        let (Some(bytes), Some(rest)) = (vocabulary.bytes(token), budget.checked_sub(1)) else {
             return Ok(false);
-        }
-        self.accept_token(token)?;
-        let known = match budget.checked_sub(1) {
-            _ if self.path.has_ended() => Ok(true),
-            Some(rest) => self.promise(rest).map(|()| true),
-            None => Ok(false),
         };
-        self.rollback(1)?;
-        match known {
-            Err(error) if error.code() == "matcher/budget" => Ok(false),
-            known => known,
-        }
+        let completion = self.with_cache(|with, at| match with.run(with.cursor(at), bytes)? {
+            Some(next) => Ok(with.ahead_within(next, bytes, rest, Effort::All)?.completion),
+            None => Ok(None),
+        })?;
+        let Some(completion) = completion.filter(|completion| completion.len() <= rest) else {
+            return Ok(false);
+        };
+        // the next token need not search for it
+        self.promises.lead(steps, vec![(token, completion)]);
+        Ok(true)
     }
 
     /// Sees to it that a completion of at most `budget` tokens is carried along.

@@ -195,7 +195,8 @@ impl Search<'_> {
         for beam in &mut self.live {
             let mut mask = Vec::new();
             let count = self.detokenizer.token_count();
-            let mut masked = beam.output.fill_mask(&mut mask, count, &self.bounds, beam.length)?;
+            let budget = beam.output.budget(&self.bounds, beam.length);
+            let mut masked = beam.output.fill_mask(&mut mask, count, budget)?;
             for token in repeating(self.prompt, &beam.output.tokens, self.options.no_repeat) {
                 if !std::mem::replace(&mut masked, true) {
                     mask = vec![u32::MAX; vocabulary.div_ceil(32)];
