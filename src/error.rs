@@ -152,7 +152,7 @@ impl Errors {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// Whether there are so many that the reader should stop.
+    /// Whether there are enough for the reader to stop.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() > Errors::MOST
     }

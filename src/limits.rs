@@ -27,10 +27,10 @@ pub struct Limits {
     /// reached the tables are dropped and made again as needed; a step that cannot be done within it is an
     /// error. More than 8 GiB count as 8 GiB, which is as far as ids reach.
     pub cache_bytes: usize,
-    /// Configurations looked at to show that a lockstep (an intersection or complement) can still be
+    /// Configurations examined to show that a lockstep (an intersection or complement) can still be
     /// completed. Default 200,000.
     pub lockstep_search: usize,
-    /// Places looked at in each search for a least completion: configurations in one over bytes (and as many more in a
+    /// Places examined in each search for a least completion: configurations in one over bytes (and as many more in a
     /// hurry, for any completion), nodes of the token trie in one over tokens. Past it a distance is `AtMost` or `Unknown`.
     /// Default 16,384.
     pub completion_search: usize,

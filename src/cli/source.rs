@@ -30,7 +30,7 @@ pub(super) struct SourceArgs {
     /// Sets a parameter of an automaton spec; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
     parameters: Vec<(String, String)>,
-    /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most so many
+    /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most N
     /// characters), `short` (a space, or a line feed and at most 32 blanks) or `pattern=REGEX` [default: free; of
     /// generate: short]
     #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, help_heading = "Grammar")]

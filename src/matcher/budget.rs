@@ -24,7 +24,7 @@ pub(super) struct Ahead {
 /// The names of a completion that was searched for because of the names that came.
 const MANY_NAMES: usize = usize::MAX;
 
-/// So many places are searched for the shortest completion without a name that came; then for any.
+/// Places that are searched for the shortest completion without a name that came; then for any.
 const PATIENCE: usize = 32;
 
 impl Matcher {

@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// all ways until they have examined a quarter of them. Of what is left then nothing is known.
 const SEARCHES: usize = 64;
 
-/// Where a budget reaches so many bytes it is not examined token by token whether it reaches the end.
+/// From a budget of this number of bytes on it is not examined token by token whether it reaches the end.
 const FAR: usize = 1 << 13;
 
-/// So many searches of one mask look for a completion because of the names that came.
+/// Searches of one mask for a completion because of the names that came.
 const SEARCHES_BY_NAMES: usize = 64;
 
 /// The allowed tokens that a completion within the budget is known after.

@@ -251,7 +251,7 @@ fn select(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
     Ok(nodes.saturating_add(length(items).saturating_mul(arguments)))
 }
 
-/// The items of a value, each looked at as a whole.
+/// The items of a value, each compared as a whole.
 fn iterated(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
     let all = written(meter, rest)?.saturating_add(meter.measure(items)?.written());
     Ok(all.saturating_add(length(items).saturating_mul(NODE)))

@@ -3,7 +3,7 @@
 use super::fuzz::limits;
 use crate::tools::{CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, ToolSet, read};
 
-/// Tools whose turns are looked at, at most.
+/// Tools whose turns are checked, at most.
 const TOOLS: usize = 20;
 
 /// Reads bytes as a document of tools, and makes the turns of some formats for it. What cannot be called is refused with a reason;

@@ -160,7 +160,7 @@ pub(super) fn unknown_tool<'n>(name: &str, known: impl Iterator<Item = &'n str>)
 /// Bounds on calls that no turn keeps.
 pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
     let most = most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
-    let diagnostic = Diagnostic::new("tools/call-count", "no turn has so many calls")
+    let diagnostic = Diagnostic::new("tools/call-count", "a turn has another number of calls")
         .found(format!("at least {min}, at most {most}"))
         .allowed("1 or more, and no more than the format writes in a turn")
         .help("change the bounds");

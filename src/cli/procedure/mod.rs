@@ -44,7 +44,7 @@ enum Command {
     Verify(verify::Arguments),
     /// Run a session of an agent with a user and APIs
     Run(run::Arguments),
-    /// Run many random sessions, and count what they come to
+    /// Run many random sessions, and count their outcomes
     Simulate(simulate::Arguments),
     /// Judge recorded sessions of people, and what a model would have done at each of their steps
     Turns(turns::Arguments),

@@ -208,7 +208,7 @@ pub(super) fn unreachable_states<'a>(names: impl IntoIterator<Item = &'a str>) -
 }
 
 pub(super) fn unreachable_rules<'a>(heads: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-    Diagnostic::new("automaton-spec/unreachable", "no derivation from the start comes to some of the heads")
+    Diagnostic::new("automaton-spec/unreachable", "no derivation from the start reaches some of the heads")
         .at(Place::Pointer("/rules".to_owned()))
         .found(list(heads))
         .help("their rules are left out; name them in a body, or take them away")

@@ -3,7 +3,7 @@
 //! The nonterminal `p[X]q` derives what is read from state `p` with `X` on top of the stack until that `X` is
 //! taken off, which leads to `q`. Every transition is first split into elementary moves (read and go on,
 //! take off, put on, put in place of the top), with new states between the puts. Putting something *in
-//! place of* the top, which is what popping one symbol and pushing some comes to, is a move of its own
+//! place of* the top, the same as popping one symbol and pushing some, is a move of its own
 //! because it stays within one triple: nothing is guessed and the automaton's stack does not grow.
 //!
 //! Triples are found by saturation: from the demand `(p, X)`, made by the start and by each put, to the set

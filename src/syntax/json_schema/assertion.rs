@@ -127,7 +127,7 @@ pub(super) struct ArrayPart {
     pub(super) repeated: bool,
 }
 
-/// Of the items from an index on, so many satisfy a schema.
+/// Bounds on the number of items from an index on that satisfy a schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contains {
     pub(super) schema: SchemaId,
@@ -297,7 +297,7 @@ pub(super) struct ValueList<'a> {
     keys: OnceCell<FxHashSet<String>>,
 }
 
-/// In lists of so many values or names, one of them is looked for one by one.
+/// The longest list of values or names that is searched linearly.
 const FEW: usize = 16;
 
 impl<'a> ValueList<'a> {

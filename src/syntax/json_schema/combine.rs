@@ -13,12 +13,12 @@ use rustc_hash::FxHashSet;
 
 /// Combinations that one conjunction may have.
 const MAX_COMBINATIONS: usize = 256;
-/// Conjunctions that may be looked at to find them: in a whole document, at one place, and at every place
+/// Conjunctions that may be examined to find them: in a whole document, at one place, and at every place
 /// however many there were before.
 pub(super) const BUDGET: u32 = 150_000;
 const MOST: u32 = 30_000;
 const LEAST: u32 = 1_000;
-/// So many of them without following in all choices what is chosen.
+/// The most of them without following in all choices what is chosen.
 const FIRST: u32 = 8_000;
 
 /// The combinations of one alternative of each choice that the bases leave (`None` within: there is nothing to choose).

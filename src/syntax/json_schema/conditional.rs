@@ -388,7 +388,7 @@ impl<'a> Conjunctions<'a> {
         Ok(Some(cells))
     }
 
-    /// What schemas come to, by which of those that are asked for hold as well. `None` if that is too much.
+    /// The conjunctions of schemas, by which of those that are asked for hold as well. `None` if that is too much.
     fn cells(&self, schemas: Vec<SchemaId>, asked: &[Vec<SchemaId>]) -> Option<Cells> {
         let mut cells = vec![(Vec::new(), schemas)];
         for one in asked {

@@ -265,7 +265,7 @@ impl<'a> Conjunctions<'a> {
         }
     }
 
-    /// A listed value in the notations that schemas tell apart, if they do: an integer with a point and without.
+    /// A listed value in the notations between which schemas distinguish, if they do: an integer with a point and without.
     fn spellings(&self, value: &'a Value<'a>) -> SmallVec<[&'a Value<'a>; 2]> {
         if !self.has_notations {
             return smallvec![value];

@@ -248,7 +248,7 @@ pub(super) fn whitespace_pattern(pattern: &str, cause: &Error) -> Error {
 
 pub(super) fn remote_reference(pointer: &str, uri: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/remote-reference", "a reference names a document that is not at hand")
+        Diagnostic::new("json-schema/remote-reference", "a reference names a document that was not given")
             .at(at(pointer))
             .found(uri)
             .allowed("schemas in this document, and documents that are given; nothing is fetched")

@@ -8,7 +8,7 @@ use super::string_test::{self, StringTest};
 use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use rustc_hash::FxHashMap;
 
-/// More combinations than these are not looked at.
+/// The most combinations that are examined.
 pub(super) const MOST: usize = 256;
 
 /// How the words of patterns begin, once it has been asked.

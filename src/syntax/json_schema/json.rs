@@ -138,7 +138,7 @@ impl fmt::Display for Number<'_> {
     }
 }
 
-/// In objects of so many members a look at each is quicker than a search.
+/// The most members of an object in which linear search is quicker than a table.
 const FEW: usize = 12;
 
 /// A member of an object.
@@ -228,7 +228,7 @@ impl PartialEq for Map<'_> {
     }
 }
 
-/// What a text comes to.
+/// The outcome of reading a text.
 pub(super) struct Read<'t> {
     pub(super) value: Value<'t>,
     /// Whether the names in each object are different.

@@ -17,7 +17,7 @@ use std::rc::Rc;
 const MAX_CONTAINS: usize = 4;
 /// Patterns whose strings are listed as names.
 const MAX_LISTED: usize = 256;
-/// Of so many schemas each is asked for each member.
+/// The most schemas of which each is asked for each member.
 const FEW_BASES: usize = 16;
 /// Members of undeclared names that one object may have to have.
 const MAX_SOME: usize = 5;

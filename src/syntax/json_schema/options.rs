@@ -17,7 +17,7 @@ pub enum Whitespace {
     /// Nothing, one space, or a line feed and at most 32 spaces and tabs: what JSON writers put between two tokens. A
     /// model cannot run away in it.
     Short,
-    /// At most so many characters of it between two tokens.
+    /// At most this number of characters of it between two tokens.
     AtMost(u32),
     /// What an ECMA-262 pattern matches as a whole, between any two tokens. Characters that are no white space of
     /// JSON never match.

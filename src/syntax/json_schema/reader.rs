@@ -90,7 +90,7 @@ impl<'a> Reader<'a, '_> {
         id
     }
 
-    /// The resource of a document that the caller has at hand.
+    /// The resource of a document that the caller gave.
     ///
     /// # Errors
     /// There is none, it is too deep, or it is one too many.

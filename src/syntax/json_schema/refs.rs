@@ -14,7 +14,7 @@ pub(super) const KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// The schema that a reference in the schema at `from` names.
 ///
 /// # Errors
-/// A reference to a document that is not at hand, and one that points to nothing.
+/// A reference to a document that was not given, and one that points to nothing.
 pub(super) fn target<'a>(
     reader: &mut Reader<'a, '_>,
     from: &Location<'a>,

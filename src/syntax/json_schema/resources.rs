@@ -1,6 +1,6 @@
 //! Schema resources: the parts of documents that have URIs of their own, and the anchors in them.
 //!
-//! A document is gone through once, along the keywords that hold schemas: what looks like an identifier elsewhere
+//! A document is traversed once, along the keywords that hold schemas: what looks like an identifier elsewhere
 //! (in `enum`, or under a word that is no keyword) is none.
 
 use super::draft::Draft;
@@ -138,7 +138,7 @@ impl<'a> Resources<'a> {
                     _ => {}
                 }
             }
-            // the first in the document is the first to be looked at
+            // the first in the document is the first to be examined
             stack[first..].reverse();
         }
         root

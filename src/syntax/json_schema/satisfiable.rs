@@ -22,7 +22,7 @@ impl Satisfiable {
     }
 
     /// The least solution: a conjunction is satisfiable if its shape is, given those known to be so far. When
-    /// one is found, those that refer to it are looked at again.
+    /// one is found, those that refer to it are examined again.
     pub(super) fn of(all: &Conjunctions<'_>) -> Satisfiable {
         let mut known = Satisfiable(vec![false; all.len()]);
         // mostly what a conjunction refers to comes after it
@@ -35,7 +35,7 @@ impl Satisfiable {
         let pairs = |id: ConjunctionId| all.shape_of(id).children().map(move |child| (child, id));
         let mut parents: Vec<(ConjunctionId, ConjunctionId)> = all.ids().flat_map(pairs).collect();
         parents.sort_unstable();
-        // first in, first out, and each once: a parent of many children is looked at again after all of them
+        // first in, first out, and each once: a parent of many children is examined again after all of them
         let mut work: VecDeque<ConjunctionId> = all.ids().collect();
         let mut waits = vec![true; all.len()];
         while let Some(id) = work.pop_front() {

@@ -127,7 +127,7 @@ impl<'a> Schema<'a> {
 #[derive(Debug)]
 pub(super) struct Schemas<'a> {
     list: Vec<Rc<Schema<'a>>>,
-    /// For each schema that is nothing but a reference, what it comes to; for others, themselves.
+    /// For each schema that is nothing but a reference, its target; for others, themselves.
     meanings: Vec<SchemaId>,
     /// Both ways.
     pub(super) negations: FxHashMap<SchemaId, SchemaId>,

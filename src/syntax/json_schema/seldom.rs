@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 #[derive(Clone, Debug)]
 pub(super) struct Seldom<T>(Option<Box<T>>);
 
-/// A type whose default is at hand.
+/// A type whose default costs nothing.
 pub(super) trait Unsaid: Default {
     /// The default.
     fn unsaid<'s>() -> &'s Self

@@ -1,4 +1,4 @@
-//! What conjunctions of schemas come to: values listed one by one, alternatives, or a part for each type.
+//! Normal forms of conjunctions of schemas: values listed one by one, alternatives, or a part for each type.
 
 use super::assertion::{Counts, TypeSet};
 use super::conjunction::ConjunctionId;
@@ -10,7 +10,7 @@ use crate::grammar::Condition;
 use crate::grammar::conditions::{self, Clauses};
 use crate::syntax::json_schema::json::Value;
 
-/// What a conjunction comes to.
+/// The normal form of a conjunction.
 #[derive(Debug)]
 pub(super) enum Shape<'a> {
     /// One of these values.

@@ -3,7 +3,7 @@
 //! Two spellings are in use. *Any* spelling: every character may be escaped in every way RFC 8259 has, and a
 //! pair of surrogate escapes is one character (lone surrogates are no characters). *Canonical* spelling: only
 //! `"`, `\` and control characters are escaped, by their short escapes where they have one and as `\u00XX`
-//! in lower case otherwise. Strings whose content is looked at (patterns, enumerated values, names of
+//! in lower case otherwise. Strings whose content is constrained (patterns, enumerated values, names of
 //! members) are canonical, so that each has one spelling.
 
 use super::assertion::Counts;
@@ -228,14 +228,14 @@ fn target(state: u32, before: u32) -> WordTarget {
     if state == WHOLE { WordTarget::Exit(0) } else { WordTarget::Node(before + state) }
 }
 
-/// A string of so many characters, with its quotes.
+/// A string with bounds on its number of characters, with its quotes.
 pub(super) fn of_length(g: &mut GrammarBuilder, length: &Counts, character: ExprId) -> ExprId {
     let quote = g.text("\"");
     let content = g.repeat(character, length.min, length.max);
     g.sequence([quote, content, quote])
 }
 
-/// A string whose content is in all of `contents` and has so many characters. `bounded` says that these hold
+/// A string whose content is in all of `contents` and whose number of characters is within bounds. `bounded` says that these hold
 /// canonical spelling alone; where they do not (complements), it is demanded beside them.
 pub(super) fn constrained(
     g: &mut GrammarBuilder,

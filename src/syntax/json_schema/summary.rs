@@ -13,7 +13,7 @@ pub struct Summary {
     pub keywords: BTreeMap<Cow<'static, str>, usize>,
     /// Schemas that the root reaches, each once a dynamic scope.
     pub schemas: usize,
-    /// Schemas that were made of them: negations, and what `oneOf`, `if` and others come to.
+    /// Schemas that were made of them: negations, and rewritten `oneOf`, `if` and others.
     pub made_schemas: usize,
     /// Sets of schemas that hold of the same value.
     pub conjunctions: usize,

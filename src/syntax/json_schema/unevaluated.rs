@@ -1,6 +1,6 @@
 //! `unevaluatedProperties` and `unevaluatedItems`, rewritten to `additionalProperties` and `items` of made schemas.
 //!
-//! What the schemas of a value evaluate depends on which of them hold. The ways are told apart as [`Case`]s: if
+//! What the schemas of a value evaluate depends on which of them hold. Each combination is a [`Case`]: if
 //! these schemas hold, at least that is evaluated. A schema with `unevaluatedProperties` is then the `anyOf` of
 //! its cases, each closed by `additionalProperties` beside the names that are evaluated in it. That a case speaks
 //! of *at least* these schemas is enough, and keeps negations out: where more of them hold, more is evaluated, and
@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 /// Cases that one schema may have.
 const MAX_CASES: usize = 256;
-/// Cases that may be looked at before those that others contain are dropped.
+/// Cases that may be examined before those that others contain are dropped.
 const MAX_PRODUCT: usize = 1024;
 /// Names and schemas in all cases of a document.
 const MAX_SIZE: usize = 5_000_000;
@@ -37,7 +37,7 @@ pub(super) fn rewrite<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump) -> Result<
             found.push((id, kind, collector.of_closed(id)?));
         }
     }
-    // what is made for one schema is not looked at for another
+    // what is made for one schema is not used for another
     for (id, kind, cases) in found {
         close(schemas, arena, kind, id, &cases);
     }
@@ -99,7 +99,7 @@ struct Evaluated<'a> {
     all: bool,
     names: BTreeSet<&'a str>,
     patterns: BTreeSet<&'a str>,
-    /// So many items from the first on.
+    /// This number of items from the first on.
     prefix: usize,
     /// Items that satisfy one of these.
     contained: BTreeSet<SchemaId>,

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const MAX_STATES: usize = 20_000;
 /// Terms of one state.
 const MAX_TERMS: usize = 1_000;
-/// So many ranges of characters, or pairs of terms, are one step of work.
+/// Ranges of characters, or pairs of terms, that are one step of work.
 const CHEAP: usize = 16;
 /// Look-aheads inside each other.
 const MAX_DEPTH: usize = 32;
@@ -68,7 +68,7 @@ pub(super) fn lower(
     }))
 }
 
-/// Sets of characters that no class of the program tells apart.
+/// Sets of characters between which no class of the program distinguishes.
 struct Alphabet {
     classes: Vec<CharClass>,
     /// By class of the program, the symbols inside it.

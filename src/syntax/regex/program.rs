@@ -190,9 +190,9 @@ fn unicode_word() -> CharClass {
 enum Task<'a> {
     /// Makes the program of a part, with what follows it; its place is a result.
     Build(&'a Ast, Place),
-    /// Makes the first so many parts, before the result.
+    /// Makes the first parts, this number of them, before the result.
     Chain(&'a [Ast], usize),
-    /// Joins so many results.
+    /// Joins this number of results.
     Join(usize),
     /// Makes a part so often, before the result.
     Copies(&'a Ast, u32),

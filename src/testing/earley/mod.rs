@@ -41,7 +41,7 @@ type Answers = FxHashMap<(ExprId, Vec<Key>), Option<bool>>;
 pub struct Recogniser<'g> {
     grammar: &'g Grammar,
     least: Least,
-    /// One byte of each class of bytes that the grammar cannot tell apart.
+    /// One byte of each class of bytes between which the grammar does not distinguish.
     alphabet: Vec<u8>,
     /// Items made and columns copied so far: how searches measure what they cost.
     work: Cell<usize>,
@@ -122,7 +122,7 @@ impl<'g> Recogniser<'g> {
         self.grammar
     }
 
-    /// One byte for each class of bytes that the grammar does not tell apart, the least, in increasing order.
+    /// One byte for each class of bytes between which the grammar does not distinguish, the least, in increasing order.
     pub fn alphabet(&self) -> &[u8] {
         &self.alphabet
     }

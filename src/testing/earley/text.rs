@@ -44,7 +44,7 @@ pub(super) fn begins_a_char(read: &[u8], class: &CharClass) -> bool {
     })
 }
 
-/// One byte of each class of bytes that the grammar cannot tell apart.
+/// One byte of each class of bytes between which the grammar does not distinguish.
 pub(super) fn alphabet(grammar: &Grammar) -> Vec<u8> {
     // places where a class may begin
     let mut cuts = BTreeSet::from([0u16]);

@@ -11,9 +11,9 @@ use crate::grammar::{
 pub struct GrammarShape {
     /// The texts that literals, keys and classes are made of; the first is the simplest. Not empty.
     pub letters: Vec<&'static str>,
-    /// Literals have at most so many letters; at least 1.
+    /// The most letters of a literal; at least 1.
     pub literal: usize,
-    /// At most so many rules.
+    /// The most rules.
     pub rules: usize,
     /// Expressions nest at most so deep within a rule.
     pub depth: usize,
@@ -320,7 +320,7 @@ impl Generator<'_, '_, '_> {
         self.builder.member_list(Members { order, members, rest, ones, conditions, separator, min, max })
     }
 
-    /// A condition on some of so many entries.
+    /// A condition on some of this number of entries.
     fn condition(&mut self, entries: usize) -> Condition {
         let mut set = |most: usize| -> Box<[u32]> {
             let count = self.choices.below(most + 1);

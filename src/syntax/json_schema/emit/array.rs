@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// States that counting the items of an array, and those that satisfy `contains`, may take.
 const MAX_COUNT_STATES: usize = 1 << 14;
 
-/// Where there may be few different items, so many may have to come: whether there are is searched for.
+/// The largest required number of different items for which a search decides whether there are enough.
 const MAX_FEW_ITEMS: u32 = 100;
 
 impl<'a> Emitter<'_, 'a> {
@@ -185,7 +185,7 @@ impl<'a> Emitter<'_, 'a> {
         }
         let most = if array.items.len() == 1 { MAX_FEW_ITEMS } else { 1 };
         if !endless && count.min > most {
-            let reason = "with so many items, of which there may not be enough";
+            let reason = "with more required items than there may be different ones";
             return Err(errors::unique_items(self.all.schemas.get(schema).pointer, reason));
         }
         let mut items = Vec::with_capacity(array.items.len());

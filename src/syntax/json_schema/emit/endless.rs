@@ -14,10 +14,10 @@ use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, RestShape, Shap
 use crate::syntax::json_schema::strings;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So many different items are more than a text could hold.
+/// A number of different items that is more than a text could hold.
 const ENOUGH: u64 = 1 << 20;
 
-/// Conjunctions that are still to be looked at.
+/// Conjunctions that are still to be examined.
 struct Reached {
     /// Of which some value stands in some item.
     open: Vec<ConjunctionId>,
@@ -38,7 +38,7 @@ impl Reached {
 
 impl<'e, 'a> Emitter<'e, 'a> {
     /// Whether more values satisfy a conjunction than any text could hold; false if that is not known. It is not known where
-    /// something may come to nothing that seems to be satisfiable: what needs it is not there either.
+    /// something may have no word that seems to be satisfiable: what needs it is not there either.
     pub(super) fn is_endless(&mut self, id: ConjunctionId) -> Result<bool> {
         let all = self.all;
         let mut seen = FxHashSet::default();
@@ -139,7 +139,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
     fn object_grows(&self, object: &ObjectShape<'a>, counts: bool, reached: &mut Reached) -> bool {
         let required = object.members.iter().filter(|member| member.required).count();
         if object.is_conditional() {
-            // which members may come is not looked at; to what there is, further ones may be added
+            // which members may come is not examined; to what there is, further ones may be added
             let further = object.rest.iter().chain(object.ones.iter().flatten()).map(|class| class.value);
             reached.add(object.members.iter().map(|member| member.value).chain(further), false);
             return object.count.max.is_none() && object.rest.iter().any(|class| self.has_names(class));

@@ -30,7 +30,7 @@ pub(super) fn ipv6(p: &mut Pieces<'_, '_, '_>, omitted: usize) -> Result<ExprId>
         let one = p.sequence([group, more]);
         up_to.push(if count > 1 { p.choice([one, dotted]) } else { one });
     }
-    // what follows so many groups, from the last to the first
+    // what follows each number of groups, from the last to the first
     let mut after = empty;
     for count in (1..GROUPS).rev() {
         let next = p.sequence([group, after]);

@@ -29,7 +29,7 @@ const LEFT: &str = r"\u{DF}-\u{F6}\u{F8}-\u{FF}\u{101}\u{103}\u{105}\u{107}\u{10
 /// Letters that are written from right to left: Hebrew, Arabic.
 const RIGHT: &str =
     r"\u{5D0}-\u{5EA}\u{620}-\u{63F}\u{641}-\u{64A}\u{671}-\u{674}\u{679}-\u{6D3}\u{6FD}\u{6FE}";
-/// Extended Arabic-Indic digits, which may not stand beside the others.
+/// Extended Arabic-Indic digits, which may not be mixed with the others.
 const EXTENDED_DIGITS: &str = r"\u{6F0}-\u{6F9}";
 /// Marks that are not reordered.
 const MARKS: &str = r"\u{900}-\u{903}\u{93A}\u{93B}\u{93E}-\u{94C}\u{981}-\u{983}\u{9BF}-\u{9C4}\u{9C7}\u{9C8}\u{B82}\u{BBF}\u{BC1}\u{BC2}\u{BC6}-\u{BC8}\u{E31}\u{E34}-\u{E37}\u{E47}";
@@ -72,7 +72,7 @@ pub(super) fn hostname(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     Ok(p.choice(names))
 }
 
-/// What the pattern matches, of at most so many characters as a U-label may have.
+/// What the pattern matches, of at most as many characters as a U-label may have.
 fn bounded(p: &mut Pieces<'_, '_, '_>, pattern: &str) -> Result<ExprId> {
     let (label, any) = (p.regex(pattern)?, p.regex(&format!("[^{DOTS}]"))?);
     let length = p.g.repeat(any, 1, Some(CHARACTERS));

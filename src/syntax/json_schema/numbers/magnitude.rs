@@ -46,7 +46,7 @@ pub(super) fn plain(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     g.choice([low, middle, high])
 }
 
-/// Every number whose digits before the point are between so and so many, more than one.
+/// Every number whose count of digits before the point is within bounds, the lower more than one.
 fn of_lengths(g: &mut GrammarBuilder, least: usize, most: Option<usize>, whole_only: bool) -> ExprId {
     if most.is_some_and(|most| most < least) {
         return g.never();

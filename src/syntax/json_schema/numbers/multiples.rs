@@ -133,7 +133,7 @@ impl<'p> Divided<'p> {
         ((remainder + u64::from(digit)) % self.modulus, 0)
     }
 
-    /// Whether so many more digits may make a multiple.
+    /// Whether this number of further digits may make a multiple.
     fn may_divide(&self, (remainder, _): (u64, u32), digits: usize) -> bool {
         if !self.has_divisor || self.zeros > 0 || digits > 8 {
             return true;
@@ -155,9 +155,9 @@ enum Place {
     Start,
     /// After a zero before the point, which no digit follows.
     Zero,
-    /// After so many digits before the point.
+    /// After this number of digits before the point.
     Whole(usize),
-    /// After the point and so many digits.
+    /// After the point and this number of digits.
     Fraction(usize),
 }
 

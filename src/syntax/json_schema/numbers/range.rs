@@ -4,7 +4,7 @@ use super::super::decimal::Decimal;
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
-/// Multiples that are looked at, one by one, to see whether all of them are excluded.
+/// Multiples that are examined, one by one, to see whether all of them are excluded.
 const MAX_LOOKED_AT: u32 = 10_000;
 
 /// One end of a range of numbers.
