@@ -38,9 +38,9 @@ fn load() -> Result<Arc<Vocabulary>> {
 fn compile(vocabulary: Arc<Vocabulary>) -> Result<CompiledGrammar> {
     let source = std::fs::read_to_string("grammars/function-call/schema.json")
         .map_err(|cause| grammata::Error::io("grammars/function-call/schema.json".as_ref(), &cause))?;
-    let options = json_schema::JsonSchemaOptions {
+    let options = json_schema::Options {
         whitespace: json_schema::Whitespace::Compact,
-        ..json_schema::JsonSchemaOptions::default()
+        ..json_schema::Options::default()
     };
     let schema = json_schema::compile(&source, &options)?;
     let compiled = Compiler::new(vocabulary).compile(&schema.grammar)?;

@@ -1,7 +1,7 @@
 //! A JSON Schema becomes masks for a tokenizer: `cargo run --example quick_start`.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::syntax::json_schema::{self, JsonSchemaOptions};
+use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, Vocabulary};
 use grammata::{Compiler, Result};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ fn main() -> Result<()> {
     // once a schema
     let schema =
         r#"{"type": "object", "required": ["answer"], "properties": {"answer": {"enum": ["yes", "no"]}}}"#;
-    let grammar = json_schema::compile(schema, &JsonSchemaOptions::default())?.grammar;
+    let grammar = json_schema::compile(schema, &json_schema::Options::default())?.grammar;
     let compiled = compiler.compile(&grammar)?;
     // once a sequence
     let mut matcher = compiled.matcher();

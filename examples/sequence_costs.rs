@@ -113,9 +113,9 @@ fn drafts(model: &mut OrtModel, folder: &ModelFolder) -> Result<()> {
     let schema = r#"{"type":"object","properties":{"name":{"type":"string"},"profession":{"type":"string"},
         "known_for":{"type":"array","items":{"type":"string"},"maxItems":3}},"required":["name","profession","known_for"],
         "additionalProperties":false}"#;
-    let options = json_schema::JsonSchemaOptions {
+    let options = json_schema::Options {
         whitespace: json_schema::Whitespace::Compact,
-        ..json_schema::JsonSchemaOptions::default()
+        ..json_schema::Options::default()
     };
     let grammar = json_schema::compile(schema, &options)?.grammar;
     let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar)?;

@@ -4,7 +4,7 @@
 //! grammar can still come out. From a grammar's text to that answer it is four steps:
 //!
 //! ```
-//! use grammata::syntax::json_schema::{self, JsonSchemaOptions};
+//! use grammata::syntax::json_schema;
 //! use grammata::vocabulary::{LoadOptions, Vocabulary};
 //! use grammata::Compiler;
 //! use std::sync::Arc;
@@ -17,7 +17,7 @@
 //! let schema = r#"{"type": "object",
 //!                  "properties": {"answer": {"enum": ["yes", "no"]}},
 //!                  "required": ["answer"], "additionalProperties": false}"#;
-//! let schema = json_schema::compile(schema, &JsonSchemaOptions::default())?;
+//! let schema = json_schema::compile(schema, &json_schema::Options::default())?;
 //! let compiled = compiler.compile(&schema.grammar)?;
 //!
 //! // a matcher: once for each sequence

@@ -1,7 +1,7 @@
 //! This crate as an engine.
 
 use super::engine::{Compilation, Compiled, Engine, Refusal, Session};
-use grammata::syntax::json_schema::{self, JsonSchemaOptions};
+use grammata::syntax::json_schema;
 use grammata::{CompiledGrammar, Compiler, Error, Matcher, TokenId, Vocabulary};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use std::time::Instant;
 pub(crate) struct Grammata {
     compiler: Compiler,
     mask_words: usize,
-    options: JsonSchemaOptions,
+    options: json_schema::Options,
 }
 
 impl Grammata {
-    pub(crate) fn new(vocabulary: Arc<Vocabulary>, options: JsonSchemaOptions) -> Grammata {
+    pub(crate) fn new(vocabulary: Arc<Vocabulary>, options: json_schema::Options) -> Grammata {
         let mask_words = vocabulary.mask_words();
         let compiler = Compiler::new(vocabulary).limits(options.limits.clone());
         compiler.prepare().expect("the limits are those that the vocabulary was loaded under");

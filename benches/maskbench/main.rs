@@ -30,7 +30,7 @@ mod summary;
 use arguments::{Arguments, ORDERS, USAGE};
 use data::Schema;
 use engine::Engine;
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
+use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata::vocabulary::LoadOptions;
 use grammata::{TokenId, Vocabulary};
 use grammata_engine::Grammata;
@@ -64,7 +64,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     let tokenizer = tokenizers::Tokenizer::from_file(&arguments.tokenizer).map_err(|e| e.to_string())?;
     let eos = arguments.eos.iter().map(|&id| TokenId::new(id)).collect();
     let load = LoadOptions { eos, ..LoadOptions::default() };
-    let options = JsonSchemaOptions { property_order: arguments.order, ..JsonSchemaOptions::default() };
+    let options = json_schema::Options { property_order: arguments.order, ..json_schema::Options::default() };
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     if !arguments.peer_alone {
         let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;

@@ -1,7 +1,7 @@
 //! The example of `docs/architecture.md`: a schema, a text under it, and the vocabulary.
 
 use grammata::grammar::Grammar;
-use grammata::syntax::json_schema::{self, JsonSchemaOptions, Whitespace};
+use grammata::syntax::json_schema::{self, Whitespace};
 use grammata::vocabulary::{LoadOptions, Vocabulary};
 use grammata::{CompiledGrammar, Compiler, TokenId};
 use std::error::Error;
@@ -37,7 +37,8 @@ impl Example {
     pub(crate) fn new() -> Result<Example, Box<dyn Error>> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
         let vocabulary = Arc::new(Vocabulary::from_file(path, &LoadOptions::default())?);
-        let options = JsonSchemaOptions { whitespace: Whitespace::Compact, ..JsonSchemaOptions::default() };
+        let options =
+            json_schema::Options { whitespace: Whitespace::Compact, ..json_schema::Options::default() };
         let grammar = json_schema::compile(SCHEMA, &options)?.grammar;
         let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar)?;
         let tokens = (0..vocabulary.width() as u32).map(TokenId::new);

@@ -15,7 +15,7 @@ use crate::decode::{
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
-use crate::syntax::json_schema::JsonSchemaOptions;
+use crate::syntax::json_schema;
 use crate::vocabulary::TokenId;
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
     let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
     let vocabulary = parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?;
-    let defaults = JsonSchemaOptions::generation();
+    let defaults = json_schema::Options::generation();
     let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits, defaults)?;
     let mut model = parts.load(&arguments.model_settings)?;
     let start = Instant::now();

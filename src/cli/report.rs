@@ -10,7 +10,7 @@ const OPTIONS: [(&str, &str); 4] = [
     ("Options::root", "--root"),
     ("LoadOptions::eos", "--eos"),
     ("LoadOptions::width", "--width"),
-    ("JsonSchemaOptions::documents", "--schema-document"),
+    ("json_schema::Options::documents", "--schema-document"),
 ];
 
 /// A diagnostic whose help and bounds name options of the program where they name settings of the library.

@@ -3,7 +3,7 @@
 use super::output::{Exit, Failure, Output};
 use super::source::{self, Schema, SourceArgs};
 use super::text;
-use crate::syntax::json_schema::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
+use crate::syntax::json_schema::{self, Formats, Numbers, PropertyOrder, Whitespace};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::Write;
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 }
 
 /// The options that change what the schema means, as `x-grammata` has them.
-fn policies(options: &JsonSchemaOptions) -> [(&'static str, Value); 7] {
+fn policies(options: &json_schema::Options) -> [(&'static str, Value); 7] {
     let order = match options.property_order {
         PropertyOrder::Declared => "declared",
         PropertyOrder::Any => "any",

@@ -6,7 +6,7 @@ use super::tokens::{LoadedVocabulary, TokenizerArgs};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
-use crate::syntax::json_schema::JsonSchemaOptions;
+use crate::syntax::json_schema;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) struct Session {
 impl Session {
     /// Reads a grammar and a tokenizer, or takes the built-in vocabulary. Shows warnings.
     pub(super) fn new(source: &SourceArgs, tokenizer: &TokenizerArgs, limits: &Limits) -> Result<Session> {
-        Session::with_vocabulary(source, tokenizer.load(limits)?, limits, JsonSchemaOptions::default())
+        Session::with_vocabulary(source, tokenizer.load(limits)?, limits, json_schema::Options::default())
     }
 
     /// Reads a grammar for a vocabulary, with defaults for JSON Schemas. Shows warnings.
@@ -33,7 +33,7 @@ impl Session {
         source: &SourceArgs,
         vocabulary: LoadedVocabulary,
         limits: &Limits,
-        defaults: JsonSchemaOptions,
+        defaults: json_schema::Options,
     ) -> Result<Session> {
         let progress = Progress::start("preparing the vocabulary");
         let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());

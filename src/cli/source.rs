@@ -8,7 +8,6 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
-use crate::syntax::json_schema::JsonSchemaOptions;
 use crate::syntax::{Notation, Parsed, Source, automaton_spec, gbnf, json_schema, parse, regex};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -246,14 +245,18 @@ pub(super) fn is_standard_input(path: &Path) -> bool {
 /// The file cannot be read, its kind cannot be told, an option has no meaning for the kind, and what the
 /// front end reports.
 pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
-    load_with(args, limits, JsonSchemaOptions::default())
+    load_with(args, limits, json_schema::Options::default())
 }
 
 /// The same with defaults of one's own for JSON Schemas.
 ///
 /// # Errors
 /// Those of [`load`].
-pub(super) fn load_with(args: &SourceArgs, limits: &Limits, defaults: JsonSchemaOptions) -> Result<Loaded> {
+pub(super) fn load_with(
+    args: &SourceArgs,
+    limits: &Limits,
+    defaults: json_schema::Options,
+) -> Result<Loaded> {
     let (file, text) = read_text(&args.grammar, limits)?;
     let kind = match args.kind {
         Some(kind) => kind,
@@ -346,7 +349,7 @@ fn source(
     file: &Path,
     text: &str,
     limits: &Limits,
-    defaults: JsonSchemaOptions,
+    defaults: json_schema::Options,
 ) -> Result<Source> {
     let limits = limits.clone();
     let own = kind.in_file(text).to_owned();
@@ -376,13 +379,13 @@ fn schema_options(
     args: &SourceArgs,
     text: &str,
     mut limits: Limits,
-    defaults: JsonSchemaOptions,
-) -> Result<JsonSchemaOptions> {
+    defaults: json_schema::Options,
+) -> Result<json_schema::Options> {
     limits.source_bytes = args.max_schema_bytes.unwrap_or(limits.source_bytes);
     limits.source_depth = args.max_schema_depth.unwrap_or(limits.source_depth);
     let documents = documents(&args.documents, &limits)?;
-    let own = JsonSchemaOptions { limits, ..defaults }.with_policies_of(text)?;
-    Ok(JsonSchemaOptions {
+    let own = json_schema::Options { limits, ..defaults }.with_policies_of(text)?;
+    Ok(json_schema::Options {
         whitespace: args.whitespace.clone().unwrap_or(own.whitespace),
         property_order: args.property_order.map_or(own.property_order, |order| match order {
             PropertyOrder::Any => json_schema::PropertyOrder::Any,
@@ -406,7 +409,7 @@ fn schema_options(
 #[derive(Debug)]
 pub(super) struct Schema {
     pub(super) text: Text,
-    pub(super) options: JsonSchemaOptions,
+    pub(super) options: json_schema::Options,
     pub(super) compiled: json_schema::Compiled,
     pub(super) elapsed: Duration,
 }
@@ -424,7 +427,7 @@ pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> 
     check_options(args, kind)?;
     let text = Text::new(&file, text, kind);
     let locate = |error| text.locate(error);
-    let defaults = JsonSchemaOptions::default();
+    let defaults = json_schema::Options::default();
     let options = schema_options(args, &text.text, limits.clone(), defaults).map_err(locate)?;
     let start = Instant::now();
     let compiled = json_schema::compile(&text.text, &options).map_err(locate)?;

@@ -9,7 +9,7 @@ use crate::grammar::{
     CharClass, ExprId, Grammar, GrammarBuilder, Member, Order, WordEdge, WordGraph, WordTarget,
 };
 use crate::limits::Limits;
-use crate::syntax::json_schema::{self, JsonSchemaOptions, Numbers, Whitespace};
+use crate::syntax::json_schema::{self, Numbers, Whitespace};
 use serde_json::{Value, json};
 
 /// How a step is written.
@@ -236,11 +236,11 @@ impl Maker<'_> {
             }
             Origin::Words(words) => Ok(self.words(words)),
             Origin::Schema => {
-                let options = JsonSchemaOptions {
+                let options = json_schema::Options {
                     whitespace: Whitespace::Compact,
                     numbers: Numbers::Plain,
                     limits: self.options.limits.clone(),
-                    ..JsonSchemaOptions::default()
+                    ..json_schema::Options::default()
                 };
                 let compiled = json_schema::compile_value(&canonical(&argument.schema), &options)?;
                 Ok(self.builder.import(&compiled.grammar))

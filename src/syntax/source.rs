@@ -163,7 +163,7 @@ fn is_spec(text: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// A JSON Schema.
-    JsonSchema(String, json_schema::JsonSchemaOptions),
+    JsonSchema(String, json_schema::Options),
     /// A grammar in llama.cpp's notation.
     Gbnf(String, gbnf::Options),
     /// A regular expression.
@@ -177,7 +177,7 @@ impl Source {
     pub fn new(notation: Notation, text: impl Into<String>) -> Source {
         let text = text.into();
         match notation {
-            Notation::JsonSchema => Source::JsonSchema(text, json_schema::JsonSchemaOptions::default()),
+            Notation::JsonSchema => Source::JsonSchema(text, json_schema::Options::default()),
             Notation::Gbnf => Source::Gbnf(text, gbnf::Options::default()),
             Notation::Regex => Source::Regex(text, regex::Options::default()),
             Notation::Spec => Source::Spec(text, automaton_spec::Options::default()),

@@ -2,7 +2,7 @@
 
 use super::generate::{Choices, random_object, random_object_schema};
 use super::names::has_repeated_name;
-use crate::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, compile_value};
+use crate::syntax::json_schema::{self, PropertyOrder, compile_value};
 use crate::vocabulary::VocabularyBuilder;
 use crate::{CompiledGrammar, Compiler, Matcher, Place, TokenId, Vocabulary};
 use serde_json::{Map, Value};
@@ -63,7 +63,7 @@ pub fn objects_agree(bytes: &[u8], validator: impl Fn(&Value) -> Judge) -> Resul
     let values: Vec<Value> = (0..12).map(|_| random_object(&mut choices)).collect();
     let mut tally = Tally::default();
     for order in [PropertyOrder::Any, PropertyOrder::Declared] {
-        let options = JsonSchemaOptions { property_order: order, ..JsonSchemaOptions::default() };
+        let options = json_schema::Options { property_order: order, ..json_schema::Options::default() };
         let grammar = compile_value(&schema, &options);
         let compiled = grammar.and_then(|made| Compiler::new(Arc::clone(&BYTES)).compile(&made.grammar));
         match compiled {

@@ -130,7 +130,7 @@ pub fn automaton_spec(bytes: &[u8]) {
 pub fn json_schema(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let (text, mut choices) = text(rest);
-    let options = json_schema::JsonSchemaOptions {
+    let options = json_schema::Options {
         whitespace: match (first % 2, first / 16 % 2) {
             (0, 0) => json_schema::Whitespace::Free,
             (0, _) => json_schema::Whitespace::Short,

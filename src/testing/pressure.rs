@@ -5,7 +5,7 @@
 
 use super::generate::{Choices, FiniteSchema, random_finite_schema, random_vocabulary};
 use crate::diagnostic::excerpt_bytes;
-use crate::syntax::json_schema::{JsonSchemaOptions, Numbers, PropertyOrder, Whitespace, compile_value};
+use crate::syntax::json_schema::{self, Numbers, PropertyOrder, Whitespace, compile_value};
 use crate::testing::agreement::Outcome;
 use crate::{CompiledGrammar, Compiler, ErrorKind, Limits, Matcher, TokenId};
 use rand::rngs::StdRng;
@@ -32,11 +32,11 @@ pub fn finite_schemas_agree(bytes: &[u8], threads: usize) -> Result<Outcome, Str
     let oracle = Oracle { words: &finite.words, tokens: &vocabulary.tokens, eos: &vocabulary.eos };
     let run = || {
         let vocabulary = Arc::new(vocabulary.build().map_err(|error| error.to_string())?);
-        let options = JsonSchemaOptions {
+        let options = json_schema::Options {
             property_order: PropertyOrder::Any,
             whitespace: Whitespace::Compact,
             numbers: Numbers::Plain,
-            ..JsonSchemaOptions::default()
+            ..json_schema::Options::default()
         };
         let grammar = match compile_value(&finite.schema, &options) {
             Ok(schema) => schema.grammar,

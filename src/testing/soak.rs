@@ -159,7 +159,7 @@ fn vocabulary() -> crate::Result<Vocabulary> {
 
 fn compile(source: &str, vocabulary: &Arc<Vocabulary>, limits: Limits) -> crate::Result<CompiledGrammar> {
     let grammar = match source.starts_with('{') {
-        true => json_schema::compile(source, &json_schema::JsonSchemaOptions::default())?.grammar,
+        true => json_schema::compile(source, &json_schema::Options::default())?.grammar,
         false => gbnf::compile(source, &gbnf::Options::default())?.grammar,
     };
     Compiler::new(Arc::clone(vocabulary)).limits(limits).compile(&grammar)

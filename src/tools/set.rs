@@ -6,7 +6,7 @@ use super::finding::{Finding, Severity};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{ErrorKind, Result};
 use crate::limits::Limits;
-use crate::syntax::json_schema::{Compiled, JsonSchemaOptions, compile_value};
+use crate::syntax::json_schema::{self, Compiled, compile_value};
 use serde_json::Value;
 
 /// A tool: what a model may call.
@@ -35,7 +35,7 @@ impl Tool {
     ///
     /// # Errors
     /// What the front end of JSON Schema does not read, `json-schema/unsatisfiable`, limits.
-    pub fn grammar(&self, options: &JsonSchemaOptions) -> Result<Compiled> {
+    pub fn grammar(&self, options: &json_schema::Options) -> Result<Compiled> {
         compile_value(&self.arguments, options)
     }
 }
@@ -70,7 +70,7 @@ impl ToolSet {
 
     /// Compiles the arguments of each tool alone. A tool whose arguments have no value, or whose schema has what is not
     /// supported, cannot be called from then on; no other tool is touched.
-    pub fn check(&mut self, options: &JsonSchemaOptions) {
+    pub fn check(&mut self, options: &json_schema::Options) {
         for index in 0..self.tools.len() {
             let tool = &self.tools[index];
             if tool.refusal.is_some() {

@@ -65,7 +65,7 @@ fn read(kind: Kind, input: &[u8], clock: &mut Clock) -> Result<()> {
     let text = String::from_utf8_lossy(input);
     match kind {
         Kind::JsonSchema => {
-            let options = json_schema::JsonSchemaOptions::default();
+            let options = json_schema::Options::default();
             walk(&json_schema::compile(&text, &options)?.grammar, clock)
         }
         Kind::Regex => {

@@ -37,7 +37,7 @@ fn pattern(source: &str) -> Grammar {
 /// With a budget that is spent in a second.
 fn schema(source: &str) -> Result<Grammar, Error> {
     let limits = Limits { compile_work: 3_000_000, ..Limits::default() };
-    let options = json_schema::JsonSchemaOptions { limits, ..json_schema::JsonSchemaOptions::default() };
+    let options = json_schema::Options { limits, ..json_schema::Options::default() };
     json_schema::compile(source, &options).map(|compiled| compiled.grammar)
 }
 

@@ -3,7 +3,7 @@
 #![cfg(feature = "huggingface")]
 
 use grammata::mask::Distance;
-use grammata::syntax::json_schema::{self, JsonSchemaOptions};
+use grammata::syntax::json_schema;
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, Vocabulary};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
@@ -38,7 +38,7 @@ fn vocabulary() -> Arc<Vocabulary> {
 }
 
 fn compiled(schema: &str, limits: Limits) -> CompiledGrammar {
-    let schema = json_schema::compile(schema, &JsonSchemaOptions::default()).unwrap();
+    let schema = json_schema::compile(schema, &json_schema::Options::default()).unwrap();
     Compiler::new(vocabulary()).limits(limits).compile(&schema.grammar).unwrap()
 }
 

@@ -3,7 +3,7 @@
 
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Distinct, Grammar, GrammarBuilder};
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
+use grammata::syntax::json_schema::{self, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher};
@@ -13,8 +13,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn grammar(schema: &Value, whitespace: Whitespace) -> Grammar {
-    let options =
-        JsonSchemaOptions { property_order: PropertyOrder::Any, whitespace, ..JsonSchemaOptions::default() };
+    let options = json_schema::Options {
+        property_order: PropertyOrder::Any,
+        whitespace,
+        ..json_schema::Options::default()
+    };
     compile_value(schema, &options).unwrap_or_else(|e| panic!("{schema}: {e}")).grammar
 }
 

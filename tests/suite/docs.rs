@@ -5,7 +5,7 @@
 //! `<!-- not checked: REASON -->` is left alone: those with times, a model or a set-up.
 #![cfg(all(feature = "cli", unix))]
 
-use grammata::syntax::json_schema::{JsonSchemaOptions, compile};
+use grammata::syntax::json_schema::{self, compile};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -137,7 +137,7 @@ fn keywords_listed_as_read_are() {
     for keyword in keywords {
         // what is not supported is refused whatever its value
         let is_refused = |value: &&str| {
-            let error = compile(&format!("{{{keyword:?}: {value}}}"), &JsonSchemaOptions::default());
+            let error = compile(&format!("{{{keyword:?}: {value}}}"), &json_schema::Options::default());
             error.is_err_and(|error| error.code() == "json-schema/unsupported-keyword")
         };
         assert!(!["{}", "[]", "1", "true"].iter().all(is_refused), "{keyword}");

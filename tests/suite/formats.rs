@@ -2,7 +2,7 @@
 //! in the same way, to the `jsonschema` crate.
 
 use crate::language::Language;
-use grammata::syntax::json_schema::{Formats, JsonSchemaOptions, compile_value};
+use grammata::syntax::json_schema::{self, Formats, compile_value};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -30,7 +30,7 @@ fn cases_are_as_the_grammar_says() {
     let mut failures = String::new();
     for case in cases() {
         let schema = json!({"type": "string", "format": case.format});
-        let compiled = compile_value(&schema, &JsonSchemaOptions::default()).expect("a known format");
+        let compiled = compile_value(&schema, &json_schema::Options::default()).expect("a known format");
         assert!(compiled.warnings.is_empty(), "{}", case.format);
         let language = Language::new(&compiled.grammar);
         let all = [(&case.valid, true), (&case.invalid, false), (&case.not_generated, false)];
@@ -60,7 +60,7 @@ fn listed_values_are_checked() {
         {
             for text in list {
                 let schema = json!({"const": text, "format": case.format});
-                let error = compile_value(&schema, &JsonSchemaOptions::default()).err();
+                let error = compile_value(&schema, &json_schema::Options::default()).err();
                 let told = error.as_ref().map(|error| error.code());
                 if !expected.contains(&told) {
                     writeln!(failures, "{}: {text:?} is {told:?}", case.format).expect("strings take text");
@@ -94,7 +94,7 @@ fn another_validator_agrees() {
 #[test]
 fn other_names_are_annotations() {
     let warnings = |schema: Value, formats| {
-        let options = JsonSchemaOptions { formats, ..JsonSchemaOptions::default() };
+        let options = json_schema::Options { formats, ..json_schema::Options::default() };
         let compiled = compile_value(&schema, &options).expect("a schema");
         compiled.warnings.iter().map(|warning| warning.code()).collect::<Vec<_>>()
     };
@@ -109,7 +109,7 @@ fn other_names_are_annotations() {
 #[test]
 fn formats_hold_of_strings_only() {
     let language = |formats| {
-        let options = JsonSchemaOptions { formats, ..JsonSchemaOptions::default() };
+        let options = json_schema::Options { formats, ..json_schema::Options::default() };
         Language::new(&compile_value(&json!({"format": "date"}), &options).expect("a schema").grammar)
     };
     for (text, asserted) in

@@ -45,7 +45,7 @@ fn language(folder: &Path) -> Language {
         "spec.toml" => spec(folder, &[]).grammar,
         "grammar.gbnf" => gbnf::compile(&source, &gbnf::Options::default()).unwrap().grammar,
         "pattern.regex" => regex::compile(source.trim_end_matches('\n'), &regex::Options::default()).unwrap(),
-        _ => json_schema::compile(&source, &json_schema::JsonSchemaOptions::default()).unwrap().grammar,
+        _ => json_schema::compile(&source, &json_schema::Options::default()).unwrap().grammar,
     };
     Language::new(&grammar)
 }

@@ -3,7 +3,7 @@
 
 use crate::language::{Language, matches};
 use grammata::syntax::json_schema::{
-    Compiled, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace, compile, compile_value,
+    self, Compiled, Numbers, PropertyOrder, Whitespace, compile, compile_value,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -25,8 +25,8 @@ fn files(name: &str, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-fn options(value: &Value) -> JsonSchemaOptions {
-    let mut options = JsonSchemaOptions::default();
+fn options(value: &Value) -> json_schema::Options {
+    let mut options = json_schema::Options::default();
     if value["whitespace"] == "compact" {
         options.whitespace = Whitespace::Compact;
     }
@@ -134,7 +134,7 @@ fn diagnostics() {
     let update = std::env::var_os("UPDATE_DIAGNOSTICS").is_some();
     for file in files("diagnostics/json-schema", "in") {
         let source = std::fs::read_to_string(&file).expect("a readable file");
-        let told = match compile(&source, &JsonSchemaOptions::default()) {
+        let told = match compile(&source, &json_schema::Options::default()) {
             Ok(compiled) => compiled.warnings.iter().map(|w| format!("warning{w}\n")).collect(),
             Err(error) => format!("{error}\n"),
         };
@@ -149,7 +149,7 @@ fn diagnostics() {
 }
 
 fn compact(schema: &Value) -> Compiled {
-    let options = JsonSchemaOptions {
+    let options = json_schema::Options {
         whitespace: Whitespace::Compact,
         property_order: PropertyOrder::Any,
         ..Default::default()
@@ -195,17 +195,17 @@ fn long_chains_of_references_do_not_recurse() {
 #[test]
 fn deep_schemas_end_in_a_limit() {
     let deep = |levels: usize| format!("{}true{}", "{\"items\":".repeat(levels), "}".repeat(levels));
-    let compiled = compile(&deep(120), &JsonSchemaOptions::default()).expect("this deep is supported");
+    let compiled = compile(&deep(120), &json_schema::Options::default()).expect("this deep is supported");
     assert!(matches(&compiled.grammar, b"[[[1]]]"));
     for levels in [128, 100_000] {
-        let error = compile(&deep(levels), &JsonSchemaOptions::default()).expect_err("too deep");
+        let error = compile(&deep(levels), &json_schema::Options::default()).expect_err("too deep");
         assert_eq!(error.code(), "limit/exceeded");
     }
     let mut value = json!(true);
     for _ in 0..150 {
         value = json!({"items": value});
     }
-    let error = compile_value(&value, &JsonSchemaOptions::default()).expect_err("too deep");
+    let error = compile_value(&value, &json_schema::Options::default()).expect_err("too deep");
     assert_eq!(error.code(), "limit/exceeded");
 }
 
@@ -230,7 +230,7 @@ fn thousands_of_combinations_are_conditions() {
         names.iter().map(|name| (name.clone(), json!({"type": "integer"}))).collect();
     let schema = json!({"type": "object", "properties": properties, "dependentRequired": required});
     for property_order in [PropertyOrder::Declared, PropertyOrder::Any] {
-        let options = JsonSchemaOptions { property_order, ..Default::default() };
+        let options = json_schema::Options { property_order, ..Default::default() };
         let language = Language::new(&compile_value(&schema, &options).expect("conditions").grammar);
         for (members, valid) in [
             (vec![], true),
@@ -258,7 +258,7 @@ fn combinations_stay_within_the_limit() {
     defs.insert("0".into(), both(link(0), json!({"allOf": [link(0), link(1)]})));
     defs.insert("40".into(), json!({"type": "object"}));
     let limits = grammata::Limits { grammar_nodes: 20_000, ..Default::default() };
-    let options = JsonSchemaOptions { limits, ..Default::default() };
+    let options = json_schema::Options { limits, ..Default::default() };
     let error = compile_value(&json!({"$ref": "#/$defs/0", "$defs": defs}), &options).expect_err("too many");
     assert_eq!(error.code(), "limit/exceeded");
 }
@@ -266,7 +266,7 @@ fn combinations_stay_within_the_limit() {
 #[test]
 fn grammars_stay_within_their_limit() {
     let limits = grammata::Limits { grammar_nodes: 100, ..Default::default() };
-    let options = JsonSchemaOptions { limits, ..Default::default() };
+    let options = json_schema::Options { limits, ..Default::default() };
     let values: Vec<String> = (0..1000).map(|i| format!("value {i}")).collect();
     let error = compile_value(&json!({"enum": values}), &options).expect_err("too big");
     assert_eq!(error.code(), "limit/exceeded");
@@ -356,7 +356,7 @@ proptest! {
     ) {
         let tree = json!({"type": ["array", "integer"], "items": {"$ref": "#/$defs/tree", "maximum": 3}});
         let schema = json!({"allOf": [schema], "$defs": {"tree": tree}});
-        let options = JsonSchemaOptions { property_order: PropertyOrder::Any, ..Default::default() };
+        let options = json_schema::Options { property_order: PropertyOrder::Any, ..Default::default() };
         let compiled = compile_value(&schema, &options);
         let validator = jsonschema::validator_for(&schema).expect("a schema");
         let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
@@ -381,7 +381,7 @@ proptest! {
         let schema: serde_json::Map<String, Value> =
             keywords.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect();
         let text = Value::Object(schema).to_string();
-        if let Ok(compiled) = compile(&text, &JsonSchemaOptions::default()) {
+        if let Ok(compiled) = compile(&text, &json_schema::Options::default()) {
             prop_assert!(compiled.grammar.verify().is_ok());
         }
     }

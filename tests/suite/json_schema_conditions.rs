@@ -1,7 +1,7 @@
 //! JSON Schemas that say which members come together, against a validator: every object over a few names and values is
 //! judged, and what is made byte by byte is valid and never stuck.
 
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, compile_value};
+use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
 use grammata::testing::generate::Choices;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Error, ErrorKind, Limits};
@@ -16,7 +16,7 @@ static COMPILER: LazyLock<Compiler> = LazyLock::new(|| {
 });
 
 fn compile(schema: &Value, order: PropertyOrder) -> Result<CompiledGrammar, Error> {
-    let options = JsonSchemaOptions { property_order: order, ..JsonSchemaOptions::default() };
+    let options = json_schema::Options { property_order: order, ..json_schema::Options::default() };
     COMPILER.compile(&compile_value(schema, &options)?.grammar)
 }
 
@@ -343,7 +343,7 @@ fn random_clauses_compile_and_run() {
 fn a_list_that_may_take_too_many_decisions_is_refused_with_its_place() {
     let schema = json!({"type": "array", "items": form(8)});
     let limits = Limits { condition_search: 1, ..Limits::default() };
-    let options = JsonSchemaOptions { limits, ..JsonSchemaOptions::default() };
+    let options = json_schema::Options { limits, ..json_schema::Options::default() };
     let error = compile_value(&schema, &options).unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Limit, "limit/exceeded"));
     let text = error.to_string();

@@ -2,7 +2,7 @@
 //! spelling, held to arithmetic on big integers.
 
 use crate::language::Language;
-use grammata::syntax::json_schema::{JsonSchemaOptions, Numbers, compile_value};
+use grammata::syntax::json_schema::{self, Numbers, compile_value};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ proptest! {
             schema["not"] = json!({"multipleOf": number(divisor)});
         }
         let numbers = if plain { Numbers::Plain } else { Numbers::Any };
-        let options = JsonSchemaOptions { numbers, ..JsonSchemaOptions::default() };
+        let options = json_schema::Options { numbers, ..json_schema::Options::default() };
         let compiled = compile_value(&schema, &options);
         let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
         let is_multiple = |number: &BigInt, divisor: &str| number % scaled(divisor) == BigInt::ZERO;

@@ -3,40 +3,40 @@
 use crate::language::Language;
 use grammata::Limits;
 use grammata::syntax::json_schema::{
-    Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace, compile, compile_value,
+    self, Formats, Numbers, PropertyOrder, Whitespace, compile, compile_value,
 };
 use serde_json::{Value, json};
 
-fn of_schema(own: Value) -> grammata::Result<JsonSchemaOptions> {
-    JsonSchemaOptions::default().with_policies_of(&json!({ "x-grammata": own }).to_string())
+fn of_schema(own: Value) -> grammata::Result<json_schema::Options> {
+    json_schema::Options::default().with_policies_of(&json!({ "x-grammata": own }).to_string())
 }
 
 #[test]
 fn a_schema_sets_its_own_options() {
-    let none = JsonSchemaOptions::default().with_policies_of(r#"{"type": "null"}"#).unwrap();
-    assert_eq!(none, JsonSchemaOptions::default());
+    let none = json_schema::Options::default().with_policies_of(r#"{"type": "null"}"#).unwrap();
+    assert_eq!(none, json_schema::Options::default());
     let all = of_schema(json!({
         "propertyOrder": "any", "whitespace": {"max": 2}, "numbers": "plain", "formats": "annotate",
         "maxDigits": 7, "maxBytes": 1000, "maxDepth": 5,
     }));
-    let expected = JsonSchemaOptions {
+    let expected = json_schema::Options {
         property_order: PropertyOrder::Any,
         whitespace: Whitespace::AtMost(2),
         numbers: Numbers::Plain,
         max_digits: Some(7),
         formats: Formats::Annotate,
         limits: Limits { source_bytes: 1000, source_depth: 5, ..Limits::default() },
-        ..JsonSchemaOptions::default()
+        ..json_schema::Options::default()
     };
     assert_eq!(all.unwrap(), expected);
     let pattern = of_schema(json!({"whitespace": {"pattern": " ?"}})).unwrap();
     assert_eq!(pattern.whitespace, Whitespace::Pattern(" ?".into()));
-    let generation = JsonSchemaOptions::generation();
+    let generation = json_schema::Options::generation();
     let own = generation.clone().with_policies_of(r#"{"x-grammata": {"maxDigits": null}}"#).unwrap();
-    assert_eq!(own, JsonSchemaOptions { max_digits: None, ..generation });
+    assert_eq!(own, json_schema::Options { max_digits: None, ..generation });
     // limits are lowered, never raised
     let raised = of_schema(json!({"maxBytes": 1u64 << 60, "maxDepth": 1u64 << 60})).unwrap();
-    assert_eq!(raised, JsonSchemaOptions::default());
+    assert_eq!(raised, json_schema::Options::default());
 }
 
 #[test]
@@ -59,7 +59,10 @@ fn what_a_schema_cannot_set_is_an_error() {
     }
     // elsewhere it is a word like any other
     let inner = r#"{"properties": {"x-grammata": {"const": {"colour": "red"}}}}"#;
-    assert_eq!(JsonSchemaOptions::default().with_policies_of(inner).unwrap(), JsonSchemaOptions::default());
+    assert_eq!(
+        json_schema::Options::default().with_policies_of(inner).unwrap(),
+        json_schema::Options::default()
+    );
 }
 
 #[test]
@@ -81,7 +84,8 @@ fn whitespace_is_bounded_in_every_gap() {
         (Whitespace::Pattern("[^x]?".into()), &["{\t\"a\":[1]}"], &["{y\"a\":[1]}", "{\"a\":[1\"]}"]),
         (Whitespace::Pattern("\\s*".into()), &["{ \t\r\n \"a\":[1]}"], &["{\u{a0}\"a\":[1]}"]),
     ] {
-        let options = JsonSchemaOptions { whitespace: whitespace.clone(), ..JsonSchemaOptions::default() };
+        let options =
+            json_schema::Options { whitespace: whitespace.clone(), ..json_schema::Options::default() };
         let language = Language::new(&compile_value(&schema, &options).unwrap().grammar);
         for text in accepted {
             assert!(language.accepts(text.as_bytes()), "{text} with {whitespace:?}");
@@ -90,7 +94,7 @@ fn whitespace_is_bounded_in_every_gap() {
             assert!(!language.accepts(text.as_bytes()), "{text} with {whitespace:?}");
         }
     }
-    let options = JsonSchemaOptions { whitespace: Whitespace::Pattern("(".into()), ..Default::default() };
+    let options = json_schema::Options { whitespace: Whitespace::Pattern("(".into()), ..Default::default() };
     let error = compile("{}", &options).expect_err("no pattern");
     assert_eq!(error.code(), "json-schema/whitespace-pattern");
 }
@@ -98,7 +102,7 @@ fn whitespace_is_bounded_in_every_gap() {
 #[test]
 fn size_and_depth_are_bounded() {
     let limits = Limits { source_bytes: 20, source_depth: 2, ..Limits::default() };
-    let options = JsonSchemaOptions { limits, ..JsonSchemaOptions::default() };
+    let options = json_schema::Options { limits, ..json_schema::Options::default() };
     assert!(compile(r#"{"items": {}}"#, &options).is_ok());
     for schema in [r#"{"title": "longer than that"}"#, r#"{"items":{"not":{}}}"#] {
         let error = compile(schema, &options).expect_err("too much");
@@ -117,13 +121,13 @@ fn a_summary_counts_what_was_read() {
         "definitions": {"unused": {"type": "string"}},
         "x": 1,
     });
-    let summary = compile_value(&schema, &JsonSchemaOptions::default()).unwrap().summary;
+    let summary = compile_value(&schema, &json_schema::Options::default()).unwrap().summary;
     assert_eq!(summary.draft, Some("draft-07"));
     assert_eq!(summary.keywords["type"], 3);
     assert_eq!(summary.keywords["x"], 1);
     assert_eq!(summary.schemas, 4);
     assert!(summary.made_schemas > 0 && summary.conjunctions > 2);
-    let summary = compile("true", &JsonSchemaOptions::default()).unwrap().summary;
+    let summary = compile("true", &json_schema::Options::default()).unwrap().summary;
     assert_eq!((summary.draft, summary.keywords.len(), summary.schemas), (None, 0, 1));
 }
 
@@ -131,7 +135,7 @@ fn a_summary_counts_what_was_read() {
 #[test]
 fn short_whitespace() {
     let schema = json!({"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": false});
-    let options = JsonSchemaOptions { whitespace: Whitespace::Short, ..JsonSchemaOptions::default() };
+    let options = json_schema::Options { whitespace: Whitespace::Short, ..json_schema::Options::default() };
     let language = Language::new(&compile(&schema.to_string(), &options).unwrap().grammar);
     let gaps = |gap: &str| format!("{{{gap}\"a\":{gap}1{gap}}}");
     let blanks = |count: usize| format!("\n{}", " \t".repeat(count / 2));
@@ -147,7 +151,7 @@ fn short_whitespace() {
 #[test]
 fn digits_are_bounded() {
     let with = |schema: &Value, most| {
-        let options = JsonSchemaOptions { max_digits: most, ..JsonSchemaOptions::default() };
+        let options = json_schema::Options { max_digits: most, ..json_schema::Options::default() };
         Language::new(&compile(&schema.to_string(), &options).unwrap().grammar)
     };
     let long = "1".repeat(5);

@@ -1,6 +1,6 @@
 //! Random schemas and documents: what the engine accepts is what a validator calls valid.
 
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, compile_value};
+use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
 use grammata::testing::generate::{Choices, random_document, random_schema};
 use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
@@ -16,7 +16,8 @@ fn random_documents_are_judged_as_a_validator_does() {
     let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
     let compiler = Compiler::new(vocabulary.into());
     let (valid, invalid, refused) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    let options = JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+    let options =
+        json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
     let judge = |bytes: Vec<u8>| {
         let mut choices = Choices::new(&bytes);
         let schema = random_schema(&mut choices);
@@ -71,7 +72,7 @@ fn masks_along_random_documents_are_exact() {
         let document = random_document(&mut choices, &schema);
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         let options =
-            JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+            json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
         let Ok(compiled) = compile_value(&schema, &options) else { return Ok(()) };
         if validator.is_valid(&document) {
             let text = document.to_string();
@@ -131,7 +132,8 @@ fn made_documents_are_valid() {
     let tokens = (0..=255u8).map(|byte| vec![byte]).chain([Vec::new()]);
     let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
     let compiler = Compiler::new(vocabulary.into());
-    let options = JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+    let options =
+        json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
     let counts: [Cell<u32>; 4] = Default::default();
     let one_more = |place: usize| counts[place].set(counts[place].get() + 1);
     let judge = |bytes: Vec<u8>| {
@@ -207,7 +209,7 @@ fn documents_made_under_conditions_are_valid() {
     for case in cases.as_array().unwrap() {
         let validator = jsonschema::draft202012::new(&case["schema"]).unwrap();
         for property_order in [PropertyOrder::Any, PropertyOrder::Declared] {
-            let options = JsonSchemaOptions { property_order, ..JsonSchemaOptions::default() };
+            let options = json_schema::Options { property_order, ..json_schema::Options::default() };
             let compiled =
                 compiler.compile(&compile_value(&case["schema"], &options).unwrap().grammar).unwrap();
             for seed in 1..12u8 {

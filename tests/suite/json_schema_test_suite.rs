@@ -14,7 +14,7 @@
 //! reason must be given one.
 
 use crate::language::Language;
-use grammata::syntax::json_schema::{Documents, Formats, JsonSchemaOptions, PropertyOrder, compile};
+use grammata::syntax::json_schema::{self, Documents, Formats, PropertyOrder, compile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -129,7 +129,7 @@ fn run(folder: &Path, draft: &str, not_run: &[String]) -> (Draft, Vec<String>) {
                 map.entry("$schema").or_insert_with(|| dialect(draft).into());
             }
             let formats = if name.starts_with(FORMATS) { Formats::Assert } else { Formats::Annotate };
-            let options = JsonSchemaOptions {
+            let options = json_schema::Options {
                 property_order: PropertyOrder::Any,
                 formats,
                 documents: remotes(),

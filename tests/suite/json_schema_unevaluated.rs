@@ -2,7 +2,7 @@
 //! grammar accepts is what a validator calls valid.
 
 use crate::language::Language;
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, compile_value};
+use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
@@ -66,7 +66,7 @@ fn random_schemas_are_judged_as_a_validator_does() {
         let schema = beside(schema, json!({"unevaluatedProperties": rest, "unevaluatedItems": rest}));
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         let options =
-            JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+            json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
         let compiled = match compile_value(&schema, &options) {
             Ok(compiled) => compiled,
             Err(error) if error.code() == "json-schema/unsatisfiable" => {

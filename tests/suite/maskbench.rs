@@ -25,7 +25,7 @@ mod summary;
 use engine::{Compilation, Compiled, Engine, Refusal, Session};
 use flate2::{Compression, write::GzEncoder};
 use grammata::Vocabulary;
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
+use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata_engine::Grammata;
 use run::{Outcome, Settings, Status, Tokens};
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl Bench {
     fn new(property_order: PropertyOrder) -> Bench {
         let file = data_file("smollm2/tokenizer.json");
         let vocabulary = Arc::new(Vocabulary::from_file(file, &Default::default()).unwrap());
-        let options = JsonSchemaOptions { property_order, ..Default::default() };
+        let options = json_schema::Options { property_order, ..Default::default() };
         Bench { engine: Grammata::new(Arc::clone(&vocabulary), options), vocabulary }
     }
 

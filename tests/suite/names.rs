@@ -4,7 +4,7 @@
 use crate::language::bytes_of;
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace, compile_value};
+use grammata::syntax::json_schema::{self, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits};
@@ -18,11 +18,11 @@ fn compile(
     order: PropertyOrder,
     vocabulary: &Arc<Vocabulary>,
 ) -> grammata::Result<CompiledGrammar> {
-    let options = JsonSchemaOptions {
+    let options = json_schema::Options {
         property_order: order,
         whitespace: Whitespace::Compact,
         numbers: grammata::syntax::json_schema::Numbers::Plain,
-        ..JsonSchemaOptions::default()
+        ..json_schema::Options::default()
     };
     Compiler::new(Arc::clone(vocabulary)).compile(&compile_value(schema, &options)?.grammar)
 }
@@ -297,7 +297,7 @@ fn masks_of_a_real_vocabulary() {
     let prefixes: Vec<&[u8]> = (0..=text.len()).step_by(3).map(|end| &text.as_bytes()[..end]).collect();
     for schema in [json!(true), json!({"properties": {"na": {"type": "object"}}})] {
         let options =
-            JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+            json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
         let grammar = compile_value(&schema, &options).unwrap().grammar;
         super::masks::check(&grammar, &prefixes, &schema.to_string());
     }

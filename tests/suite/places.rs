@@ -59,7 +59,7 @@ const FRONT_ENDS: [FrontEnd; 5] = [
         topic: "json-schema",
         notation: Notation::Json,
         read: |source, limits| {
-            let options = json_schema::JsonSchemaOptions { limits: limits.clone(), ..Default::default() };
+            let options = json_schema::Options { limits: limits.clone(), ..Default::default() };
             json_schema::compile(source, &options).map(|compiled| compiled.grammar)
         },
     },

@@ -1,7 +1,7 @@
 //! Serving: the cache of grammars, batches, threads on one grammar.
 
 use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder};
+use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata::syntax::{Notation, Source, parse};
 use grammata::vocabulary::{LoadOptions, TokenId, VocabularyBuilder};
 use grammata::{Compiler, Limits, Matcher, Vocabulary};
@@ -21,7 +21,7 @@ fn real() -> Arc<Vocabulary> {
 fn equal_sources_share_a_grammar_and_others_do_not() {
     let cache = GrammarCache::new(letters(), 1 << 30);
     let schema = r#"{"properties": {"a": {"type": "null"}, "b": {"type": "null"}}}"#;
-    let any = JsonSchemaOptions { property_order: PropertyOrder::Any, ..JsonSchemaOptions::default() };
+    let any = json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
     let sources = [
         Source::json_schema(schema),
         Source::JsonSchema(schema.to_owned(), any),

@@ -5,7 +5,7 @@ use grammata::automaton::words;
 use grammata::grammar::{
     Distinct, Grammar, GrammarBuilder, Member, Names, Order, TokenScope, TokenSelector, TokenTerminal,
 };
-use grammata::syntax::json_schema::{self, JsonSchemaOptions, PropertyOrder, Whitespace};
+use grammata::syntax::json_schema::{self, PropertyOrder, Whitespace};
 use grammata::syntax::{automaton_spec, gbnf};
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind, Limits, Matcher, TokenId, Vocabulary};
@@ -489,10 +489,10 @@ fn names_of_objects_are_followed_after_a_thought() {
     let mut builder = VocabularyBuilder::from_tokens(letters).special(TokenId::new(11), "</think>");
     builder = builder.special(TokenId::new(12), "<end>").eos([TokenId::new(12)]);
     let vocabulary = Arc::new(builder.build().unwrap());
-    let options = JsonSchemaOptions {
+    let options = json_schema::Options {
         whitespace: Whitespace::Compact,
         property_order: PropertyOrder::Any,
-        ..JsonSchemaOptions::default()
+        ..json_schema::Options::default()
     };
     let schema = serde_json::json!({"type": "object", "additionalProperties": {"enum": [1]}});
     let object = json_schema::compile_value(&schema, &options).unwrap().grammar;

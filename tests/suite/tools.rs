@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_DIAGNOSTICS=1` writes the `.out` files, to be reviewed as a diff.
 
-use grammata::syntax::json_schema::JsonSchemaOptions;
+use grammata::syntax::json_schema;
 use grammata::tools::{Binding, Document, ReadOptions, Tool, ToolSet, read, restricted_names};
 use grammata::{Limits, Result};
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn set(text: &str) -> Result<ToolSet> {
     let mut set = read([Document { label: "doc", text }], &ReadOptions::default())?;
-    set.check(&JsonSchemaOptions::default());
+    set.check(&json_schema::Options::default());
     Ok(set)
 }
 

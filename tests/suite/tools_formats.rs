@@ -3,7 +3,7 @@
 use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::grammar::Grammar;
-use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace};
+use grammata::syntax::json_schema::{self, Whitespace};
 use grammata::testing::earley::Recogniser;
 use grammata::tools::{Call, CallFormat, Choice, GrammarOptions, Markers, ToolSet, Turn};
 use grammata::vocabulary::VocabularyBuilder;
@@ -113,7 +113,7 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
 #[test]
 fn all_words_of_a_small_set_read_back() {
     let set = set(SMALL);
-    let schema = JsonSchemaOptions { whitespace: Whitespace::Compact, ..text_options().schema };
+    let schema = json_schema::Options { whitespace: Whitespace::Compact, ..text_options().schema };
     for name in CallFormat::names() {
         let format = CallFormat::named(name).unwrap();
         let options = GrammarOptions { choice: Choice::Required, schema: schema.clone(), ..text_options() };

@@ -2,7 +2,7 @@
 
 use crate::language::Language;
 use grammata::grammar::{GrammarBuilder, WordEdge, WordGraph, WordTarget};
-use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace, compile};
+use grammata::syntax::json_schema::{self, Whitespace, compile};
 use serde_json::Value;
 
 fn edge(byte: u8, to: WordTarget) -> WordEdge {
@@ -84,7 +84,7 @@ fn names_of_further_members() {
         r#"{{"type": "object", "properties": {{{}}}, "additionalProperties": {{"const": 1}}}}"#,
         properties.join(", ")
     );
-    let options = JsonSchemaOptions { whitespace: Whitespace::Compact, ..JsonSchemaOptions::default() };
+    let options = json_schema::Options { whitespace: Whitespace::Compact, ..json_schema::Options::default() };
     let compiled = compile(&schema, &options).expect("the schema is right");
     let language = Language::new(&compiled.grammar);
     let parts = [

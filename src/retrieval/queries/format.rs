@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::grammar::{ExprId, Grammar, GrammarBuilder};
 use crate::limits::Limits;
 use crate::retrieval::catalogue::Catalogue;
-use crate::syntax::json_schema::{self, JsonSchemaOptions, Whitespace};
+use crate::syntax::json_schema::{self, Whitespace};
 use crate::syntax::regex;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -106,10 +106,10 @@ fn json(form: &Lines, is_reasoned: bool, catalogue: &Catalogue, limits: &Limits)
         json!({ "type": "object", "properties": { "queries": queries }, "required": ["queries"],
                 "additionalProperties": false })
     };
-    let options = JsonSchemaOptions {
+    let options = json_schema::Options {
         whitespace: Whitespace::Compact,
         limits: limits.clone(),
-        ..JsonSchemaOptions::default()
+        ..json_schema::Options::default()
     };
     Ok(json_schema::compile_value(&schema, &options)?.grammar)
 }

@@ -5,7 +5,7 @@ use super::rule_errors as errors;
 use crate::error::{Errors, Result};
 use crate::grammar::{Expression, Grammar};
 use crate::limits::Limits;
-use crate::syntax::json_schema::{self, JsonSchemaOptions, PropertyOrder, Whitespace};
+use crate::syntax::json_schema::{self, PropertyOrder, Whitespace};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
 
@@ -77,12 +77,12 @@ pub(super) fn compile(
 }
 
 fn compile_one(schema: Value, limits: &Limits) -> Result<Arguments> {
-    let written = JsonSchemaOptions {
+    let written = json_schema::Options {
         whitespace: Whitespace::Pattern(" ?".to_owned()),
         limits: limits.clone(),
-        ..JsonSchemaOptions::default()
+        ..json_schema::Options::default()
     };
-    let read = JsonSchemaOptions {
+    let read = json_schema::Options {
         whitespace: Whitespace::Compact,
         property_order: PropertyOrder::Any,
         ..written.clone()

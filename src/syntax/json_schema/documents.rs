@@ -13,12 +13,12 @@ type Resolver = Arc<dyn Fn(&str) -> Result<Value, String> + Send + Sync>;
 /// schema nor here is the error `json-schema/remote-reference`.
 ///
 /// ```
-/// use grammata::syntax::json_schema::{Documents, JsonSchemaOptions, compile};
+/// use grammata::syntax::json_schema::{Documents, Options, compile};
 /// use serde_json::json;
 ///
 /// let mut documents = Documents::default();
 /// documents.insert("https://example.com/size.json", json!({"enum": ["S", "M", "L"]}));
-/// let options = JsonSchemaOptions { documents, ..JsonSchemaOptions::default() };
+/// let options = Options { documents, ..Options::default() };
 /// let compiled = compile(r#"{"$ref": "https://example.com/size.json"}"#, &options)?;
 /// assert_eq!(compiled.grammar.to_string().matches('|').count(), 2);
 /// # Ok::<(), grammata::Error>(())

@@ -68,7 +68,7 @@ pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
             .allowed("one of the schemas in it")
             .help(format!(
                 "give the schema `{{\"$ref\": \"file.json#{inside}\"}}`, and this file as the document `file.json` \
-                 (`--schema-document file.json=FILE`, `JsonSchemaOptions::documents`)"
+                 (`--schema-document file.json=FILE`, `json_schema::Options::documents`)"
             )),
     )
 }
@@ -252,7 +252,7 @@ pub(super) fn remote_reference(pointer: &str, uri: &str) -> Error {
             .at(at(pointer))
             .found(uri)
             .allowed("schemas in this document, and documents that are given; nothing is fetched")
-            .help("give the document with `JsonSchemaOptions::documents`"),
+            .help("give the document with `json_schema::Options::documents`"),
     )
 }
 

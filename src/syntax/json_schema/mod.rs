@@ -28,12 +28,12 @@
 //!   integer.
 //!
 //! ```
-//! use grammata::syntax::json_schema::{JsonSchemaOptions, Numbers, Whitespace, compile};
+//! use grammata::syntax::json_schema::{Options, Numbers, Whitespace, compile};
 //!
-//! let options = JsonSchemaOptions {
+//! let options = Options {
 //!     whitespace: Whitespace::Compact,
 //!     numbers: Numbers::Plain,
-//!     ..JsonSchemaOptions::default()
+//!     ..Options::default()
 //! };
 //! let compiled = compile(r#"{"type": "array", "items": {"enum": [1, 2]}, "maxItems": 9}"#, &options)?;
 //! assert_eq!(compiled.grammar.to_string(), "# ::= \"[\" ((\"1\" | \"2\") (\",\" (\"1\" | \"2\")){0,8})? \"]\"\n");
@@ -81,7 +81,7 @@ mod uri;
 mod validate;
 
 pub use documents::Documents;
-pub use options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
+pub use options::{Formats, Numbers, Options, PropertyOrder, Whitespace};
 pub use summary::Summary;
 
 use crate::diagnostic::{self, Diagnostic};
@@ -111,7 +111,7 @@ pub struct Compiled {
 /// # Errors
 /// `json-schema/…` with the JSON Pointer of the place (line and column if the text is not JSON), what
 /// `pattern` has wrong (`regex/…`), `limit/exceeded`.
-pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
+pub fn compile(schema: &str, options: &Options) -> Result<Compiled> {
     let source = diagnostic::Source::new(schema, diagnostic::Notation::Json);
     compile_text(schema, options).map_err(|error| match error.kind() {
         ErrorKind::Limit => error.or_at(&diagnostic::Place::Pointer(String::new())).in_source(&source),
@@ -119,7 +119,7 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
     })
 }
 
-fn compile_text(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled> {
+fn compile_text(schema: &str, options: &Options) -> Result<Compiled> {
     let mut warnings = Vec::new();
     let arena = Bump::with_capacity(schema.len().min(ARENA));
     let root = source::read(schema, &arena, &options.limits, &mut warnings)?;
@@ -134,7 +134,7 @@ const ARENA: usize = 1 << 16;
 ///
 /// # Errors
 /// The same as those of [`compile`].
-pub fn compile_value(schema: &serde_json::Value, options: &JsonSchemaOptions) -> Result<Compiled> {
+pub fn compile_value(schema: &serde_json::Value, options: &Options) -> Result<Compiled> {
     let size = source::check_depth(schema, &options.limits)?;
     let arena = Bump::new();
     let root = Source { value: arena.alloc(Value::of(schema, &arena)), has_identifiers: true };
@@ -145,7 +145,7 @@ pub fn compile_value(schema: &serde_json::Value, options: &JsonSchemaOptions) ->
 fn compile_checked<'a>(
     root: Source<'a>,
     arena: &'a Bump,
-    options: &'a JsonSchemaOptions,
+    options: &'a Options,
     (mut warnings, work): (Vec<Diagnostic>, Budget),
 ) -> Result<Compiled> {
     other::refuse(root.value)?;

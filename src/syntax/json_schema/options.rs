@@ -67,7 +67,7 @@ pub enum Numbers {
 
 /// Options of [`compile`](super::compile).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct JsonSchemaOptions {
+pub struct Options {
     /// Whitespace between tokens. Default [`Whitespace::Free`].
     pub whitespace: Whitespace,
     /// The order of members. Default [`PropertyOrder::Declared`].
@@ -85,14 +85,10 @@ pub struct JsonSchemaOptions {
     pub limits: Limits,
 }
 
-impl JsonSchemaOptions {
+impl Options {
     /// The defaults for output of a language model: [`Whitespace::Short`] and at most 40 digits, as models that do not
     /// know how to go on tend to repeat blanks and digits. Every value keeps a spelling, but numbers of more digits.
-    pub fn generation() -> JsonSchemaOptions {
-        JsonSchemaOptions {
-            whitespace: Whitespace::Short,
-            max_digits: Some(40),
-            ..JsonSchemaOptions::default()
-        }
+    pub fn generation() -> Options {
+        Options { whitespace: Whitespace::Short, max_digits: Some(40), ..Options::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! `x-grammata`: options that a schema sets itself, at its root.
 
 use super::errors;
-use super::options::{Formats, JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
+use super::options::{Formats, Numbers, Options, PropertyOrder, Whitespace};
 use super::pointer::join;
 use super::source;
 use crate::error::Result;
@@ -11,17 +11,17 @@ use bumpalo::Bump;
 /// The keyword.
 pub(super) const KEYWORD: &str = "x-grammata";
 
-impl JsonSchemaOptions {
+impl Options {
     /// These options, with those that a schema sets itself with `x-grammata` in their place. What the caller sets after
     /// that wins:
     ///
     /// ```
-    /// use grammata::syntax::json_schema::{JsonSchemaOptions, Whitespace, compile};
+    /// use grammata::syntax::json_schema::{Options, Whitespace, compile};
     ///
     /// let schema = r#"{"x-grammata": {"whitespace": "compact", "propertyOrder": "any"}, "type": "object"}"#;
-    /// let options = JsonSchemaOptions::default().with_policies_of(schema)?;
+    /// let options = Options::default().with_policies_of(schema)?;
     /// assert_eq!(options.whitespace, Whitespace::Compact);
-    /// compile(schema, &JsonSchemaOptions { whitespace: Whitespace::AtMost(1), ..options })?;
+    /// compile(schema, &Options { whitespace: Whitespace::AtMost(1), ..options })?;
     /// # Ok::<(), grammata::Error>(())
     /// ```
     ///
@@ -32,7 +32,7 @@ impl JsonSchemaOptions {
     ///
     /// # Errors
     /// Those of reading the schema; `json-schema/invalid-policy` for unknown members and wrong values.
-    pub fn with_policies_of(self, schema: &str) -> Result<JsonSchemaOptions> {
+    pub fn with_policies_of(self, schema: &str) -> Result<Options> {
         let mut options = self;
         // most schemas have none, and need not be read twice
         if schema.contains(KEYWORD) {

@@ -7,7 +7,7 @@ use super::assertion::TypeSet;
 use super::draft::Draft;
 use super::errors;
 use super::keywords::{self, Word};
-use super::options::{Formats, JsonSchemaOptions};
+use super::options::{Formats, Options};
 use super::pointer::append;
 use super::resources::{Found, ResourceId, Resources};
 use super::schema::{Schema, SchemaId, Schemas};
@@ -36,7 +36,7 @@ pub(super) struct Location<'a> {
 
 /// Reads documents into [`Schemas`].
 pub(super) struct Reader<'a, 'w> {
-    options: &'a JsonSchemaOptions,
+    options: &'a Options,
     pub(super) arena: &'a Bump,
     pub(super) resources: Resources<'a>,
     pub(super) scopes: Scopes<'a>,
@@ -127,7 +127,7 @@ impl<'a> Reader<'a, '_> {
 pub(super) fn read<'a>(
     source: Source<'a>,
     arena: &'a Bump,
-    options: &'a JsonSchemaOptions,
+    options: &'a Options,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<(Schemas<'a>, Summary)> {
     let root = source.value;

@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{ExprId, FreeText, Grammar, GrammarBuilder, TokenTerminal};
 use crate::limits::Limits;
-use crate::syntax::json_schema::{JsonSchemaOptions, Numbers, PropertyOrder, Whitespace};
+use crate::syntax::json_schema::{self, Numbers, PropertyOrder, Whitespace};
 use crate::tools::binding::Binding;
 use crate::tools::errors;
 use crate::tools::set::{Tool, ToolSet, is_fatal};
@@ -47,18 +47,18 @@ pub struct GrammarOptions {
     /// How special tokens come.
     pub markers: Markers,
     /// How arguments are spelled. Default [`arguments`](GrammarOptions::arguments).
-    pub schema: JsonSchemaOptions,
+    pub schema: json_schema::Options,
 }
 
 impl GrammarOptions {
     /// The spelling of arguments: at most one space between two tokens of JSON, members in any order, plain numbers.
-    pub fn arguments(limits: Limits) -> JsonSchemaOptions {
-        JsonSchemaOptions {
+    pub fn arguments(limits: Limits) -> json_schema::Options {
+        json_schema::Options {
             whitespace: Whitespace::Pattern(" ?".to_owned()),
             property_order: PropertyOrder::Any,
             numbers: Numbers::Plain,
             limits,
-            ..JsonSchemaOptions::default()
+            ..json_schema::Options::default()
         }
     }
 }

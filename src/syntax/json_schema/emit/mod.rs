@@ -14,7 +14,7 @@ use super::conjunction::{ConjunctionId, Conjunctions};
 use super::decimal::Decimal;
 use super::formats::Side;
 use super::numbers::{NumberRange, digits};
-use super::options::{JsonSchemaOptions, Whitespace};
+use super::options::{Options, Whitespace};
 use super::pointer::shown_parts;
 use super::satisfiable::Satisfiable;
 use super::shape::{Shape, Test, Typed};
@@ -29,11 +29,7 @@ use smallvec::SmallVec;
 const SMALL_LIST: usize = 8;
 
 /// The grammar of all conjunctions; the root is satisfiable.
-pub(super) fn emit(
-    all: &Conjunctions<'_>,
-    satisfiable: &Satisfiable,
-    options: &JsonSchemaOptions,
-) -> Result<Grammar> {
+pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &Options) -> Result<Grammar> {
     let mut g = GrammarBuilder::with_limits(options.limits.clone());
     let layout = Layout::new(&mut g, options)?;
     let (root, rules) = declare(&mut g, all, satisfiable);
@@ -103,7 +99,7 @@ struct Layout {
 const INDENTATION: u32 = 32;
 
 impl Layout {
-    fn new(g: &mut GrammarBuilder, options: &JsonSchemaOptions) -> Result<Layout> {
+    fn new(g: &mut GrammarBuilder, options: &Options) -> Result<Layout> {
         let one = g.byte_set(ByteSet::from_iter(*b" \t\n\r"));
         let space = match &options.whitespace {
             Whitespace::Free => g.star(one),
@@ -138,7 +134,7 @@ impl Layout {
 struct Emitter<'e, 'a> {
     all: &'e Conjunctions<'a>,
     satisfiable: &'e Satisfiable,
-    options: &'e JsonSchemaOptions,
+    options: &'e Options,
     g: GrammarBuilder,
     layout: Layout,
     character: Option<ExprId>,
