@@ -25,11 +25,11 @@ fn main() -> Result<()> {
 
 /// A tokenizer file; `LoadOptions` has what the file does not say.
 fn load() -> Result<Arc<Vocabulary>> {
-    let options = LoadOptions {
-        eos: vec![TokenId::new(2)], // without it: the special tokens with well-known names
-        width: Some(49_152),        // of the model's logits, if it is more than the tokenizer has
-        ..LoadOptions::default()
-    };
+    let options = LoadOptions::default()
+        // without it: the special tokens with well-known names
+        .eos(vec![TokenId::new(2)])
+        // of the model's logits, if it is more than the tokenizer has
+        .width(Some(49_152));
     let vocabulary = Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &options)?;
     Ok(Arc::new(vocabulary))
 }
@@ -38,10 +38,7 @@ fn load() -> Result<Arc<Vocabulary>> {
 fn compile(vocabulary: Arc<Vocabulary>) -> Result<CompiledGrammar> {
     let source = std::fs::read_to_string("grammars/function-call/schema.json")
         .map_err(|cause| grammata::Error::io("grammars/function-call/schema.json".as_ref(), &cause))?;
-    let options = json_schema::Options {
-        whitespace: json_schema::Whitespace::Compact,
-        ..json_schema::Options::default()
-    };
+    let options = json_schema::Options::default().whitespace(json_schema::Whitespace::Compact);
     let schema = json_schema::compile(&source, &options)?;
     let compiled = Compiler::new(vocabulary).compile(&schema.grammar)?;
     // unknown keywords and the like; bytes that the vocabulary cannot spell
@@ -177,7 +174,7 @@ fn serve(compiler: Compiler, model: &mut Model) -> Result<()> {
 
 /// Every cap is a field of `Limits`; going over one is an error of its own kind that names it.
 fn limit(compiled: &CompiledGrammar) -> Result<()> {
-    let limits = Limits { automaton_states: 100, ..limits_of_a_server() };
+    let limits = limits_of_a_server().automaton_states(100);
     let compiler = Compiler::new(Arc::clone(compiled.vocabulary())).limits(limits);
     let error = compiler.compile(compiled.grammar()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
@@ -187,13 +184,7 @@ fn limit(compiled: &CompiledGrammar) -> Result<()> {
 
 /// The limits of a service whose clients send schemas of at most some hundred kilobytes.
 fn limits_of_a_server() -> Limits {
-    Limits {
-        source_bytes: 200_000,
-        compile_work: 2_000_000,
-        mask_work: 2_000_000,
-        cache_bytes: 64 << 20,
-        ..Limits::default()
-    }
+    Limits::default().source_bytes(200_000).compile_work(2_000_000).mask_work(2_000_000).cache_bytes(64 << 20)
 }
 
 /// A vocabulary that is not in a file.

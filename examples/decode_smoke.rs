@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", library_info()?);
     let start = std::time::Instant::now();
     let files = ModelFolder::open(folder, &limits)?;
-    let options = ModelOptions { context_length: files.context_length, ..ModelOptions::default() };
+    let options = ModelOptions::default().context_length(files.context_length);
     let mut model = OrtModel::load(&files.model, &options)?;
     println!(
         "loaded in {:.2?}: {} layers, context {:?}",
@@ -68,12 +68,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let template = files.template.ok_or("the model has no chat template")?;
     let prompt = template.render(&[Message::user(question)], true)?;
     let tokens = tokenizer.encode(&prompt, false)?;
-    let options = GenerationOptions {
-        max_tokens: 120,
-        sampling: SamplingParams { temperature: 0.7, top_p: 0.95, seed: 1, ..SamplingParams::default() },
-        end_tokens: files.end_tokens,
-        ..GenerationOptions::default()
-    };
+    let options = GenerationOptions::default()
+        .max_tokens(120)
+        .sampling(SamplingParams::default().temperature(0.7).top_p(0.95).seed(1))
+        .end_tokens(files.end_tokens);
     let words = ByteLevel::read(&files.tokenizer)?;
     let mut decoder = Decoder::new(&mut model, &words, None, &tokens, &options)?;
     loop {

@@ -95,8 +95,7 @@ impl Model for Letters {
 
 /// One output, event by event. The caller may stop at any of them.
 fn stream(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
-    let options =
-        GenerationOptions { end_tokens: vec![END], log_probabilities: true, ..GenerationOptions::default() };
+    let options = GenerationOptions::default().end_tokens(vec![END]).log_probabilities(true);
     let constraint = Box::new(matcher.fork());
     let mut decoder = Decoder::new(model, vocabulary, Some(constraint), prompt, &options)?;
     loop {
@@ -117,12 +116,12 @@ fn stream(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, pro
 
 /// The best of several outputs, and one with fewer runs of the model.
 fn several(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
-    let options = BeamOptions { width: 3, end_tokens: vec![END], ..BeamOptions::default() };
+    let options = BeamOptions::default().width(3).end_tokens(vec![END]);
     for hypothesis in beam_search(model, vocabulary, Some(matcher), prompt, &options)? {
         println!("beam: {} {:.2}", hypothesis.text, hypothesis.log_probability);
     }
-    let sampling = SamplingParams { temperature: 1.0, seed: 7, ..SamplingParams::default() };
-    let options = GenerationOptions { sampling, end_tokens: vec![END], ..GenerationOptions::default() };
+    let sampling = SamplingParams::default().temperature(1.0).seed(7);
+    let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]);
     // 8 samples, ranked by the mean log-probability of a token
     let samples = best_of(model, vocabulary, Some(matcher), prompt, &options, 8, 1.0)?;
     println!("best of 8: {}", samples[0].text);
@@ -137,8 +136,8 @@ fn several(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, pr
 fn serve(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
     let mut decoders: Vec<Decoder<'_>> = Vec::new();
     for seed in 0..4 {
-        let sampling = SamplingParams { temperature: 1.0, seed, ..SamplingParams::default() };
-        let options = GenerationOptions { sampling, end_tokens: vec![END], ..GenerationOptions::default() };
+        let sampling = SamplingParams::default().temperature(1.0).seed(seed);
+        let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]);
         let constraint = Box::new(matcher.fork());
         decoders.push(Decoder::new(model, vocabulary, Some(constraint), prompt, &options)?);
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits::default();
     let folder = ModelFolder::open(Path::new(".models/smollm2"), &limits)?;
-    let options = ModelOptions { context_length: folder.context_length, ..ModelOptions::default() };
+    let options = ModelOptions::default().context_length(folder.context_length);
     let mut model = OrtModel::load(&folder.model, &options)?;
 
     let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &limits)?;
@@ -22,12 +22,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let prompt = tokenizer.encode(&template.render(&[Message::user(question)], true)?, false)?;
 
     let eos = folder.end_tokens.iter().map(|&id| TokenId::new(id)).collect();
-    let vocabulary =
-        Vocabulary::from_file(&folder.tokenizer, &LoadOptions { eos, ..LoadOptions::default() })?;
+    let vocabulary = Vocabulary::from_file(&folder.tokenizer, &LoadOptions::default().eos(eos))?;
     let grammar = regex::compile("It is [A-Z][a-z]{2,20}[.]", &regex::Options::default())?;
     let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar)?;
 
-    let options = GenerationOptions { end_tokens: folder.end_tokens, ..GenerationOptions::default() };
+    let options = GenerationOptions::default().end_tokens(folder.end_tokens);
     let (vocabulary, matcher) = (&**compiled.vocabulary(), Box::new(compiled.matcher()));
     let mut decoder = Decoder::new(&mut model, vocabulary, Some(matcher), &prompt, &options)?;
     loop {

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = arguments.next().ok_or("usage: load_vocabulary FILE [EOS_ID...]")?;
     let eos =
         arguments.map(|id| Ok(TokenId::new(id.parse()?))).collect::<Result<_, std::num::ParseIntError>>()?;
-    let options = LoadOptions { eos, ..LoadOptions::default() };
+    let options = LoadOptions::default().eos(eos);
 
     let start = Instant::now();
     let vocabulary = Vocabulary::from_file(&path, &options)?;

@@ -69,20 +69,19 @@ impl Loaded {
     fn load(folder: &Path) -> std::result::Result<Loaded, Box<dyn std::error::Error>> {
         let limits = Limits::default();
         let files = ModelFolder::open(folder, &limits)?;
-        let settings =
-            ModelOptions { context_length: files.context_length, threads: 1, ..ModelOptions::default() };
+        let settings = ModelOptions::default().context_length(files.context_length).threads(1);
         let model = OrtModel::load(&files.model, &settings)?;
         let tokenizer = PromptTokenizer::from_file(&files.tokenizer, &limits)?;
         let turn = tokenizer.token_id("<|im_end|>");
         let eos = files.end_tokens.iter().copied().chain(turn).map(TokenId::new).collect();
-        let options = LoadOptions { eos, ..LoadOptions::default() };
+        let options = LoadOptions::default().eos(eos);
         let vocabulary = Arc::new(Vocabulary::from_file(&files.tokenizer, &options)?);
         let template = files.template.ok_or("the model has no chat template")?;
         Ok(Loaded { model, vocabulary, encoder: Encoder { tokenizer, template } })
     }
 
     fn policy(&mut self, mode: PromptMode, orders: usize) -> Result<ModelPolicy<'_>> {
-        let options = PromptOptions { mode, orders, ..PromptOptions::default() };
+        let options = PromptOptions::default().mode(mode).orders(orders);
         let vocabulary = Arc::clone(&self.vocabulary);
         ModelPolicy::new(&mut self.model, vocabulary, Box::new(&self.encoder), options)
     }

@@ -94,7 +94,7 @@ fn tasks() -> grammata::Result<Vec<Task>> {
         let parameters =
             [("inputs".to_owned(), found.inputs.join(",")), ("output".to_owned(), found.output.to_owned())]
                 .into();
-        let spec = Spec::read(source, &Options { parameters, ..Options::default() })?;
+        let spec = Spec::read(source, &Options::default().parameters(parameters))?;
         let wanted = WANTED.iter().filter(|(word, _)| line.contains(word)).map(|(_, tool)| *tool).collect();
         tasks.push(Task { automaton: PlanAutomaton::new(spec)?, wanted });
     }

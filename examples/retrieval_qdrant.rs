@@ -45,7 +45,7 @@ fn main() -> grammata::Result<()> {
     index.upsert(&tools)?;
     let retriever = Retriever::new(&catalogue, Template::Description)?.with_dense(Arc::new(index));
 
-    let options = RetrievalOptions { k: 2, ranker: Ranker::Dense, ..RetrievalOptions::default() };
+    let options = RetrievalOptions::default().k(2).ranker(Ranker::Dense);
     let found = retriever.retrieve(&["a room in Oslo"], Some(&mut embedder), &options)?;
     for tool in found.tools {
         println!("{:<12} {:.2}", catalogue.tools()[tool.tool].name, tool.score);

@@ -48,7 +48,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in arguments {
         if let [neighbours, ef_construction, ef] = file.split(',').collect::<Vec<_>>()[..] {
             let (neighbours, ef_construction) = (neighbours.parse()?, ef_construction.parse()?);
-            graphs.push(HnswOptions { neighbours, ef_construction, ef: ef.parse()? });
+            graphs.push(
+                HnswOptions::default()
+                    .neighbours(neighbours)
+                    .ef_construction(ef_construction)
+                    .ef(ef.parse()?),
+            );
             continue;
         }
         let store = Store::read(file.as_ref(), &Limits::default())?;

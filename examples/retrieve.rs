@@ -18,7 +18,7 @@ fn main() -> grammata::Result<()> {
     let retriever = Retriever::new(&catalogue, Template::Full)?;
     let request = "Find flights to Oslo. I need a hotel room; what is the weather forecast?";
     let queries = Utterance::Last.among(&sentences(request), request);
-    let options = RetrievalOptions { k: 3, ..RetrievalOptions::default() };
+    let options = RetrievalOptions::default().k(3);
     let found = retriever.retrieve(&queries, None, &options)?;
     for tool in found.tools {
         let (query, _) = &found.queries[tool.query];

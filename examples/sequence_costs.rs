@@ -21,7 +21,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| ".models/smollm2".to_owned());
     let limits = Limits::default();
     let folder = ModelFolder::open(Path::new(&path), &limits)?;
-    let options = ModelOptions { context_length: folder.context_length, ..ModelOptions::default() };
+    let options = ModelOptions::default().context_length(folder.context_length);
     let mut model = OrtModel::load(&folder.model, &options)?;
     let length = folder.context_length.unwrap_or(4096).min(620) - 120;
     let vocabulary = model.vocabulary_size() as u32;
@@ -108,22 +108,14 @@ fn drafts(model: &mut OrtModel, folder: &ModelFolder) -> Result<()> {
     let prompt = format!("Copy this JSON and nothing else: {record}\n");
     let prompt = tokenizer.encode(&prompt, false)?;
     let eos = folder.end_tokens.iter().map(|&id| TokenId::new(id)).collect();
-    let vocabulary =
-        Arc::new(Vocabulary::from_file(&folder.tokenizer, &LoadOptions { eos, ..LoadOptions::default() })?);
+    let vocabulary = Arc::new(Vocabulary::from_file(&folder.tokenizer, &LoadOptions::default().eos(eos))?);
     let schema = r#"{"type":"object","properties":{"name":{"type":"string"},"profession":{"type":"string"},
         "known_for":{"type":"array","items":{"type":"string"},"maxItems":3}},"required":["name","profession","known_for"],
         "additionalProperties":false}"#;
-    let options = json_schema::Options {
-        whitespace: json_schema::Whitespace::Compact,
-        ..json_schema::Options::default()
-    };
+    let options = json_schema::Options::default().whitespace(json_schema::Whitespace::Compact);
     let grammar = json_schema::compile(schema, &options)?.grammar;
     let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar)?;
-    let options = GenerationOptions {
-        end_tokens: folder.end_tokens.clone(),
-        max_tokens: 60,
-        ..GenerationOptions::default()
-    };
+    let options = GenerationOptions::default().end_tokens(folder.end_tokens.clone()).max_tokens(60);
     let show = |what: &str, generation: &Generation| {
         let timings = &generation.timings;
         println!(

@@ -6,7 +6,7 @@ fn main() -> grammata::Result<()> {
     let text = r#"{"tools": [{"name": "add", "inputSchema": {"type": "object",
         "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}}]}"#;
     let mut set = read([Document { label: "math", text }], &ReadOptions::default())?;
-    let options = GrammarOptions { choice: Choice::Required, ..GrammarOptions::default() };
+    let options = GrammarOptions::default().choice(Choice::Required);
     set.check(&options.schema);
     let format = CallFormat::named("hermes").expect("a name of CallFormat::names");
     let turns = format.grammar(&set, &options)?;

@@ -45,6 +45,8 @@
 //! - [`tools`] reads documents of tools (OpenAPI, MCP, function declarations) and makes grammars of the turns that call them.
 //! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
 //! - [`procedures`] reads workflows of agents in PDL: static checks, what may come next, verification of conversations.
+//! - Options and [`Limits`] may get fields in minor versions: they are built from their defaults, `Limits::default().cache_bytes(64 << 20)`,
+//!   with a method for each field.
 //! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
 //!
 //! # Features
@@ -81,6 +83,7 @@ pub mod plan;
 pub mod procedures;
 pub mod retrieval;
 pub mod serve;
+mod setters;
 mod sync;
 pub mod syntax;
 mod template;

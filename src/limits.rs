@@ -12,6 +12,7 @@ const STATE_BYTES: usize = 200;
 /// the names of the fields to their values; what is left out has its default.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of one source text: grammar, schema or spec. Default 16 MiB.
     pub source_bytes: usize,
@@ -114,6 +115,35 @@ impl Default for Limits {
         }
     }
 }
+
+crate::setters::setters!(Limits {
+    source_bytes: usize,
+    source_depth: usize,
+    pattern_bytes: usize,
+    grammar_nodes: usize,
+    automaton_states: usize,
+    cache_bytes: usize,
+    lockstep_search: usize,
+    completion_search: usize,
+    condition_search: usize,
+    compile_work: usize,
+    compile_work_per_byte: usize,
+    mask_work: usize,
+    template_work: usize,
+    formula_bytes: usize,
+    plan_states: usize,
+    procedure_nodes: usize,
+    words_work: usize,
+    tokenizer_bytes: usize,
+    vocabulary_tokens: usize,
+    embedding_texts: usize,
+    embedding_text_bytes: usize,
+    catalogue_bytes: usize,
+    catalogue_tools: usize,
+    tool_depth: usize,
+    token_bytes: usize,
+    trie_bytes: usize,
+});
 
 impl Limits {
     /// The error that says that the cap `name` (a field of this struct) of `limit` was exceeded.

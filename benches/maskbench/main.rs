@@ -63,8 +63,8 @@ fn main() {
 fn bench(arguments: &Arguments) -> Result<(), String> {
     let tokenizer = tokenizers::Tokenizer::from_file(&arguments.tokenizer).map_err(|e| e.to_string())?;
     let eos = arguments.eos.iter().map(|&id| TokenId::new(id)).collect();
-    let load = LoadOptions { eos, ..LoadOptions::default() };
-    let options = json_schema::Options { property_order: arguments.order, ..json_schema::Options::default() };
+    let load = LoadOptions::default().eos(eos);
+    let options = json_schema::Options::default().property_order(arguments.order);
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     if !arguments.peer_alone {
         let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;

@@ -37,8 +37,7 @@ impl Example {
     pub(crate) fn new() -> Result<Example, Box<dyn Error>> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
         let vocabulary = Arc::new(Vocabulary::from_file(path, &LoadOptions::default())?);
-        let options =
-            json_schema::Options { whitespace: Whitespace::Compact, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().whitespace(Whitespace::Compact);
         let grammar = json_schema::compile(SCHEMA, &options)?.grammar;
         let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar)?;
         let tokens = (0..vocabulary.width() as u32).map(TokenId::new);

@@ -118,7 +118,7 @@ fn itinerary(line: &str) -> Result<Option<Itinerary>> {
 
 fn plan(arguments: &Arguments, tables: &TravelTables, query: &Query) -> Result<Option<Itinerary>> {
     let value = travel_spec(tables, query, arguments.candidates)?;
-    let options = Options { format: Format::Json, ..Options::default() };
+    let options = Options::default().format(Format::Json);
     let spec = match Spec::read(&value.to_string(), &options) {
         Ok(spec) => spec,
         // some slot has no candidate at all

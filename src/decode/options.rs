@@ -7,6 +7,7 @@ use std::time::Duration;
 
 /// Settings of one generation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GenerationOptions {
     /// The most tokens to generate. 512 by default.
     pub max_tokens: usize,
@@ -40,6 +41,16 @@ impl Default for GenerationOptions {
         }
     }
 }
+
+crate::setters::setters!(GenerationOptions {
+    max_tokens: usize,
+    complete: bool,
+    timeout: Option<Duration>,
+    sampling: SamplingParams,
+    end_tokens: Vec<u32>,
+    stop: Vec<String>,
+    log_probabilities: bool,
+});
 
 /// The outcome of a generation.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 /// Settings of a [`Sampler`]. The default is greedy.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SamplingParams {
     /// Logits are divided by it. 0 (the default) is greedy: the most probable allowed token, the lowest id of equals.
     pub temperature: f32,
@@ -47,6 +48,16 @@ impl Default for SamplingParams {
         }
     }
 }
+
+crate::setters::setters!(SamplingParams {
+    temperature: f32,
+    top_k: usize,
+    top_p: f32,
+    min_p: f32,
+    repetition_penalty: f32,
+    repetition_window: usize,
+    seed: u64,
+});
 
 impl SamplingParams {
     /// The most probable allowed token, always.

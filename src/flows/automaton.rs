@@ -63,6 +63,7 @@ pub enum Within {
 
 /// Which plans.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FlowOptions {
     /// The level; 6 by default.
     pub level: Level,
@@ -87,6 +88,16 @@ impl Default for FlowOptions {
         FlowOptions { level, within, flow: None, intents: 1, by_step: false, arguments: false, limits }
     }
 }
+
+crate::setters::setters!(FlowOptions {
+    level: Level,
+    within: Within,
+    flow: Option<usize>,
+    intents: usize,
+    by_step: bool,
+    arguments: bool,
+    limits: Limits,
+});
 
 /// A letter of the automaton: a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

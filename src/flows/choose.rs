@@ -75,6 +75,7 @@ pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
 
 /// Settings of [`ValidChooser`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ChooserOptions {
     /// Which plans.
     pub flows: FlowOptions,
@@ -105,6 +106,16 @@ impl Default for ChooserOptions {
         }
     }
 }
+
+crate::setters::setters!(ChooserOptions {
+    flows: FlowOptions,
+    thoughts: Thoughts,
+    samples: usize,
+    temperature: f32,
+    seed: u64,
+    score: FlapOptions,
+    max_tokens: usize,
+});
 
 /// A plan that was chosen.
 #[derive(Clone, Debug)]

@@ -179,6 +179,7 @@ struct KeySupply {
 
 /// What a compiled grammar holds at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// States of the automaton.
     pub states: usize,

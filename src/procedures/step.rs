@@ -58,6 +58,7 @@ pub enum Offer {
 
 /// How the grammar of a step is made.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StepOptions {
     /// How a step is written.
     pub format: StepFormat,
@@ -79,6 +80,13 @@ impl Default for StepOptions {
         }
     }
 }
+
+crate::setters::setters!(StepOptions {
+    format: StepFormat,
+    thought: Option<u32>,
+    text_characters: u32,
+    limits: Limits,
+});
 
 /// The grammar of a step that is one of the offers.
 ///

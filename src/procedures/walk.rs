@@ -18,6 +18,7 @@ const NUMBERS: i64 = 60;
 
 /// What happens in random sessions.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WalkOptions {
     /// Acts of the agent, at most. 24 by default.
     pub acts: usize,
@@ -45,6 +46,15 @@ impl Default for WalkOptions {
         }
     }
 }
+
+crate::setters::setters!(WalkOptions {
+    acts: usize,
+    errors: f64,
+    missing: f64,
+    undecided: f64,
+    eager: bool,
+    offering: Offering,
+});
 
 /// A random session.
 #[derive(Clone, Debug)]

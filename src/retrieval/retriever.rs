@@ -54,6 +54,7 @@ impl Utterance {
 
 /// How a list of tools is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RetrievalOptions {
     /// Tools of the list, 11 by default: the largest cut-off that the paper reports.
     pub k: usize,
@@ -68,6 +69,8 @@ impl Default for RetrievalOptions {
         RetrievalOptions { k: 11, ranker: Ranker::Lexical, join: Join::InTurn }
     }
 }
+
+crate::setters::setters!(RetrievalOptions { k: usize, ranker: Ranker, join: Join });
 
 /// What a retrieval found.
 #[derive(Clone, Debug, PartialEq)]

@@ -74,6 +74,7 @@ pub struct DraftRecord {
 
 /// How drafts are drawn and selected.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TrainingOptions {
     /// Number of the round of drawing and training, from 1.
     pub iteration: usize,
@@ -101,6 +102,15 @@ impl Default for TrainingOptions {
         }
     }
 }
+
+crate::setters::setters!(TrainingOptions {
+    iteration: usize,
+    drafts: usize,
+    selection: Selection,
+    margin: f64,
+    seed: u64,
+    prompts: PromptForm,
+});
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -69,7 +69,7 @@ fn read(kind: Kind, input: &[u8], clock: &mut Clock) -> Result<()> {
             walk(&json_schema::compile(&text, &options)?.grammar, clock)
         }
         Kind::Regex => {
-            let options = regex::Options { dialect: regex::Dialect::Ecma262, ..regex::Options::default() };
+            let options = regex::Options::default().dialect(regex::Dialect::Ecma262);
             walk(&regex::compile(&text, &options)?, clock)
         }
         Kind::Gbnf => walk(&gbnf::compile(&text, &gbnf::Options::default())?.grammar, clock),
@@ -78,7 +78,7 @@ fn read(kind: Kind, input: &[u8], clock: &mut Clock) -> Result<()> {
             walk(&automaton_spec::compile(&text, &options)?.grammar, clock)
         }
         Kind::Tokenizer => {
-            let options = LoadOptions { eos: vec![TokenId::new(0)], ..LoadOptions::default() };
+            let options = LoadOptions::default().eos(vec![TokenId::new(0)]);
             let vocabulary = Vocabulary::from_file_bytes(input, &options)?;
             let grammar = regex::compile(r"[a-z]{1,20}( [0-9a-f]+)*", &regex::Options::default())?;
             let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar)?;

@@ -188,7 +188,7 @@ proptest! {
         match compile(&spec, &Options::default()) {
             Ok(compiled) => {
                 // a stack that grows without end may leave it open whether limited symbols can be met
-                let limits = Limits { lockstep_search: 2_000, ..Limits::default() };
+                let limits = Limits::default().lockstep_search(2_000);
                 let Some(language) = Language::within(&compiled.grammar, &limits) else { return Ok(()) };
                 for word in symbol_words(4) {
                     let texts: Vec<&str> = word.iter().map(|&symbol| TEXTS[symbol]).collect();
@@ -214,9 +214,9 @@ proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "[a-z\"=\\[\\]{}%#\n -]{0,80}") {
         for format in [Format::Toml, Format::Json] {
-            let _ = compile(&text, &Options { format, ..Options::default() });
+            let _ = compile(&text, &Options::default().format(format));
             let with_header = format!("[parameters]\nn = {{ default = 1 }}\n# ---\n{text}");
-            let _ = compile(&with_header, &Options { format, ..Options::default() });
+            let _ = compile(&with_header, &Options::default().format(format));
         }
     }
 }
@@ -317,7 +317,7 @@ fn json_and_toml_say_the_same() {
         accepting = ["q"]
         transitions = [{ from = "p", to = "q" }, { from = "q", input = "s", to = "p" }]
     "#;
-    let options = Options { format: Format::Json, ..Options::default() };
+    let options = Options::default().format(Format::Json);
     assert_eq!(compile(json, &options).unwrap().grammar, toml(toml_spec).unwrap());
     assert_eq!(language(toml_spec, &['a', 'b'], 2), ["", "a", "aa"]);
 }
@@ -394,7 +394,7 @@ states = [
 
 fn with(values: &[(&str, &str)]) -> Options {
     let parameters = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    Options { parameters, ..Options::default() }
+    Options::default().parameters(parameters)
 }
 
 #[test]
@@ -443,8 +443,8 @@ fn templates_cannot_cost_much() {
         assert_eq!(error.code(), code, "{error}");
     }
     let long = "[parameters]\n# ---\n{% for a in range(1000) %}{% for a in range(1000) %}0123456789{% endfor %}{% endfor %}";
-    let limits = Limits { source_bytes: 100_000, ..Limits::default() };
-    let error = compile(long, &Options { limits, ..Options::default() }).unwrap_err();
+    let limits = Limits::default().source_bytes(100_000);
+    let error = compile(long, &Options::default().limits(limits)).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded", "{error}");
 }
 
@@ -462,12 +462,12 @@ fn sizes_are_limited() {
                 .unwrap();
         }
     }
-    let limits = Limits { grammar_nodes: 50_000, ..Limits::default() };
-    let error = compile(&spec, &Options { limits, ..Options::default() }).unwrap_err();
+    let limits = Limits::default().grammar_nodes(50_000);
+    let error = compile(&spec, &Options::default().limits(limits)).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded", "{error}");
     let deep = format!("kind = {}", "[".repeat(100_000));
     assert_eq!(compile(&deep, &Options::default()).unwrap_err().code(), "automaton-spec/unreadable");
-    let options = Options { format: Format::Json, ..Options::default() };
+    let options = Options::default().format(Format::Json);
     assert_eq!(compile(&deep[7..], &options).unwrap_err().code(), "automaton-spec/unreadable");
 }
 
@@ -496,7 +496,7 @@ fn diagnostics() {
             .collect();
         let format = if json { Format::Json } else { Format::Toml };
         let mut said = String::new();
-        match compile(&source, &Options { format, parameters: values, ..Options::default() }) {
+        match compile(&source, &Options::default().format(format).parameters(values)) {
             Err(error) => writeln!(said, "{error}").unwrap(),
             Ok(compiled) => {
                 for warning in compiled.warnings {

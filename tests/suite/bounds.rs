@@ -36,8 +36,8 @@ fn pattern(source: &str) -> Grammar {
 
 /// With a budget that is spent in a second.
 fn schema(source: &str) -> Result<Grammar, Error> {
-    let limits = Limits { compile_work: 3_000_000, ..Limits::default() };
-    let options = json_schema::Options { limits, ..json_schema::Options::default() };
+    let limits = Limits::default().compile_work(3_000_000);
+    let options = json_schema::Options::default().limits(limits);
     json_schema::compile(source, &options).map(|compiled| compiled.grammar)
 }
 
@@ -112,7 +112,7 @@ fn left_recursion_is_refused_before_it_is_built() {
 
 #[test]
 fn words_that_are_far_away_are_refused() {
-    let limits = Limits { words_work: 300_000, ..Limits::default() };
+    let limits = Limits::default().words_work(300_000);
     let nested = Automaton::new(&pattern("((a{1000}){1000}){1000}"), &limits).unwrap();
     in_time("a word of 10^9 bytes", || {
         assert_limit(&enumerate(&nested).unwrap().next().unwrap().unwrap_err(), "words_work");
@@ -134,17 +134,14 @@ fn words_that_are_far_away_are_refused() {
 fn words_keep_to_their_limits() {
     let language = pattern("[a-z]{1,5000}");
     let error = |limits: Limits| count(&Automaton::new(&language, &limits).unwrap()).unwrap_err();
-    for limits in [
-        Limits { words_work: 1_000, ..Limits::default() },
-        Limits { cache_bytes: 60_000, ..Limits::default() },
-    ] {
+    for limits in [Limits::default().words_work(1_000), Limits::default().cache_bytes(60_000)] {
         let name = if limits.words_work == 1_000 { "words_work" } else { "cache_bytes" };
         let error = error(limits);
         assert_eq!(error.code(), "automaton/words-undecided");
         assert!(error.diagnostic().found_text().is_some_and(|found| found.contains(name)), "{error}");
     }
     // the budget is for one word
-    let limits = Limits { words_work: 10_000, ..Limits::default() };
+    let limits = Limits::default().words_work(10_000);
     let automaton = Automaton::new(&pattern("[a-z]+"), &limits).unwrap();
     assert_eq!(enumerate(&automaton).unwrap().take(5_000).filter_map(Result::ok).count(), 5_000);
 }
@@ -168,7 +165,7 @@ fn tries_are_bounded_before_they_are_made() {
     let error = in_time("7 million nodes", || tokens(70_000, 100).build().unwrap_err());
     assert_limit(&error, "trie_bytes");
     let with = |trie_bytes: usize| {
-        let mut builder = VocabularyBuilder::new(&Limits { trie_bytes, ..Limits::default() });
+        let mut builder = VocabularyBuilder::new(&Limits::default().trie_bytes(trie_bytes));
         ["a", "ab", "b"].iter().for_each(|token| builder.push(token.as_bytes()));
         builder.build()
     };
@@ -176,7 +173,7 @@ fn tries_are_bounded_before_they_are_made() {
     let vocabulary = Arc::new(with(200).unwrap());
     let grammar = regex::compile("a", &Default::default()).unwrap();
     let index = |trie_bytes: usize| {
-        let limits = Limits { trie_bytes, ..Limits::default() };
+        let limits = Limits::default().trie_bytes(trie_bytes);
         Compiler::new(Arc::clone(&vocabulary)).limits(limits).compile(&grammar)
     };
     assert_limit(&index(200).unwrap_err(), "trie_bytes");
@@ -189,7 +186,7 @@ fn tries_are_bounded_before_they_are_made() {
 
 #[test]
 fn tokenizer_files_are_bounded() {
-    let options = LoadOptions { eos: vec![TokenId::new(0)], ..LoadOptions::default() };
+    let options = LoadOptions::default().eos(vec![TokenId::new(0)]);
     let load = |content: &str| Vocabulary::from_file_bytes(content.as_bytes(), &options);
     let lines = |count: usize| (0..count).fold(String::new(), |all, i| all + &format!("AAAA {i}\n"));
     let many = Limits::default().vocabulary_tokens + 1;
@@ -247,8 +244,7 @@ fn patterns_with_assertions_cost_bounded_time() {
 
 #[test]
 fn assertions_that_are_too_many_have_a_place() {
-    let options =
-        regex::Options { dialect: regex::Dialect::Ecma262, search: true, ..regex::Options::default() };
+    let options = regex::Options::default().dialect(regex::Dialect::Ecma262).search(true);
     let aheads: String = (b'a'..=b'l').map(|c| format!("(?=.*{})", char::from(c))).collect();
     let error = regex::compile(&format!("ab\n{aheads}"), &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);

@@ -101,7 +101,7 @@ fn walks_over_hard_schemas_end_in_time() {
 
 #[test]
 fn walks_end_in_time_where_tables_are_dropped_again_and_again() {
-    let limits = Limits { cache_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits::default().cache_bytes(1 << 20);
     for schema in [HARD[2], HARD[8], HARD[9]] {
         walks(schema, &limits, 0..rounds());
     }

@@ -132,7 +132,7 @@ fn endless_templates_are_stopped() {
         "{% for a in range(9999) %}{% for b in range(9999) %}{% set c = 1 %}{% endfor %}{% endfor %}";
     let error = template(nested).render(&[], false).unwrap_err();
     assert!(error.to_string().contains("`template_work` is exceeded\n  at: line 1, column "), "{error}");
-    let limits = Limits { source_bytes: 1000, ..Limits::default() };
+    let limits = Limits::default().source_bytes(1000);
     let long = ChatTemplate::new("{% for a in range(9999) %}x{% endfor %}", &limits).unwrap();
     let error = long.render(&[], false).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded");

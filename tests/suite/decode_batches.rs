@@ -5,14 +5,9 @@ use grammata::decode::ort::{ModelOptions, OrtModel};
 use grammata::decode::{Feed, Logits, Model, Rows, SequenceId};
 use std::path::PathBuf;
 
-const OPTIONS: ModelOptions = ModelOptions {
-    threads: 1,
-    device: grammata::decode::ort::Device::Cpu,
-    context_length: Some(128),
-    max_batch: 32,
-    fixed_caches: false,
-    logits_on_device: false,
-};
+fn options() -> ModelOptions {
+    ModelOptions::default().threads(1).context_length(Some(128))
+}
 
 fn load(name: &str, options: &ModelOptions) -> OrtModel {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-decoder").join(name);
@@ -26,7 +21,7 @@ fn tokens(seed: u32, count: usize) -> Vec<u32> {
 
 /// The logits of every position of `tokens`, fed at once to a model that was fed nothing else.
 fn from_scratch(name: &str, tokens: &[u32]) -> Vec<Vec<f32>> {
-    let mut model = load(name, &OPTIONS);
+    let mut model = load(name, &options());
     let sequence = model.open().unwrap();
     rows(&model.feed(&[Feed { sequence, tokens, rows: Rows::All }]).unwrap())
 }
@@ -54,7 +49,7 @@ fn all(model: &mut OrtModel, feeds: &[(SequenceId, &[u32])]) -> Vec<Vec<f32>> {
 #[test]
 fn a_batch_equals_feeding_one_by_one() {
     for max_batch in [1, 2, 32] {
-        let mut model = load("model.onnx", &ModelOptions { max_batch, ..OPTIONS });
+        let mut model = load("model.onnx", &options().max_batch(max_batch));
         // four sequences, of which three have equal lengths until the last steps
         let texts: Vec<Vec<u32>> =
             [12, 12, 9, 12].iter().enumerate().map(|(i, &n)| tokens(i as u32, n)).collect();
@@ -83,7 +78,7 @@ fn a_batch_equals_feeding_one_by_one() {
 fn forks_diverge_as_if_fed_from_scratch() {
     let cases = [("model.onnx", 1e-5, false), ("model-f16.onnx", 2e-2, false), ("model.onnx", 1e-5, true)];
     for (name, tolerance, fixed_caches) in cases {
-        let mut model = load(name, &ModelOptions { fixed_caches, ..OPTIONS });
+        let mut model = load(name, &options().fixed_caches(fixed_caches));
         let prompt = tokens(1, 20);
         let first = model.open().unwrap();
         all(&mut model, &[(first, &prompt)]);
@@ -138,7 +133,7 @@ fn chosen_rows_are_rows_of_all() {
     let names = ["model.onnx", "model-last.onnx", "model-keep.onnx"];
     let places = [(1, false), (32, false), (1, true), (32, true)];
     for (name, (max_batch, logits_on_device)) in names.iter().flat_map(|name| places.map(|p| (name, p))) {
-        let mut model = load(name, &ModelOptions { max_batch, logits_on_device, ..OPTIONS });
+        let mut model = load(name, &options().max_batch(max_batch).logits_on_device(logits_on_device));
         for (of_one, places_one) in &table {
             for (of_two, places_two) in &table {
                 let (a, b) = (model.open().unwrap(), model.open().unwrap());
@@ -162,7 +157,7 @@ fn chosen_rows_are_rows_of_all() {
 #[test]
 fn logits_on_the_device_have_addresses() {
     for (name, half) in [("model.onnx", false), ("model-f16.onnx", true)] {
-        let mut model = load(name, &ModelOptions { logits_on_device: true, ..OPTIONS });
+        let mut model = load(name, &options().logits_on_device(true));
         let sequence = model.open().unwrap();
         let text = tokens(3, 5);
         let logits = model.feed(&[Feed { sequence, tokens: &text, rows: Rows::At(&[4, 1]) }]).unwrap();
@@ -186,7 +181,7 @@ fn errors_leave_every_sequence_as_it_was() {
 
 fn errors_leave_every_sequence(name: &str) {
     // a context beyond the model's tables, so that ONNX Runtime itself fails
-    let mut model = load(name, &ModelOptions { context_length: Some(500), ..OPTIONS });
+    let mut model = load(name, &options().context_length(Some(500)));
     let texts = [tokens(1, 6), tokens(2, 6), tokens(3, 3)];
     let ids: Vec<SequenceId> = (0..3).map(|_| model.open().unwrap()).collect();
     let feeds: Vec<(SequenceId, &[u32])> = ids.iter().zip(&texts).map(|(&id, t)| (id, &t[..])).collect();
@@ -228,7 +223,7 @@ fn errors_leave_every_sequence(name: &str) {
 
 #[test]
 fn a_full_context_ends_one_sequence_only() {
-    let mut model = load("model.onnx", &ModelOptions { context_length: Some(10), ..OPTIONS });
+    let mut model = load("model.onnx", &options().context_length(Some(10)));
     let (a, b) = (model.open().unwrap(), model.open().unwrap());
     let text = tokens(1, 10);
     all(&mut model, &[(a, &text), (b, &text[..4])]);

@@ -228,7 +228,7 @@ proptest! {
     ) {
         let mut model = model(seed, context);
         let options =
-            BeamOptions { width, length_exponent, max_tokens, end_tokens: vec![END], ..BeamOptions::default() };
+            BeamOptions::default().width(width).length_exponent(length_exponent).max_tokens(max_tokens).end_tokens(vec![END]);
         let constraint = Words::new(words);
         let found = beam_search(&mut model, &Bytes::new(), Some(&constraint), &PROMPT, &options).unwrap();
         prop_assert!(model.sequences.is_empty());
@@ -250,7 +250,7 @@ proptest! {
     fn a_wide_beam_finds_every_word(seed: u64) {
         let words = LANGUAGES[1];
         let options =
-            BeamOptions { width: 40, max_tokens: 9, end_tokens: vec![END], ..BeamOptions::default() };
+            BeamOptions::default().width(40).max_tokens(9).end_tokens(vec![END]);
         let constraint = Words::new(words);
         let found = beam_search(&mut model(seed, 99), &Bytes::new(), Some(&constraint), &PROMPT, &options).unwrap();
         let mut texts: Vec<&str> = found.iter().map(|hypothesis| hypothesis.text.as_str()).collect();
@@ -270,8 +270,8 @@ proptest! {
     ) {
         let seed = seed >> 8;
         let mut model = model(seed, context);
-        let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
-        let options = GenerationOptions { max_tokens, sampling, end_tokens: vec![END], ..GenerationOptions::default() };
+        let sampling = SamplingParams::default().temperature(temperature).seed(seed);
+        let options = GenerationOptions::default().max_tokens(max_tokens).sampling(sampling).end_tokens(vec![END]);
         let constraint = Words::new(words);
         let found = best_of(&mut model, &Bytes::new(), Some(&constraint), &PROMPT, &options, 8, exponent).unwrap();
         prop_assert!(model.sequences.is_empty());
@@ -291,10 +291,8 @@ proptest! {
         most in 1..6_usize,
         (right, stray) in (0..100_u64, any::<u64>()),
     ) {
-        let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
-        let options = GenerationOptions {
-            max_tokens: max_tokens.min(20), sampling, end_tokens: vec![END], log_probabilities, ..GenerationOptions::default()
-        };
+        let sampling = SamplingParams::default().temperature(temperature).seed(seed);
+        let options = GenerationOptions::default().max_tokens(max_tokens.min(20)).sampling(sampling).end_tokens(vec![END]).log_probabilities(log_probabilities);
         let (mut one, mut two) = (Words::new(words), Words::new(words));
         let plain = {
             let constraint = constrained.then_some(&mut one as &mut dyn Constraint);
@@ -355,9 +353,9 @@ impl Draft for Oracle {
 #[test]
 fn failures_close_every_sequence() {
     let constraint = Words::new(LANGUAGES[1]);
-    let beam = BeamOptions { end_tokens: vec![END], ..BeamOptions::default() };
-    let sampling = SamplingParams { temperature: 1.0, ..SamplingParams::default() };
-    let options = GenerationOptions { sampling, end_tokens: vec![END], ..GenerationOptions::default() };
+    let beam = BeamOptions::default().end_tokens(vec![END]);
+    let sampling = SamplingParams::default().temperature(1.0);
+    let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]);
     for failing in 1..4 {
         let failing_model = || {
             let mut model = model(5, 99);
@@ -372,7 +370,7 @@ fn failures_close_every_sequence() {
             best_of(&mut model, &Bytes::new(), Some(&constraint), &PROMPT, &options, 8, 0.0).unwrap_err();
         assert_eq!((error.code(), model.sequences.len()), ("test/model", 0));
         let mut model = failing_model();
-        let unconstrained = GenerationOptions { max_tokens: 9, ..options.clone() };
+        let unconstrained = options.clone().max_tokens(9);
         let error = generate(&mut model, &Bytes::new(), None, &PROMPT, &unconstrained).unwrap_err();
         assert_eq!((error.code(), model.sequences.len()), ("test/model", 0));
     }
@@ -380,12 +378,7 @@ fn failures_close_every_sequence() {
 
 #[test]
 fn after_a_failure_of_the_model_a_decoder_goes_on() {
-    let options = GenerationOptions {
-        max_tokens: 12,
-        log_probabilities: true,
-        end_tokens: vec![END],
-        ..GenerationOptions::default()
-    };
+    let options = GenerationOptions::default().max_tokens(12).log_probabilities(true).end_tokens(vec![END]);
     let expected = generate(&mut model(9, 99), &Bytes::new(), None, &PROMPT, &options).unwrap();
     for failing in 1..8 {
         for drafted in [false, true] {
@@ -425,14 +418,12 @@ fn decoders_in_batches_equal_decoders_alone() {
         .iter()
         .enumerate()
         .map(|(i, &words)| {
-            let sampling = SamplingParams { temperature: 1.0, seed: i as u64, ..SamplingParams::default() };
+            let sampling = SamplingParams::default().temperature(1.0).seed(i as u64);
             let log_probabilities = i % 2 == 0;
-            let options = GenerationOptions {
-                sampling,
-                end_tokens: vec![END],
-                log_probabilities,
-                ..GenerationOptions::default()
-            };
+            let options = GenerationOptions::default()
+                .sampling(sampling)
+                .end_tokens(vec![END])
+                .log_probabilities(log_probabilities);
             // the last one's context is full before its word ends
             (words, vec![7; 1 + 2 * i], options)
         })
@@ -512,12 +503,9 @@ fn settings_of_beams_are_checked() {
     let of = |options: BeamOptions| {
         beam_search(&mut model(1, 9), &Bytes::new(), None, &PROMPT, &options).map(|_| ()).unwrap_err()
     };
-    assert_eq!(of(BeamOptions { width: 0, ..BeamOptions::default() }).code(), "decode/beam");
-    assert_eq!(of(BeamOptions { length_exponent: f64::NAN, ..BeamOptions::default() }).code(), "decode/beam");
-    assert_eq!(
-        of(BeamOptions { stop: vec![String::new()], ..BeamOptions::default() }).code(),
-        "decode/empty-stop"
-    );
+    assert_eq!(of(BeamOptions::default().width(0)).code(), "decode/beam");
+    assert_eq!(of(BeamOptions::default().length_exponent(f64::NAN)).code(), "decode/beam");
+    assert_eq!(of(BeamOptions::default().stop(vec![String::new()])).code(), "decode/empty-stop");
     let long = beam_search(&mut model(1, 2), &Bytes::new(), None, &PROMPT, &BeamOptions::default());
     assert_eq!(long.unwrap_err().code(), "decode/prompt-too-long");
 }
@@ -525,12 +513,7 @@ fn settings_of_beams_are_checked() {
 #[test]
 fn a_stop_string_ends_a_hypothesis() {
     let words = Words::new(&["one stop here", "one go on", "two stop"]);
-    let options = BeamOptions {
-        width: 8,
-        stop: vec![" stop".to_owned()],
-        end_tokens: vec![END],
-        ..BeamOptions::default()
-    };
+    let options = BeamOptions::default().width(8).stop(vec![" stop".to_owned()]).end_tokens(vec![END]);
     let found = beam_search(&mut model(2, 99), &Bytes::new(), Some(&words), &PROMPT, &options).unwrap();
     let mut texts: Vec<(String, bool)> =
         found.into_iter().map(|h| (h.text, matches!(h.finish, FinishReason::StopString { .. }))).collect();
@@ -545,7 +528,7 @@ fn dead_ends_are_errors_only_where_nothing_is_left() {
         let dead = sequence.last() == Some(&u32::from(b'a'));
         vec![if dead { f32::NAN } else { 1.0 }; TOKENS]
     });
-    let options = BeamOptions { end_tokens: vec![END], ..BeamOptions::default() };
+    let options = BeamOptions::default().end_tokens(vec![END]);
     let both = Words::new(&["ax", "ay", "bx", "by"]);
     let found = beam_search(&mut model, &Bytes::new(), Some(&both), &PROMPT, &options).unwrap();
     assert_eq!(found.iter().map(|h| h.text.as_str()).collect::<Vec<_>>(), ["bx", "by"]);

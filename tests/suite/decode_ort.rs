@@ -10,18 +10,13 @@ fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-decoder").join(name)
 }
 
-const ONE_THREAD: ModelOptions = ModelOptions {
-    threads: 1,
-    device: Device::Cpu,
-    context_length: Some(128),
-    max_batch: 32,
-    fixed_caches: false,
-    logits_on_device: false,
-};
+fn one_thread() -> ModelOptions {
+    ModelOptions::default().threads(1).context_length(Some(128))
+}
 
 /// The tests need ONNX Runtime: without it they fail, and the error says what to run.
 fn load(name: &str) -> OrtModel {
-    OrtModel::load(&data(name), &ONE_THREAD).unwrap_or_else(|error| panic!("{error}"))
+    OrtModel::load(&data(name), &one_thread()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A model with one open sequence.
@@ -56,7 +51,7 @@ fn one(name: &str) -> One {
 }
 
 fn refused(name: &str) -> grammata::Error {
-    OrtModel::load(&data(name), &ONE_THREAD).expect_err("the driver cannot run this model")
+    OrtModel::load(&data(name), &one_thread()).expect_err("the driver cannot run this model")
 }
 
 #[derive(serde::Deserialize)]
@@ -163,7 +158,7 @@ fn wrong_steps_leave_the_sequence_as_it_was() {
     fn may_move(_: &impl Send) {}
     may_move(&model.model);
     // a context beyond the model's tables: ONNX Runtime itself fails
-    let options = ModelOptions { context_length: Some(500), ..ONE_THREAD };
+    let options = one_thread().context_length(Some(500));
     let mut long = One::of(OrtModel::load(&data("model.onnx"), &options).unwrap());
     long.step(&tokens[..3]).unwrap();
     assert_eq!(long.step(&[1; 200]).unwrap_err().code(), "decode/model-run");
@@ -203,14 +198,14 @@ fn files_that_are_no_models_are_refused() {
     let path = folder.path().join("cut.onnx");
     for length in [0, 1, 1000, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let error = OrtModel::load(&path, &ONE_THREAD).expect_err("a cut file");
+        let error = OrtModel::load(&path, &one_thread()).expect_err("a cut file");
         assert!(["decode/model-file", "decode/model-signature"].contains(&error.code()), "{length}: {error}");
     }
 }
 
 #[test]
 fn without_cuda_the_processor_is_used_and_a_notice_says_so() {
-    let options = ModelOptions { device: Device::Cuda(99), ..ONE_THREAD };
+    let options = one_thread().device(Device::Cuda(99));
     let model = OrtModel::load(&data("model.onnx"), &options).unwrap();
     assert_eq!(model.device(), Device::Cpu);
     assert_eq!(model.notices().iter().map(|n| n.code()).collect::<Vec<_>>(), ["decode/no-cuda"]);
@@ -234,7 +229,7 @@ fn the_folder_holds_a_tokenizer_and_a_template() {
     assert_eq!(one("model.onnx").step(&tokens).unwrap().len(), 320);
     let error = PromptTokenizer::from_file(&data("config.json"), &limits).unwrap_err();
     assert_eq!(error.code(), "decode/tokenizer");
-    let small = Limits { tokenizer_bytes: 100, ..limits };
+    let small = limits.tokenizer_bytes(100);
     assert_eq!(
         PromptTokenizer::from_file(&data("tokenizer.json"), &small).unwrap_err().code(),
         "limit/exceeded"

@@ -22,18 +22,16 @@ fn data(name: &str) -> PathBuf {
 }
 
 fn load(name: &str, max_batch: usize, logits_on_device: bool) -> OrtModel {
-    let options = ModelOptions {
-        threads: 1,
-        context_length: Some(CONTEXT),
-        max_batch,
-        logits_on_device,
-        ..ModelOptions::default()
-    };
+    let options = ModelOptions::default()
+        .threads(1)
+        .context_length(Some(CONTEXT))
+        .max_batch(max_batch)
+        .logits_on_device(logits_on_device);
     OrtModel::load(&data(name), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn vocabulary() -> Arc<Vocabulary> {
-    let options = LoadOptions { eos: vec![TokenId::new(END)], ..LoadOptions::default() };
+    let options = LoadOptions::default().eos(vec![TokenId::new(END)]);
     Arc::new(Vocabulary::from_file(data("tokenizer.json"), &options).unwrap())
 }
 
@@ -97,12 +95,10 @@ fn a_beam_of_width_4_is_that_of_the_reference() {
                 let expected = reference.beams(&prompt, 4, length_exponent, 30);
                 for (max_batch, on_device) in [(32, false), (1, false), (3, true)] {
                     let mut model = load("model.onnx", max_batch, on_device);
-                    let options = BeamOptions {
-                        length_exponent,
-                        max_tokens: 30,
-                        end_tokens: vec![END],
-                        ..BeamOptions::default()
-                    };
+                    let options = BeamOptions::default()
+                        .length_exponent(length_exponent)
+                        .max_tokens(30)
+                        .end_tokens(vec![END]);
                     let found =
                         beam_search(&mut model, &*vocabulary, Some(&matcher), &prompt, &options).unwrap();
                     assert_eq!(found.len(), 4);
@@ -129,13 +125,9 @@ fn the_best_of_8_is_that_of_the_reference() {
             let expected = reference.best_of(prompt, seed, 1.5, 30, 8, 1.0);
             for max_batch in [32, 1] {
                 let mut model = load("model.onnx", max_batch, false);
-                let sampling = SamplingParams { temperature: 1.5, seed, ..SamplingParams::default() };
-                let options = GenerationOptions {
-                    max_tokens: 30,
-                    sampling,
-                    end_tokens: vec![END],
-                    ..GenerationOptions::default()
-                };
+                let sampling = SamplingParams::default().temperature(1.5).seed(seed);
+                let options =
+                    GenerationOptions::default().max_tokens(30).sampling(sampling).end_tokens(vec![END]);
                 let found =
                     best_of(&mut model, &*vocabulary, Some(&matcher), prompt, &options, 8, 1.0).unwrap();
                 assert_same(&found.iter().map(of_generation).collect::<Vec<_>>(), &expected, 1e-4);
@@ -165,13 +157,9 @@ fn speculative_output_is_greedy_output() {
         for pattern in patterns {
             for prompt in prompts() {
                 for temperature in [0.0, 1.0] {
-                    let sampling = SamplingParams { temperature, ..SamplingParams::default() };
-                    let options = GenerationOptions {
-                        max_tokens: 60,
-                        sampling,
-                        end_tokens: vec![END],
-                        ..GenerationOptions::default()
-                    };
+                    let sampling = SamplingParams::default().temperature(temperature);
+                    let options =
+                        GenerationOptions::default().max_tokens(60).sampling(sampling).end_tokens(vec![END]);
                     let start = || pattern.map(|pattern| matcher(&vocabulary, pattern));
                     let mut constraint = start();
                     let constraint = constraint.as_mut().map(|c| c as &mut dyn Constraint);
@@ -206,16 +194,11 @@ fn a_full_context_in_the_middle_ends_all_searches() {
     let long = matcher(&vocabulary, "[a-z]{300}");
     let prompt: Vec<u32> = (0..120).map(|i| 3 + i % 90).collect();
     let mut model = load("model.onnx", 32, false);
-    let beam = BeamOptions { end_tokens: vec![END], complete: false, ..BeamOptions::default() };
+    let beam = BeamOptions::default().end_tokens(vec![END]).complete(false);
     let found = beam_search(&mut model, &*vocabulary, Some(&long), &prompt, &beam).unwrap();
     assert!(found.iter().all(|h| h.tokens.len() == 8 && h.finish.to_string().contains("context of 128")));
-    let sampling = SamplingParams { temperature: 1.0, ..SamplingParams::default() };
-    let options = GenerationOptions {
-        sampling,
-        end_tokens: vec![END],
-        complete: false,
-        ..GenerationOptions::default()
-    };
+    let sampling = SamplingParams::default().temperature(1.0);
+    let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]).complete(false);
     let found = best_of(&mut model, &*vocabulary, Some(&long), &prompt, &options, 4, 0.0).unwrap();
     assert!(found.iter().all(|g| g.tokens.len() == 8 && g.finish.to_string().contains("context of 128")));
     let mut draft = NgramDraft::default();
@@ -262,7 +245,7 @@ fn a_beam_repeats_no_sequence_of_the_length_that_it_is_told() {
     };
     let prompt = &prompts()[0];
     let mut with = |no_repeat: usize| {
-        let options = BeamOptions { max_tokens: 40, no_repeat, ..BeamOptions::default() };
+        let options = BeamOptions::default().max_tokens(40).no_repeat(no_repeat);
         beam_search(&mut model, &*vocabulary, None, prompt, &options).unwrap()
     };
     let whole = |tokens: &[u32]| [prompt, tokens].concat();
@@ -277,7 +260,7 @@ fn a_beam_repeats_no_sequence_of_the_length_that_it_is_told() {
     }
     // a constraint that forces what may not come leaves nothing
     let matcher = matcher(&vocabulary, "(xyxyxy){9}");
-    let options = BeamOptions { no_repeat: 2, ..BeamOptions::default() };
+    let options = BeamOptions::default().no_repeat(2);
     let error = beam_search(&mut model, &*vocabulary, Some(&matcher), prompt, &options).unwrap_err();
     assert_eq!(error.code(), "decode/empty-mask");
 }

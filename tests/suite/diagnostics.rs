@@ -57,7 +57,7 @@ fn gbnf_texts() {
 
 fn run_regex(bytes: &[u8], dialect: regex::Dialect) -> String {
     let pattern = str::from_utf8(bytes).expect("patterns are text");
-    let options = regex::Options { dialect, ..Default::default() };
+    let options = regex::Options::default().dialect(dialect);
     show(regex::compile(pattern, &options), |_| Vec::new())
 }
 
@@ -76,7 +76,7 @@ fn regex_ecma_texts() {
 fn engine_texts() {
     check("engine", |bytes| {
         let schema = str::from_utf8(bytes).expect("schemas are text");
-        let limits = Limits { automaton_states: 400, ..Limits::default() };
+        let limits = Limits::default().automaton_states(400);
         let lowered = json_schema::compile(schema, &Default::default())
             .and_then(|compiled| Automaton::new(&compiled.grammar, &limits));
         show(lowered, |_| Vec::new())

@@ -13,11 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn grammar(schema: &Value, whitespace: Whitespace) -> Grammar {
-    let options = json_schema::Options {
-        property_order: PropertyOrder::Any,
-        whitespace,
-        ..json_schema::Options::default()
-    };
+    let options = json_schema::Options::default().property_order(PropertyOrder::Any).whitespace(whitespace);
     compile_value(schema, &options).unwrap_or_else(|e| panic!("{schema}: {e}")).grammar
 }
 
@@ -408,7 +404,7 @@ proptest! {
         for schema in schemas() {
             let whitespace = Whitespace::AtMost(1);
             let (free, tokens) = compiled(&schema, whitespace.clone(), Limits::default());
-            let (tight, _) = compiled(&schema, whitespace, Limits { cache_bytes: 1 << 19, ..Limits::default() });
+            let (tight, _) = compiled(&schema, whitespace, Limits::default().cache_bytes(1 << 19));
             let mut reference = walk(&schema, &free, &tokens, &choices);
             let mut matcher = tight.matcher();
             matcher.accept_bytes(&reference.bytes()).unwrap();

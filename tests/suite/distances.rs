@@ -106,12 +106,12 @@ fn a_text_that_no_tokens_spell_is_unreachable() {
 
 #[test]
 fn searches_that_reach_their_limit_say_so() {
-    let limits = Limits { completion_search: 3, ..Limits::default() };
+    let limits = Limits::default().completion_search(3);
     let mut matcher = compiled("(a|b[a-c]{2}){20}", limits).matcher();
     assert_eq!(matcher.distance(), Ok(Distance::Unknown));
     let error = matcher.mask_within(1 << 40).unwrap_err();
     assert!(error.to_string().contains("none that is known"), "{error}");
-    let limits = Limits { completion_search: 12, ..Limits::default() };
+    let limits = Limits::default().completion_search(12);
     let compiled = compiled("[ab]{10}", limits);
     let mut matcher = compiled.matcher();
     assert_eq!(matcher.distance(), Ok(Distance::AtMost(10)));

@@ -44,7 +44,7 @@ fn vectors_without_a_direction_are_refused() {
 
 #[test]
 fn a_table_gives_what_it_holds() {
-    let limits = Limits { embedding_texts: 3, embedding_text_bytes: 4, ..Limits::default() };
+    let limits = Limits::default().embedding_texts(3).embedding_text_bytes(4);
     let entries = [("a", [1.0, 0.0]), ("b", [0.0, 2.0]), ("a", [0.0, -3.0])];
     let mut table = TableEmbedder::new(2, entries, &limits).unwrap();
     assert_eq!((table.dimension(), table.max_tokens()), (2, None));
@@ -174,7 +174,7 @@ mod driver {
     }
 
     fn options(batch: usize) -> EmbedderOptions {
-        EmbedderOptions { threads: 1, batch, ..EmbedderOptions::default() }
+        EmbedderOptions::default().threads(1).batch(batch)
     }
 
     fn tiny_folder(name: &str) -> EmbedderFolder {
@@ -259,15 +259,15 @@ mod driver {
 
     #[test]
     fn limits_hold() {
-        let limits = Limits { embedding_texts: 2, embedding_text_bytes: 7, ..Limits::default() };
-        let options = EmbedderOptions { limits, ..options(16) };
+        let limits = Limits::default().embedding_texts(2).embedding_text_bytes(7);
+        let options = options(16).limits(limits);
         let mut embedder = OrtEmbedder::load(&tiny_folder("tokens.onnx"), &options).unwrap();
         assert!(embedder.embed(&["the cat", "a"]).is_ok());
         for texts in [&["a", "the cats"][..], &["a"; 3]] {
             assert_eq!(embedder.embed(texts).unwrap_err().code(), "limit/exceeded", "{texts:?}");
         }
-        let small = Limits { tokenizer_bytes: 100, ..Limits::default() };
-        let options = EmbedderOptions { limits: small, ..options };
+        let small = Limits::default().tokenizer_bytes(100);
+        let options = options.limits(small);
         let error = OrtEmbedder::load(&tiny_folder("tokens.onnx"), &options).unwrap_err();
         assert_eq!(error.code(), "limit/exceeded");
     }

@@ -28,7 +28,7 @@ fn domain() -> FlowDomain {
 }
 
 fn options(level: Level) -> FlowOptions {
-    FlowOptions { level, arguments: true, ..FlowOptions::default() }
+    FlowOptions::default().level(level).arguments(true)
 }
 
 fn shipped(name: &str) -> FlowDomain {
@@ -38,7 +38,7 @@ fn shipped(name: &str) -> FlowDomain {
 
 /// All plans of a domain, as sequences of APIs.
 fn plans(domain: &FlowDomain, level: Level) -> Vec<Vec<usize>> {
-    let options = FlowOptions { level, ..FlowOptions::default() };
+    let options = FlowOptions::default().level(level);
     let mut automaton = FlowAutomaton::new(domain, options).unwrap();
     let (mut open, mut found) = (vec![(automaton.start(), Vec::new())], Vec::new());
     while let Some((state, calls)) = open.pop() {
@@ -195,8 +195,8 @@ fn what_cannot_name_makers_is_refused() {
     }
     let odd = FlowDomain::read(&DOMAIN.replace("'trip'", "'the) trip'"), &Limits::default()).unwrap();
     assert_eq!(grammar(&odd, &options(Level::Steps), Thoughts::None).unwrap_err().code(), "flow/arguments");
-    let few = Limits { plan_states: 3, ..Limits::default() };
-    let options = FlowOptions { limits: few, ..options(Level::Steps) };
+    let few = Limits::default().plan_states(3);
+    let options = options(Level::Steps).limits(few);
     assert_eq!(grammar(&domain, &options, Thoughts::None).unwrap_err().code(), "limit/exceeded");
     // brackets are empty where nothing is said
     let text = " A(x=B), E(y=A, z=given)";

@@ -105,7 +105,7 @@ fn automaton(
     intents: usize,
 ) -> grammata::Result<FlowAutomaton<'_>> {
     let level = Level::of(level).unwrap();
-    FlowAutomaton::new(domain, FlowOptions { level, within, intents, ..FlowOptions::default() })
+    FlowAutomaton::new(domain, FlowOptions::default().level(level).within(within).intents(intents))
 }
 
 fn count(automaton: &mut FlowAutomaton<'_>) -> String {
@@ -389,14 +389,10 @@ fn large_domains_are_read_or_refused() {
     six.successors(&six.start(), &mut successors).unwrap();
     assert_eq!(successors.len(), 1000);
     // one step of many APIs: its states do not fit
-    let limits = Limits { plan_states: 5_000, ..Limits::default() };
+    let limits = Limits::default().plan_states(5_000);
     let wide = FlowDomain::read(&large(1, 1, 2_000), &limits).unwrap();
     for level in [3, 4, 5, 6] {
-        let options = FlowOptions {
-            level: Level::of(level).unwrap(),
-            limits: limits.clone(),
-            ..FlowOptions::default()
-        };
+        let options = FlowOptions::default().level(Level::of(level).unwrap()).limits(limits.clone());
         let mut wide = FlowAutomaton::new(&wide, options).unwrap();
         let start = wide.start();
         let counted = Counts::default().count(&mut wide, &start).map(|_| ());

@@ -182,15 +182,15 @@ fn plan_with(options: FlapOptions, texts: &[(&str, f32)]) -> grammata::flows::fl
 fn the_decoder_prefers_what_is_permitted() {
     let right = " Offer the customer hotels [API] FindHotel()\n[thought] Finish [API] Finish()";
     let wrong = " Offer the customer hotels [API] OrderTrip()\n[thought] Finish [API] Finish()";
-    let options = FlapOptions { candidates: 2, lookahead: 64, ..FlapOptions::default() };
+    let options = FlapOptions::default().candidates(2).lookahead(64);
     // the model alone would order
     let texts = [(right, 1.0), (wrong, 2.0)];
     let plan = plan_with(options, &texts);
     assert_eq!(plan.text, right);
     assert!(plan.is_finished && plan.tokens == right.len());
     // a look-ahead that does not reach the API, or no weight on the heuristic, leaves it to the model
-    let short = FlapOptions { lookahead: 2, incomplete: Incomplete::Partial, ..options };
-    assert!(plan_with(FlapOptions { lambda: 0.0, ..options }, &texts).text.starts_with(&wrong[..36]));
+    let short = options.lookahead(2).incomplete(Incomplete::Partial);
+    assert!(plan_with(options.lambda(0.0), &texts).text.starts_with(&wrong[..36]));
     assert!(plan_with(short, &texts).passes < plan.passes);
     // the end of text breaks the format
     let ended = plan_with(options, &[(" Offer", 1.0)]);

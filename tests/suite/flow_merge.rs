@@ -20,7 +20,7 @@ fn merge(texts: &[&str], names: Names) -> Result<FlowDomain> {
 }
 
 fn plans(domain: &FlowDomain, level: Level, flow: Option<usize>, intents: usize) -> String {
-    let options = FlowOptions { level, flow, intents, ..FlowOptions::default() };
+    let options = FlowOptions::default().level(level).flow(flow).intents(intents);
     let mut automaton = FlowAutomaton::new(domain, options).unwrap();
     let start = automaton.start();
     Counts::default().count(&mut automaton, &start).unwrap().to_string()
@@ -114,7 +114,7 @@ fn what_does_not_fit_together_is_named() {
     assert_eq!(code(&[SHOP, &other_step], Names::Apart), "");
     // what is wrong with one of them is said first
     assert!(code(&[SHOP, "kind = 1"], Names::Apart).starts_with("flow/unreadable"));
-    let limits = Limits { source_bytes: SHOP.len() + 10, ..Limits::default() };
+    let limits = Limits::default().source_bytes(SHOP.len() + 10);
     let error = FlowDomain::merge(&[SHOP, LIBRARY], Names::Apart, &limits, false).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded");
 }

@@ -25,7 +25,7 @@ fn domain(name: &str) -> FlowDomain {
 }
 
 fn at(level: Level) -> FlowOptions {
-    FlowOptions { level, ..FlowOptions::default() }
+    FlowOptions::default().level(level)
 }
 
 /// All bytes but controls as tokens, tokens across the borders of a plan's parts, and an end.

@@ -36,7 +36,7 @@ fn count(domain: &FlowDomain, options: FlowOptions) -> String {
 }
 
 fn at(level: u8, within: Within, flow: Option<usize>) -> FlowOptions {
-    FlowOptions { level: Level::of(level).unwrap(), within, flow, ..FlowOptions::default() }
+    FlowOptions::default().level(Level::of(level).unwrap()).within(within).flow(flow)
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_domain_is_a_plan_spec_as_well() {
         for level in [5, 6] {
             let mut automaton = FlowAutomaton::new(&domain, at(level, Within::Any, None)).unwrap();
             let text = spec(&mut automaton).unwrap().to_string();
-            let options = Options { format: Format::Json, ..Options::default() };
+            let options = Options::default().format(Format::Json);
             let mut plans = PlanAutomaton::new(Spec::read(&text, &options).unwrap()).unwrap();
             assert_eq!(
                 plans.count().unwrap().to_string(),
@@ -340,9 +340,8 @@ fn many_apis_in_one_step_are_counted_or_refused() {
     };
     assert_eq!(count(&many(8), FlowOptions::default()), "40320");
     let domain = many(25);
-    let limits = Limits { plan_states: 10_000, ..Limits::default() };
-    let mut automaton =
-        FlowAutomaton::new(&domain, FlowOptions { limits, ..FlowOptions::default() }).unwrap();
+    let limits = Limits::default().plan_states(10_000);
+    let mut automaton = FlowAutomaton::new(&domain, FlowOptions::default().limits(limits)).unwrap();
     let start = automaton.start();
     let error = Counts::default().count(&mut automaton, &start).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded");

@@ -94,7 +94,7 @@ fn another_validator_agrees() {
 #[test]
 fn other_names_are_annotations() {
     let warnings = |schema: Value, formats| {
-        let options = json_schema::Options { formats, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().formats(formats);
         let compiled = compile_value(&schema, &options).expect("a schema");
         compiled.warnings.iter().map(|warning| warning.code()).collect::<Vec<_>>()
     };
@@ -109,7 +109,7 @@ fn other_names_are_annotations() {
 #[test]
 fn formats_hold_of_strings_only() {
     let language = |formats| {
-        let options = json_schema::Options { formats, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().formats(formats);
         Language::new(&compile_value(&json!({"format": "date"}), &options).expect("a schema").grammar)
     };
     for (text, asserted) in

@@ -150,6 +150,6 @@ fn ten_thousand_triggers() {
     assert!(language.accepts(b"text <tool_1234>1234"));
     assert!(!language.accepts(b"text <tool_1234>1235"));
     assert!(language.accepts(b"text <tool_99999>"));
-    let limits = Limits { grammar_nodes: 5_000, ..Limits::default() };
+    let limits = Limits::default().grammar_nodes(5_000);
     assert_eq!(strings.grammar(&limits).unwrap_err().code(), "limit/exceeded");
 }

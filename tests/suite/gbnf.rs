@@ -49,7 +49,7 @@ fn check(case: &Case) {
 
 #[test]
 fn another_root() {
-    let options = Options { root: "start".to_owned(), ..Options::default() };
+    let options = Options::default().root("start".to_owned());
     let compiled = compile("start ::= \"a\"\nroot ::= \"b\"", &options).expect("the grammar is right");
     assert!(language::matches(&compiled.grammar, b"a"));
     assert_eq!(compiled.warnings.len(), 1);
@@ -64,8 +64,8 @@ fn deep_nesting() {
     let source = format!("root ::= {}", "(\n\"a\" | ".repeat(300_000));
     assert_eq!(compile(&source, &Options::default()).expect_err("past the limit").kind(), ErrorKind::Limit);
     let source = format!("root ::= {}", "(".repeat(1000));
-    let limits = Limits { source_depth: 999, ..Limits::default() };
-    let error = compile(&source, &Options { limits, ..Options::default() }).expect_err("past the limit");
+    let limits = Limits::default().source_depth(999);
+    let error = compile(&source, &Options::default().limits(limits)).expect_err("past the limit");
     assert_eq!(error.kind(), ErrorKind::Limit);
 }
 
@@ -106,22 +106,21 @@ fn many_warnings_are_summed_up() {
 
 #[test]
 fn limits_hold() {
-    let limits = Limits { grammar_nodes: 20, ..Limits::default() };
+    let limits = Limits::default().grammar_nodes(20);
     let source = "root ::= a b c d e f g h\n";
-    let error = compile(source, &Options { limits, ..Options::default() });
+    let error = compile(source, &Options::default().limits(limits));
     assert!(error.is_err());
     let mut source = String::from("root ::= \"\"");
     (0..100).for_each(|i| write!(source, " | \"{i}\"").expect("strings can be written to"));
-    let limits = Limits { grammar_nodes: 20, ..Limits::default() };
-    let error = compile(&source, &Options { limits, ..Options::default() }).expect_err("past the limit");
+    let limits = Limits::default().grammar_nodes(20);
+    let error = compile(&source, &Options::default().limits(limits)).expect_err("past the limit");
     assert_eq!(error.kind(), ErrorKind::Limit);
-    let limits = Limits { source_bytes: 10, ..Limits::default() };
-    let error = compile_bytes(source.as_bytes(), &Options { limits, ..Options::default() });
+    let limits = Limits::default().source_bytes(10);
+    let error = compile_bytes(source.as_bytes(), &Options::default().limits(limits));
     assert_eq!(error.expect_err("past the limit").kind(), ErrorKind::Limit);
     for nodes in 0..12 {
-        let limits = Limits { grammar_nodes: nodes, ..Limits::default() };
-        let error =
-            compile("root ::= x y\nx ::= y?\ny ::= [a-b] \"c\"+", &Options { limits, ..Options::default() });
+        let limits = Limits::default().grammar_nodes(nodes);
+        let error = compile("root ::= x y\nx ::= y?\ny ::= [a-b] \"c\"+", &Options::default().limits(limits));
         assert!(error.is_err() || nodes > 8, "{nodes}");
     }
 }

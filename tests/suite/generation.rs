@@ -40,7 +40,7 @@ fn in_context(context: usize, mut model: Scripted) -> Scripted {
 }
 
 fn options() -> GenerationOptions {
-    GenerationOptions { max_tokens: 20, end_tokens: vec![END], ..GenerationOptions::default() }
+    GenerationOptions::default().max_tokens(20).end_tokens(vec![END])
 }
 
 /// Runs, and checks that the pieces are the text.
@@ -141,7 +141,7 @@ fn the_model_may_end_where_the_grammar_lets_it() {
 
 #[test]
 fn the_token_limit_says_what_the_output_is() {
-    let limited = |max_tokens| GenerationOptions { max_tokens, ..options() };
+    let limited = |max_tokens| options().max_tokens(max_tokens);
     let generation =
         run(&mut scripted(b"hello!", 1), Some(&mut Words::new(&["hello!", "he"])), &limited(3)).unwrap();
     assert_eq!(generation.text, "hel");
@@ -184,7 +184,7 @@ fn the_context_limit_ends_in_time() {
 
 #[test]
 fn stop_strings_end_the_text_before_them() {
-    let stop = |stop: &str| GenerationOptions { stop: vec![stop.to_owned()], ..options() };
+    let stop = |stop: &str| options().stop(vec![stop.to_owned()]);
     let generation = run(&mut scripted(b"one, two; three", 1), None, &stop("wo;")).unwrap();
     assert_eq!(generation.text, "one, t");
     assert_eq!(
@@ -227,12 +227,12 @@ fn a_callback_stops_and_the_text_so_far_is_kept() {
 #[test]
 fn an_output_ends_when_its_time_is_over() {
     let timeout = Some(Duration::ZERO);
-    let generation = run(&mut scripted(b"ab", 1), None, &GenerationOptions { timeout, ..options() }).unwrap();
+    let generation = run(&mut scripted(b"ab", 1), None, &options().timeout(timeout)).unwrap();
     let status = OutputStatus::Unconstrained;
     assert_eq!(generation.finish, FinishReason::Timeout { limit: Duration::ZERO, status });
     assert!(generation.text.is_empty() && !generation.finish.is_complete());
     let timeout = Some(Duration::from_secs(3600));
-    let generation = run(&mut scripted(b"ab", 1), None, &GenerationOptions { timeout, ..options() }).unwrap();
+    let generation = run(&mut scripted(b"ab", 1), None, &options().timeout(timeout)).unwrap();
     assert_eq!(generation.finish, FinishReason::EndOfSequence);
 }
 
@@ -251,7 +251,7 @@ fn characters_are_never_split() {
     assert_eq!(decoder.close(&mut model).finish, FinishReason::Abandoned);
     assert_eq!(pieces, ["é", "😀", "ж"]);
     // cut inside a character
-    let limited = GenerationOptions { max_tokens: 4, ..options() };
+    let limited = options().max_tokens(4);
     let generation = run(&mut scripted(text.as_bytes(), 1), None, &limited).unwrap();
     assert_eq!(generation.text, "é\u{FFFD}");
 }
@@ -266,10 +266,7 @@ fn dead_ends_and_wrong_uses_are_errors() {
         "decode/empty-mask"
     );
     assert_eq!(run(&mut scripted(b"x", 0), None, &options()).unwrap_err().code(), "decode/empty-prompt");
-    let wild = GenerationOptions {
-        sampling: SamplingParams { top_p: 2.0, ..SamplingParams::default() },
-        ..options()
-    };
+    let wild = options().sampling(SamplingParams::default().top_p(2.0));
     assert_eq!(run(&mut scripted(b"x", 1), None, &wild).unwrap_err().code(), "decode/sampling");
     // the grammar forces a token that the model does not have
     let mut model = speaker(vec![], 1, 97);
@@ -282,8 +279,8 @@ fn dead_ends_and_wrong_uses_are_errors() {
 #[test]
 fn sampled_output_depends_on_the_seed_alone() {
     let sampled = |seed| {
-        let sampling = SamplingParams { temperature: 1.0, seed, ..SamplingParams::default() };
-        let options = GenerationOptions { sampling, max_tokens: 12, ..GenerationOptions::default() };
+        let sampling = SamplingParams::default().temperature(1.0).seed(seed);
+        let options = GenerationOptions::default().sampling(sampling).max_tokens(12);
         run(&mut speaker(vec![], 1, TOKENS), None, &options).unwrap().tokens
     };
     assert_eq!(sampled(3), sampled(3));

@@ -54,7 +54,7 @@ fn spec(folder: &Path, parameters: &[(&str, &str)]) -> Compiled {
     let source = std::fs::read_to_string(folder.join("spec.toml")).unwrap();
     let parameters =
         parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let options = Options { parameters, ..Options::default() };
+    let options = Options::default().parameters(parameters);
     compile(&source, &options).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
 }
 
@@ -149,7 +149,7 @@ fn meals_keep_their_gap() {
 fn four_hours_between_meals_leave_no_plan() {
     let source = std::fs::read_to_string(root().join("daily-plan/spec.toml")).unwrap();
     let parameters = [("meal_gap_hours".to_owned(), "4".to_owned())].into();
-    let error = compile(&source, &Options { parameters, ..Options::default() }).unwrap_err();
+    let error = compile(&source, &Options::default().parameters(parameters)).unwrap_err();
     assert_eq!(error.code(), "automaton-spec/empty-language");
 }
 
@@ -164,7 +164,7 @@ fn inputs_and_output_of_plans_are_parameters() {
     assert!(!matches(&no_text.grammar, b"Text Summarization, Input Text"));
     let source = std::fs::read_to_string(folder.join("spec.toml")).unwrap();
     let parameters = [("inputs".to_owned(), String::new())].into();
-    let error = compile(&source, &Options { parameters, ..Options::default() }).unwrap_err();
+    let error = compile(&source, &Options::default().parameters(parameters)).unwrap_err();
     assert_eq!(error.code(), "automaton-spec/unproductive");
 }
 

@@ -169,11 +169,11 @@ fn an_intersection_may_not_contain_itself() {
 #[test]
 fn limits_are_errors() {
     let literal = format!("root ::= \"{}\"", "x".repeat(5000));
-    let limits = Limits { automaton_states: 4000, ..Limits::default() };
+    let limits = Limits::default().automaton_states(4000);
     let error = Automaton::new(&grammar(&literal), &limits).unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Limit, "limit/exceeded"));
 
-    let limits = Limits { cache_bytes: 100_000, ..Limits::default() };
+    let limits = Limits::default().cache_bytes(100_000);
     let nested = grammar(r#"root ::= "(" root ")" | "x""#);
     let automaton = Automaton::new(&nested, &limits).unwrap();
     let mut tables = Cache::new();

@@ -149,11 +149,8 @@ fn diagnostics() {
 }
 
 fn compact(schema: &Value) -> Compiled {
-    let options = json_schema::Options {
-        whitespace: Whitespace::Compact,
-        property_order: PropertyOrder::Any,
-        ..Default::default()
-    };
+    let options =
+        json_schema::Options::default().whitespace(Whitespace::Compact).property_order(PropertyOrder::Any);
     compile_value(schema, &options).expect("the schema is supported")
 }
 
@@ -230,7 +227,7 @@ fn thousands_of_combinations_are_conditions() {
         names.iter().map(|name| (name.clone(), json!({"type": "integer"}))).collect();
     let schema = json!({"type": "object", "properties": properties, "dependentRequired": required});
     for property_order in [PropertyOrder::Declared, PropertyOrder::Any] {
-        let options = json_schema::Options { property_order, ..Default::default() };
+        let options = json_schema::Options::default().property_order(property_order);
         let language = Language::new(&compile_value(&schema, &options).expect("conditions").grammar);
         for (members, valid) in [
             (vec![], true),
@@ -257,16 +254,16 @@ fn combinations_stay_within_the_limit() {
         (1..40).map(|i| (i.to_string(), both(link(i + 1), link(i + 1)))).collect();
     defs.insert("0".into(), both(link(0), json!({"allOf": [link(0), link(1)]})));
     defs.insert("40".into(), json!({"type": "object"}));
-    let limits = grammata::Limits { grammar_nodes: 20_000, ..Default::default() };
-    let options = json_schema::Options { limits, ..Default::default() };
+    let limits = grammata::Limits::default().grammar_nodes(20_000);
+    let options = json_schema::Options::default().limits(limits);
     let error = compile_value(&json!({"$ref": "#/$defs/0", "$defs": defs}), &options).expect_err("too many");
     assert_eq!(error.code(), "limit/exceeded");
 }
 
 #[test]
 fn grammars_stay_within_their_limit() {
-    let limits = grammata::Limits { grammar_nodes: 100, ..Default::default() };
-    let options = json_schema::Options { limits, ..Default::default() };
+    let limits = grammata::Limits::default().grammar_nodes(100);
+    let options = json_schema::Options::default().limits(limits);
     let values: Vec<String> = (0..1000).map(|i| format!("value {i}")).collect();
     let error = compile_value(&json!({"enum": values}), &options).expect_err("too big");
     assert_eq!(error.code(), "limit/exceeded");
@@ -356,7 +353,7 @@ proptest! {
     ) {
         let tree = json!({"type": ["array", "integer"], "items": {"$ref": "#/$defs/tree", "maximum": 3}});
         let schema = json!({"allOf": [schema], "$defs": {"tree": tree}});
-        let options = json_schema::Options { property_order: PropertyOrder::Any, ..Default::default() };
+        let options = json_schema::Options::default().property_order(PropertyOrder::Any);
         let compiled = compile_value(&schema, &options);
         let validator = jsonschema::validator_for(&schema).expect("a schema");
         let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));

@@ -16,7 +16,7 @@ static COMPILER: LazyLock<Compiler> = LazyLock::new(|| {
 });
 
 fn compile(schema: &Value, order: PropertyOrder) -> Result<CompiledGrammar, Error> {
-    let options = json_schema::Options { property_order: order, ..json_schema::Options::default() };
+    let options = json_schema::Options::default().property_order(order);
     COMPILER.compile(&compile_value(schema, &options)?.grammar)
 }
 
@@ -342,8 +342,8 @@ fn random_clauses_compile_and_run() {
 #[test]
 fn a_list_that_may_take_too_many_decisions_is_refused_with_its_place() {
     let schema = json!({"type": "array", "items": form(8)});
-    let limits = Limits { condition_search: 1, ..Limits::default() };
-    let options = json_schema::Options { limits, ..json_schema::Options::default() };
+    let limits = Limits::default().condition_search(1);
+    let options = json_schema::Options::default().limits(limits);
     let error = compile_value(&schema, &options).unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Limit, "limit/exceeded"));
     let text = error.to_string();

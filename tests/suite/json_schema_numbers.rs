@@ -109,7 +109,7 @@ proptest! {
             schema["not"] = json!({"multipleOf": number(divisor)});
         }
         let numbers = if plain { Numbers::Plain } else { Numbers::Any };
-        let options = json_schema::Options { numbers, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().numbers(numbers);
         let compiled = compile_value(&schema, &options);
         let language = compiled.as_ref().ok().map(|compiled| Language::new(&compiled.grammar));
         let is_multiple = |number: &BigInt, divisor: &str| number % scaled(divisor) == BigInt::ZERO;

@@ -19,21 +19,19 @@ fn a_schema_sets_its_own_options() {
         "propertyOrder": "any", "whitespace": {"max": 2}, "numbers": "plain", "formats": "annotate",
         "maxDigits": 7, "maxBytes": 1000, "maxDepth": 5,
     }));
-    let expected = json_schema::Options {
-        property_order: PropertyOrder::Any,
-        whitespace: Whitespace::AtMost(2),
-        numbers: Numbers::Plain,
-        max_digits: Some(7),
-        formats: Formats::Annotate,
-        limits: Limits { source_bytes: 1000, source_depth: 5, ..Limits::default() },
-        ..json_schema::Options::default()
-    };
+    let expected = json_schema::Options::default()
+        .property_order(PropertyOrder::Any)
+        .whitespace(Whitespace::AtMost(2))
+        .numbers(Numbers::Plain)
+        .max_digits(Some(7))
+        .formats(Formats::Annotate)
+        .limits(Limits::default().source_bytes(1000).source_depth(5));
     assert_eq!(all.unwrap(), expected);
     let pattern = of_schema(json!({"whitespace": {"pattern": " ?"}})).unwrap();
     assert_eq!(pattern.whitespace, Whitespace::Pattern(" ?".into()));
     let generation = json_schema::Options::generation();
     let own = generation.clone().with_policies_of(r#"{"x-grammata": {"maxDigits": null}}"#).unwrap();
-    assert_eq!(own, json_schema::Options { max_digits: None, ..generation });
+    assert_eq!(own, generation.max_digits(None));
     // limits are lowered, never raised
     let raised = of_schema(json!({"maxBytes": 1u64 << 60, "maxDepth": 1u64 << 60})).unwrap();
     assert_eq!(raised, json_schema::Options::default());
@@ -84,8 +82,7 @@ fn whitespace_is_bounded_in_every_gap() {
         (Whitespace::Pattern("[^x]?".into()), &["{\t\"a\":[1]}"], &["{y\"a\":[1]}", "{\"a\":[1\"]}"]),
         (Whitespace::Pattern("\\s*".into()), &["{ \t\r\n \"a\":[1]}"], &["{\u{a0}\"a\":[1]}"]),
     ] {
-        let options =
-            json_schema::Options { whitespace: whitespace.clone(), ..json_schema::Options::default() };
+        let options = json_schema::Options::default().whitespace(whitespace.clone());
         let language = Language::new(&compile_value(&schema, &options).unwrap().grammar);
         for text in accepted {
             assert!(language.accepts(text.as_bytes()), "{text} with {whitespace:?}");
@@ -94,15 +91,15 @@ fn whitespace_is_bounded_in_every_gap() {
             assert!(!language.accepts(text.as_bytes()), "{text} with {whitespace:?}");
         }
     }
-    let options = json_schema::Options { whitespace: Whitespace::Pattern("(".into()), ..Default::default() };
+    let options = json_schema::Options::default().whitespace(Whitespace::Pattern("(".into()));
     let error = compile("{}", &options).expect_err("no pattern");
     assert_eq!(error.code(), "json-schema/whitespace-pattern");
 }
 
 #[test]
 fn size_and_depth_are_bounded() {
-    let limits = Limits { source_bytes: 20, source_depth: 2, ..Limits::default() };
-    let options = json_schema::Options { limits, ..json_schema::Options::default() };
+    let limits = Limits::default().source_bytes(20).source_depth(2);
+    let options = json_schema::Options::default().limits(limits);
     assert!(compile(r#"{"items": {}}"#, &options).is_ok());
     for schema in [r#"{"title": "longer than that"}"#, r#"{"items":{"not":{}}}"#] {
         let error = compile(schema, &options).expect_err("too much");
@@ -135,7 +132,7 @@ fn a_summary_counts_what_was_read() {
 #[test]
 fn short_whitespace() {
     let schema = json!({"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": false});
-    let options = json_schema::Options { whitespace: Whitespace::Short, ..json_schema::Options::default() };
+    let options = json_schema::Options::default().whitespace(Whitespace::Short);
     let language = Language::new(&compile(&schema.to_string(), &options).unwrap().grammar);
     let gaps = |gap: &str| format!("{{{gap}\"a\":{gap}1{gap}}}");
     let blanks = |count: usize| format!("\n{}", " \t".repeat(count / 2));
@@ -151,7 +148,7 @@ fn short_whitespace() {
 #[test]
 fn digits_are_bounded() {
     let with = |schema: &Value, most| {
-        let options = json_schema::Options { max_digits: most, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().max_digits(most);
         Language::new(&compile(&schema.to_string(), &options).unwrap().grammar)
     };
     let long = "1".repeat(5);

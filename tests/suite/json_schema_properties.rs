@@ -16,8 +16,7 @@ fn random_documents_are_judged_as_a_validator_does() {
     let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
     let compiler = Compiler::new(vocabulary.into());
     let (valid, invalid, refused) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    let options =
-        json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
+    let options = json_schema::Options::default().property_order(PropertyOrder::Any);
     let judge = |bytes: Vec<u8>| {
         let mut choices = Choices::new(&bytes);
         let schema = random_schema(&mut choices);
@@ -71,8 +70,7 @@ fn masks_along_random_documents_are_exact() {
         let schema = random_schema(&mut choices);
         let document = random_document(&mut choices, &schema);
         let validator = jsonschema::draft202012::new(&schema).unwrap();
-        let options =
-            json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().property_order(PropertyOrder::Any);
         let Ok(compiled) = compile_value(&schema, &options) else { return Ok(()) };
         if validator.is_valid(&document) {
             let text = document.to_string();
@@ -132,8 +130,7 @@ fn made_documents_are_valid() {
     let tokens = (0..=255u8).map(|byte| vec![byte]).chain([Vec::new()]);
     let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
     let compiler = Compiler::new(vocabulary.into());
-    let options =
-        json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
+    let options = json_schema::Options::default().property_order(PropertyOrder::Any);
     let counts: [Cell<u32>; 4] = Default::default();
     let one_more = |place: usize| counts[place].set(counts[place].get() + 1);
     let judge = |bytes: Vec<u8>| {
@@ -209,7 +206,7 @@ fn documents_made_under_conditions_are_valid() {
     for case in cases.as_array().unwrap() {
         let validator = jsonschema::draft202012::new(&case["schema"]).unwrap();
         for property_order in [PropertyOrder::Any, PropertyOrder::Declared] {
-            let options = json_schema::Options { property_order, ..json_schema::Options::default() };
+            let options = json_schema::Options::default().property_order(property_order);
             let compiled =
                 compiler.compile(&compile_value(&case["schema"], &options).unwrap().grammar).unwrap();
             for seed in 1..12u8 {

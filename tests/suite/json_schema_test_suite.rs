@@ -129,12 +129,10 @@ fn run(folder: &Path, draft: &str, not_run: &[String]) -> (Draft, Vec<String>) {
                 map.entry("$schema").or_insert_with(|| dialect(draft).into());
             }
             let formats = if name.starts_with(FORMATS) { Formats::Assert } else { Formats::Annotate };
-            let options = json_schema::Options {
-                property_order: PropertyOrder::Any,
-                formats,
-                documents: remotes(),
-                ..Default::default()
-            };
+            let options = json_schema::Options::default()
+                .property_order(PropertyOrder::Any)
+                .formats(formats)
+                .documents(remotes());
             let language = match compile(&schema.to_string(), &options) {
                 Ok(compiled) => Some(Language::new(&compiled.grammar)),
                 // refused, rightly, if nothing is valid

@@ -65,8 +65,7 @@ fn random_schemas_are_judged_as_a_validator_does() {
     let judge = |(schema, rest, documents): (Value, Value, Vec<Value>)| {
         let schema = beside(schema, json!({"unevaluatedProperties": rest, "unevaluatedItems": rest}));
         let validator = jsonschema::draft202012::new(&schema).unwrap();
-        let options =
-            json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().property_order(PropertyOrder::Any);
         let compiled = match compile_value(&schema, &options) {
             Ok(compiled) => compiled,
             Err(error) if error.code() == "json-schema/unsatisfiable" => {

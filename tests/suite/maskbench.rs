@@ -59,7 +59,7 @@ impl Bench {
     fn new(property_order: PropertyOrder) -> Bench {
         let file = data_file("smollm2/tokenizer.json");
         let vocabulary = Arc::new(Vocabulary::from_file(file, &Default::default()).unwrap());
-        let options = json_schema::Options { property_order, ..Default::default() };
+        let options = json_schema::Options::default().property_order(property_order);
         Bench { engine: Grammata::new(Arc::clone(&vocabulary), options), vocabulary }
     }
 

@@ -104,7 +104,7 @@ fn loop_strategies_match_the_trie_walk() {
         let prefixes: Vec<&[u8]> = prefixes.iter().map(|prefix| prefix.as_bytes()).collect();
         check(&grammar, &prefixes, pattern);
     }
-    let bytes = regex::Options { unicode: false, ..Default::default() };
+    let bytes = regex::Options::default().unicode(false);
     let grammar = regex::compile(r"(?s-u)[\x00-\xFF]*", &bytes).unwrap();
     check(&grammar, &[b"", b"\xC3", b"\xFF"], "any bytes");
     // well-formed but for one state in the middle of a character: not a loop
@@ -142,7 +142,7 @@ fn schemas_give_the_bits_of_the_walk() {
 /// Where a pattern is searched for, all that may come before it is a loop that never ends.
 #[test]
 fn what_is_searched_for_gives_the_bits_of_the_walk() {
-    let search = regex::Options { search: true, ..Default::default() };
+    let search = regex::Options::default().search(true);
     for (pattern, prefixes) in [
         ("UTC|Africa/[A-Za-z]+", &["", "U", "xUT", "UTC", "Africa/"]),
         (r"[0-9]{3}\n", &["", "12", "1234", "é1", "123\n"]),

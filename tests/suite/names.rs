@@ -18,12 +18,10 @@ fn compile(
     order: PropertyOrder,
     vocabulary: &Arc<Vocabulary>,
 ) -> grammata::Result<CompiledGrammar> {
-    let options = json_schema::Options {
-        property_order: order,
-        whitespace: Whitespace::Compact,
-        numbers: grammata::syntax::json_schema::Numbers::Plain,
-        ..json_schema::Options::default()
-    };
+    let options = json_schema::Options::default()
+        .property_order(order)
+        .whitespace(Whitespace::Compact)
+        .numbers(grammata::syntax::json_schema::Numbers::Plain);
     Compiler::new(Arc::clone(vocabulary)).compile(&compile_value(schema, &options)?.grammar)
 }
 
@@ -296,8 +294,7 @@ fn masks_of_a_real_vocabulary() {
     let text = r#"{"name":"a","na":{"x":1,"name":[]},"x\u0061":"","":0,"names":{"":"","x":{}}, "x"#;
     let prefixes: Vec<&[u8]> = (0..=text.len()).step_by(3).map(|end| &text.as_bytes()[..end]).collect();
     for schema in [json!(true), json!({"properties": {"na": {"type": "object"}}})] {
-        let options =
-            json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
+        let options = json_schema::Options::default().property_order(PropertyOrder::Any);
         let grammar = compile_value(&schema, &options).unwrap().grammar;
         super::masks::check(&grammar, &prefixes, &schema.to_string());
     }

@@ -27,7 +27,7 @@ fn read_spec(source: &str, limits: &Limits) -> Result<Grammar> {
         false => automaton_spec::Format::Toml,
     };
     let options =
-        automaton_spec::Options { format, parameters, limits: limits.clone(), ..Default::default() };
+        automaton_spec::Options::default().format(format).parameters(parameters).limits(limits.clone());
     automaton_spec::compile(source, &options).map(|compiled| compiled.grammar)
 }
 
@@ -36,30 +36,28 @@ const FRONT_ENDS: [FrontEnd; 5] = [
         topic: "gbnf",
         notation: Notation::Gbnf,
         read: |source, limits| {
-            let options = gbnf::Options { limits: limits.clone(), ..Default::default() };
+            let options = gbnf::Options::default().limits(limits.clone());
             gbnf::compile(source, &options).map(|compiled| compiled.grammar)
         },
     },
     FrontEnd {
         topic: "regex",
         notation: Notation::Text,
-        read: |source, limits| {
-            regex::compile(source, &regex::Options { limits: limits.clone(), ..Default::default() })
-        },
+        read: |source, limits| regex::compile(source, &regex::Options::default().limits(limits.clone())),
     },
     FrontEnd {
         topic: "regex-ecma",
         notation: Notation::Text,
         read: |source, limits| {
             let dialect = regex::Dialect::Ecma262;
-            regex::compile(source, &regex::Options { dialect, limits: limits.clone(), ..Default::default() })
+            regex::compile(source, &regex::Options::default().dialect(dialect).limits(limits.clone()))
         },
     },
     FrontEnd {
         topic: "json-schema",
         notation: Notation::Json,
         read: |source, limits| {
-            let options = json_schema::Options { limits: limits.clone(), ..Default::default() };
+            let options = json_schema::Options::default().limits(limits.clone());
             json_schema::compile(source, &options).map(|compiled| compiled.grammar)
         },
     },

@@ -363,7 +363,7 @@ fn a_schema_of_arguments_may_be_a_file_beside_the_spec() {
     std::fs::create_dir_all(folder.join("schemas")).unwrap();
     std::fs::write(folder.join("schemas/a.json"), r#"{"type": "object", "maxProperties": 0}"#).unwrap();
     let read = |path: &str| {
-        let options = Options { folder: Some(folder.clone()), ..Options::default() };
+        let options = Options::default().folder(Some(folder.clone()));
         Spec::read(&free(&format!("a = {{ arguments = '{path}' }}"), ""), &options)
     };
     let spec = read("schemas/a.json").unwrap();

@@ -160,10 +160,10 @@ fn a_graph_shows_what_is_affordable() {
 
 #[test]
 fn the_nearest_plan_may_not_be_found() {
-    let limits = Limits { plan_states: 300, ..Limits::default() };
+    let limits = Limits::default().plan_states(300);
     let source = "kind = 'cfg'\nsymbols = ['a', 'b', 'c', 'd']\nstart = 's'\nrules = { s = ['x s', 'd'], x = ['a', 'b', 'c'] }\n\
         limits = { exactly_once = ['a', 'b', 'c'] }";
-    let spec = Spec::read(source, &Options { limits, ..Options::default() }).unwrap();
+    let spec = Spec::read(source, &Options::default().limits(limits)).unwrap();
     let mut automaton = grammata::plan::PlanAutomaton::new(spec).unwrap();
     let read = ReadPlan::parse(&"z\n".repeat(9), automaton.spec()).unwrap();
     assert!(matches!(automaton.verify(&read, &[]).unwrap(), Verdict::Wrong { step: 0, .. }));
@@ -198,7 +198,7 @@ fn a_ranking_keeps_its_decisions_and_wraps_up() {
     let mut automaton = plans(source);
     let questions = Questions::new(automaton.spec(), None).unwrap();
     for width in [1, 3] {
-        let options = SearchOptions { max_free_steps: 4, trace: true, ..SearchOptions::default() };
+        let options = SearchOptions::default().max_free_steps(4).trace(true);
         let found =
             Beam { width }.run(&mut Problem::new(&mut automaton, &mut Going, &questions, &options)).unwrap();
         let plan = found.plan.unwrap();
@@ -291,8 +291,8 @@ fn a_model_chooses_as_its_sampling_says() {
         let mut coin = Function::new(257, |_: &[u32]| {
             (0..257).map(|token| if [50, 52].contains(&token) { 1.0 } else { -9.0 }).collect()
         });
-        let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
-        let options = PromptOptions { mode: asking, orders: 1, sampling };
+        let sampling = SamplingParams::default().temperature(temperature).seed(seed);
+        let options = PromptOptions::default().mode(asking).sampling(sampling);
         let mut model =
             ModelPolicy::new(&mut coin, vocabulary.clone(), Box::new(ByteEncoder), options).unwrap();
         let mut one = || {

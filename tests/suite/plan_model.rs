@@ -76,7 +76,7 @@ pub(crate) fn form(mode: PromptMode) -> AnswerForm {
 }
 
 pub(crate) fn options(mode: PromptMode, orders: usize) -> PromptOptions {
-    PromptOptions { mode, orders, sampling: SamplingParams::default() }
+    PromptOptions::default().mode(mode).orders(orders)
 }
 
 fn numbered(count: usize) -> Vec<String> {
@@ -389,9 +389,9 @@ fn samples_have_the_frequencies_of_the_scores() {
     let labels = ["ant", "bee", "cat", "dog"];
     for mode in ALL {
         let sampled = |seed: u64| {
-            let sampling = SamplingParams { temperature: 1.0, seed, ..SamplingParams::default() };
+            let sampling = SamplingParams::default().temperature(1.0).seed(seed);
             let mut model = Function::new(WIDTH, noise);
-            let asked = PromptOptions { mode, orders: 1, sampling };
+            let asked = PromptOptions::default().mode(mode).sampling(sampling);
             let mut policy =
                 ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
             let question = question(&labels, form(mode));

@@ -187,7 +187,7 @@ fn nonsense_is_refused_by_every_search() {
 fn a_search_says_which_bound_ended_it() {
     let mut automaton = plans(ROUTES);
     let questions = Questions::new(automaton.spec(), None).unwrap();
-    let options = SearchOptions { max_questions: 1, ..SearchOptions::default() };
+    let options = SearchOptions::default().max_questions(1);
     let mut policy = ScriptedPolicy::new(["2".to_owned(), "1".to_owned()]);
     let error = Greedy.run(&mut Problem::new(&mut automaton, &mut policy, &questions, &options)).unwrap_err();
     assert_eq!((error.code(), error.kind()), ("plan/budget-exhausted", grammata::ErrorKind::Limit));

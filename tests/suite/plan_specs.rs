@@ -74,7 +74,7 @@ fn a_cycle_of_actions_that_take_no_time_ends() {
     let mut automaton = plans(source);
     assert_eq!(automaton.count().unwrap(), Count::Infinite);
     let questions = Questions::new(automaton.spec(), None).unwrap();
-    let options = SearchOptions { max_free_steps: 5, ..SearchOptions::default() };
+    let options = SearchOptions::default().max_free_steps(5);
     let mut patient = ScriptedPolicy::new(vec!["1".to_owned(); 10]);
     let outcome = Greedy.run(&mut Problem::new(&mut automaton, &mut patient, &questions, &options)).unwrap();
     assert_eq!(outcome.plan.unwrap().steps.len(), 6);
@@ -88,9 +88,9 @@ fn pumping_is_told_from_nesting() {
     let nested = "kind = 'cfg'\nsymbols = ['x', 'y', 'z']\nstart = 's'\nrules = { s = ['x s y', 'z'] }";
     assert_eq!(plans(nested).count().unwrap(), Count::Infinite);
     // what limits one side of a nest limits the nest
-    let limits = Limits { plan_states: 50_000, ..Limits::default() };
+    let limits = Limits::default().plan_states(50_000);
     let spec = format!("{nested}\nlimits = {{ at_most = {{ y = 3 }} }}");
-    let spec = Spec::read(&spec, &Options { limits, ..Options::default() }).unwrap();
+    let spec = Spec::read(&spec, &Options::default().limits(limits)).unwrap();
     let limited = PlanAutomaton::new(spec).unwrap().count();
     let decided = matches!(&limited, Ok(count) if count.to_string() == "4");
     let unknown = matches!(&limited, Err(error) if error.code() == "plan/budget-exhausted");
@@ -113,8 +113,7 @@ fn a_million_states_are_counted_or_refused() {
     let mut small = plans(&source(2));
     // the sum of (i+j+k)! / (i! j! k!) over i, j, k from 0 to 2
     assert_eq!(count(&mut small), "271");
-    let options =
-        Options { limits: Limits { plan_states: 20_000, ..Limits::default() }, ..Options::default() };
+    let options = Options::default().limits(Limits::default().plan_states(20_000));
     let mut bounded = PlanAutomaton::new(Spec::read(&source(100), &options).unwrap()).unwrap();
     assert_eq!(bounded.count().unwrap_err().code(), "plan/budget-exhausted");
     // a plan is found all the same

@@ -18,7 +18,7 @@ use std::path::Path;
 pub(crate) fn read(source: &str, parameters: &[(&str, &str)]) -> Result<PlanAutomaton, Error> {
     let parameters: BTreeMap<String, String> =
         parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    PlanAutomaton::new(Spec::read(source, &Options { parameters, ..Options::default() })?)
+    PlanAutomaton::new(Spec::read(source, &Options::default().parameters(parameters))?)
 }
 
 pub(crate) fn plans(source: &str) -> PlanAutomaton {
@@ -319,7 +319,7 @@ fn an_adversarial_policy_reaches_a_plan_for_every_task() {
         let parameters: Vec<(&str, &str)> = parameters.iter().map(|(n, v)| (*n, v.as_str())).collect();
         let mut automaton = shipped("openagi", &parameters);
         let questions = Questions::new(automaton.spec(), Some(task)).unwrap();
-        let options = SearchOptions { trace: true, ..SearchOptions::default() };
+        let options = SearchOptions::default().trace(true);
         let outcome = Backtracking
             .run(&mut Problem::new(&mut automaton, &mut AdversarialPolicy, &questions, &options))
             .unwrap();

@@ -59,7 +59,7 @@ fn the_states_written_out_are_a_spec_of_plans() {
         let mut supervisor = Supervisor::new(&procedure, Mode::Guarded, &Limits::default()).unwrap();
         let spec = supervisor.spec().unwrap().to_string();
         let format = automaton_spec::Format::Json;
-        let options = automaton_spec::Options { format, ..automaton_spec::Options::default() };
+        let options = automaton_spec::Options::default().format(format);
         let spec = Spec::read(&spec, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
         let symbols = spec.symbols().len();
         assert!(symbols > 3 && PlanAutomaton::new(spec).is_ok(), "{name}");

@@ -59,7 +59,7 @@ struct Checked<A>(A);
 impl<A: Agent> Agent for Checked<A> {
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
         let text = self.0.write(situation)?;
-        let options = StepOptions { format: situation.arm.format, ..StepOptions::default() };
+        let options = StepOptions::default().format(situation.arm.format);
         let grammar = step_grammar(situation.offers, &options)?;
         assert!(accepts(&grammar, &text), "{text}\n{:?}", situation.offers);
         Ok(text)

@@ -134,7 +134,7 @@ fn a_value_of_an_earlier_call_is_forced_with_its_escapes() {
             arguments: values(json!({"hospital_name": name})),
         });
         conversation.result(&values(json!({"there": true})));
-        let options = StepOptions { format, ..StepOptions::default() };
+        let options = StepOptions::default().format(format);
         let mut words = step(&conversation, &Offering::default(), &options);
         let before = match format {
             StepFormat::Published => "Action: query_slots\nAction Input: {\"hospital_name\": ",
@@ -181,10 +181,7 @@ fn quotes_are_what_the_user_wrote() {
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
     assert!(words.accepts("Action: check\nAction Input: {\"hospital_name\": \"word7 word8\"}"));
     assert!(!words.accepts("Action: check\nAction Input: {\"hospital_name\": \"word7 word9\"}"));
-    let few = StepOptions {
-        limits: Limits { grammar_nodes: 10_000, ..Limits::default() },
-        ..StepOptions::default()
-    };
+    let few = StepOptions::default().limits(Limits::default().grammar_nodes(10_000));
     let error = step_grammar(&conversation.offers(&Offering::default()), &few).unwrap_err();
     assert!(error.to_string().contains("`grammar_nodes`"), "{error}");
 }
@@ -250,7 +247,7 @@ fn texts_are_verbatim_or_hold_their_values_and_claim_nothing_of_others() {
     conversation.result(&Map::new());
     let guided = Offering { texts: Texts::Guided, ..Offering::default() };
     for format in [StepFormat::Published, StepFormat::Json] {
-        let options = StepOptions { format, ..StepOptions::default() };
+        let options = StepOptions::default().format(format);
         let mut words = step(&conversation, &guided, &options);
         let text = |text: &str| match format {
             StepFormat::Published => format!("Answer: booked\nResponse: {text}"),
@@ -264,7 +261,7 @@ fn texts_are_verbatim_or_hold_their_values_and_claim_nothing_of_others() {
     }
     let without = Offering { claims: false, ..Offering::default() };
     assert!(step(&conversation, &without, &StepOptions::default()).accepts(&free("It is booked.")));
-    let thought = StepOptions { thought: Some(9), ..StepOptions::default() };
+    let thought = StepOptions::default().thought(Some(9));
     let mut words = step(&conversation, &without, &thought);
     assert!(words.accepts(&format!("Thought: so it is\n{}", free("Yes."))));
     assert!(!words.accepts(&format!("Thought: so it is so\n{}", free("Yes."))));

@@ -155,7 +155,7 @@ fn random_sessions_break_no_rule() {
             };
             for seed in 0..count.div_ceil(3) {
                 // sessions of uneven seeds take calls with an effect wherever one is offered
-                let options = WalkOptions { eager: seed % 2 == 1, ..WalkOptions::default() };
+                let options = WalkOptions::default().eager(seed % 2 == 1);
                 let walk = random_walk(&workflow, &known, &options, seed + 1_000_000 * mode as u64);
                 let events = walk.events;
                 let trace: Vec<Event> = events.iter().map(|event| Event::of(event).unwrap()).collect();

@@ -470,7 +470,7 @@ fn many_nodes_are_states_or_a_limit() {
     let chain = checked(&many(30, true));
     assert_eq!(chain.size.unwrap().states, 31);
     let row = many(30, false);
-    let limits = Limits { plan_states: 2_000, ..Limits::default() };
+    let limits = Limits::default().plan_states(2_000);
     let report = check(&row, Format::Yaml, &limits).unwrap();
     let error = report.unchecked.unwrap();
     assert!(error.to_string().contains("`plan_states`"), "{error}");
@@ -484,7 +484,7 @@ fn many_nodes_are_states_or_a_limit() {
     assert_eq!(session.open(), [30]);
     let long = Procedure::read(&many(3_000, true), Format::Yaml, &Limits::default()).unwrap();
     assert_eq!(Session::new(&long, Mode::Guarded).open(), [0]);
-    let few = Limits { procedure_nodes: 30, ..Limits::default() };
+    let few = Limits::default().procedure_nodes(30);
     let error = Procedure::read(&row, Format::Yaml, &few).unwrap_err();
     assert!(error.to_string().contains("`procedure_nodes`"), "{error}");
 }
@@ -508,7 +508,7 @@ fn hostile_files_are_errors() {
     ] {
         assert_eq!(codes(&checked(&text)).first(), Some(&code), "{}", &text[..text.len().min(60)]);
     }
-    let small = Limits { source_bytes: 3, ..Limits::default() };
+    let small = Limits::default().source_bytes(3);
     assert_eq!(check("Name: x", Format::Yaml, &small).unwrap_err().code(), "limit/exceeded");
 }
 

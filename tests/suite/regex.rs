@@ -38,14 +38,12 @@ fn tables() {
 }
 
 fn check(case: &Case) {
-    let options = Options {
-        dialect: if case.ecma { Dialect::Ecma262 } else { Dialect::Rust },
-        search: case.search,
-        case_insensitive: case.case_insensitive,
-        ascii_classes: case.ascii_classes,
-        dot_matches_newline: case.dot_matches_newline,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .dialect(if case.ecma { Dialect::Ecma262 } else { Dialect::Rust })
+        .search(case.search)
+        .case_insensitive(case.case_insensitive)
+        .ascii_classes(case.ascii_classes)
+        .dot_matches_newline(case.dot_matches_newline);
     let pattern = &case.pattern;
     match (compile(pattern, &options), &case.error) {
         (Err(error), Some(code)) => assert_eq!(error.code(), code, "{pattern}"),
@@ -115,7 +113,7 @@ proptest! {
     #[test]
     fn same_language_as_regex_automata(pattern in patterns(), search: bool) {
         let expected = reference(&pattern, search);
-        let compiled = compile(&pattern, &Options { search, ..Options::default() });
+        let compiled = compile(&pattern, &Options::default().search(search));
         match compiled {
             Err(error) => {
                 prop_assert_eq!(error.code(), "regex/empty-language");
@@ -137,7 +135,7 @@ proptest! {
     #[test]
     fn any_text_is_a_pattern_or_an_error(pattern in r"[\\\[\](){}|^$*+?.,a-cxuUpPkdDwWsSbB0-9<>=!:&~ -]{0,24}", ecma: bool) {
         let dialect = if ecma { Dialect::Ecma262 } else { Dialect::Rust };
-        match compile(&pattern, &Options { dialect, ..Options::default() }) {
+        match compile(&pattern, &Options::default().dialect(dialect)) {
             Ok(grammar) => prop_assert!(grammar.verify().is_ok()),
             Err(error) => {
                 prop_assert!(error.diagnostic().help_text().is_some());
@@ -152,8 +150,7 @@ fn bytes_that_are_not_text() {
     let grammar = compile(r"(?-u)\xFF[\x00-\x10]", &Options::default()).expect("bytes are allowed");
     assert!(language::matches(&grammar, b"\xFF\x10"));
     assert!(!language::matches(&grammar, b"\xFF\x11"));
-    let grammar =
-        compile("[^a]", &Options { unicode: false, ..Options::default() }).expect("bytes are allowed");
+    let grammar = compile("[^a]", &Options::default().unicode(false)).expect("bytes are allowed");
     assert!(language::matches(&grammar, b"\xC3"));
     assert!(!language::matches(&grammar, "é".as_bytes()));
 }
@@ -173,7 +170,7 @@ fn the_hook_makes_all_classes() {
             builder.char_class(class.clone())
         }
     };
-    let options = Options { search: true, ..Options::default() };
+    let options = Options::default().search(true);
     let id = lower_into(&mut builder, r#"^a"."#, &options, &mut hook).expect("the pattern is right");
     let root = builder.declare("root");
     builder.define(root, id);
@@ -231,7 +228,7 @@ fn depth_takes_no_stack() {
                 let pattern = open.repeat(depth) + "x" + &close.repeat(depth);
                 let dialect = if ecma { Dialect::Ecma262 } else { Dialect::Rust };
                 let grammar =
-                    compile(&pattern, &Options { dialect, ..Options::default() }).expect("within the limit");
+                    compile(&pattern, &Options::default().dialect(dialect)).expect("within the limit");
                 assert!(grammar.verify().is_ok());
             });
         }
@@ -240,7 +237,7 @@ fn depth_takes_no_stack() {
         on_a_small_stack(move || {
             let classes = |depth: usize| format!("[{inside}").repeat(depth) + "a" + &"]".repeat(depth);
             for ascii_classes in [false, true] {
-                let options = Options { ascii_classes, ..Options::default() };
+                let options = Options::default().ascii_classes(ascii_classes);
                 match compile(&classes(1500), &options) {
                     Ok(grammar) => assert!(grammar.verify().is_ok()),
                     Err(error) => assert_eq!(error.code(), "regex/empty-language"),
@@ -254,10 +251,10 @@ fn depth_takes_no_stack() {
 
 #[test]
 fn deep_nesting() {
-    let limits = Limits { source_depth: 100, ..Limits::default() };
+    let limits = Limits::default().source_depth(100);
     let pattern = "(".repeat(200) + &")".repeat(200);
     for dialect in [Dialect::Rust, Dialect::Ecma262] {
-        let error = compile(&pattern, &Options { limits: limits.clone(), dialect, ..Options::default() });
+        let error = compile(&pattern, &Options::default().limits(limits.clone()).dialect(dialect));
         assert_eq!(error.expect_err("past the limit").kind(), ErrorKind::Limit);
     }
     let classes = "[".repeat(4000) + "a" + &"]".repeat(4000);
@@ -274,7 +271,7 @@ fn big_patterns() {
     assert!(compile(&words.join("|"), &Options::default()).is_ok());
     // distinct characters that are not adjacent: a class that is quadratic if sorted for each
     let class: String = (0..20_000).filter_map(|i| char::from_u32(0x4E00 + 2 * i)).collect();
-    for options in [Options::default(), Options { case_insensitive: true, ..Options::default() }] {
+    for options in [Options::default(), Options::default().case_insensitive(true)] {
         assert!(compile(&format!("[{class}]+"), &options).is_ok());
     }
     assert!(compile(&r"\w".repeat(100_000), &Options::default()).is_ok());
@@ -282,7 +279,7 @@ fn big_patterns() {
     assert_eq!(error.kind(), ErrorKind::Limit);
     let names: String = (0..20_000).rev().map(|i| format!("(?<n{i}>)")).collect();
     assert_eq!(compile(&names, &Options::default()).expect_err("past the limit").kind(), ErrorKind::Limit);
-    let limits = Limits { grammar_nodes: 10, ..Limits::default() };
-    let error = compile("a*b*c*d*e*f*g*h*", &Options { limits, ..Options::default() });
+    let limits = Limits::default().grammar_nodes(10);
+    let error = compile("a*b*c*d*e*f*g*h*", &Options::default().limits(limits));
     assert_eq!(error.expect_err("past the limit").kind(), ErrorKind::Limit);
 }

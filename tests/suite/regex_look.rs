@@ -53,7 +53,7 @@ proptest! {
     #[test]
     fn look_around_is_exact(pattern in pattern()) {
         let Ok(theirs) = fancy_regex::Regex::new(&pattern) else { return Ok(()) };
-        let options = Options { dialect: Dialect::Ecma262, search: true, ..Options::default() };
+        let options = Options::default().dialect(Dialect::Ecma262).search(true);
         let ours = match compile(&pattern, &options) {
             Ok(grammar) => Some(Language::new(&grammar)),
             Err(error) => {

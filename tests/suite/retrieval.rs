@@ -409,7 +409,7 @@ fn wrong_lines_are_refused_with_their_place() {
         ("x".repeat(2_000), "limit/exceeded", None),
         ([r#"{"id":"a","name":"n"}"#, r#"{"id":"b","name":"n"}"#, good].join("\n"), "limit/exceeded", None),
     ];
-    let limits = Limits { catalogue_bytes: 1_000, catalogue_tools: 2, ..Limits::default() };
+    let limits = Limits::default().catalogue_bytes(1_000).catalogue_tools(2);
     for (text, code, line) in catalogues {
         let limits = if line.is_some() { &Limits::default() } else { &limits };
         let error = Catalogue::from_json_lines(&text, limits).unwrap_err();
@@ -499,7 +499,7 @@ fn queries_are_searched_once_and_their_lists_interleaved() {
         |documents: &[&str]| Retriever::new(&described(documents), Template::Description).unwrap();
     let retriever = described(&documents).with_vectors(&rows).unwrap();
     let queries = ["rain", "search a hotel", "rain"];
-    let options = |ranker| RetrievalOptions { ranker, k: 3, ..RetrievalOptions::default() };
+    let options = |ranker| RetrievalOptions::default().ranker(ranker).k(3);
 
     let lexical = retriever.retrieve(&queries, None, &options(Ranker::Lexical)).unwrap();
     assert_eq!(lexical.ranking(), [3, 2, 1]);
@@ -526,10 +526,7 @@ fn queries_are_searched_once_and_their_lists_interleaved() {
             retriever.retrieve(&["unknown"], Some(&mut embedder), &options(Ranker::Dense)),
             "decode/unknown-text",
         ),
-        (
-            retriever.retrieve(&queries, None, &RetrievalOptions { k: 0, ..RetrievalOptions::default() }),
-            "retrieval/k",
-        ),
+        (retriever.retrieve(&queries, None, &RetrievalOptions::default().k(0)), "retrieval/k"),
     ];
     for (result, code) in wrong {
         assert_eq!(result.unwrap_err().code(), code);

@@ -258,7 +258,7 @@ fn hnsw_keeps_the_contract() {
     refuses_wrong_vectors(&mut index);
     // the same insertions build the same graph
     let build = || {
-        let options = HnswOptions { neighbours: 12, ef_construction: 40, ..HnswOptions::default() };
+        let options = HnswOptions::default().neighbours(12).ef_construction(40);
         let mut index = HnswToolIndex::new(DIMENSION, options);
         upsert(&mut index, &tools(1_100, 7));
         search(&index, &tools(20, 8), 10, None)

@@ -22,7 +22,7 @@ impl Transport for Shared {
 }
 
 fn options(exact: bool) -> QdrantOptions {
-    QdrantOptions { exact, ..QdrantOptions::new("tools", DIMENSION, [7; 32]) }
+    QdrantOptions::new("tools", DIMENSION, [7; 32]).exact(exact)
 }
 
 fn open(server: &Shared) -> QdrantIndex<Shared> {
@@ -78,13 +78,10 @@ fn only_its_own_collection_is_opened() {
     drop(open(&server));
     let code = |options| QdrantIndex::open(server.clone(), options).unwrap_err().code().to_owned();
     let options = options(true);
-    assert_eq!(code(QdrantOptions { fingerprint: [8; 32], ..options.clone() }), "retrieval/other-embedder");
-    assert_eq!(code(QdrantOptions { dimension: 3, ..options.clone() }), "retrieval/other-collection");
+    assert_eq!(code(options.clone().fingerprint([8; 32])), "retrieval/other-embedder");
+    assert_eq!(code(options.clone().dimension(3)), "retrieval/other-collection");
     for name in ["", "a/b", "../x", "ä", "a b", "a?b", &"x".repeat(256)] {
-        assert_eq!(
-            code(QdrantOptions { collection: name.to_owned(), ..options.clone() }),
-            "retrieval/collection-name"
-        );
+        assert_eq!(code(options.clone().collection(name.to_owned())), "retrieval/collection-name");
     }
     let info = |config: serde_json::Value| json!({ "result": { "config": config }, "status": "ok" });
     let dot = json!({ "vectors": { "size": DIMENSION, "distance": "Dot" } });
@@ -259,7 +256,7 @@ mod http {
                 }
             }
         });
-        let http = HttpOptions { api_key: Some("secret".into()), ..HttpOptions::default() };
+        let http = HttpOptions::default().api_key(Some("secret".into()));
         let transport = HttpTransport::new(&url, http, &Limits::default()).unwrap();
         let mut index = QdrantIndex::open(transport, options(true)).unwrap();
         assert!(!format!("{index:?}").contains("secret"));
@@ -268,7 +265,7 @@ mod http {
         let keys = keys.lock().unwrap();
         assert!(keys.len() > 20 && keys.iter().all(|key| key == "secret"));
         // an answer that is too long
-        let limits = Limits { catalogue_bytes: 100, ..Limits::default() };
+        let limits = Limits::default().catalogue_bytes(100);
         let transport = HttpTransport::new(&url, HttpOptions::default(), &limits).unwrap();
         let error = QdrantIndex::open(transport, options(true)).unwrap_err();
         assert_eq!(error.code(), "retrieval/no-answer");
@@ -281,7 +278,7 @@ mod http {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
         for (exact, least) in [(true, 1.0), (false, 0.95)] {
             let transport = HttpTransport::new(&url, HttpOptions::default(), &Limits::default()).unwrap();
-            let options = QdrantOptions { collection: format!("contract-{now}-{exact}"), ..options(exact) };
+            let options = options(exact).collection(format!("contract-{now}-{exact}"));
             let mut index = QdrantIndex::open(transport, options).unwrap();
             let recall = contract(&mut index, cosine, 1_200);
             assert!(recall >= least, "{recall}");
@@ -306,7 +303,8 @@ mod http {
             format!("http://{}", listener.local_addr().unwrap())
         };
         for (url, key) in [(&closed, "k"), (&silent, "k"), (&silent, "a\nb")] {
-            let http = HttpOptions { timeout: Duration::from_millis(300), api_key: Some(key.to_owned()) };
+            let http =
+                HttpOptions::default().timeout(Duration::from_millis(300)).api_key(Some(key.to_owned()));
             let transport = HttpTransport::new(url, http, &limits).unwrap();
             let error = QdrantIndex::open(transport, options(true)).unwrap_err();
             assert_eq!(error.code(), "retrieval/no-answer", "{url}");

@@ -203,7 +203,7 @@ fn what_is_no_file_is_refused() {
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert_eq!(read(&link), "retrieval/index-file");
     }
-    let limits = Limits { catalogue_bytes: 10, catalogue_tools: 0, ..Limits::default() };
+    let limits = Limits::default().catalogue_bytes(10).catalogue_tools(0);
     assert_eq!(Store::read(&path, &limits).unwrap_err().code(), "limit/exceeded");
 }
 

@@ -44,7 +44,7 @@ fn draw(request: &TrainingRequest, seeds: &[u64], iteration: usize) -> Vec<Draft
 }
 
 fn options() -> TrainingOptions {
-    TrainingOptions { drafts: 4, ..TrainingOptions::default() }
+    TrainingOptions::default().drafts(4)
 }
 
 fn write(folder: &Path, options: &TrainingOptions, most: usize) -> Result<TrainingSummary> {
@@ -138,7 +138,7 @@ fn files_have_what_trainers_read() {
     assert_eq!(histogram.iter().map(|bin| bin.as_u64().unwrap()).sum::<u64>(), 24);
 
     let folder = tempfile::tempdir().unwrap();
-    let chat = TrainingOptions { prompts: PromptForm::Chat, ..options() };
+    let chat = options().prompts(PromptForm::Chat);
     write(folder.path(), &chat, usize::MAX).unwrap();
     let sft = lines(&files(folder.path())["sft.jsonl"]);
     assert_eq!(sft[0]["prompt"][0], json!({ "role": "system", "content": "Name tools." }));
@@ -150,11 +150,7 @@ fn files_have_what_trainers_read() {
 fn another_run_does_not_go_on_in_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &options(), usize::MAX).unwrap();
-    for other in [
-        TrainingOptions { iteration: 2, ..options() },
-        TrainingOptions { drafts: 5, ..options() },
-        TrainingOptions { seed: 1, ..options() },
-    ] {
+    for other in [options().iteration(2), options().drafts(5), options().seed(1)] {
         let error = write(folder.path(), &other, usize::MAX).unwrap_err();
         assert_eq!(error.code(), "retrieval/other-run");
     }
@@ -232,7 +228,7 @@ fn toolbench_files_are_read() {
     assert_eq!(error.code(), "retrieval/line");
     let twice = json!([text[0], text[0]]).to_string();
     assert_eq!(toolbench(&twice, &Limits::default()).unwrap_err().code(), "retrieval/request-id");
-    let small = Limits { catalogue_bytes: 10, ..Limits::default() };
+    let small = Limits::default().catalogue_bytes(10);
     assert_eq!(toolbench(&twice, &small).unwrap_err().kind(), ErrorKind::Limit);
 }
 

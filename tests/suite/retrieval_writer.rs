@@ -262,7 +262,7 @@ fn writer<'m>(model: &'m mut dyn grammata::decode::Model, options: WriterOptions
 #[test]
 fn the_constant_part_of_prompts_is_fed_once() {
     let mut model = speaker("Finds songs by name\nFinds routes to places");
-    let options = WriterOptions { log_probabilities: true, ..WriterOptions::default() };
+    let options = WriterOptions::default().log_probabilities(true);
     let mut writer = writer(&mut model, options);
     let first = writer.write("Play a song on the way home", &[]).unwrap();
     let texts: Vec<&str> = first.queries.iter().map(|query| query.text.as_str()).collect();
@@ -302,12 +302,12 @@ fn sequences_are_closed_after_an_error_too() {
 
 fn found(mode: Mode, script: &'static str, format: Format, max_tokens: usize) -> Run {
     let mut model = speaker(script);
-    let options = WriterOptions { mode, format, max_tokens, ..WriterOptions::default() };
+    let options = WriterOptions::default().mode(mode).format(format).max_tokens(max_tokens);
     let draft = writer(&mut model, options).write("Play me a song", &[]).unwrap();
     let catalogue = music();
     let retriever = Retriever::new(&catalogue, Template::Full).unwrap();
     let draft = Some((&draft, format, Duration::from_millis(3)));
-    let options = RetrievalOptions { k: 2, ..RetrievalOptions::default() };
+    let options = RetrievalOptions::default().k(2);
     let tools = (&catalogue, &retriever);
     retrieve("Play me a song", mode, draft, Utterance::Last, tools, None, &options).unwrap()
 }

@@ -8,7 +8,7 @@ fn sampler(settings: SamplingParams) -> Sampler {
 }
 
 fn warm(seed: u64) -> SamplingParams {
-    SamplingParams { temperature: 1.0, seed, ..SamplingParams::default() }
+    SamplingParams::default().temperature(1.0).seed(seed)
 }
 
 /// A mask over `count` tokens that allows `tokens`.
@@ -95,25 +95,25 @@ fn settings_cut_the_right_tokens() {
     // by falling probability the tokens are 1 3 4 0 2
     let table: &[Row<'_>] = &[
         (base.clone(), None, &[0, 1, 2, 3, 4]),
-        (SamplingParams { top_k: 1, ..base.clone() }, None, &[1]),
-        (SamplingParams { top_k: 3, ..base.clone() }, None, &[1, 3, 4]),
-        (SamplingParams { top_k: 9, ..base.clone() }, None, &[0, 1, 2, 3, 4]),
-        (SamplingParams { top_k: 2, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
-        (SamplingParams { top_p: 0.39, ..base.clone() }, None, &[1]),
-        (SamplingParams { top_p: 0.41, ..base.clone() }, None, &[1, 3]),
-        (SamplingParams { top_p: 0.84, ..base.clone() }, None, &[1, 3, 4]),
-        (SamplingParams { top_p: 0.86, ..base.clone() }, None, &[0, 1, 3, 4]),
+        (base.clone().top_k(1), None, &[1]),
+        (base.clone().top_k(3), None, &[1, 3, 4]),
+        (base.clone().top_k(9), None, &[0, 1, 2, 3, 4]),
+        (base.clone().top_k(2), Some(&[0, 2, 4]), &[0, 4]),
+        (base.clone().top_p(0.39), None, &[1]),
+        (base.clone().top_p(0.41), None, &[1, 3]),
+        (base.clone().top_p(0.84), None, &[1, 3, 4]),
+        (base.clone().top_p(0.86), None, &[0, 1, 3, 4]),
         // allowed alone: 0.1, 0.05, 0.15 of 0.3, that is 1/3, 1/6, 1/2
-        (SamplingParams { top_p: 0.6, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
-        (SamplingParams { min_p: 0.5, ..base.clone() }, None, &[1, 3]),
-        (SamplingParams { min_p: 0.2, ..base.clone() }, None, &[0, 1, 3, 4]),
-        (SamplingParams { min_p: 1.0, ..base.clone() }, None, &[1]),
-        (SamplingParams { min_p: 0.6, ..base.clone() }, Some(&[0, 2, 4]), &[0, 4]),
+        (base.clone().top_p(0.6), Some(&[0, 2, 4]), &[0, 4]),
+        (base.clone().min_p(0.5), None, &[1, 3]),
+        (base.clone().min_p(0.2), None, &[0, 1, 3, 4]),
+        (base.clone().min_p(1.0), None, &[1]),
+        (base.clone().min_p(0.6), Some(&[0, 2, 4]), &[0, 4]),
         // temperature first: at 1/2 the shares are .542 .305 .076 .034 .008 of .965
-        (SamplingParams { temperature: 0.5, top_p: 0.8, ..base.clone() }, None, &[1, 3]),
+        (base.clone().temperature(0.5).top_p(0.8), None, &[1, 3]),
         // top-k first, so the shares top-p sees are 4/7 and 3/7
-        (SamplingParams { top_k: 2, top_p: 0.5, ..base.clone() }, None, &[1]),
-        (SamplingParams { temperature: 1e-6, ..base.clone() }, None, &[1]),
+        (base.clone().top_k(2).top_p(0.5), None, &[1]),
+        (base.clone().temperature(1e-6), None, &[1]),
     ];
     for (settings, allowed, expected) in table {
         let allowed = allowed.map(|tokens| mask(5, tokens));
@@ -146,9 +146,9 @@ fn draws_follow_the_distribution() {
     check(warm(12), Some(&mask(5, &[0, 2, 4])), [1.0 / 3.0, 0.0, 1.0 / 6.0, 0.0, 0.5]);
     let squares: f64 = [0.1_f64, 0.4, 0.05, 0.3, 0.15].iter().map(|p| p * p).sum();
     let sharp = [0.1_f64, 0.4, 0.05, 0.3, 0.15].map(|p| p * p / squares);
-    check(SamplingParams { temperature: 0.5, ..warm(13) }, None, sharp);
-    check(SamplingParams { top_k: 2, ..warm(14) }, None, [0.0, 4.0 / 7.0, 0.0, 3.0 / 7.0, 0.0]);
-    check(SamplingParams { top_p: 0.8, ..warm(15) }, None, [0.0, 0.4 / 0.85, 0.0, 0.3 / 0.85, 0.15 / 0.85]);
+    check(warm(13).temperature(0.5), None, sharp);
+    check(warm(14).top_k(2), None, [0.0, 4.0 / 7.0, 0.0, 3.0 / 7.0, 0.0]);
+    check(warm(15).top_p(0.8), None, [0.0, 0.4 / 0.85, 0.0, 0.3 / 0.85, 0.15 / 0.85]);
 }
 
 #[test]
@@ -169,8 +169,7 @@ const PINNED: [u32; 8] = [16, 16, 70, 70, 59, 35, 8, 83];
 #[test]
 fn repeated_tokens_become_less_probable() {
     let logits = [2.0, 1.5, -1.0, -1.2];
-    let settings =
-        SamplingParams { repetition_penalty: 2.0, repetition_window: 2, ..SamplingParams::greedy() };
+    let settings = SamplingParams::greedy().repetition_penalty(2.0).repetition_window(2);
     let mut sampler = sampler(settings);
     assert_eq!(sampler.sample(&logits, None).unwrap(), 0);
     sampler.observe(0);
@@ -189,21 +188,21 @@ fn repeated_tokens_become_less_probable() {
 fn settings_out_of_range_are_refused() {
     let base = SamplingParams::default();
     let wrong = [
-        SamplingParams { temperature: -1.0, ..base.clone() },
-        SamplingParams { temperature: f32::NAN, ..base.clone() },
-        SamplingParams { temperature: f32::INFINITY, ..base.clone() },
-        SamplingParams { top_p: 0.0, ..base.clone() },
-        SamplingParams { top_p: 1.5, ..base.clone() },
-        SamplingParams { min_p: -0.1, ..base.clone() },
-        SamplingParams { min_p: f32::NAN, ..base.clone() },
-        SamplingParams { repetition_penalty: 0.0, ..base.clone() },
+        base.clone().temperature(-1.0),
+        base.clone().temperature(f32::NAN),
+        base.clone().temperature(f32::INFINITY),
+        base.clone().top_p(0.0),
+        base.clone().top_p(1.5),
+        base.clone().min_p(-0.1),
+        base.clone().min_p(f32::NAN),
+        base.clone().repetition_penalty(0.0),
     ];
     for settings in wrong {
         let error = Sampler::new(settings.clone()).expect_err("out of range");
         assert_eq!(error.code(), "decode/sampling", "{settings:?}");
     }
     assert_eq!(
-        Sampler::new(SamplingParams { top_p: 0.0, ..base }).unwrap_err().to_string(),
+        Sampler::new(base.top_p(0.0)).unwrap_err().to_string(),
         "error[decode/sampling] the sampling setting `top_p` is out of range\n  found: 0\n  \
          allowed: more than 0, at most 1\n  help: temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and \
          repetition_penalty 1 switch a setting off"
@@ -248,7 +247,7 @@ proptest! {
         min_p in prop_oneof![Just(0.0_f32), 0.0_f32..=1.0],
         seed in any::<u64>(),
     ) {
-        let settings = SamplingParams { temperature, top_k, top_p, min_p, seed, ..SamplingParams::default() };
+        let settings = SamplingParams::default().temperature(temperature).top_k(top_k).top_p(top_p).min_p(min_p).seed(seed);
         let mut sampler = sampler(settings.clone());
         let any_allowed = (0..logits.len()).any(|t| words.get(t / 32).is_some_and(|w| w >> (t % 32) & 1 == 1));
         for _ in 0..20 {
@@ -258,7 +257,7 @@ proptest! {
                     if temperature > 0.0 {
                         prop_assert!(kept_by_sorting(&settings, &logits, &words).contains(&token), "{token} was cut");
                     } else {
-                        let best = kept_by_sorting(&SamplingParams { temperature: 1.0, ..SamplingParams::default() }, &logits, &words);
+                        let best = kept_by_sorting(&SamplingParams::default().temperature(1.0), &logits, &words);
                         prop_assert_eq!(Some(&token), best.first());
                     }
                 }
@@ -273,7 +272,7 @@ proptest! {
     #[test]
     fn odd_numbers_never_panic(bits in prop::collection::vec(any::<u32>(), 0..200), words in prop::collection::vec(any::<u32>(), 0..8), warm in any::<bool>()) {
         let logits: Vec<f32> = bits.into_iter().map(f32::from_bits).collect();
-        let settings = SamplingParams { temperature: if warm { 1e-30 } else { 1e30 }, top_p: 0.9, min_p: 0.01, repetition_penalty: 1e-30, ..SamplingParams::default() };
+        let settings = SamplingParams::default().temperature(if warm { 1e-30 } else { 1e30 }).top_p(0.9).min_p(0.01).repetition_penalty(1e-30);
         let mut sampler = sampler(settings);
         (0..200).for_each(|t| sampler.observe(t));
         if let Ok(token) = sampler.sample(&logits, Some(&words)) {

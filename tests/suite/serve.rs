@@ -21,7 +21,7 @@ fn real() -> Arc<Vocabulary> {
 fn equal_sources_share_a_grammar_and_others_do_not() {
     let cache = GrammarCache::new(letters(), 1 << 30);
     let schema = r#"{"properties": {"a": {"type": "null"}, "b": {"type": "null"}}}"#;
-    let any = json_schema::Options { property_order: PropertyOrder::Any, ..json_schema::Options::default() };
+    let any = json_schema::Options::default().property_order(PropertyOrder::Any);
     let sources = [
         Source::json_schema(schema),
         Source::JsonSchema(schema.to_owned(), any),
@@ -193,7 +193,7 @@ fn what_was_made_is_read_while_something_else_is_being_made() {
     let vocabulary = real();
     let grammar = parse(&Source::json_schema(SCHEMA)).unwrap().grammar;
     let roomy = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar).unwrap();
-    let tight = Limits { cache_bytes: 100_000, ..Limits::default() };
+    let tight = Limits::default().cache_bytes(100_000);
     let tight = Compiler::new(vocabulary).limits(tight).compile(&grammar).unwrap();
     let text = br#"{"name": "abc\u00e9", "tags": ["x", "yy", "x"], "size": -12.5e3}"#;
     let mut matcher = roomy.matcher();

@@ -316,7 +316,7 @@ fn smollm2() -> Arc<Vocabulary> {
     let names = ["<think>", "</think>", "<tool_call>", "</tool_call>"];
     let specials =
         names.into_iter().zip(49152..).map(|(name, id)| (name.to_owned(), TokenId::new(id))).collect();
-    let options = LoadOptions { specials, width: Some(49160), ..LoadOptions::default() };
+    let options = LoadOptions::default().specials(specials).width(Some(49160));
     Arc::new(Vocabulary::from_file(&path, &options).unwrap())
 }
 
@@ -489,11 +489,8 @@ fn names_of_objects_are_followed_after_a_thought() {
     let mut builder = VocabularyBuilder::from_tokens(letters).special(TokenId::new(11), "</think>");
     builder = builder.special(TokenId::new(12), "<end>").eos([TokenId::new(12)]);
     let vocabulary = Arc::new(builder.build().unwrap());
-    let options = json_schema::Options {
-        whitespace: Whitespace::Compact,
-        property_order: PropertyOrder::Any,
-        ..json_schema::Options::default()
-    };
+    let options =
+        json_schema::Options::default().whitespace(Whitespace::Compact).property_order(PropertyOrder::Any);
     let schema = serde_json::json!({"type": "object", "additionalProperties": {"enum": [1]}});
     let object = json_schema::compile_value(&schema, &options).unwrap().grammar;
     let mut g = GrammarBuilder::new();
@@ -505,7 +502,7 @@ fn names_of_objects_are_followed_after_a_thought() {
     g.define(root, whole);
     let grammar = g.build(root).unwrap();
     let compile = |cache_bytes: usize| {
-        let limits = Limits { cache_bytes, ..Limits::default() };
+        let limits = Limits::default().cache_bytes(cache_bytes);
         Compiler::new(Arc::clone(&vocabulary)).limits(limits).compile(&grammar).unwrap()
     };
     let roomy = compile(usize::MAX);

@@ -135,8 +135,8 @@ fn hostile_documents_end_in_errors() {
         paths.join(","),
         schemas.join(",")
     );
-    let limits = Limits { compile_work: 10_000, compile_work_per_byte: 1, ..Limits::default() };
-    let options = ReadOptions { limits, ..ReadOptions::default() };
+    let limits = Limits::default().compile_work(10_000).compile_work_per_byte(1);
+    let options = ReadOptions::default().limits(limits);
     let error = read([Document { label: "d", text: &text }], &options).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded");
 }

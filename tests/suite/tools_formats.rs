@@ -3,7 +3,7 @@
 use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::grammar::Grammar;
-use grammata::syntax::json_schema::{self, Whitespace};
+use grammata::syntax::json_schema::Whitespace;
 use grammata::testing::earley::Recogniser;
 use grammata::tools::{Call, CallFormat, Choice, GrammarOptions, Markers, ToolSet, Turn};
 use grammata::vocabulary::VocabularyBuilder;
@@ -24,7 +24,7 @@ fn set(text: &str) -> ToolSet {
 }
 
 fn text_options() -> GrammarOptions {
-    GrammarOptions { markers: Markers::Text, ..GrammarOptions::default() }
+    GrammarOptions::default().markers(Markers::Text)
 }
 
 fn compiled(format: &str, set: &ToolSet, options: &GrammarOptions) -> CompiledGrammar {
@@ -50,10 +50,10 @@ fn next(compiled: &CompiledGrammar, text: &str) -> String {
 #[test]
 fn a_name_that_begins_another_may_end_or_go_on() {
     let set = set(NAMES);
-    let json = compiled("json", &set, &GrammarOptions { choice: Choice::Required, ..text_options() });
+    let json = compiled("json", &set, &text_options().choice(Choice::Required));
     assert_eq!(next(&json, r#"{"name": "get"#), "\"_");
     assert_eq!(next(&json, r#"{"name": "get_user"#), "\"s");
-    let react = compiled("react", &set, &GrammarOptions { choice: Choice::Required, ..text_options() });
+    let react = compiled("react", &set, &text_options().choice(Choice::Required));
     assert_eq!(next(&react, "Thought: hm\nAction: get_user"), "\ns");
 }
 
@@ -90,7 +90,7 @@ fn turns_are_words_and_read_back() {
     ];
     for (name, tools, choice, text, expected) in cases {
         let set = set(tools);
-        let options = GrammarOptions { choice, max_calls: Some(2), ..text_options() };
+        let options = text_options().choice(choice).max_calls(Some(2));
         let found = is_word(&compiled(name, &set, &options), &text);
         assert_eq!(found, expected.is_some(), "{name} {choice:?}: {text}");
         if let Some(expected) = expected {
@@ -113,10 +113,10 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
 #[test]
 fn all_words_of_a_small_set_read_back() {
     let set = set(SMALL);
-    let schema = json_schema::Options { whitespace: Whitespace::Compact, ..text_options().schema };
+    let schema = text_options().schema.whitespace(Whitespace::Compact);
     for name in CallFormat::names() {
         let format = CallFormat::named(name).unwrap();
-        let options = GrammarOptions { choice: Choice::Required, schema: schema.clone(), ..text_options() };
+        let options = text_options().choice(Choice::Required).schema(schema.clone());
         let Ok(made) = format.grammar(&set, &options) else {
             assert_eq!(name, "endpoint", "the only format that needs requests");
             continue;
@@ -143,8 +143,7 @@ fn all_words_of_a_small_set_read_back() {
         assert!(words >= 11, "{name}: {words} words");
     }
     let format = CallFormat::named("harmony").unwrap();
-    let made =
-        format.grammar(&set, &GrammarOptions { choice: Choice::Required, schema, ..text_options() }).unwrap();
+    let made = format.grammar(&set, &text_options().choice(Choice::Required).schema(schema)).unwrap();
     let automaton = Automaton::new(&made.grammar, &Limits::default()).unwrap();
     assert!(matches!(count(&automaton).unwrap(), Count::Finite(words) if words == 11_u32.into()));
 }
@@ -156,17 +155,11 @@ fn bounds_and_choices_that_no_turn_keeps_are_errors() {
     let code = |set: &ToolSet, options: GrammarOptions| {
         format.grammar(set, &options).map_or_else(|error| error.code(), |_| "fine")
     };
-    assert_eq!(code(&none, GrammarOptions { choice: Choice::Required, ..text_options() }), "tools/no-tools");
+    assert_eq!(code(&none, text_options().choice(Choice::Required)), "tools/no-tools");
     assert_eq!(code(&none, text_options()), "fine");
     let set = set(NAMES);
-    assert_eq!(
-        code(&set, GrammarOptions { tools: vec!["got".to_owned()], ..text_options() }),
-        "tools/unknown-tool"
-    );
-    assert_eq!(
-        code(&set, GrammarOptions { min_calls: 2, max_calls: None, ..text_options() }),
-        "tools/call-count"
-    );
+    assert_eq!(code(&set, text_options().tools(vec!["got".to_owned()])), "tools/unknown-tool");
+    assert_eq!(code(&set, text_options().min_calls(2).max_calls(None)), "tools/call-count");
 }
 
 #[test]

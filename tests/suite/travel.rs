@@ -23,7 +23,7 @@ fn queries() -> Vec<Query> {
 
 fn automaton(tables: &TravelTables, query: &Query) -> PlanAutomaton {
     let spec = travel_spec(tables, query, 3).unwrap().to_string();
-    let options = Options { format: Format::Json, ..Options::default() };
+    let options = Options::default().format(Format::Json);
     PlanAutomaton::new(Spec::read(&spec, &options).unwrap()).unwrap()
 }
 

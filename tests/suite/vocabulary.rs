@@ -118,11 +118,8 @@ fn the_builder_keeps_to_the_limits() {
         tokens.iter().for_each(|token| builder.push(token.as_bytes()));
         builder.build()
     };
-    let limits = |tokens, bytes, total| Limits {
-        vocabulary_tokens: tokens,
-        token_bytes: bytes,
-        tokenizer_bytes: total,
-        ..Limits::default()
+    let limits = |tokens, bytes, total| {
+        Limits::default().vocabulary_tokens(tokens).token_bytes(bytes).tokenizer_bytes(total)
     };
     assert!(with(limits(3, 2, 5), &["ab", "cd", "e"]).is_ok());
     for (limits, name) in [

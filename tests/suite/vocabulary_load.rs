@@ -147,7 +147,7 @@ fn smollm2_is_what_its_card_says() {
     assert_eq!((vocabulary.width(), vocabulary.len(), vocabulary.mask_words()), (49152, 49152, 1536));
     assert_eq!(vocabulary.specials().len(), 17);
     assert_eq!(vocabulary.eos(), [id(0), id(2)], "<|endoftext|> and <|im_end|>");
-    let given = LoadOptions { eos: vec![id(2)], width: Some(49280), ..options() };
+    let given = options().eos(vec![id(2)]).width(Some(49280));
     let vocabulary = Vocabulary::from_file(SMOLLM2, &given).unwrap();
     assert_eq!((vocabulary.eos(), vocabulary.width()), (&[id(2)][..], 49280));
     assert_eq!(vocabulary.bytes(id(49279)), None);
@@ -220,7 +220,7 @@ fn tiktoken_round_trip() {
         tokens.iter().enumerate().map(|(rank, token)| format!("{} {rank}", encode(token))).collect();
     lines.shuffle(&mut rng);
     for newline in ["\n", "\r\n", "\n\n"] {
-        let options = LoadOptions { specials: vec![("<|endoftext|>".into(), id(2005))], ..options() };
+        let options = options().specials(vec![("<|endoftext|>".into(), id(2005))]);
         let vocabulary = Vocabulary::from_file_bytes(lines.join(newline).as_bytes(), &options).unwrap();
         assert_eq!((vocabulary.width(), vocabulary.eos()), (2006, &[id(2005)][..]));
         let read: Vec<_> = vocabulary.tokens().map(|(_, bytes)| bytes.to_vec()).collect();
@@ -343,8 +343,8 @@ fn hostile_files_are_errors() {
 
 #[test]
 fn the_size_of_a_file_is_limited() {
-    let limits = Limits { tokenizer_bytes: 1000, ..Limits::default() };
-    let small = LoadOptions { limits, ..options() };
+    let limits = Limits::default().tokenizer_bytes(1000);
+    let small = options().limits(limits);
     for path in [SMOLLM2, "/dev/zero"] {
         if Path::new(path).exists() {
             let error = Vocabulary::from_file(path, &small).unwrap_err();

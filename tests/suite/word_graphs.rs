@@ -84,7 +84,7 @@ fn names_of_further_members() {
         r#"{{"type": "object", "properties": {{{}}}, "additionalProperties": {{"const": 1}}}}"#,
         properties.join(", ")
     );
-    let options = json_schema::Options { whitespace: Whitespace::Compact, ..json_schema::Options::default() };
+    let options = json_schema::Options::default().whitespace(Whitespace::Compact);
     let compiled = compile(&schema, &options).expect("the schema is right");
     let language = Language::new(&compiled.grammar);
     let parts = [

@@ -12,6 +12,7 @@ use crate::error::Result;
 
 /// Settings of [`beam_search`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BeamOptions {
     /// The most hypotheses that are kept. 4 by default; at least 1.
     pub width: usize,
@@ -45,6 +46,16 @@ impl Default for BeamOptions {
         }
     }
 }
+
+crate::setters::setters!(BeamOptions {
+    width: usize,
+    length_exponent: f64,
+    max_tokens: usize,
+    complete: bool,
+    end_tokens: Vec<u32>,
+    stop: Vec<String>,
+    no_repeat: usize,
+});
 
 /// An output of [`beam_search`].
 #[derive(Clone, Debug, PartialEq)]

@@ -22,6 +22,7 @@ const BATCH_TOKENS: usize = 1_024;
 
 /// How an embedder is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EmbedderOptions {
     /// Threads of one operator; 0 (the default) takes one a core.
     pub threads: usize,
@@ -39,6 +40,8 @@ impl Default for EmbedderOptions {
         EmbedderOptions { threads: 0, device: Device::Cpu, batch: 16, limits: Limits::default() }
     }
 }
+
+crate::setters::setters!(EmbedderOptions { threads: usize, device: Device, batch: usize, limits: Limits });
 
 /// A sentence encoder in an ONNX file with its tokenizer.
 ///

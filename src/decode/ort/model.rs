@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 /// How a model is loaded and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ModelOptions {
     /// Threads of one operator; 0 (the default) takes one a core.
     pub threads: usize,
@@ -49,6 +50,15 @@ impl Default for ModelOptions {
         }
     }
 }
+
+crate::setters::setters!(ModelOptions {
+    threads: usize,
+    device: Device,
+    context_length: Option<usize>,
+    max_batch: usize,
+    fixed_caches: bool,
+    logits_on_device: bool,
+});
 
 /// A language model in an ONNX file.
 ///

@@ -16,6 +16,7 @@ pub enum Incomplete {
 
 /// The hyper-parameters. The default is FLAP.4 as published.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FlapOptions {
     /// The weight a of the similarity of thought and step. Default 1.
     pub step_weight: f64,
@@ -67,6 +68,23 @@ impl Default for FlapOptions {
         }
     }
 }
+
+crate::setters::setters!(FlapOptions {
+    step_weight: f64,
+    api_weight: f64,
+    input_weight: f64,
+    description_weight: f64,
+    alpha_current: f64,
+    alpha_followed: f64,
+    alpha_deviation: f64,
+    beta_soft: f64,
+    lambda: f64,
+    candidates: usize,
+    lookahead: usize,
+    incomplete: Incomplete,
+    max_tokens: usize,
+    max_calls: usize,
+});
 
 impl FlapOptions {
     /// A variant of the paper: FLAP.1 leaves out the term of steps, FLAP.2 that of the query, FLAP.3 that of descriptions;

@@ -49,6 +49,7 @@ pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
 
 /// Bounds of a search, and what it keeps.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SearchOptions {
     /// After this many steps only what finishes the plan in the fewest steps is offered, so that languages without a
     /// longest plan end as well. Default: 100.
@@ -64,6 +65,8 @@ impl Default for SearchOptions {
         SearchOptions { max_free_steps: 100, max_questions: 10_000, trace: false }
     }
 }
+
+crate::setters::setters!(SearchOptions { max_free_steps: usize, max_questions: usize, trace: bool });
 
 impl SearchOptions {
     /// Steps of an unfinished plan, at most: four times [`max_free_steps`](SearchOptions::max_free_steps), so that

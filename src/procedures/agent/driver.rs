@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 
 /// Bounds of a session.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// Messages of the user, at most. 20 by default.
     pub user_messages: usize,
@@ -38,6 +39,8 @@ impl Default for RunOptions {
         RunOptions { user_messages: 20, acts: 6, tries: 3, limits: Limits::default() }
     }
 }
+
+crate::setters::setters!(RunOptions { user_messages: usize, acts: usize, tries: usize, limits: Limits });
 
 /// What is said where the agent says nothing that can be used.
 const NO_REPLY: &str = "Sorry, I cannot go on with that. Could you say it in other words?";

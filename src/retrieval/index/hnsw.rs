@@ -15,6 +15,7 @@ const FEW: usize = 1_000;
 
 /// How a graph is built and searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HnswOptions {
     /// Neighbours of a point on a layer, 1 to 255: 24 by default.
     pub neighbours: usize,
@@ -29,6 +30,8 @@ impl Default for HnswOptions {
         HnswOptions { neighbours: 24, ef_construction: 200, ef: 64 }
     }
 }
+
+crate::setters::setters!(HnswOptions { neighbours: usize, ef_construction: usize, ef: usize });
 
 /// Ranks by cosine along a graph of vectors, which may miss some of the best.
 pub type HnswToolIndex = Indexed<HnswIndex>;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 /// How a model writes queries.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WriterOptions {
     /// What it is asked for.
     pub mode: Mode,
@@ -40,6 +41,15 @@ impl Default for WriterOptions {
         }
     }
 }
+
+crate::setters::setters!(WriterOptions {
+    mode: Mode,
+    format: Format,
+    sampling: SamplingParams,
+    max_tokens: usize,
+    end_tokens: Vec<u32>,
+    log_probabilities: bool,
+});
 
 /// Asks a model for queries. The constant beginning of its prompts is fed to the model once.
 pub struct QueryWriter<'m> {

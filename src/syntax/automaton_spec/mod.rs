@@ -154,6 +154,7 @@ pub enum Format {
 
 /// How to read a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Options {
     /// The notation. Default: TOML.
     pub format: Format,
@@ -166,6 +167,13 @@ pub struct Options {
     /// The limits. Default: [`Limits::default`].
     pub limits: Limits,
 }
+
+crate::setters::setters!(Options {
+    format: Format,
+    parameters: BTreeMap<String, String>,
+    folder: Option<std::path::PathBuf>,
+    limits: Limits,
+});
 
 /// A spec, compiled.
 #[derive(Clone, Debug)]

@@ -36,6 +36,7 @@ use crate::limits::Limits;
 
 /// How to read a grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Options {
     /// The rule to start from. Default: `root`.
     pub root: String,
@@ -48,6 +49,8 @@ impl Default for Options {
         Options { root: "root".to_owned(), limits: Limits::default() }
     }
 }
+
+crate::setters::setters!(Options { root: String, limits: Limits });
 
 /// A grammar, and what its author may want to know of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ type Resolver = Arc<dyn Fn(&str) -> Result<Value, String> + Send + Sync>;
 ///
 /// let mut documents = Documents::default();
 /// documents.insert("https://example.com/size.json", json!({"enum": ["S", "M", "L"]}));
-/// let options = Options { documents, ..Options::default() };
+/// let options = Options::default().documents(documents);
 /// let compiled = compile(r#"{"$ref": "https://example.com/size.json"}"#, &options)?;
 /// assert_eq!(compiled.grammar.to_string().matches('|').count(), 2);
 /// # Ok::<(), grammata::Error>(())

@@ -28,13 +28,9 @@
 //!   integer.
 //!
 //! ```
-//! use grammata::syntax::json_schema::{Options, Numbers, Whitespace, compile};
+//! use grammata::syntax::json_schema::{Numbers, Options, Whitespace, compile};
 //!
-//! let options = Options {
-//!     whitespace: Whitespace::Compact,
-//!     numbers: Numbers::Plain,
-//!     ..Options::default()
-//! };
+//! let options = Options::default().whitespace(Whitespace::Compact).numbers(Numbers::Plain);
 //! let compiled = compile(r#"{"type": "array", "items": {"enum": [1, 2]}, "maxItems": 9}"#, &options)?;
 //! assert_eq!(compiled.grammar.to_string(), "# ::= \"[\" ((\"1\" | \"2\") (\",\" (\"1\" | \"2\")){0,8})? \"]\"\n");
 //! # Ok::<(), grammata::Error>(())

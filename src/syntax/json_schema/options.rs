@@ -67,6 +67,7 @@ pub enum Numbers {
 
 /// Options of [`compile`](super::compile).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Options {
     /// Whitespace between tokens. Default [`Whitespace::Free`].
     pub whitespace: Whitespace,
@@ -84,6 +85,16 @@ pub struct Options {
     /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
     pub limits: Limits,
 }
+
+crate::setters::setters!(Options {
+    whitespace: Whitespace,
+    property_order: PropertyOrder,
+    formats: Formats,
+    numbers: Numbers,
+    max_digits: Option<u32>,
+    documents: Documents,
+    limits: Limits,
+});
 
 impl Options {
     /// The defaults for output of a language model: [`Whitespace::Short`] and at most 40 digits, as models that do not

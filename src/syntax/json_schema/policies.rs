@@ -21,7 +21,7 @@ impl Options {
     /// let schema = r#"{"x-grammata": {"whitespace": "compact", "propertyOrder": "any"}, "type": "object"}"#;
     /// let options = Options::default().with_policies_of(schema)?;
     /// assert_eq!(options.whitespace, Whitespace::Compact);
-    /// compile(schema, &Options { whitespace: Whitespace::AtMost(1), ..options })?;
+    /// compile(schema, &options.whitespace(Whitespace::AtMost(1)))?;
     /// # Ok::<(), grammata::Error>(())
     /// ```
     ///

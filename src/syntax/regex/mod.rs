@@ -16,7 +16,7 @@
 //! ```
 //! use grammata::syntax::regex;
 //!
-//! let grammar = regex::compile(r"[a-z]{2,8}(-\d+)?", &regex::Options { ascii_classes: true, ..Default::default() })?;
+//! let grammar = regex::compile(r"[a-z]{2,8}(-\d+)?", &regex::Options::default().ascii_classes(true))?;
 //! assert_eq!(grammar.to_string(), "root ::= [a-z]{2,8} (\"-\" [0-9]+)?\n");
 //! # Ok::<(), grammata::Error>(())
 //! ```
@@ -52,6 +52,7 @@ pub enum Dialect {
 
 /// How to read a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Options {
     /// The dialect. Default: Rust.
     pub dialect: Dialect,
@@ -83,6 +84,16 @@ impl Default for Options {
         }
     }
 }
+
+crate::setters::setters!(Options {
+    dialect: Dialect,
+    unicode: bool,
+    case_insensitive: bool,
+    dot_matches_newline: bool,
+    ascii_classes: bool,
+    search: bool,
+    limits: Limits,
+});
 
 /// The grammar of the strings that `pattern` matches as a whole.
 ///

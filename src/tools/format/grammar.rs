@@ -35,6 +35,7 @@ pub enum Markers {
 
 /// Which turns are in the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GrammarOptions {
     /// Whether tools are called.
     pub choice: Choice,
@@ -75,6 +76,15 @@ impl Default for GrammarOptions {
         }
     }
 }
+
+crate::setters::setters!(GrammarOptions {
+    choice: Choice,
+    tools: Vec<String>,
+    min_calls: u32,
+    max_calls: Option<u32>,
+    markers: Markers,
+    schema: json_schema::Options,
+});
 
 /// The language of the turns of a set of tools in a format.
 #[derive(Clone, Debug)]

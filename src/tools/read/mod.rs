@@ -32,6 +32,7 @@ pub struct Document<'t> {
 
 /// How documents are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// Whether undeclared members are allowed where the schema does not forbid them. Default: they are forbidden where an object
     /// declares members and does not open itself, and for a tool without any.
@@ -45,6 +46,14 @@ pub struct ReadOptions {
     /// Caps.
     pub limits: Limits,
 }
+
+crate::setters::setters!(ReadOptions {
+    open_objects: bool,
+    hidden: Vec<String>,
+    server: Option<String>,
+    strict: bool,
+    limits: Limits,
+});
 
 /// Reads documents.
 ///

@@ -28,6 +28,7 @@ use std::path::Path;
 
 /// What a tokenizer file does not say, and the limits to read it under.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct LoadOptions {
     /// The end-of-sequence ids. Default: none, which means the special tokens with well-known names.
     pub eos: Vec<TokenId>,
@@ -38,6 +39,13 @@ pub struct LoadOptions {
     /// Caps on the file's size and content.
     pub limits: Limits,
 }
+
+crate::setters::setters!(LoadOptions {
+    eos: Vec<TokenId>,
+    specials: Vec<(String, TokenId)>,
+    width: Option<usize>,
+    limits: Limits,
+});
 
 impl Vocabulary {
     /// Reads a tokenizer file of any known format.

@@ -59,6 +59,7 @@ impl PromptMode {
 
 /// How a model is asked, and how it chooses.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PromptOptions {
     /// The way of asking.
     pub mode: PromptMode,
@@ -76,6 +77,8 @@ impl Default for PromptOptions {
         PromptOptions { mode: PromptMode::default(), orders: 1, sampling: SamplingParams::default() }
     }
 }
+
+crate::setters::setters!(PromptOptions { mode: PromptMode, orders: usize, sampling: SamplingParams });
 
 /// What a model was asked to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// How a server is reached.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct HttpOptions {
     /// Sent as the header `api-key`, readable for everyone on the way; none by default.
     pub api_key: Option<String>,
@@ -20,6 +21,11 @@ impl Default for HttpOptions {
         HttpOptions { api_key: None, timeout: Duration::from_secs(30) }
     }
 }
+
+crate::setters::setters!(HttpOptions {
+    api_key: Option<String>,
+    timeout: Duration,
+});
 
 impl std::fmt::Debug for HttpOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

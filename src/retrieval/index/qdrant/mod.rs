@@ -25,6 +25,7 @@ const GROWTH: usize = 4;
 
 /// Which collection an index is, and how it is searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QdrantOptions {
     /// Name of the collection: 1 to 255 letters, digits, `_` or `-`.
     pub collection: String,
@@ -35,6 +36,13 @@ pub struct QdrantOptions {
     /// Compare every vector instead of following the server's graph; false by default.
     pub exact: bool,
 }
+
+crate::setters::setters!(QdrantOptions {
+    collection: String,
+    dimension: usize,
+    fingerprint: [u8; 32],
+    exact: bool,
+});
 
 impl QdrantOptions {
     /// A collection of vectors of this dimension by the embedder of this fingerprint.
