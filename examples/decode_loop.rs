@@ -6,7 +6,7 @@
 use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
 use grammata::syntax::{Source, gbnf, json_schema};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
-use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits, Matcher, Result};
+use grammata::{CompiledGrammar, Compiler, LimitKind, Limits, Matcher, Result};
 use std::sync::Arc;
 
 fn main() -> Result<()> {
@@ -177,7 +177,7 @@ fn limit(compiled: &CompiledGrammar) -> Result<()> {
     let limits = limits_of_a_server().automaton_states(100);
     let compiler = Compiler::new(Arc::clone(compiled.vocabulary())).limits(limits);
     let error = compiler.compile(compiled.grammar()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert_eq!(error.limit(), Some(LimitKind::AutomatonStates));
     println!("{error}");
     Ok(())
 }

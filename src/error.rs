@@ -1,6 +1,7 @@
 //! The umbrella error: one opaque type for every fallible public function.
 
 use crate::diagnostic::{Diagnostic, Place, Source, excerpt};
+use crate::limits::LimitKind;
 use std::fmt;
 
 /// What kind of thing went wrong, for callers that branch on it.
@@ -74,6 +75,12 @@ impl Error {
     /// The first diagnostic's stable code.
     pub fn code(&self) -> &'static str {
         self.diagnostic().code()
+    }
+
+    /// The cap of [`Limits`](crate::Limits) that was exceeded: of several diagnostics, that of the first. `None` where the error
+    /// is no [`Limit`](ErrorKind::Limit), or its bound is none that can be set.
+    pub fn limit(&self) -> Option<LimitKind> {
+        self.diagnostic().limit_kind()
     }
 
     /// Gives each diagnostic the line of `source` that its place is in.

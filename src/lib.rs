@@ -98,7 +98,7 @@ mod work;
 
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};
-pub use limits::Limits;
+pub use limits::{LimitKind, Limits};
 pub use mask::{CompiledGrammar, Compiler, TokenMask};
 pub use matcher::Matcher;
 pub use vocabulary::{TokenId, Vocabulary};

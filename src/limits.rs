@@ -2,7 +2,13 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::setters::setters;
+use kind::each_limit;
 use serde::{Deserialize, Serialize};
+
+mod kind;
+
+pub use kind::LimitKind;
 
 /// Bytes of a plan state that is not large.
 const STATE_BYTES: usize = 200;
@@ -116,48 +122,40 @@ impl Default for Limits {
     }
 }
 
-crate::setters::setters!(Limits {
-    source_bytes: usize,
-    source_depth: usize,
-    pattern_bytes: usize,
-    grammar_nodes: usize,
-    automaton_states: usize,
-    cache_bytes: usize,
-    lockstep_search: usize,
-    completion_search: usize,
-    condition_search: usize,
-    compile_work: usize,
-    compile_work_per_byte: usize,
-    mask_work: usize,
-    template_work: usize,
-    formula_bytes: usize,
-    plan_states: usize,
-    procedure_nodes: usize,
-    words_work: usize,
-    tokenizer_bytes: usize,
-    vocabulary_tokens: usize,
-    embedding_texts: usize,
-    embedding_text_bytes: usize,
-    catalogue_bytes: usize,
-    catalogue_tools: usize,
-    tool_depth: usize,
-    token_bytes: usize,
-    trie_bytes: usize,
-});
+macro_rules! fields {
+    ($($kind:ident $field:ident,)*) => {
+        setters!(Limits { $($field: usize),* });
+
+        impl Limits {
+            /// The cap of a kind.
+            pub fn get(&self, kind: LimitKind) -> usize {
+                match kind {
+                    $(LimitKind::$kind => self.$field,)*
+                }
+            }
+
+            /// Sets the cap of a kind.
+            #[must_use]
+            pub fn with(self, kind: LimitKind, limit: usize) -> Limits {
+                match kind {
+                    $(LimitKind::$kind => self.$field(limit),)*
+                }
+            }
+        }
+    };
+}
+
+each_limit!(fields);
 
 impl Limits {
-    /// The error that says that the cap `name` (a field of this struct) of `limit` was exceeded.
-    pub fn exceeded(name: &'static str, limit: usize, found: impl std::fmt::Display) -> Error {
-        let diagnostic = Diagnostic::new("limit/exceeded", format!("the limit `{name}` is exceeded"))
+    /// The error that says that a cap of `limit` was exceeded.
+    pub fn exceeded(kind: LimitKind, limit: usize, found: impl std::fmt::Display) -> Error {
+        let diagnostic = Diagnostic::new("limit/exceeded", format!("the limit `{kind}` is exceeded"))
+            .limit(kind)
             .found(found.to_string())
             .allowed(format!("at most {limit}"))
-            .help(format!("make the input smaller, or raise the limit (`Limits::{name}`)"));
+            .help(format!("make the input smaller, or raise the limit (`Limits::{kind}`)"));
         Error::new(ErrorKind::Limit, diagnostic)
-    }
-
-    /// Whether an error says that the cap `name` was exceeded.
-    pub(crate) fn is_exceeded(error: &Error, name: &str) -> bool {
-        error.kind() == ErrorKind::Limit && error.diagnostic().message().contains(&format!("`{name}`"))
     }
 
     /// Refuses tables of plan states that take more bytes than [`plan_states`](Limits::plan_states) of them do.
@@ -166,7 +164,7 @@ impl Limits {
             true => {
                 let found =
                     format!("states of {bytes} bytes, more than {STATE_BYTES} for each that is allowed");
-                Err(Limits::exceeded("plan_states", self.plan_states, found))
+                Err(Limits::exceeded(LimitKind::PlanStates, self.plan_states, found))
             }
             false => Ok(()),
         }
@@ -175,8 +173,41 @@ impl Limits {
     /// Refuses a source text of more than `source_bytes`.
     pub fn check_source(&self, text: &str) -> Result<(), Error> {
         if text.len() > self.source_bytes {
-            return Err(Limits::exceeded("source_bytes", self.source_bytes, format!("{} bytes", text.len())));
+            return Err(Limits::exceeded(
+                LimitKind::SourceBytes,
+                self.source_bytes,
+                format!("{} bytes", text.len()),
+            ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Place;
+
+    #[test]
+    fn the_error_of_each_cap_says_which_it_is() {
+        for &kind in LimitKind::ALL {
+            let error = Limits::exceeded(kind, 7, "more").or_at(&Place::Byte(3)).in_file("a");
+            assert_eq!((error.limit(), error.kind()), (Some(kind), ErrorKind::Limit));
+            assert!(error.to_string().contains(&format!("`{kind}`")), "{error}");
+            let again = Error::new(error.kind(), error.diagnostic().clone());
+            assert_eq!(again.limit(), Some(kind));
+        }
+        assert_eq!(Error::new(ErrorKind::Usage, Diagnostic::new("a/b", "c")).limit(), None);
+    }
+
+    #[test]
+    fn caps_are_set_by_their_kind() {
+        for (index, &kind) in LimitKind::ALL.iter().enumerate() {
+            let limits = Limits::default().with(kind, index);
+            for &other in LimitKind::ALL {
+                let expected = if other == kind { index } else { Limits::default().get(other) };
+                assert_eq!(limits.get(other), expected, "{other} with another {kind}");
+            }
+        }
     }
 }

@@ -4,14 +4,14 @@
 //! on all. Every loop whose length input can raise faster than linearly spends from the budget of its compilation or mask.
 
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use std::cell::Cell;
 
 /// Steps of work that are left, of one compilation or of one mask.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     /// The field of [`Limits`] that sets it.
-    name: &'static str,
+    kind: LimitKind,
     limit: u64,
     left: Cell<u64>,
 }
@@ -20,26 +20,26 @@ impl Budget {
     /// For one compilation of a source of `bytes` bytes.
     pub(crate) fn of_compilation(limits: &Limits, bytes: usize) -> Budget {
         let per_byte = (limits.compile_work_per_byte as u64).saturating_mul(bytes as u64);
-        Budget::new("compile_work", (limits.compile_work as u64).saturating_add(per_byte))
+        Budget::new(LimitKind::CompileWork, (limits.compile_work as u64).saturating_add(per_byte))
     }
 
     /// Without a bound, for callers that bound the work themselves.
     pub(crate) fn unbounded() -> Budget {
-        Budget::new("mask_work", u64::MAX)
+        Budget::new(LimitKind::MaskWork, u64::MAX)
     }
 
     /// For one mask, or one accepted token.
     pub(crate) fn of_mask(limits: &Limits) -> Budget {
-        Budget::new("mask_work", limits.mask_work as u64)
+        Budget::new(LimitKind::MaskWork, limits.mask_work as u64)
     }
 
     /// For one count of words, or from one listed word to the next.
     pub(crate) fn of_words(limits: &Limits) -> Budget {
-        Budget::new("words_work", limits.words_work as u64)
+        Budget::new(LimitKind::WordsWork, limits.words_work as u64)
     }
 
-    fn new(name: &'static str, limit: u64) -> Budget {
-        Budget { name, limit, left: Cell::new(limit) }
+    fn new(kind: LimitKind, limit: u64) -> Budget {
+        Budget { kind, limit, left: Cell::new(limit) }
     }
 
     /// All the steps that there were at first.
@@ -69,7 +69,7 @@ impl Budget {
 
     #[cold]
     fn exhausted(&self) -> Result<()> {
-        Err(Limits::exceeded(self.name, self.limit(), "more steps of work"))
+        Err(Limits::exceeded(self.kind, self.limit(), "more steps of work"))
     }
 }
 

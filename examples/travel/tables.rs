@@ -1,9 +1,9 @@
 //! Tables of candidates, as files of comma-separated values with the benchmark's column names.
 
 use super::errors;
-use grammata::Limits;
 use grammata::Place;
 use grammata::{Error, Result};
+use grammata::{LimitKind, Limits};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -158,7 +158,11 @@ impl Table {
         let path = folder.join(name);
         let size = std::fs::metadata(&path).map_err(|cause| Error::io(&path, &cause))?.len();
         if size > limits.source_bytes as u64 {
-            return Err(Limits::exceeded("source_bytes", limits.source_bytes, format!("{size} bytes")));
+            return Err(Limits::exceeded(
+                LimitKind::SourceBytes,
+                limits.source_bytes,
+                format!("{size} bytes"),
+            ));
         }
         let text = std::fs::read_to_string(&path).map_err(|cause| Error::io(&path, &cause))?;
         let mut rows = cells(text.strip_prefix('\u{FEFF}').unwrap_or(&text)).into_iter();

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{Error, ErrorKind};
+use crate::limits::{LimitKind, Limits};
 use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
@@ -213,7 +214,7 @@ pub(super) fn no_regular_file(path: &Path, kind: std::fs::FileType) -> Error {
 
 /// A settings file that is larger than the limit.
 pub(super) fn settings_size(path: &Path, limit: usize) -> Error {
-    let error = crate::limits::Limits::exceeded("source_bytes", limit, "more bytes");
+    let error = Limits::exceeded(LimitKind::SourceBytes, limit, "more bytes");
     error.in_file(&path.display().to_string())
 }
 

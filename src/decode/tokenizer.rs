@@ -2,7 +2,7 @@
 
 use super::errors;
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use std::path::Path;
 use std::sync::OnceLock;
 #[cfg(feature = "ort")]
@@ -24,7 +24,11 @@ impl PromptTokenizer {
     pub fn from_file(path: &Path, limits: &Limits) -> Result<PromptTokenizer> {
         let size = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?.len();
         if size > limits.tokenizer_bytes as u64 {
-            return Err(Limits::exceeded("tokenizer_bytes", limits.tokenizer_bytes, format!("{size} bytes")));
+            return Err(Limits::exceeded(
+                LimitKind::TokenizerBytes,
+                limits.tokenizer_bytes,
+                format!("{size} bytes"),
+            ));
         }
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
         let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes)

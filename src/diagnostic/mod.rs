@@ -14,6 +14,7 @@ pub(crate) use similar::{did_you_mean, similar};
 pub use snippet::Snippet;
 pub use source::{Notation, Source};
 
+use crate::limits::LimitKind;
 use std::fmt;
 
 /// Where in the input a diagnostic points.
@@ -77,6 +78,7 @@ pub struct Diagnostic {
     cause: Option<String>,
     allowed: Option<String>,
     help: Option<String>,
+    limit: Option<LimitKind>,
 }
 
 impl Diagnostic {
@@ -92,6 +94,7 @@ impl Diagnostic {
             cause: None,
             allowed: None,
             help: None,
+            limit: None,
         }
     }
 
@@ -130,6 +133,12 @@ impl Diagnostic {
     /// Adds one line of help.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Adds the cap that was exceeded.
+    pub(crate) fn limit(mut self, kind: impl Into<Option<LimitKind>>) -> Diagnostic {
+        self.limit = kind.into();
         self
     }
 
@@ -176,6 +185,11 @@ impl Diagnostic {
     /// One line of help.
     pub fn help_text(&self) -> Option<&str> {
         self.help.as_deref()
+    }
+
+    /// The cap that was exceeded, if one was.
+    pub fn limit_kind(&self) -> Option<LimitKind> {
+        self.limit
     }
 
     /// The file, the line and the place, as far as each is known.

@@ -9,7 +9,7 @@ use super::errors;
 use super::follow::follow;
 use super::places::{PlaceId, Places};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Transition, TransitionSystem};
 use crate::work::Budget;
 use fixedbitset::FixedBitSet;
@@ -290,7 +290,7 @@ impl<'d> FlowAutomaton<'d> {
         }
         let limit = self.options.limits.plan_states;
         if self.contents.len() >= limit {
-            return Err(Limits::exceeded("plan_states", limit, "more states of flows"));
+            return Err(Limits::exceeded(LimitKind::PlanStates, limit, "more states of flows"));
         }
         self.bytes += match &content {
             Content::Uses(uses) => 2 * 4 * uses.len(),
@@ -395,7 +395,8 @@ fn uses(
         match entry {
             Entry::Step { step, rounds, .. } => {
                 let apis = &domain.steps[*step].apis;
-                let exceeded = || Limits::exceeded("plan_states", limits.plan_states, "more calls in flows");
+                let exceeded =
+                    || Limits::exceeded(LimitKind::PlanStates, limits.plan_states, "more calls in flows");
                 *work = work.checked_sub(apis.len() + 1).ok_or_else(exceeded)?;
                 apis.iter().for_each(|&api| add(api, rounds.max.unwrap_or(UNBOUNDED)));
             }

@@ -5,7 +5,7 @@ use super::domain::FlowDomain;
 use super::letters::{self, Letter};
 use super::text::{Thoughts, now_line, stated_text};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 
 /// The thought of a turn that is as short as can be.
 const SHORT: &str = "ok";
@@ -60,7 +60,11 @@ impl Completions {
         completions.find_rests();
         let (bytes, limit) = (completions.bytes(), options.limits.source_bytes);
         match bytes > limit {
-            true => Err(Limits::exceeded("source_bytes", limit, format!("ends of plans of {bytes} bytes"))),
+            true => Err(Limits::exceeded(
+                LimitKind::SourceBytes,
+                limit,
+                format!("ends of plans of {bytes} bytes"),
+            )),
             false => Ok(completions),
         }
     }

@@ -4,7 +4,7 @@ use super::automaton::{FlowAutomaton, FlowCall, FlowOptions, FlowState, Level};
 use super::domain::{Api, FlowDomain};
 use super::errors;
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Graph, Transition, TransitionSystem, minimize};
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -107,7 +107,7 @@ impl WrittenPlans<'_> {
                 values.push(format!("{}={GIVEN}", domain.data[first]));
             }
             if texts.len().saturating_mul(values.len()) > self.limit {
-                return Err(Limits::exceeded("plan_states", self.limit, "more ways to name makers"));
+                return Err(Limits::exceeded(LimitKind::PlanStates, self.limit, "more ways to name makers"));
             }
             let between = if number == 0 { "" } else { ", " };
             let longer = |text: &String| {
@@ -134,7 +134,7 @@ impl TransitionSystem for WrittenPlans<'_> {
         into: &mut Vec<Transition<Self::State, Letter>>,
     ) -> Result<()> {
         if self.seen.insert(*state) && self.seen.len() > self.limit {
-            return Err(Limits::exceeded("plan_states", self.limit, "more states of flows"));
+            return Err(Limits::exceeded(LimitKind::PlanStates, self.limit, "more states of flows"));
         }
         let mut calls = Vec::new();
         self.automaton.successors(&state.0, &mut calls)?;

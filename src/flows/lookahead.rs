@@ -2,7 +2,7 @@
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Count, Counts, Transition, TransitionSystem};
 use rustc_hash::FxHashMap;
 
@@ -136,7 +136,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
                 before[to].push(place);
             }
             if states.len() > limit {
-                return Err(Limits::exceeded("plan_states", limit, "more states of flows"));
+                return Err(Limits::exceeded(LimitKind::PlanStates, limit, "more states of flows"));
             }
             place += 1;
         }

@@ -4,7 +4,7 @@ use super::domain::FlowDomain;
 use super::written::Written;
 use super::{check, errors};
 use crate::error::{Errors, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -36,7 +36,11 @@ impl FlowDomain {
         for text in texts {
             bytes = bytes.saturating_add(text.len());
             if bytes > limits.source_bytes {
-                return Err(Limits::exceeded("source_bytes", limits.source_bytes, "domains of more bytes"));
+                return Err(Limits::exceeded(
+                    LimitKind::SourceBytes,
+                    limits.source_bytes,
+                    "domains of more bytes",
+                ));
             }
             // says what is wrong with it, and where
             let domain = FlowDomain::read_with(text, limits, allow_infeasible)?;

@@ -5,7 +5,7 @@ use super::automaton::{FlowOptions, Level, Within};
 use super::domain::{FlowDomain, FlowOrder};
 use super::program::Program;
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ impl<'d> Places<'d> {
         }
         let limit = self.limits.plan_states;
         if self.all.len() >= limit {
-            return Err(Limits::exceeded("plan_states", limit, "more states of flows"));
+            return Err(Limits::exceeded(LimitKind::PlanStates, limit, "more states of flows"));
         }
         self.bytes = self.bytes.saturating_add(2 * place.bytes());
         self.limits.check_states_bytes(self.bytes)?;

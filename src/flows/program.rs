@@ -4,7 +4,7 @@
 use super::automaton::Level;
 use super::domain::{Entry, FlowDomain, FlowOrder, Rounds};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use fixedbitset::FixedBitSet;
 
 /// A position: one round of a step.
@@ -106,7 +106,9 @@ impl Builder<'_> {
     fn spend(&mut self, work: usize) -> Result<()> {
         self.work += work;
         match self.work > self.limit {
-            true => Err(Limits::exceeded("plan_states", self.limit, "more places of steps in a flow")),
+            true => {
+                Err(Limits::exceeded(LimitKind::PlanStates, self.limit, "more places of steps in a flow"))
+            }
             false => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use super::errors;
 use super::letters::{self, Letter};
 use crate::error::Result;
 use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Graph, GraphEdge};
 
 /// What is written with the calls of a plan. A THOUGHT is of 1 to [`THOUGHT_CHARS`] characters, none of line break, `[` and
@@ -238,7 +238,7 @@ impl<'d> Writer<'d> {
         }
         let (listed, limit) = (self.listed, self.g.limits().source_bytes);
         if listed > limit {
-            return Err(Limits::exceeded("source_bytes", limit, "longer lists of what may come"));
+            return Err(Limits::exceeded(LimitKind::SourceBytes, limit, "longer lists of what may come"));
         }
         self.g.build(rules[0])
     }

@@ -10,7 +10,7 @@ use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use super::{Grammar, Labels, Rule, Tables, verify};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::work::Budget;
 use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
@@ -146,7 +146,7 @@ impl GrammarBuilder {
             }
             _ => {
                 let limit = self.limits.grammar_nodes;
-                self.fail(Limits::exceeded("grammar_nodes", limit, "more expressions"));
+                self.fail(Limits::exceeded(LimitKind::GrammarNodes, limit, "more expressions"));
                 self.never()
             }
         }
@@ -202,7 +202,7 @@ impl GrammarBuilder {
         }
         if terminal.listed().len() > self.limits.grammar_nodes {
             let found = format!("{} tokens in a list", terminal.listed().len());
-            self.fail(Limits::exceeded("grammar_nodes", self.limits.grammar_nodes, found));
+            self.fail(Limits::exceeded(LimitKind::GrammarNodes, self.limits.grammar_nodes, found));
             return self.never();
         }
         self.intern(Expression::Token(Box::new(terminal)))
@@ -320,7 +320,7 @@ impl GrammarBuilder {
         let Members { order, members, rest, ones, conditions, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
-            self.fail(Limits::exceeded("grammar_nodes", limit, format!("{} members", members.len())));
+            self.fail(Limits::exceeded(LimitKind::GrammarNodes, limit, format!("{} members", members.len())));
             return self.never();
         }
         let never = self.never();
@@ -382,7 +382,7 @@ impl GrammarBuilder {
         if graph.len() > self.limits.grammar_nodes {
             let limit = self.limits.grammar_nodes;
             let found = format!("a graph of {} nodes", graph.len());
-            self.fail(Limits::exceeded("grammar_nodes", limit, found));
+            self.fail(Limits::exceeded(LimitKind::GrammarNodes, limit, found));
             return self.never();
         }
         self.intern(Expression::WordGraph(Box::new(graph)))
@@ -436,7 +436,7 @@ impl GrammarBuilder {
             }
             _ => {
                 let limit = self.limits.grammar_nodes;
-                self.fail(Limits::exceeded("grammar_nodes", limit, "more rules"));
+                self.fail(Limits::exceeded(LimitKind::GrammarNodes, limit, "more rules"));
                 if self.rules.is_empty() {
                     self.rules.push((name.into(), None));
                 }

@@ -10,7 +10,7 @@ use super::errors;
 use super::expression::{ExprId, RuleId};
 use super::word_graph::{WordEdge, WordGraph, WordTarget};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::noncontiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
@@ -98,7 +98,7 @@ impl Product {
     /// `limit/exceeded` if there are more than `most` edges.
     fn new(text: &FreeText, most: usize) -> Result<Product> {
         let strings: Vec<&str> = text.strings().collect();
-        let limit = |found: String| Limits::exceeded("grammar_nodes", most, found);
+        let limit = |found: String| Limits::exceeded(LimitKind::GrammarNodes, most, found);
         let finder = NFA::builder()
             .match_kind(MatchKind::Standard)
             .build(&strings)

@@ -22,7 +22,7 @@ use crate::automaton::keys::tracker::KeyTracker;
 use crate::automaton::{ConfigurationId, Transitions};
 use crate::diagnostic::Place;
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::LimitKind;
 use crate::mask::{CompiledGrammar, MaskCache, TokenMask};
 use crate::vocabulary::TokenId;
 use path::Path;
@@ -297,7 +297,7 @@ impl Matcher {
             work(&mut PathCx { compiled, cache, path, names: &mut names }, at)
         };
         let mut result = attempt(&mut cache);
-        if !fresh && result.as_ref().is_err_and(|error| Limits::is_exceeded(error, "cache_bytes")) {
+        if !fresh && result.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::CacheBytes)) {
             if cache.generation() == generation {
                 cache.reset();
             }

@@ -3,16 +3,17 @@
 use super::arguments::WrongArguments;
 use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::syntax::automaton_spec::Spec;
 use serde_json::Value;
 
 pub(super) fn too_many_states(limit: usize) -> Error {
-    Limits::exceeded("plan_states", limit, "more states of plans")
+    Limits::exceeded(LimitKind::PlanStates, limit, "more states of plans")
 }
 
 pub(super) fn budget_exhausted(cause: &Error) -> Error {
     let diagnostic = Diagnostic::new("plan/budget-exhausted", "how many plans there are was not found out")
+        .limit(cause.limit())
         .cause(cause.diagnostic().message())
         .allowed("specs whose plans have a finite number of states")
         .help("limit how often actions may come, or raise the limit (`Limits::plan_states`)");
@@ -142,6 +143,7 @@ pub(super) fn unreadable(cause: &str) -> Error {
 
 pub(super) fn exhausted_nearest(most: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/budget-exhausted", "the nearest plan was not found")
+        .limit(LimitKind::PlanStates)
         .found(format!("more than {most} partial alignments"))
         .allowed("a quarter of `Limits::plan_states`")
         .help("limit how often actions may come; whether the plan is valid does not depend on it");

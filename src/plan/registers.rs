@@ -1,7 +1,7 @@
 //! What a plan's state holds beside the configuration: how often actions and groups came, and what formulas read.
 
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::syntax::automaton_spec::{Assignment, Codes, Direction, Formula, Spec};
 use rustc_hash::FxHashMap;
 
@@ -200,7 +200,11 @@ impl Registers {
     /// Refuses more values than states are allowed.
     pub(super) fn check(&self, limits: &Limits) -> Result<()> {
         if self.values.len() > limits.plan_states {
-            return Err(Limits::exceeded("plan_states", limits.plan_states, "more values of registers"));
+            return Err(Limits::exceeded(
+                LimitKind::PlanStates,
+                limits.plan_states,
+                "more values of registers",
+            ));
         }
         Ok(())
     }

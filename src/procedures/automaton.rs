@@ -10,7 +10,7 @@ use super::procedure::Procedure;
 use super::rules::{self, Mode, View};
 use super::value::Scalar;
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Completable, Transition, TransitionSystem};
 use crate::work::Budget;
 use rustc_hash::FxHashMap;
@@ -247,7 +247,7 @@ impl<'p> Automaton<'p> {
             return Ok(id);
         }
         if self.states.len() >= self.most {
-            return Err(Limits::exceeded("plan_states", self.most, "more states of the procedure"));
+            return Err(Limits::exceeded(LimitKind::PlanStates, self.most, "more states of the procedure"));
         }
         let id = self.states.len() as StateId;
         self.states.push(state.clone());

@@ -12,7 +12,7 @@ use super::registers::Registers;
 use super::{checks, declarations, errors};
 use crate::document::{Document, Format};
 use crate::error::{Error, ErrorKind, Errors, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::work::Budget;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
@@ -173,7 +173,7 @@ pub(super) fn read(
     let Some(declarations) = declarations::read(&document, findings) else { return Ok(None) };
     if declarations.nodes.len() > limits.procedure_nodes {
         let found = format!("{} APIs and answers", declarations.nodes.len());
-        return Err(Limits::exceeded("procedure_nodes", limits.procedure_nodes, found));
+        return Err(Limits::exceeded(LimitKind::ProcedureNodes, limits.procedure_nodes, found));
     }
     let program = Program::read(text, &declarations.procedure, &declarations.procedure_place);
     match program {

@@ -4,7 +4,7 @@ use super::errors;
 use super::functions::function_names;
 use crate::diagnostic::{Notation, Source};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashMap;
 
@@ -112,7 +112,7 @@ impl Catalogue {
 
     fn push(&mut self, tool: Tool, line: usize, limits: &Limits) -> Result<()> {
         if self.tools.len() >= limits.catalogue_tools {
-            return Err(Limits::exceeded("catalogue_tools", limits.catalogue_tools, "more tools"));
+            return Err(Limits::exceeded(LimitKind::CatalogueTools, limits.catalogue_tools, "more tools"));
         }
         if tool.id.is_empty() {
             return Err(errors::tool_id("a tool's id is empty", "", line));

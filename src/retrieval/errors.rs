@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
@@ -21,7 +21,7 @@ fn at_line(line: usize) -> Place {
 pub(super) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
     if text.len() > limits.catalogue_bytes {
         let found = format!("{} bytes", text.len());
-        return Err(Limits::exceeded("catalogue_bytes", limits.catalogue_bytes, found));
+        return Err(Limits::exceeded(LimitKind::CatalogueBytes, limits.catalogue_bytes, found));
     }
     Ok(())
 }

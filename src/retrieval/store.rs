@@ -14,7 +14,7 @@ use super::errors;
 use super::index::{DenseIndex, IndexedTool, ToolIndex};
 use crate::decode::{Embedder, Embeddings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -262,7 +262,7 @@ fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
         .saturating_add((limits.catalogue_tools as u64).saturating_mul(65_536));
     if length > most {
         let found = format!("an index of {length} bytes");
-        return Err(in_file(Limits::exceeded("catalogue_bytes", limits.catalogue_bytes, found)));
+        return Err(in_file(Limits::exceeded(LimitKind::CatalogueBytes, limits.catalogue_bytes, found)));
     }
     let mut bytes = Vec::new();
     file.take(length + 1).read_to_end(&mut bytes).map_err(io)?;

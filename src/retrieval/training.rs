@@ -7,7 +7,7 @@
 use super::drafts::{Draft, Selected, Selection, preferences, select};
 use super::errors;
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -399,7 +399,7 @@ fn read_if_there(path: &Path, limits: &Limits) -> Result<Option<String>> {
     file.take(limits.catalogue_bytes as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
     if bytes.len() > limits.catalogue_bytes {
         let found = format!("{} bytes or more", bytes.len());
-        return Err(Limits::exceeded("catalogue_bytes", limits.catalogue_bytes, found));
+        return Err(Limits::exceeded(LimitKind::CatalogueBytes, limits.catalogue_bytes, found));
     }
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -18,7 +18,7 @@ mod scan;
 
 use crate::diagnostic::Place;
 use crate::error::Error;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use meter::metered;
 use minijinja::machinery::{eval, make_string_output};
 use minijinja::syntax::SyntaxConfig;
@@ -182,11 +182,13 @@ impl Fault {
 
     /// The error: that of a limit, or what `wrong` makes of the fault's text and its place.
     pub(crate) fn into_error(self, limits: &Limits, wrong: impl FnOnce(String, Place) -> Error) -> Error {
-        let (name, limit, found) = match self.reason {
+        let (kind, limit, found) = match self.reason {
             Reason::Template(text) => return wrong(text, self.place),
-            Reason::Work => ("template_work", limits.template_work, "a template that does more"),
-            Reason::Output => ("source_bytes", limits.source_bytes, "a template that writes more bytes"),
+            Reason::Work => (LimitKind::TemplateWork, limits.template_work, "a template that does more"),
+            Reason::Output => {
+                (LimitKind::SourceBytes, limits.source_bytes, "a template that writes more bytes")
+            }
         };
-        Limits::exceeded(name, limit, found).or_at(&self.place)
+        Limits::exceeded(kind, limit, found).or_at(&self.place)
     }
 }

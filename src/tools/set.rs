@@ -5,7 +5,7 @@ use super::errors;
 use super::finding::{Finding, Severity};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{ErrorKind, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::{self, Compiled, compile_value};
 use serde_json::Value;
 
@@ -102,7 +102,7 @@ impl ToolSet {
     /// `limits.catalogue_tools`.
     pub(super) fn push(&mut self, tool: Tool, limits: &Limits) -> Result<usize> {
         if self.tools.len() >= limits.catalogue_tools {
-            return Err(Limits::exceeded("catalogue_tools", limits.catalogue_tools, "more tools"));
+            return Err(Limits::exceeded(LimitKind::CatalogueTools, limits.catalogue_tools, "more tools"));
         }
         self.tools.push(tool);
         Ok(self.tools.len() - 1)

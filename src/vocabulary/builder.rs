@@ -2,7 +2,7 @@
 
 use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, trie};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -73,16 +73,20 @@ impl VocabularyBuilder {
         let limits = &self.limits;
         if bytes.len() > limits.token_bytes {
             let found = format!("{} bytes in token {}", bytes.len(), self.len());
-            return Err(Limits::exceeded("token_bytes", limits.token_bytes, found));
+            return Err(Limits::exceeded(LimitKind::TokenBytes, limits.token_bytes, found));
         }
         if self.len() >= limits.vocabulary_tokens {
-            return Err(Limits::exceeded("vocabulary_tokens", limits.vocabulary_tokens, "more tokens"));
+            return Err(Limits::exceeded(
+                LimitKind::VocabularyTokens,
+                limits.vocabulary_tokens,
+                "more tokens",
+            ));
         }
         let total = self.arena.len() + bytes.len();
         match u32::try_from(total) {
             Ok(end) if total <= limits.tokenizer_bytes => Ok(end),
             _ => Err(Limits::exceeded(
-                "tokenizer_bytes",
+                LimitKind::TokenizerBytes,
                 limits.tokenizer_bytes.min(u32::MAX as usize),
                 format!("{total} bytes of tokens"),
             )),
@@ -171,7 +175,7 @@ impl VocabularyBuilder {
     fn check_width(&self, width: usize) -> Result<()> {
         let cap = self.limits.vocabulary_tokens.min(u32::MAX as usize);
         if width > cap {
-            return Err(Limits::exceeded("vocabulary_tokens", cap, format!("width {width}")));
+            return Err(Limits::exceeded(LimitKind::VocabularyTokens, cap, format!("width {width}")));
         }
         if width < self.len() {
             return Err(errors::width(width, self.len()));

@@ -9,7 +9,7 @@
 
 use super::{TokenId, Vocabulary};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 
 /// No node: an entry of the root's table for a byte with which no token begins.
 const NONE: u32 = u32::MAX;
@@ -45,7 +45,7 @@ pub(crate) fn check_nodes(nodes: usize, prefixes: usize, limits: &Limits) -> Res
         bytes if bytes <= limits.trie_bytes => Ok(()),
         bytes => {
             let found = format!("{prefixes} different prefixes of tokens, some {bytes} bytes of tries");
-            Err(Limits::exceeded("trie_bytes", limits.trie_bytes, found))
+            Err(Limits::exceeded(LimitKind::TrieBytes, limits.trie_bytes, found))
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::automaton::{ConfigurationId, Lazy};
 use crate::collections::string_set::{SetId, StringSets};
 use crate::error::Result;
 use crate::json::string::JsonStringDecoder;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How far a text has come.
@@ -159,7 +159,7 @@ impl KeyTracker {
         while let Some((at, decoder, left)) = open.pop() {
             if known.len() > limit {
                 return Err(Limits::exceeded(
-                    "lockstep_search",
+                    LimitKind::LockstepSearch,
                     limit,
                     "an object with no other name found so far",
                 ));

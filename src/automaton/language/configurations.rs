@@ -5,7 +5,7 @@ use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, TerminalId};
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Letters, Transition, TransitionSystem, shortest};
 use num_bigint::BigUint;
 use rand::{Rng, RngCore};
@@ -176,7 +176,11 @@ impl TransitionSystem for Configurations<'_> {
     fn charge(&mut self, held: usize) -> Result<()> {
         let (limit, all) = (self.automaton.limits().cache_bytes, held + self.tables.memory_usage());
         match all > limit {
-            true => Err(Limits::exceeded("cache_bytes", limit, format!("{all} bytes of words and tables"))),
+            true => Err(Limits::exceeded(
+                LimitKind::CacheBytes,
+                limit,
+                format!("{all} bytes of words and tables"),
+            )),
             false => Ok(()),
         }
     }

@@ -95,6 +95,7 @@ fn undecided(cause: &Error) -> Error {
     Error::new(
         ErrorKind::Limit,
         Diagnostic::new("automaton/words-undecided", "whether the language is finite was not found out")
+            .limit(cause.limit())
             .found(found.join(": "))
             .allowed("languages with a finite number of configurations, within the limits")
             .help(

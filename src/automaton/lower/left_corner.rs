@@ -12,7 +12,7 @@ use crate::automaton::errors;
 use crate::automaton::program::state::{State, StateId};
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -154,7 +154,7 @@ impl Lowering<'_> {
         let found = format!(
             "{members} rules that call each other before they read anything, {goals} of them from elsewhere"
         );
-        let error = Limits::exceeded("automaton_states", limit, found);
+        let error = Limits::exceeded(LimitKind::AutomatonStates, limit, found);
         Err(Error::new(error.kind(), error.diagnostic().clone().at(Place::Rule(first.into()))))
     }
 

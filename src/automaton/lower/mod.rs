@@ -36,7 +36,7 @@ use crate::diagnostic::Place;
 use crate::error::{Error, Result};
 use crate::grammar::analysis::{Analysis, Property};
 use crate::grammar::{ExprId, Expression, Grammar, Names, RuleId};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::work::Budget;
 use cost::Costs;
 use deferred::Deferred;
@@ -303,7 +303,8 @@ impl<'g> Lowering<'g> {
             let scope = self.block.scopes.get(self.scope as usize);
             let place = scope.map(|scope| self.grammar.place(scope.rule, scope.label));
             self.error.get_or_insert_with(|| {
-                Limits::exceeded("automaton_states", limit, "more states").or_at(&place.unwrap_or_default())
+                Limits::exceeded(LimitKind::AutomatonStates, limit, "more states")
+                    .or_at(&place.unwrap_or_default())
             });
             return StateId::ACCEPT;
         }

@@ -14,6 +14,7 @@ use crate::automaton::tuning::LINEAR_SET;
 use crate::error::Result;
 use crate::grammar::analysis::Analysis;
 use crate::grammar::{ExprId, Expression, Grammar};
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -107,7 +108,7 @@ pub(in crate::automaton) fn product_order(grammar: &Grammar, max_depth: usize) -
             depth[node] += 1;
             if depth[node] > max_depth {
                 let found = "intersections and complements nested deeper";
-                return Err(crate::Limits::exceeded("source_depth", max_depth, found));
+                return Err(Limits::exceeded(LimitKind::SourceDepth, max_depth, found));
             }
             order.extend(ExprId::new(node));
         }

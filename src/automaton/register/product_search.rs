@@ -17,7 +17,7 @@ use crate::automaton::tuning::{
 };
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -144,7 +144,7 @@ impl Lazy<'_> {
                 if known.is_none() && !frontier.ways.contains_key(&next) {
                     if frontier.ways.len() >= limit {
                         return Err(Limits::exceeded(
-                            "lockstep_search",
+                            LimitKind::LockstepSearch,
                             limit,
                             "an intersection or complement with no completion found so far",
                         ));

@@ -12,7 +12,7 @@ use crate::automaton::register::unique::memory::HistoryId;
 use crate::automaton::tuning::{FEW_KEYS, MOVED_AT_ONCE, NEW_STEP, STEPS_PER_CHECK};
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 
 impl Lazy<'_> {
     /// The configuration before the first byte.
@@ -319,7 +319,7 @@ impl Lazy<'_> {
         let limit = automaton.cache_bytes();
         let used = self.memory_usage();
         if used > limit {
-            return Err(Limits::exceeded("cache_bytes", limit, format!("{used} bytes of tables")));
+            return Err(Limits::exceeded(LimitKind::CacheBytes, limit, format!("{used} bytes of tables")));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use std::path::Path;
 
 fn model(diagnostic: Diagnostic) -> Error {
@@ -63,13 +63,13 @@ pub(super) fn unknown_text(text: usize, found: &str) -> Error {
 pub(in crate::decode) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> {
     if texts.len() > limits.embedding_texts {
         let found = format!("{} texts", texts.len());
-        return Err(Limits::exceeded("embedding_texts", limits.embedding_texts, found));
+        return Err(Limits::exceeded(LimitKind::EmbeddingTexts, limits.embedding_texts, found));
     }
     let most = limits.embedding_text_bytes;
     match texts.iter().enumerate().find(|(_, text)| text.len() > most) {
         Some((index, text)) => {
             let found = format!("{} bytes", text.len());
-            Err(Limits::exceeded("embedding_text_bytes", most, found).or_at(&text_place(index)))
+            Err(Limits::exceeded(LimitKind::EmbeddingTextBytes, most, found).or_at(&text_place(index)))
         }
         None => Ok(()),
     }

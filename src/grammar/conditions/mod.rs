@@ -3,7 +3,7 @@
 use super::expression::{Alternative, Condition, Members};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use fixedbitset::FixedBitSet;
 
 mod clauses;
@@ -35,6 +35,7 @@ pub(crate) struct Constraints<'o> {
 /// The error of a list that is not [decidable](Clauses::is_decidable).
 pub(crate) fn undecidable(limit: usize) -> Error {
     let diagnostic = Diagnostic::new("limit/exceeded", "the limit `condition_search` is exceeded")
+        .limit(LimitKind::ConditionSearch)
         .found("conditions on which members come together that take more decisions to combine")
         .allowed(format!("at most {limit} decisions"))
         .help(

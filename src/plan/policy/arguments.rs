@@ -3,7 +3,7 @@
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use crate::grammar::Grammar;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::plan::arguments::{ArgumentChecker, WrongArguments};
 use crate::plan::errors;
 use crate::syntax::automaton_spec::Spec;
@@ -54,7 +54,7 @@ impl ArgumentRequest<'_> {
             }
             next += 1;
             if found.len() > most {
-                return Err(Limits::exceeded("words_work", most, "no shorter arguments"));
+                return Err(Limits::exceeded(LimitKind::WordsWork, most, "no shorter arguments"));
             }
         }
         let mut word = Vec::new();

@@ -4,7 +4,7 @@ use super::document::Document;
 use super::rule_errors as errors;
 use crate::error::{Errors, Result};
 use crate::grammar::{Expression, Grammar};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::{self, PropertyOrder, Whitespace};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
@@ -105,7 +105,7 @@ fn read_file(id: &str, path: &str, folder: Option<&Path>, limits: &Limits) -> Re
     let file = folder.join(relative);
     let size = std::fs::metadata(&file).map_err(|cause| fail(cause.to_string()))?.len();
     if size > limits.source_bytes as u64 {
-        return Err(Limits::exceeded("source_bytes", limits.source_bytes, format!("{size} bytes")));
+        return Err(Limits::exceeded(LimitKind::SourceBytes, limits.source_bytes, format!("{size} bytes")));
     }
     let text = std::fs::read_to_string(&file).map_err(|cause| fail(cause.to_string()))?;
     serde_json::from_str(&text).map_err(|cause| fail(cause.to_string()))

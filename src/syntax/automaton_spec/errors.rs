@@ -4,7 +4,7 @@ use super::document::Kind;
 use super::parameters::{Parameter, ParameterType};
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 
 fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
@@ -465,6 +465,6 @@ pub(super) fn long_bodies(head: &str, limit: usize) -> Error {
         "more items of bodies, each counted once for each symbol in its body, up to `{}`",
         excerpt(head)
     );
-    let error = Limits::exceeded("grammar_nodes", limit, found);
+    let error = Limits::exceeded(LimitKind::GrammarNodes, limit, found);
     Error::new(error.kind(), error.diagnostic().clone().at(Place::Pointer("/rules".to_owned())))
 }

@@ -2,7 +2,7 @@
 
 use super::errors;
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 
 /// One item of a body.
@@ -55,7 +55,7 @@ impl Productions {
     fn count(&mut self, items: usize) -> Result<()> {
         self.items += items;
         if self.items > self.limit {
-            return Err(Limits::exceeded("grammar_nodes", self.limit, "more productions"));
+            return Err(Limits::exceeded(LimitKind::GrammarNodes, self.limit, "more productions"));
         }
         Ok(())
     }

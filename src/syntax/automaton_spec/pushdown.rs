@@ -17,7 +17,7 @@ use super::finite::{States, Step, inputs};
 use super::productions::{Item, Productions};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Errors, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a move does to the stack.
@@ -123,7 +123,7 @@ fn machine<'d>(
             .collect();
         count += push.len() + inputs(step).count();
         if count > limits.grammar_nodes {
-            return Err(Limits::exceeded("grammar_nodes", limits.grammar_nodes, "more transitions"));
+            return Err(Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, "more transitions"));
         }
         // what comes after the first elementary move: the puts, one after the other
         let (first, rest) = match (pop, &push[..]) {
@@ -312,7 +312,7 @@ impl Saturation<'_, '_> {
         self.work += 1;
         if self.work > self.limit {
             return Err(Limits::exceeded(
-                "grammar_nodes",
+                LimitKind::GrammarNodes,
                 self.limit,
                 "more triples of the pushdown automaton",
             ));

@@ -7,7 +7,7 @@ use super::rule_errors as errors;
 use super::rules::{WrittenEffects, WrittenFact, WrittenRequires, WrittenRules, WrittenValue};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Errors, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The valuations of the variables of one formula that are tried to find out whether it can hold.
@@ -191,7 +191,7 @@ impl<'d> Resolver<'d> {
     fn formula(&mut self, text: &str, place: &str, limits: &Limits) -> Formula {
         if text.len() > limits.formula_bytes {
             let limit = limits.formula_bytes;
-            let error = Limits::exceeded("formula_bytes", limit, format!("{} bytes", text.len()));
+            let error = Limits::exceeded(LimitKind::FormulaBytes, limit, format!("{} bytes", text.len()));
             self.errors.push(error.or_at(&crate::Place::Pointer(place.to_owned())));
             return Formula::always();
         }

@@ -5,7 +5,7 @@
 //! of readings of which one is ahead of the other by a rest, until one rest is a code word.
 
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bytes that may be compared for each of the `grammar_nodes`.
@@ -80,7 +80,7 @@ pub(super) fn two_readings(words: &[Vec<u8>], limits: &Limits) -> Result<Option<
 }
 
 fn too_long(limits: &Limits) -> crate::Error {
-    Limits::exceeded("grammar_nodes", limits.grammar_nodes, "longer texts of symbols under `limits`")
+    Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, "longer texts of symbols under `limits`")
 }
 
 /// The readings that a chain of pairs and a last word make.

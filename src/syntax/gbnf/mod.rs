@@ -32,7 +32,7 @@ mod scanner;
 use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 
 /// How to read a grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ fn read(source: &str, options: &Options) -> Result<Compiled> {
 pub fn compile_bytes(source: &[u8], options: &Options) -> Result<Compiled> {
     if source.len() > options.limits.source_bytes {
         let limit = options.limits.source_bytes;
-        return Err(Limits::exceeded("source_bytes", limit, format!("{} bytes", source.len())));
+        return Err(Limits::exceeded(LimitKind::SourceBytes, limit, format!("{} bytes", source.len())));
     }
     match str::from_utf8(source) {
         Ok(source) => compile(source, options),

@@ -7,7 +7,7 @@ use super::scanner::Scanner;
 use crate::diagnostic::Place;
 use crate::error::{ErrorKind, Errors, Result};
 use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 
 /// What the source came to. All rules are defined.
 pub(super) struct Parsed<'s> {
@@ -236,7 +236,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let place = Place::in_text(self.scanner.source, offset);
-        Err(Limits::exceeded("source_depth", limit, "groups nested deeper").or_at(&place))
+        Err(Limits::exceeded(LimitKind::SourceDepth, limit, "groups nested deeper").or_at(&place))
     }
 
     /// The head of a clause of `@text`: a trigger, `$`, or `!` and a string; nothing of a token terminal.

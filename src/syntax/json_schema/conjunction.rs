@@ -16,7 +16,7 @@ use super::shape::Shape;
 use super::string_test::StringTest;
 use super::validate::Validator;
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::json::Value;
 use crate::work::Budget;
 use bumpalo::Bump;
@@ -115,7 +115,7 @@ impl<'a> Conjunctions<'a> {
             size += 1 + shape.children().count();
             if size > limits.grammar_nodes {
                 let found = format!("{} combinations of schemas", all.parts.len());
-                let error = Limits::exceeded("grammar_nodes", limits.grammar_nodes, found);
+                let error = Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, found);
                 return Err(all.placed(error, &parts));
             }
             all.shapes.push(shape);

@@ -4,6 +4,7 @@ use super::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::conditions;
+use crate::limits::LimitKind;
 use crate::syntax::json_schema::json::Value;
 
 fn error(diagnostic: Diagnostic) -> Error {
@@ -33,6 +34,7 @@ pub(super) fn too_deep(limit: usize) -> Error {
     Error::new(
         ErrorKind::Limit,
         Diagnostic::new("limit/exceeded", "the schema is nested too deep")
+            .limit(LimitKind::SourceDepth)
             .found(format!("more than {limit} levels of arrays and objects"))
             .allowed(format!("at most {limit}"))
             .help("move inner schemas to `$defs` and refer to them with `$ref`"),

@@ -3,7 +3,7 @@
 use super::source::Source;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use regex_syntax::ast::{self, Span};
 use regex_syntax::hir;
 
@@ -127,7 +127,8 @@ pub(super) fn from_ast(source: &Source<'_>, cause: &ast::Error, limits: &Limits)
     use ast::ErrorKind as Kind;
     let (code, help) = match cause.kind() {
         Kind::NestLimitExceeded(_) => {
-            let exceeded = Limits::exceeded("source_depth", limits.source_depth, "groups nested deeper");
+            let exceeded =
+                Limits::exceeded(LimitKind::SourceDepth, limits.source_depth, "groups nested deeper");
             let diagnostic = exceeded.diagnostic().clone().at(source.place(cause.span().start.offset));
             return Error::new(ErrorKind::Limit, diagnostic);
         }

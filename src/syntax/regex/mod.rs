@@ -35,7 +35,7 @@ mod source;
 use crate::diagnostic::{self, Place};
 use crate::error::{ErrorKind, Result};
 use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use leaf::Hook;
 use source::Source;
 
@@ -170,7 +170,7 @@ fn lower_with(
 ) -> Result<ExprId> {
     let limit = builder.limits().pattern_bytes;
     if pattern.len() > limit {
-        return Err(Limits::exceeded("pattern_bytes", limit, format!("{} bytes", pattern.len())));
+        return Err(Limits::exceeded(LimitKind::PatternBytes, limit, format!("{} bytes", pattern.len())));
     }
     let source = match options.dialect {
         Dialect::Rust => Source::verbatim(pattern)?,

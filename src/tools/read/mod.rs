@@ -16,7 +16,7 @@ use super::{errors, name};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document;
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -183,7 +183,8 @@ fn check_depth(text: &str, most: usize) -> Result<()> {
             b'{' | b'[' => {
                 depth += 1;
                 if depth > most {
-                    let error = Limits::exceeded("tool_depth", most, "arrays and objects inside more");
+                    let error =
+                        Limits::exceeded(LimitKind::ToolDepth, most, "arrays and objects inside more");
                     return Err(error.or_at(&Place::in_text(text, at)));
                 }
             }

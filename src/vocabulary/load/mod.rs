@@ -21,7 +21,7 @@ pub use super::eos::EOS_NAMES;
 use super::{TokenId, Vocabulary, VocabularyBuilder, errors};
 use crate::diagnostic::{Notation, Source};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -101,7 +101,7 @@ fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
 fn check_size(size: usize, limits: &Limits) -> Result<()> {
     if size > limits.tokenizer_bytes {
         let found = format!("{size} bytes or more");
-        return Err(Limits::exceeded("tokenizer_bytes", limits.tokenizer_bytes, found));
+        return Err(Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found));
     }
     Ok(())
 }

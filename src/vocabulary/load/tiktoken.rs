@@ -5,7 +5,7 @@
 
 use super::{LoadOptions, finish};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::{Vocabulary, VocabularyBuilder, errors};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -29,7 +29,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
             })?;
         if rank as usize >= limits.vocabulary_tokens || ranks.len() >= limits.vocabulary_tokens {
             let found = format!("rank {rank} in line {}", number + 1);
-            return Err(Limits::exceeded("vocabulary_tokens", limits.vocabulary_tokens, found));
+            return Err(Limits::exceeded(LimitKind::VocabularyTokens, limits.vocabulary_tokens, found));
         }
         ranks.push((rank, number as u32, start));
     }

@@ -10,7 +10,7 @@ use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::{FREE_THROUGHOUT, FREEDOM_SEARCH, NESTED_SEARCHES, PLACE_COST};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -63,7 +63,7 @@ impl Lazy<'_> {
         if self.memory.searches >= NESTED_SEARCHES {
             let limit = automaton.limits().lockstep_search;
             let found = "lists of different items whose items are such lists again and again";
-            return Err(Limits::exceeded("lockstep_search", limit, found));
+            return Err(Limits::exceeded(LimitKind::LockstepSearch, limit, found));
         }
         self.memory.searches += 1;
         let found = self.may_differ_here(item, candidates);
@@ -157,7 +157,7 @@ impl Lazy<'_> {
             let limit = automaton.limits().lockstep_search;
             if places.len() > limit / PLACE_COST {
                 let found = "a list of different items with no other item found so far";
-                return Err(Limits::exceeded("lockstep_search", limit, found));
+                return Err(Limits::exceeded(LimitKind::LockstepSearch, limit, found));
             }
         }
         Ok(None)

@@ -2,7 +2,7 @@
 
 use super::file::{File, Pattern, Pipeline, Step};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::errors;
 use std::sync::LazyLock;
 
@@ -157,7 +157,7 @@ fn replace(bytes: &mut Vec<u8>, pattern: &[u8], content: &[u8], limit: usize) ->
             at += 1;
         }
         if replaced.len() > limit {
-            return Err(Limits::exceeded("token_bytes", limit, "a longer token"));
+            return Err(Limits::exceeded(LimitKind::TokenBytes, limit, "a longer token"));
         }
     }
     *bytes = replaced;

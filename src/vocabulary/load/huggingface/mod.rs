@@ -35,7 +35,7 @@ mod file;
 
 use super::{LoadOptions, finish};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
 use decoder::ByteMap;
 use file::{File, Model, Vocab};
@@ -86,7 +86,7 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
     let entries = model.vocab.as_ref().map_or(0, Vocab::len).saturating_add(file.added().count());
     if entries > limits.vocabulary_tokens.saturating_mul(2) {
         return Err(Limits::exceeded(
-            "vocabulary_tokens",
+            LimitKind::VocabularyTokens,
             limits.vocabulary_tokens,
             format!("{entries} entries"),
         ));
@@ -97,7 +97,11 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
     let mut all: Vec<(u32, bool, &str)> = own.chain(added).collect();
     all.sort_by_key(|&(id, is_added, _)| (id, is_added));
     if let Some(&(id, ..)) = all.last().filter(|last| last.0 as usize >= limits.vocabulary_tokens) {
-        return Err(Limits::exceeded("vocabulary_tokens", limits.vocabulary_tokens, format!("id {id}")));
+        return Err(Limits::exceeded(
+            LimitKind::VocabularyTokens,
+            limits.vocabulary_tokens,
+            format!("id {id}"),
+        ));
     }
     let mut builder = VocabularyBuilder::new(limits);
     let mut bytes = Vec::new();
