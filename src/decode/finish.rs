@@ -5,6 +5,7 @@ use std::time::Duration;
 
 /// The relation of the output to the language of the constraint when the generation was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OutputStatus {
     /// There is no constraint.
     Unconstrained,
@@ -26,6 +27,7 @@ impl fmt::Display for OutputStatus {
 
 /// Why a generation ended. Its text is a sentence for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FinishReason {
     /// The output is a word of the grammar that nothing may follow.
     Complete,

@@ -19,6 +19,7 @@ use std::fmt;
 
 /// Where in the input a diagnostic points.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Place {
     /// No place: the diagnostic is about the input as a whole.
     #[default]

@@ -9,6 +9,7 @@ const LOCATED: usize = 100;
 
 /// The notation of a source text: how JSON Pointers and names of rules are found in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Notation {
     /// Plain text: places are lines and columns only.
     Text,

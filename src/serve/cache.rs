@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A grammar in a [`GrammarCache`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct CachedGrammar {
     /// The grammar, with the tables and masks that its matchers made so far.
     pub compiled: CompiledGrammar,

@@ -12,6 +12,7 @@ use std::path::Path;
 
 /// What a grammar is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Notation {
     /// JSON Schema.
     JsonSchema,
@@ -161,6 +162,7 @@ fn is_spec(text: &str) -> bool {
 
 /// A grammar's source: equal ones give equal grammars.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Source {
     /// A JSON Schema.
     JsonSchema(String, json_schema::Options),
@@ -227,6 +229,7 @@ impl Source {
 
 /// What a front end makes of a source.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The grammar.
     pub grammar: Grammar,

@@ -68,7 +68,7 @@ fn is_spelled(text: &str, integers: bool, divided: bool, numbers: Numbers) -> bo
     match numbers {
         Numbers::Plain => exponent.is_none() && !(integers && fraction.is_some()),
         Numbers::Any if divided => exponent.is_none(),
-        Numbers::Any => !integers || exponent.is_none() || no_fraction,
+        _ => !integers || exponent.is_none() || no_fraction,
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn form(mode: PromptMode) -> AnswerForm {
     match mode {
         PromptMode::Answer | PromptMode::Likelihood => AnswerForm::Number,
         PromptMode::Text => AnswerForm::Text,
-        PromptMode::Open => AnswerForm::Open,
+        _ => AnswerForm::Open,
     }
 }
 
@@ -153,7 +153,7 @@ fn reference(labels: &[String], mode: PromptMode, orders: &[Vec<usize>]) -> Vec<
                 number_probability(&prompt, &number.to_string(), labels.len())
             }
             // of the probability of a byte as many factors as an option has bytes in the mean
-            PromptMode::Text | PromptMode::Open => {
+            _ => {
                 let all: usize = labels.iter().map(String::len).sum();
                 let mean = all as f64 / labels.len() as f64;
                 probability(&prompt, &bytes(&labels[place])).powf(mean / labels[place].len() as f64)

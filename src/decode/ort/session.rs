@@ -11,6 +11,7 @@ use std::path::Path;
 
 /// Where a model runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Device {
     /// The processor.
     #[default]

@@ -144,6 +144,7 @@ use std::collections::BTreeMap;
 
 /// The notation of a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Format {
     /// TOML 1.1.
     #[default]
@@ -177,6 +178,7 @@ crate::setters::setters!(Options {
 
 /// A spec, compiled.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Compiled {
     /// The kind of spec.
     pub kind: Kind,

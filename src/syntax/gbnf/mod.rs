@@ -54,6 +54,7 @@ crate::setters::setters!(Options { root: String, limits: Limits });
 
 /// A grammar, and what its author may want to know of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compiled {
     /// The grammar.
     pub grammar: Grammar,

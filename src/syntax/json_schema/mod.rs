@@ -92,6 +92,7 @@ use source::Source;
 
 /// A compiled schema.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Compiled {
     /// The grammar of the texts.
     pub grammar: Grammar,

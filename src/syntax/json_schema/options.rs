@@ -7,6 +7,7 @@ use crate::limits::Limits;
 /// The whitespace that the generated JSON may have between its tokens. There is never any before the first
 /// or after the last token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Whitespace {
     /// Any amount of space, tab, line feed and carriage return, as RFC 8259 has it. The default: every
     /// layout that a JSON writer makes is in the language.
@@ -26,6 +27,7 @@ pub enum Whitespace {
 
 /// The order of an object's declared members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum PropertyOrder {
     /// The order of `properties` (then names that are only `required`), then additional members. The
     /// default: what JSON writers that follow the schema make, and the cheapest to run.
@@ -46,6 +48,7 @@ impl From<PropertyOrder> for Order {
 
 /// What `format` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Formats {
     /// Strings have the format. Names that are in no draft are annotations, with a warning. The default.
     #[default]
@@ -56,6 +59,7 @@ pub enum Formats {
 
 /// Which spellings of a number are in the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Numbers {
     /// Every one that is a regular language together with the others: exponents, integers as `2.0`. The
     /// default: what the standard calls valid.

@@ -41,6 +41,7 @@ use source::Source;
 
 /// The language that a pattern is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Dialect {
     /// The syntax of Rust's regex crate.
     #[default]

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 /// Whether a turn calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Choice {
     /// It may.
     #[default]
@@ -25,6 +26,7 @@ pub enum Choice {
 
 /// How the special tokens of a format come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Markers {
     /// By their ids, as a model writes them.
     #[default]

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 /// How a model is asked at a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PromptMode {
     /// It writes the number of a listed option, token by token, under a grammar of the numbers.
     Answer,
