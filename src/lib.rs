@@ -102,3 +102,18 @@ pub use limits::{LimitKind, Limits};
 pub use mask::{CompiledGrammar, Compiler, TokenMask};
 pub use matcher::Matcher;
 pub use vocabulary::{TokenId, Vocabulary};
+
+/// Servers share and move these between threads. It does not compile where one of them cannot be.
+const _: fn() = || {
+    fn is_shared<T: Send + Sync + 'static>() {}
+    is_shared::<Vocabulary>();
+    is_shared::<grammar::Grammar>();
+    is_shared::<automaton::Automaton>();
+    is_shared::<Compiler>();
+    is_shared::<CompiledGrammar>();
+    is_shared::<TokenMask>();
+    is_shared::<Matcher>();
+    is_shared::<serve::GrammarCache>();
+    is_shared::<Error>();
+    is_shared::<Limits>();
+};
