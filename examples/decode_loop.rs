@@ -53,7 +53,7 @@ fn generate(compiled: &CompiledGrammar, model: &mut Model) -> Result<String> {
     let vocabulary = compiled.vocabulary();
     let mut matcher = compiled.matcher();
     let mut mask = vec![0u32; vocabulary.mask_words()];
-    while !matcher.is_finished()? {
+    while !matcher.is_finished() {
         // bit i % 32 of word i / 32 is 1 where token i may come
         matcher.fill_mask(&mut mask)?;
         let token = model.choose(&mask);
@@ -70,11 +70,11 @@ fn generate_within(compiled: &CompiledGrammar, model: &mut Model, budget: usize)
     for left in (1..=budget).rev() {
         matcher.fill_mask_within(left, &mut mask)?; // an error, if no text is so short
         matcher.accept_token(model.choose(&mask))?;
-        if matcher.is_finished()? {
+        if matcher.is_finished() {
             break;
         }
     }
-    assert!(matcher.is_accepting()?);
+    assert!(matcher.is_accepting());
     Ok(String::from_utf8_lossy(&matcher.bytes()).into_owned())
 }
 
@@ -164,7 +164,7 @@ fn serve(compiler: Compiler, model: &mut Model) -> Result<()> {
         fill_masks(&mut sequences, &mut masks, row).into_iter().collect::<Result<()>>()?;
         let tokens: Vec<TokenId> = masks.chunks(row).map(|mask| model.choose(mask)).collect();
         accept_tokens(&mut sequences, &tokens).into_iter().collect::<Result<()>>()?;
-        for ended in sequences.extract_if(.., |sequence| sequence.is_finished().unwrap_or(true)) {
+        for ended in sequences.extract_if(.., |sequence| sequence.is_finished()) {
             println!("{}", String::from_utf8_lossy(&ended.bytes()));
         }
         masks.truncate(row * sequences.len());

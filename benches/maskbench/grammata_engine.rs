@@ -80,7 +80,7 @@ impl Session for Matcher {
     }
 
     fn is_accepting(&mut self) -> Result<bool, String> {
-        Matcher::is_accepting(self).map_err(|e| e.to_string())
+        Ok(Matcher::is_accepting(self))
     }
 
     fn explain(&mut self, token: u32) -> String {

@@ -64,7 +64,7 @@ pub(crate) fn walk(
         assert!(words[token.index() / 32] >> (token.get() % 32) & 1 == 1, "{token} is forbidden in {text:?}");
         matcher.accept_token(token)?;
     }
-    assert!(matcher.is_accepting()?, "an example is not accepted");
+    assert!(matcher.is_accepting(), "an example is not accepted");
     Ok(())
 }
 

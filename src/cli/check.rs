@@ -169,7 +169,7 @@ impl Checker<'_> {
             Some(_) => self.accept_tokens(bytes)?,
             None => self.accept_bytes(bytes)?.then_some(0),
         };
-        let accepted = tokens.is_some() && self.matcher.is_accepting()?;
+        let accepted = tokens.is_some() && self.matcher.is_accepting();
         let rejection = if accepted { None } else { Some(self.rejection(bytes)?) };
         let tokens = tokens.filter(|_| self.arguments.tokenizer.tokenizer.is_some());
         Ok(Verdict { accepted, line_end_left_out: false, bytes: bytes.len(), tokens, rejection })

@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         None => None,
     };
     let repeated = repeated(&mut matcher)?;
-    let end_allowed = matcher.is_accepting()?;
+    let end_allowed = matcher.is_accepting();
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let shown: Vec<_> = mask.iter().take(most).collect();
     if arguments.json {

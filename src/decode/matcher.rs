@@ -38,11 +38,11 @@ impl Constraint for Matcher {
     }
 
     fn is_accepting(&mut self) -> Result<bool> {
-        Matcher::is_accepting(self)
+        Ok(Matcher::is_accepting(self))
     }
 
     fn is_finished(&mut self) -> Result<bool> {
-        Matcher::is_finished(self)
+        Ok(Matcher::is_finished(self))
     }
 
     fn rollback(&mut self, tokens: usize) -> Result<()> {

@@ -180,11 +180,11 @@ impl Constraint for WithinBudget {
     }
 
     fn is_accepting(&mut self) -> Result<bool> {
-        self.matcher.is_accepting()
+        Ok(self.matcher.is_accepting())
     }
 
     fn is_finished(&mut self) -> Result<bool> {
-        self.matcher.is_finished()
+        Ok(self.matcher.is_finished())
     }
 
     fn rollback(&mut self, tokens: usize) -> Result<()> {

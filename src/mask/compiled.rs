@@ -1,6 +1,6 @@
 //! A grammar compiled for a vocabulary.
 
-use super::cache::mask_cache::{MaskCache, Snapshot};
+use super::cache::mask_cache::{Located, MaskCache, Snapshot};
 use super::cache::shape_cache::ShapeCache;
 use super::spelling;
 use super::strategy::{StrategyCounts, StrategySet};
@@ -116,7 +116,7 @@ impl Compiler {
         self.shared.clear();
     }
 
-    /// Compiles a grammar: lowers it to an automaton. Tables and masks are made as they are needed.
+    /// Compiles a grammar: lowers it to an automaton and enters that. Tables and masks are made as they are needed.
     ///
     /// # Errors
     /// Those of [`Automaton::new`]: an empty language, a token terminal where none can stand, or a limit; those of
@@ -130,7 +130,10 @@ impl Compiler {
         }
         let budget = Budget::of_compilation(&self.limits, grammar.expressions().len());
         let terminals = Arc::new(Terminals::resolve(grammar, &self.vocabulary, &budget)?);
-        let cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals), self.strategies);
+        let mut cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals), self.strategies);
+        cache.tables.work = Budget::of_mask(&self.limits);
+        let start = cache.start(&automaton)?;
+        cache.publish_size();
         Ok(CompiledGrammar(Arc::new(Inner {
             fixed_bytes: OnceLock::new(),
             grammar: grammar.clone(),
@@ -139,6 +142,7 @@ impl Compiler {
                 false => KeySupply { are_endless: OnceLock::from(true), ..KeySupply::default() },
             },
             automaton,
+            start,
             terminals,
             index,
             snapshot: Arc::clone(cache.current()),
@@ -159,6 +163,8 @@ struct Inner {
     /// Bytes of the grammar and of the automaton as it was made, once someone asks.
     fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
+    /// The configuration before the first byte, of the first generation.
+    start: Located,
     names: KeySupply,
     terminals: Arc<Terminals>,
     index: Arc<TokenIndex>,
@@ -218,6 +224,11 @@ impl CompiledGrammar {
     /// The index of the vocabulary.
     pub(crate) fn index(&self) -> &Arc<TokenIndex> {
         &self.0.index
+    }
+
+    /// The configuration before the first byte: of the present generation, if it is known there.
+    pub(crate) fn start(&self) -> Located {
+        self.snapshot().start().unwrap_or(self.0.start)
     }
 
     /// The tokens of the grammar's token terminals.

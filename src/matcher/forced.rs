@@ -76,7 +76,7 @@ impl Matcher {
 
     /// The token that a token terminal has, if nothing else may come.
     fn forced_terminal(&mut self) -> Result<Option<TokenId>> {
-        if !self.has_token_edges()? || self.is_accepting()? || !self.allowed_bytes()?.is_empty() {
+        if !self.has_token_edges()? || self.is_accepting() || !self.allowed_bytes()?.is_empty() {
             return Ok(None);
         }
         self.with_cache(|with, at| {
@@ -92,7 +92,7 @@ impl Matcher {
         let mut ahead = self.fork();
         ahead.accept_bytes(forced)?;
         // a token edge ends what a longer token could reach
-        let nothing_follows = ahead.is_finished()?
+        let nothing_follows = ahead.is_finished()
             || self.compiled.automaton().has_terminals() && ahead.allowed_bytes()?.is_empty();
         let trie = self.compiled.vocabulary().trie();
         let mut rest = forced;

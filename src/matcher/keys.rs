@@ -110,7 +110,7 @@ impl PathCx<'_> {
             (Some(at), by_bytes, _) => {
                 let place = by_bytes.map_or(self.path.outset(), |to| to.place);
                 let way = if by_bytes.is_some() { Way::Both(token) } else { Way::Token(token) };
-                let is_end = vocabulary.is_eos(token) && self.cache.tables.is_accepting(self.cache.id(at)?);
+                let is_end = vocabulary.is_eos(token) && at.is_accepting();
                 self.path.push_token(bytes, at, place, way, is_end);
             }
         }

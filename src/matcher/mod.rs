@@ -48,7 +48,11 @@ struct PathCx<'a> {
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
     pub fn matcher(&self) -> Matcher {
-        Matcher { compiled: self.clone(), path: Path::new(keys::start(self)), promises: Promises::default() }
+        Matcher {
+            compiled: self.clone(),
+            path: Path::new(self.start(), keys::start(self)),
+            promises: Promises::default(),
+        }
     }
 }
 
@@ -96,8 +100,7 @@ impl Matcher {
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
         if !self.path.has_ended() && self.path.place().is_outside() {
             let snapshot = self.compiled.snapshot();
-            let at = self.path.at_or_start(|| snapshot.start());
-            if let Some(mask) = at.and_then(|at| snapshot.mask(at)) {
+            if let Some(mask) = snapshot.mask(self.path.at()) {
                 return Ok(look(mask));
             }
         }
@@ -114,8 +117,7 @@ impl Matcher {
             return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
         }
         let snapshot = self.compiled.snapshot();
-        let at = self.path.at_or_start(|| snapshot.start());
-        let known = at.and_then(|at| snapshot.mask(at).map(Arc::clone));
+        let known = snapshot.mask(self.path.at()).map(Arc::clone);
         drop(snapshot);
         let mask = match known {
             Some(mask) => mask,
@@ -192,12 +194,10 @@ impl Matcher {
     }
 
     fn accept_end(&mut self) -> Result<()> {
-        if self.path.has_ended() || !self.is_accepting()? {
+        if self.path.has_ended() || !self.is_accepting() {
             return Err(errors::rejected_end(self)?);
         }
-        if let Some(at) = self.path.at() {
-            self.path.push_end(at);
-        }
+        self.path.push_end(self.path.at());
         Ok(())
     }
 
@@ -251,25 +251,18 @@ impl Matcher {
     }
 
     /// Whether the text so far is a word of the language, so that it may end here.
-    ///
-    /// # Errors
-    /// Limits.
-    pub fn is_accepting(&mut self) -> Result<bool> {
-        self.ask(Transitions::is_accepting)
+    pub fn is_accepting(&self) -> bool {
+        self.path.at().is_accepting()
     }
 
     /// Whether the text has ended, or is a word that nothing can be added to.
-    ///
-    /// # Errors
-    /// Limits.
-    pub fn is_finished(&mut self) -> Result<bool> {
-        Ok(self.path.has_ended() || self.ask(Transitions::is_final)?)
+    pub fn is_finished(&self) -> bool {
+        self.path.has_ended() || self.path.at().is_final()
     }
 
     fn ask(&mut self, ask: impl Fn(&Transitions, ConfigurationId) -> bool) -> Result<bool> {
         let snapshot = self.compiled.snapshot();
-        let at = self.path.at_or_start(|| snapshot.start());
-        match at.and_then(|at| snapshot.ask(at, &ask)) {
+        match snapshot.ask(self.path.at(), &ask) {
             Some(answer) => Ok(answer),
             None => self.with_cache(|with, at| Ok(ask(with.cache.tables.transitions(), at))),
         }
@@ -315,8 +308,7 @@ fn accept_known(compiled: &CompiledGrammar, path: &mut Path, bytes: &[u8]) -> bo
         return false;
     }
     let snapshot = compiled.snapshot();
-    let at = path.at_or_start(|| snapshot.start());
-    let known = at.and_then(|at| snapshot.run(compiled.automaton(), at, bytes));
+    let known = snapshot.run(compiled.automaton(), path.at(), bytes);
     let Some((end, names)) = known.filter(|(end, _)| !end.is_dead()) else { return false };
     let place = path.place();
     let place = match place.is_outside() && names.is_empty() {

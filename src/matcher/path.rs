@@ -19,8 +19,8 @@ const BYTES: usize = 1 << 12;
 /// What was accepted so far, and the configurations that it led to.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// The configuration before the first byte; none before the first use.
-    start: Option<Located>,
+    /// The configuration before the first byte.
+    start: Located,
     /// The names that came before the first byte.
     outset: KeyState,
     /// The last chunk. It is empty where no step was accepted, or where the one before it has just become full.
@@ -115,8 +115,8 @@ impl Chunk {
 }
 
 impl Path {
-    pub(super) fn new(outset: KeyState) -> Path {
-        Path { start: None, outset, last: Chunk::default(), names: Arc::default() }
+    pub(super) fn new(start: Located, outset: KeyState) -> Path {
+        Path { start, outset, last: Chunk::default(), names: Arc::default() }
     }
 
     /// Which names came before the first byte.
@@ -126,7 +126,7 @@ impl Path {
 
     /// The path without steps.
     pub(super) fn emptied(&self) -> Path {
-        Path { start: self.start, ..Path::new(self.outset) }
+        Path::new(self.start, self.outset)
     }
 
     fn last_step(&self) -> Option<&Step> {
@@ -196,27 +196,18 @@ impl Path {
         self.last_step().map_or(self.outset, |step| step.place)
     }
 
-    /// The configuration, of whichever generation; none before the first use.
+    /// The configuration, of whichever generation.
     #[inline]
-    pub(super) fn at(&self) -> Option<Located> {
-        self.last_step().map(|step| step.at).or(self.start)
-    }
-
-    /// The configuration. Before the first use that is `start`, from now on.
-    #[inline]
-    pub(super) fn at_or_start(&mut self, start: impl FnOnce() -> Option<Located>) -> Option<Located> {
-        if self.at().is_none() {
-            self.start = start();
-        }
-        self.at()
+    pub(super) fn at(&self) -> Located {
+        self.last_step().map_or(self.start, |step| step.at)
     }
 
     /// The configuration in the engine's tables. Where they are of another generation than the steps, all steps are made
     /// again, along the bytes and token edges.
     pub(super) fn find(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
-        match self.at().filter(|at| cache.has(*at)) {
-            Some(at) => Ok(at),
-            None => self.find_again(compiled, cache),
+        match self.at() {
+            at if cache.has(at) => Ok(at),
+            _ => self.find_again(compiled, cache),
         }
     }
 
@@ -253,7 +244,7 @@ impl Path {
         start: Located,
         mut rewrite: impl FnMut(KeyState, &[u8], Way) -> Result<(Located, KeyState)>,
     ) -> Result<Path> {
-        let mut path = Path { start: Some(start), names: Arc::clone(&self.names), ..Path::new(self.outset) };
+        let mut path = Path { names: Arc::clone(&self.names), ..Path::new(start, self.outset) };
         for chunk in self.chunks() {
             for (step, bytes) in chunk.iter() {
                 let (at, place) = rewrite(step.place, bytes, step.way)?;
@@ -327,7 +318,7 @@ mod tests {
 
     #[test]
     fn forks_share_what_came_before_and_steps_are_taken_back_across_chunks() {
-        let mut path = Path::new(KeyState::OUTSIDE);
+        let mut path = Path::new(Located::DEAD, KeyState::OUTSIDE);
         grown(&mut path, 0..1000);
         for back in [0, 1, 39, 40, 41, 63, 64, 65, 500, 1000] {
             let mut fork = path.clone();
@@ -343,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_long_path_is_dropped_without_deep_recursion() {
-        let mut path = Path::new(KeyState::OUTSIDE);
+        let mut path = Path::new(Located::DEAD, KeyState::OUTSIDE);
         (0..2_000_000).for_each(|_| path.push(b"", Located::DEAD, KeyState::OUTSIDE));
         let fork = path.clone();
         drop(path);

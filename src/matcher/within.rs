@@ -76,7 +76,7 @@ impl Matcher {
         self.promises.lead(self.steps(), leads);
         tokens.extend(self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()));
         // where token edges lead on, they may take an end token
-        if self.is_accepting()? && !self.has_token_edges()? {
+        if self.is_accepting() && !self.has_token_edges()? {
             tokens.extend(self.compiled.vocabulary().eos());
         }
         let mut words = vec![0u32; width.div_ceil(32)];
@@ -108,13 +108,12 @@ impl Matcher {
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         if vocabulary.is_eos(token) {
-            return self.is_accepting();
+            return Ok(self.is_accepting());
         }
         let Some(bytes) = vocabulary.bytes(token) else { return Ok(false) };
         if self.path.place().is_outside() {
             let snapshot = self.compiled.snapshot();
-            let at = self.path.at_or_start(|| snapshot.start());
-            let known = at.and_then(|at| snapshot.run(self.compiled.automaton(), at, bytes));
+            let known = snapshot.run(self.compiled.automaton(), self.path.at(), bytes);
             if let Some((end, names)) = known
                 && (end.is_dead() || names.is_empty())
             {

@@ -23,7 +23,7 @@
 //! assert_eq!(masks, [0b0001, 0b0101]); // "a"; "a", "ab"
 //! let tokens = [TokenId::new(0), TokenId::new(2)];
 //! assert!(accept_tokens(&mut matchers, &tokens).iter().all(Result::is_ok));
-//! assert!(!matchers[0].is_finished()? && matchers[1].is_finished()?);
+//! assert!(!matchers[0].is_finished() && matchers[1].is_finished());
 //! # Ok::<(), grammata::Error>(())
 //! ```
 

@@ -120,7 +120,7 @@ fn verdicts(
 fn accepts(compiled: &CompiledGrammar, text: &str) -> Result<bool, String> {
     let mut matcher = compiled.matcher();
     match matcher.accept_bytes(text.as_bytes()) {
-        Ok(()) => matcher.is_accepting().map_err(|e| e.to_string()),
+        Ok(()) => Ok(matcher.is_accepting()),
         Err(error) if error.kind() == crate::ErrorKind::Rejected => Ok(false),
         Err(error) => Err(format!("{error} in {text}")),
     }
@@ -198,7 +198,7 @@ fn walk(
     random: &mut u64,
 ) -> Result<Option<String>, String> {
     for length in 0..4 * LONG {
-        let accepting = matcher.is_accepting().map_err(|e| e.to_string())?;
+        let accepting = matcher.is_accepting();
         if accepting && (length > LONG || choices.chance(30)) {
             return Ok(String::from_utf8(matcher.bytes()).ok());
         }

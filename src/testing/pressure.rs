@@ -233,9 +233,8 @@ impl Oracle<'_> {
     }
 
     fn ends(&self, walk: &mut Walk) -> Result<(), String> {
-        if let Some(accepting) = within(walk.matcher.is_accepting())? {
-            same("whether it is a word", walk.text(), &accepting, &self.is_word(walk.text()))?;
-        }
+        let accepting = walk.matcher.is_accepting();
+        same("whether it is a word", walk.text(), &accepting, &self.is_word(walk.text()))?;
         if let Some(forced) = within(walk.matcher.forced_bytes())? {
             same("forced bytes", walk.text(), &forced, &self.forced(walk.text()))?;
         }

@@ -220,7 +220,7 @@ impl<'a> Soaking<'a> {
                 tested.rollback(back)?;
                 twin.rollback(back)?;
             }
-            _ if twin.steps() > STEPS || twin.is_finished()? => self.begin_again(place)?,
+            _ if twin.steps() > STEPS || twin.is_finished() => self.begin_again(place)?,
             3 => {
                 let (ours, theirs) = (tested.forced_bytes(), twin.forced_bytes()?);
                 match ours {
@@ -277,7 +277,7 @@ impl<'a> Soaking<'a> {
     /// Looks at a text that is finished or long, and begins another.
     fn begin_again(&mut self, place: usize) -> crate::Result<()> {
         let (tested, twin) = &mut self.pairs[place];
-        if twin.is_accepting()? {
+        if twin.is_accepting() {
             self.report.texts += 1;
             let text = tested.bytes();
             let is_json = self.source.starts_with('{');

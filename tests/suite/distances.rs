@@ -117,7 +117,7 @@ fn searches_that_reach_their_limit_say_so() {
     assert_eq!(matcher.distance(), Ok(Distance::AtMost(10)));
     assert_eq!(compiled.statistics().distances_at_most, 1);
     let mut left = 10;
-    while !matcher.is_finished().unwrap() {
+    while !matcher.is_finished() {
         let mask = matcher.mask_within(left).unwrap();
         matcher.accept_token(mask.iter().next().unwrap()).unwrap();
         left -= 1;
@@ -135,7 +135,7 @@ fn what_was_promised_holds_after_a_rollback_and_in_forks() {
         let mask = at.mask_within(left).unwrap();
         for token in mask.iter() {
             at.accept_token(token).unwrap();
-            if at.is_finished().unwrap() {
+            if at.is_finished() {
                 ways += 1;
             } else {
                 open.push((at.fork(), left - 1));

@@ -55,7 +55,7 @@ pub(crate) fn rejected_at(grammar: &CompiledGrammar, text: &str) -> Option<usize
             return Some(index);
         }
     }
-    (!matcher.is_accepting().unwrap()).then_some(text.len())
+    (!matcher.is_accepting()).then_some(text.len())
 }
 
 /// T15, and the other forms.

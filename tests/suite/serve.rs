@@ -74,7 +74,7 @@ fn the_least_recently_used_go_first_and_their_sequences_go_on() {
     }
     assert!(cache.memory_usage() > before);
     cache.clear();
-    assert!(growing.is_finished().unwrap());
+    assert!(growing.is_finished());
     matcher.accept_bytes(b"abc").unwrap();
 
     let tiny = GrammarCache::new(letters(), 1);
@@ -133,7 +133,7 @@ fn a_batch_gives_what_single_matchers_give() {
         for (n, matcher) in single.iter_mut().enumerate() {
             matcher.with_mask(|mask| mask.write_to(&mut row)).unwrap().unwrap();
             assert_eq!(row, rows[n * width..(n + 1) * width], "matcher {n}, step {step}");
-            tokens.push(match matcher.is_finished().unwrap() {
+            tokens.push(match matcher.is_finished() {
                 true => vocabulary.eos()[0],
                 false => pick(&row, &vocabulary, n * 701 + step * 37),
             });

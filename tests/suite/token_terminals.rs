@@ -87,7 +87,7 @@ fn walks() {
         let ended = matcher.mask().unwrap().is_empty();
         assert_eq!(ended, case.ends, "{}", case.name);
         if ended {
-            assert!(matcher.is_finished().unwrap() && matcher.accept_token(token("\"a\"")).is_err());
+            assert!(matcher.is_finished() && matcher.accept_token(token("\"a\"")).is_err());
             matcher.rollback(1).unwrap();
             assert!(!matcher.mask().unwrap().is_empty(), "{}", case.name);
         }
@@ -100,7 +100,7 @@ fn bytes_never_cross_a_token_edge() {
     matcher.accept_bytes(b"a").unwrap();
     assert!(matcher.accept_bytes(b"<think>").is_err());
     matcher.accept_token(token("<think>")).unwrap();
-    assert!(matcher.is_finished().unwrap() && matcher.bytes() == b"a");
+    assert!(matcher.is_finished() && matcher.bytes() == b"a");
 }
 
 #[test]
@@ -394,7 +394,7 @@ call ::= <tool_call> "\n{\"name\": \"" ("get_time" | "stop") "\"}\n" </tool_call
     accept(&mut matcher, 49155);
     assert_eq!(ids(&mut matcher), [2]);
     accept(&mut matcher, 2);
-    assert!(ids(&mut matcher).is_empty() && matcher.is_finished().unwrap());
+    assert!(ids(&mut matcher).is_empty() && matcher.is_finished());
     assert_eq!(matcher.bytes(), b"call\n{\"name\": \"stop\"}\n");
 }
 
@@ -546,6 +546,6 @@ fn walk_after_a_thought(matcher: &mut Matcher) -> grammata::Result<()> {
     for token in [0, 2, 3, 2, 5, 7, 1] {
         accept(matcher, token)?;
     }
-    assert!(matcher.is_finished()?);
+    assert!(matcher.is_finished());
     Ok(())
 }

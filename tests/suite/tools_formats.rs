@@ -36,7 +36,7 @@ fn compiled(format: &str, set: &ToolSet, options: &GrammarOptions) -> CompiledGr
 
 fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
     let mut matcher = compiled.matcher();
-    matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().unwrap()
+    matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting()
 }
 
 /// The bytes that may follow a text.

@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut exit = Exit::Done;
     for text in &arguments.text {
         let mut matcher = compiled.matcher();
-        let accepted = matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting()?;
+        let accepted = matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting();
         if !accepted {
             matcher.reset();
             let explanation = matcher.explain(text.as_bytes())?;

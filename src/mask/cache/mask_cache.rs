@@ -32,17 +32,41 @@ pub(crate) type NameEnds = SmallVec<[usize; 2]>;
 pub(crate) struct Located {
     generation: u64,
     id: ConfigurationId,
+    end: TextEnd,
+}
+
+/// Whether the text that has led to a configuration is a word. It holds of every configuration of that text, of whichever
+/// generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextEnd {
+    /// It is none.
+    Open,
+    /// It is one.
+    Word,
+    /// It is one, and no longer word begins with it.
+    LastWord,
 }
 
 impl Located {
     /// No completion exists. It belongs to no generation.
     #[cfg(test)]
-    pub(crate) const DEAD: Located = Located { generation: u64::MAX, id: ConfigurationId::DEAD };
+    pub(crate) const DEAD: Located =
+        Located { generation: u64::MAX, id: ConfigurationId::DEAD, end: TextEnd::Open };
 
     /// Whether no completion exists.
     #[inline]
     pub(crate) fn is_dead(self) -> bool {
         self.id == ConfigurationId::DEAD
+    }
+
+    /// Whether the text that has led to it is a word.
+    pub(crate) fn is_accepting(self) -> bool {
+        self.end != TextEnd::Open
+    }
+
+    /// Whether that text is a word that no longer one begins with.
+    pub(crate) fn is_final(self) -> bool {
+        self.end == TextEnd::LastWord
     }
 }
 
@@ -50,7 +74,7 @@ impl Located {
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     generation: u64,
-    start: OnceLock<ConfigurationId>,
+    start: OnceLock<Located>,
     transitions: Arc<Transitions>,
     masks: AppendVec<OnceLock<Arc<TokenMask>>>,
     /// Bytes of all that was made for the grammar, as of the last time that something was.
@@ -60,7 +84,17 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// The configuration before the first byte, if it is known.
     pub(crate) fn start(&self) -> Option<Located> {
-        self.start.get().map(|&id| Located { generation: self.generation, id })
+        self.start.get().copied()
+    }
+
+    #[inline]
+    fn located(&self, id: ConfigurationId) -> Located {
+        let end = match self.transitions.is_accepting(id) {
+            false => TextEnd::Open,
+            true if self.transitions.is_final(id) => TextEnd::LastWord,
+            true => TextEnd::Word,
+        };
+        Located { generation: self.generation, id, end }
     }
 
     /// The id of a configuration, if it is of this generation.
@@ -95,7 +129,7 @@ impl Snapshot {
                 ends.push(place);
             }
         }
-        Some((Located { id, ..at }, ends))
+        Some((self.located(id), ends))
     }
 
     /// What is known of a configuration; `None` if it is of another generation.
@@ -192,7 +226,7 @@ impl MaskCache {
 
     /// A configuration of the present tables by its id.
     pub(crate) fn located(&self, id: ConfigurationId) -> Located {
-        Located { generation: self.generation(), id }
+        self.snapshot.located(id)
     }
 
     /// Drops all that was made. What is left of the work of the present mask stays.
@@ -217,7 +251,7 @@ impl MaskCache {
     /// The configuration before the first byte.
     pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<Located> {
         let start = self.lazy(automaton).start()?;
-        Ok(self.located(*self.snapshot.start.get_or_init(|| start)))
+        Ok(*self.snapshot.start.get_or_init(|| self.snapshot.located(start)))
     }
 
     /// The configuration after one more byte.

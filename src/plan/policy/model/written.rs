@@ -42,7 +42,7 @@ impl ModelPolicy<'_> {
         let is_complete = loop {
             let mut allowed = None;
             if let Some(matcher) = &mut matcher {
-                if matcher.is_finished()? {
+                if matcher.is_finished() {
                     break true;
                 }
                 let mut words = vec![0; self.vocabulary.mask_words()];
