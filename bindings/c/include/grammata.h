@@ -1,0 +1,722 @@
+#ifndef GRAMMATA_H
+#define GRAMMATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Grammata: grammars to token masks, for decoders in C and C++. docs/c.md is the guide.
+ *
+ * Contract of all functions:
+ *
+ * - Those that may fail give a status. GRAMMATA_STATUS_OK is 0. One that fails changes neither handles nor buffers: it sets
+ *   `*error`, `*out` to NULL, and the places where it says how far it came (`*length`, `*accepted`, `statuses`).
+ * - `error`, always the last argument, may be NULL. Else `*error` is overwritten: NULL on success, a new error on
+ *   failure, which the caller frees. It need not be initialized.
+ * - What comes back through `out` belongs to the caller, who frees it once with the `_free` of its type. `_free(NULL)`
+ *   does nothing. To use a handle after it was freed, or to free it twice, is undefined.
+ * - NULL for a handle, or for a pointer that is needed, is GRAMMATA_STATUS_USAGE; so is a misaligned pointer. A pointer to no
+ *   elements may be NULL. Other pointers must be valid for as many elements as the call says, for as long as it takes;
+ *   nothing is kept of them.
+ * - Handles may be freed in any order: a matcher keeps its grammar, a grammar its vocabulary.
+ * - Strings that come back as `const char *` are UTF-8, end with NUL, and live as long as the handle they come from.
+ * - A list that comes back is written to `buffer`, which has room for `capacity` elements. `*length` is set to the length of the
+ *   list in any case. Where the room is too small, nothing is written and the status is GRAMMATA_STATUS_TOO_SHORT; with a
+ *   capacity of 0 it is OK, so that a first call may ask for the length alone.
+ * - Paths and options end with NUL. Sources and bytes come with their length. Options may be NULL.
+ *
+ * Threads: vocabularies, compilers, grammars, pools, explanations, errors may be used by any number of threads at once.
+ * A matcher may be used by one thread at a time, by any; a call on a matcher that another call is using is
+ * GRAMMATA_STATUS_BUSY and changes nothing.
+ */
+
+
+/**
+ * The version of this header: its first number.
+ */
+#define GRAMMATA_VERSION_MAJOR 0
+
+/**
+ * The second number.
+ */
+#define GRAMMATA_VERSION_MINOR 1
+
+/**
+ * The third number.
+ */
+#define GRAMMATA_VERSION_PATCH 0
+
+/**
+ * How a call ended. Numbers never change; new ones may come.
+ */
+enum GrammataStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * As asked.
+     */
+    GRAMMATA_STATUS_OK = 0,
+    /**
+     * A grammar, schema, pattern or spec cannot be read or means nothing: its author can correct it.
+     */
+    GRAMMATA_STATUS_GRAMMAR = 1,
+    /**
+     * A tokenizer or vocabulary cannot be read or is not exact.
+     */
+    GRAMMATA_STATUS_VOCABULARY = 2,
+    /**
+     * A limit was exceeded.
+     */
+    GRAMMATA_STATUS_LIMIT = 3,
+    /**
+     * A token or text is not allowed where it was offered.
+     */
+    GRAMMATA_STATUS_REJECTED = 4,
+    /**
+     * The caller used the library in a way that cannot work: NULL, text that is not UTF-8, a token out of range.
+     */
+    GRAMMATA_STATUS_USAGE = 5,
+    /**
+     * A language model cannot be run. No function of this header runs one.
+     */
+    GRAMMATA_STATUS_MODEL = 6,
+    /**
+     * A file cannot be read.
+     */
+    GRAMMATA_STATUS_IO = 7,
+    /**
+     * The matcher is in use by another call.
+     */
+    GRAMMATA_STATUS_BUSY = 8,
+    /**
+     * A buffer is shorter than what should go into it. `*length` says what it takes.
+     */
+    GRAMMATA_STATUS_TOO_SHORT = 9,
+    /**
+     * A defect of this library. The matcher that was used cannot be used any more but freed; all else can.
+     */
+    GRAMMATA_STATUS_PANIC = 10,
+    /**
+     * Something that has no number in this version of the header; the error says what.
+     */
+    GRAMMATA_STATUS_OTHER = 11,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum GrammataStatus GrammataStatus;
+#else
+typedef int32_t GrammataStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What is known of a distance.
+ */
+enum GrammataDistance
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The number does, and no fewer.
+     */
+    GRAMMATA_DISTANCE_EXACT = 0,
+    /**
+     * The number is known to do; whether fewer would, is not.
+     */
+    GRAMMATA_DISTANCE_AT_MOST = 1,
+    /**
+     * The vocabulary cannot spell any completion. There is no number.
+     */
+    GRAMMATA_DISTANCE_UNREACHABLE = 2,
+    /**
+     * No completion was found within the limits. There is no number.
+     */
+    GRAMMATA_DISTANCE_UNKNOWN = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum GrammataDistance GrammataDistance;
+#else
+typedef int32_t GrammataDistance;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Compiles grammars for one vocabulary. Its grammars share what is found out about the strings, numbers and patterns that they
+ * have in common.
+ */
+typedef struct GrammataCompiler GrammataCompiler;
+
+/**
+ * One message: of an error, or a warning of a grammar. It belongs to these and is not freed.
+ */
+typedef struct GrammataDiagnostic GrammataDiagnostic;
+
+/**
+ * Why a call failed: one message about the input or several. From `error` of any function; freed with
+ * `grammata_error_free`.
+ */
+typedef struct GrammataError GrammataError;
+
+/**
+ * How the grammar takes a text.
+ */
+typedef struct GrammataExplanation GrammataExplanation;
+
+/**
+ * A grammar compiled for a vocabulary. Tables and masks are made when a matcher first needs them, and then kept for all.
+ */
+typedef struct GrammataGrammar GrammataGrammar;
+
+/**
+ * One sequence under a grammar.
+ */
+typedef struct GrammataMatcher GrammataMatcher;
+
+/**
+ * Threads for batches.
+ */
+typedef struct GrammataPool GrammataPool;
+
+/**
+ * The tokens of a tokenizer, as a model uses them.
+ */
+typedef struct GrammataVocabulary GrammataVocabulary;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The version of the library that is linked, such as `0.1.0`.
+ */
+const char *grammata_version(void);
+
+/**
+ * All limits with their defaults, as a JSON object: what `limits` in the options of vocabularies and compilers may have. NULL
+ * only after a defect of the library.
+ */
+const char *grammata_default_limits(void);
+
+/**
+ * Loads a tokenizer file: a Hugging Face `tokenizer.json`, a tiktoken rank file or a JSON list of tokens.
+ *
+ * Options: `eos` (list of ids; without it the special tokens with well-known names), `specials` (object from names to
+ * ids, beside those of the file), `width` (of the model's logits, if it is more than the tokenizer has), `limits`.
+ */
+GrammataStatus grammata_vocabulary_from_file(const char *path,
+                                             const char *options,
+                                             GrammataVocabulary **out,
+                                             GrammataError **error);
+
+/**
+ * Loads the content of a tokenizer file. The options are those of `grammata_vocabulary_from_file`.
+ */
+GrammataStatus grammata_vocabulary_from_bytes(const char *content,
+                                              size_t length,
+                                              const char *options,
+                                              GrammataVocabulary **out,
+                                              GrammataError **error);
+
+/**
+ * Makes a vocabulary of tokens: the bytes of all after each other, and the length of each. Token `i` has the id `i`; one of
+ * length 0 has no bytes, as special tokens and padding have none.
+ *
+ * Options: those of `grammata_vocabulary_from_file`; `eos` has to be given, or no text could end where it might go on.
+ */
+GrammataStatus grammata_vocabulary_from_tokens(const char *bytes,
+                                               size_t bytes_length,
+                                               const size_t *lengths,
+                                               size_t count,
+                                               const char *options,
+                                               GrammataVocabulary **out,
+                                               GrammataError **error);
+
+/**
+ * The length of the model's logits, in tokens: a mask has a bit for each. 0 for NULL.
+ */
+size_t grammata_vocabulary_width(const GrammataVocabulary *vocabulary);
+
+/**
+ * The number of 32-bit words of a mask. 0 for NULL.
+ */
+size_t grammata_vocabulary_mask_words(const GrammataVocabulary *vocabulary);
+
+/**
+ * Whether a token is an end-of-sequence token. False for NULL.
+ */
+bool grammata_vocabulary_is_eos(const GrammataVocabulary *vocabulary, uint32_t token);
+
+/**
+ * The end-of-sequence tokens.
+ */
+GrammataStatus grammata_vocabulary_eos(const GrammataVocabulary *vocabulary,
+                                       uint32_t *buffer,
+                                       size_t capacity,
+                                       size_t *length,
+                                       GrammataError **error);
+
+/**
+ * The bytes of a token, which belong to the vocabulary and do not end with NUL: `*bytes` is NULL and `*length` 0 for special
+ * tokens and padding.
+ */
+GrammataStatus grammata_vocabulary_token(const GrammataVocabulary *vocabulary,
+                                         uint32_t token,
+                                         const char **bytes,
+                                         size_t *length,
+                                         GrammataError **error);
+
+/**
+ * The name of a special token; NULL for every other one.
+ */
+const char *grammata_vocabulary_special(const GrammataVocabulary *vocabulary, uint32_t token);
+
+/**
+ * Splits bytes into tokens by taking the longest one at each place. That is not the tokenizer's own encoding, but the tokens'
+ * bytes are the given ones. GRAMMATA_STATUS_REJECTED where no token fits.
+ */
+GrammataStatus grammata_vocabulary_encode_greedy(const GrammataVocabulary *vocabulary,
+                                                 const char *bytes,
+                                                 size_t bytes_length,
+                                                 uint32_t *buffer,
+                                                 size_t capacity,
+                                                 size_t *length,
+                                                 GrammataError **error);
+
+/**
+ * Frees a vocabulary. Compilers and grammars that were made with it keep what they need.
+ */
+void grammata_vocabulary_free(GrammataVocabulary *vocabulary);
+
+/**
+ * Makes a compiler.
+ *
+ * Options: `limits` (object from names to numbers, as of `grammata_default_limits`), which hold for the sources of its
+ * grammars, for compiling, and for masks.
+ */
+GrammataStatus grammata_compiler_new(const GrammataVocabulary *vocabulary,
+                                     const char *options,
+                                     GrammataCompiler **out,
+                                     GrammataError **error);
+
+/**
+ * Computes now what masks need of the vocabulary alone, which the first grammar does else: some 60 milliseconds for 128,000
+ * tokens.
+ */
+GrammataStatus grammata_compiler_prepare(const GrammataCompiler *compiler,
+                                         GrammataError **error);
+
+/**
+ * Frees a compiler. Its grammars stay.
+ */
+void grammata_compiler_free(GrammataCompiler *compiler);
+
+/**
+ * Compiles a JSON Schema.
+ *
+ * Options: `generation` (true: defaults for the output of a language model, which keep it from running away in blanks and
+ * digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
+ * (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
+ * `documents` (object from URIs to documents that references may name).
+ */
+GrammataStatus grammata_compile_json_schema(const GrammataCompiler *compiler,
+                                            const char *schema,
+                                            size_t length,
+                                            const char *options,
+                                            GrammataGrammar **out,
+                                            GrammataError **error);
+
+/**
+ * Compiles a regular expression that describes whole texts.
+ *
+ * Options: `dialect` (`"rust"`, `"ecma262"`), `unicode` (default true), `case_insensitive`, `dot_matches_newline`,
+ * `ascii_classes`, `search` (default false).
+ */
+GrammataStatus grammata_compile_regex(const GrammataCompiler *compiler,
+                                      const char *pattern,
+                                      size_t length,
+                                      const char *options,
+                                      GrammataGrammar **out,
+                                      GrammataError **error);
+
+/**
+ * Compiles a grammar in GBNF, the notation of llama.cpp.
+ *
+ * Options: `root` (the rule to start from).
+ */
+GrammataStatus grammata_compile_gbnf(const GrammataCompiler *compiler,
+                                     const char *grammar,
+                                     size_t length,
+                                     const char *options,
+                                     GrammataGrammar **out,
+                                     GrammataError **error);
+
+/**
+ * Compiles an automaton spec.
+ *
+ * Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (in which the files
+ * with schemas of arguments are).
+ */
+GrammataStatus grammata_compile_spec(const GrammataCompiler *compiler,
+                                     const char *spec,
+                                     size_t length,
+                                     const char *options,
+                                     GrammataGrammar **out,
+                                     GrammataError **error);
+
+/**
+ * How many warnings there are: unknown keywords and the like, and bytes that the vocabulary cannot spell.
+ */
+size_t grammata_grammar_warning_count(const GrammataGrammar *grammar);
+
+/**
+ * Warning `index`, which belongs to the grammar; NULL if there are not so many.
+ */
+const GrammataDiagnostic *grammata_grammar_warning(const GrammataGrammar *grammar, size_t index);
+
+/**
+ * Bytes of the grammar, its automaton, and the tables and masks made so far.
+ */
+size_t grammata_grammar_memory_usage(const GrammataGrammar *grammar);
+
+/**
+ * Frees a grammar. Its matchers stay.
+ */
+void grammata_grammar_free(GrammataGrammar *grammar);
+
+/**
+ * Makes a matcher at the beginning of a text.
+ */
+GrammataStatus grammata_matcher_new(const GrammataGrammar *grammar,
+                                    GrammataMatcher **out,
+                                    GrammataError **error);
+
+/**
+ * Makes a matcher of its own at the same place. What was accepted so far is shared, not copied.
+ */
+GrammataStatus grammata_matcher_fork(GrammataMatcher *matcher, GrammataMatcher **out, GrammataError **error);
+
+/**
+ * Frees a matcher. GRAMMATA_STATUS_BUSY if another call is using it: it is then not freed.
+ */
+GrammataStatus grammata_matcher_free(GrammataMatcher *matcher);
+
+/**
+ * The bytes accepted so far.
+ */
+GrammataStatus grammata_matcher_bytes(GrammataMatcher *matcher,
+                                      char *buffer,
+                                      size_t capacity,
+                                      size_t *length,
+                                      GrammataError **error);
+
+/**
+ * How many steps were accepted so far and can be rolled back. A step is one token, or the bytes of one call.
+ */
+GrammataStatus grammata_matcher_steps(GrammataMatcher *matcher, size_t *steps, GrammataError **error);
+
+/**
+ * Whether the text so far is a word of the grammar, so that it may end here.
+ */
+GrammataStatus grammata_matcher_is_accepting(GrammataMatcher *matcher, bool *answer, GrammataError **error);
+
+/**
+ * Whether the text has ended, or is a word that nothing can be added to.
+ */
+GrammataStatus grammata_matcher_is_finished(GrammataMatcher *matcher, bool *answer, GrammataError **error);
+
+/**
+ * Whether a token may come next: what the mask says of it, without a mask.
+ */
+GrammataStatus grammata_matcher_may_come(GrammataMatcher *matcher,
+                                         uint32_t token,
+                                         bool *answer,
+                                         GrammataError **error);
+
+/**
+ * Whether a token is in the mask within a budget. Draw from the plain mask, ask this of the token, and draw from the mask
+ * within the budget only if the answer is no: that gives the same texts as the mask within the budget, sooner.
+ */
+GrammataStatus grammata_matcher_may_come_within(GrammataMatcher *matcher,
+                                                uint32_t token,
+                                                size_t budget,
+                                                bool *answer,
+                                                GrammataError **error);
+
+/**
+ * How few tokens lead to a complete text, the end-of-sequence token not counted. `*tokens` is 0 where there is no number.
+ */
+GrammataStatus grammata_matcher_distance(GrammataMatcher *matcher,
+                                         GrammataDistance *kind,
+                                         size_t *tokens,
+                                         GrammataError **error);
+
+/**
+ * How few bytes lead to a complete text, whether tokens spell them or not. `*bytes` is 0 where there is no number.
+ */
+GrammataStatus grammata_matcher_distance_in_bytes(GrammataMatcher *matcher,
+                                                  GrammataDistance *kind,
+                                                  size_t *bytes,
+                                                  GrammataError **error);
+
+/**
+ * The longest byte string that every completion begins with, 65,536 bytes at most. Empty where the text may end, where more
+ * than one byte may come, or a token by its id.
+ */
+GrammataStatus grammata_matcher_forced_bytes(GrammataMatcher *matcher,
+                                             char *buffer,
+                                             size_t capacity,
+                                             size_t *length,
+                                             GrammataError **error);
+
+/**
+ * Tokens that leave no choice: they spell the beginning of the forced bytes, and are tokens by their ids where nothing else may
+ * come. They are not accepted.
+ */
+GrammataStatus grammata_matcher_forced_tokens(GrammataMatcher *matcher,
+                                              uint32_t *buffer,
+                                              size_t capacity,
+                                              size_t *length,
+                                              GrammataError **error);
+
+/**
+ * Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. `count` is that of the words
+ * that there is room for, `grammata_vocabulary_mask_words` at least; those past the mask are cleared. After an end-of-sequence
+ * token nothing may come.
+ */
+GrammataStatus grammata_matcher_fill_mask(GrammataMatcher *matcher,
+                                          uint32_t *words,
+                                          size_t count,
+                                          GrammataError **error);
+
+/**
+ * Writes the mask within a budget: at most `budget` tokens are still to come, the next one among them, the end-of-sequence
+ * token not. If this is OK once, then after each token of the mask it is OK for a budget less by one: the text is complete
+ * within the budget. GRAMMATA_STATUS_REJECTED if no text is known that short.
+ */
+GrammataStatus grammata_matcher_fill_mask_within(GrammataMatcher *matcher,
+                                                 size_t budget,
+                                                 uint32_t *words,
+                                                 size_t count,
+                                                 GrammataError **error);
+
+/**
+ * Accepts a token. GRAMMATA_STATUS_REJECTED if the mask does not allow it; the matcher then stays where it was.
+ */
+GrammataStatus grammata_matcher_accept_token(GrammataMatcher *matcher,
+                                             uint32_t token,
+                                             GrammataError **error);
+
+/**
+ * Accepts tokens until one is rejected, each as a step: `*accepted` is how many were. That is OK, also if it is none: the matcher
+ * stands after the accepted ones. So drafts of speculative decoding are taken as far as they fit.
+ */
+GrammataStatus grammata_matcher_accept_tokens(GrammataMatcher *matcher,
+                                              const uint32_t *tokens,
+                                              size_t count,
+                                              size_t *accepted,
+                                              GrammataError **error);
+
+/**
+ * How many tokens could be accepted one after the other. The matcher does not move.
+ */
+GrammataStatus grammata_matcher_validate_tokens(GrammataMatcher *matcher,
+                                                const uint32_t *tokens,
+                                                size_t count,
+                                                size_t *valid,
+                                                GrammataError **error);
+
+/**
+ * Accepts bytes, as one step. GRAMMATA_STATUS_REJECTED if no word goes on so; the matcher then stays where it was.
+ */
+GrammataStatus grammata_matcher_accept_bytes(GrammataMatcher *matcher,
+                                             const char *bytes,
+                                             size_t length,
+                                             GrammataError **error);
+
+/**
+ * Takes back the last `steps` steps.
+ */
+GrammataStatus grammata_matcher_rollback(GrammataMatcher *matcher, size_t steps, GrammataError **error);
+
+/**
+ * Back to the beginning.
+ */
+GrammataStatus grammata_matcher_reset(GrammataMatcher *matcher, GrammataError **error);
+
+/**
+ * Explains how the grammar takes bytes after what was accepted so far. The matcher does not move.
+ */
+GrammataStatus grammata_matcher_explain(GrammataMatcher *matcher,
+                                        const char *bytes,
+                                        size_t length,
+                                        GrammataExplanation **out,
+                                        GrammataError **error);
+
+/**
+ * Explains how the grammar takes a token. The matcher does not move.
+ */
+GrammataStatus grammata_matcher_explain_token(GrammataMatcher *matcher,
+                                              uint32_t token,
+                                              GrammataExplanation **out,
+                                              GrammataError **error);
+
+/**
+ * Whether the text can be completed. False for NULL.
+ */
+bool grammata_explanation_is_viable(const GrammataExplanation *explanation);
+
+/**
+ * Whether the text might have ended at the position. False for NULL.
+ */
+bool grammata_explanation_may_end(const GrammataExplanation *explanation);
+
+/**
+ * How many bytes from the beginning of the sequence are fine. 0 for NULL.
+ */
+size_t grammata_explanation_position(const GrammataExplanation *explanation);
+
+/**
+ * The byte at which the text leaves the grammar; -1 if it does not, and for NULL.
+ */
+int32_t grammata_explanation_found(const GrammataExplanation *explanation);
+
+/**
+ * What was expected at the position, in one line.
+ */
+const char *grammata_explanation_expected(const GrammataExplanation *explanation);
+
+/**
+ * The whole explanation, in one line.
+ */
+const char *grammata_explanation_text(const GrammataExplanation *explanation);
+
+/**
+ * Frees an explanation.
+ */
+void grammata_explanation_free(GrammataExplanation *explanation);
+
+/**
+ * Makes a pool of `threads` threads; 0 is one for each core. It does not survive `fork()`: a child makes its own.
+ */
+GrammataStatus grammata_pool_new(size_t threads,
+                                 GrammataPool **out,
+                                 GrammataError **error);
+
+/**
+ * Frees a pool: waits for its threads to end.
+ */
+void grammata_pool_free(GrammataPool *pool);
+
+/**
+ * Writes the mask of each matcher into a row of its own: that of matcher `i` begins at `words[i * row_words]`. One that fails
+ * does not stop the others; its row is not to be used.
+ *
+ * `pool` may be NULL: the work is then done by the calling thread. `statuses` may be NULL; else it has room for `count`
+ * statuses, one for each matcher. The result is OK if all are; otherwise it is that of the first matcher that failed, as is
+ * `error`.
+ */
+GrammataStatus grammata_batch_fill_masks(const GrammataPool *pool,
+                                         GrammataMatcher *const *matchers,
+                                         size_t count,
+                                         uint32_t *words,
+                                         size_t words_length,
+                                         size_t row_words,
+                                         GrammataStatus *statuses,
+                                         GrammataError **error);
+
+/**
+ * Accepts one token in each matcher: token `i` in matcher `i`. One that fails does not stop the others, and stays where it was.
+ * `pool`, `statuses` and the result are as for `grammata_batch_fill_masks`.
+ */
+GrammataStatus grammata_batch_accept_tokens(const GrammataPool *pool,
+                                            GrammataMatcher *const *matchers,
+                                            const uint32_t *tokens,
+                                            size_t count,
+                                            GrammataStatus *statuses,
+                                            GrammataError **error);
+
+/**
+ * The status that came with the error; OK if it is NULL.
+ */
+GrammataStatus grammata_error_status(const GrammataError *error);
+
+/**
+ * The whole error as the program prints it, over several lines.
+ */
+const char *grammata_error_text(const GrammataError *error);
+
+/**
+ * The code of the first message, such as `matcher/rejected`. Codes do not change from one release to the next.
+ */
+const char *grammata_error_code(const GrammataError *error);
+
+/**
+ * How many messages the error has: 1, or up to 20 where the reader of a grammar could go on after one.
+ */
+size_t grammata_error_count(const GrammataError *error);
+
+/**
+ * Message `index` of the error, in the order of the source; NULL if there are not so many.
+ */
+const GrammataDiagnostic *grammata_error_diagnostic(const GrammataError *error, size_t index);
+
+/**
+ * Frees an error.
+ */
+void grammata_error_free(GrammataError *error);
+
+/**
+ * The code, such as `json-schema/unknown-type`.
+ */
+const char *grammata_diagnostic_code(const GrammataDiagnostic *diagnostic);
+
+/**
+ * The message, one line.
+ */
+const char *grammata_diagnostic_message(const GrammataDiagnostic *diagnostic);
+
+/**
+ * The whole message as the program prints it, without the word `error` or `warning` before it.
+ */
+const char *grammata_diagnostic_text(const GrammataDiagnostic *diagnostic);
+
+/**
+ * The place in the input, such as `byte 9`, `line 2, column 4` or `#/properties/a`; NULL if it is the input as a whole.
+ */
+const char *grammata_diagnostic_place(const GrammataDiagnostic *diagnostic);
+
+/**
+ * The file that the place is in; NULL if there is none.
+ */
+const char *grammata_diagnostic_file(const GrammataDiagnostic *diagnostic);
+
+/**
+ * What was found there; NULL if that says nothing.
+ */
+const char *grammata_diagnostic_found(const GrammataDiagnostic *diagnostic);
+
+/**
+ * What another library or the operating system said; NULL if nothing.
+ */
+const char *grammata_diagnostic_cause(const GrammataDiagnostic *diagnostic);
+
+/**
+ * What is allowed there; NULL if that says nothing.
+ */
+const char *grammata_diagnostic_allowed(const GrammataDiagnostic *diagnostic);
+
+/**
+ * One line of help; NULL if there is none.
+ */
+const char *grammata_diagnostic_help(const GrammataDiagnostic *diagnostic);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* GRAMMATA_H */

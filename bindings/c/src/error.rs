@@ -1,0 +1,191 @@
+//! Errors and their parts, for who reads them in C.
+
+use crate::failure::{Failure, GrammataStatus};
+use crate::raw::Call;
+use engine::diagnostic::{Diagnostic, Place};
+use std::ffi::{CString, c_char};
+
+/// Why a call failed: one message about the input or several. From `error` of any function; freed with
+/// `grammata_error_free`.
+pub struct GrammataError {
+    status: GrammataStatus,
+    text: CString,
+    diagnostics: Vec<GrammataDiagnostic>,
+}
+
+/// One message: of an error, or a warning of a grammar. It belongs to these and is not freed.
+pub struct GrammataDiagnostic {
+    code: CString,
+    message: CString,
+    text: CString,
+    place: Option<CString>,
+    file: Option<CString>,
+    found: Option<CString>,
+    cause: Option<CString>,
+    allowed: Option<CString>,
+    help: Option<CString>,
+}
+
+impl GrammataError {
+    pub(crate) fn new(failure: Failure) -> GrammataError {
+        GrammataError {
+            status: failure.status,
+            text: c_string(&failure.error.to_string()),
+            diagnostics: failure.error.diagnostics().map(GrammataDiagnostic::new).collect(),
+        }
+    }
+}
+
+impl GrammataDiagnostic {
+    pub(crate) fn new(diagnostic: &Diagnostic) -> GrammataDiagnostic {
+        let place = match diagnostic.place() {
+            Place::Whole => None,
+            place => Some(c_string(&place.to_string())),
+        };
+        GrammataDiagnostic {
+            code: c_string(diagnostic.code()),
+            message: c_string(diagnostic.message()),
+            text: c_string(&diagnostic.to_string()),
+            place,
+            file: diagnostic.file().map(c_string),
+            found: diagnostic.found_text().map(c_string),
+            cause: diagnostic.cause_text().map(c_string),
+            allowed: diagnostic.allowed_text().map(c_string),
+            help: diagnostic.help_text().map(c_string),
+        }
+    }
+}
+
+/// Text as C has it. A NUL in it would end it: it is shown as U+2400.
+pub(crate) fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "\u{2400}")).unwrap_or_default()
+}
+
+/// A pointer that lives as long as what it points into.
+fn pointer(text: Option<&CString>) -> *const c_char {
+    text.map_or(std::ptr::null(), |text| text.as_ptr())
+}
+
+/// The status that came with the error; OK if it is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_error_status(error: *const GrammataError) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(error).map_or(GrammataStatus::Ok, |error| error.status)
+}
+
+/// The whole error as the program prints it, over several lines.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_error_text(error: *const GrammataError) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(error).map(|error| &error.text))
+}
+
+/// The code of the first message, such as `matcher/rejected`. Codes do not change from one release to the next.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_error_code(error: *const GrammataError) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    let first = call.any(error).and_then(|error| error.diagnostics.first());
+    pointer(first.map(|diagnostic| &diagnostic.code))
+}
+
+/// How many messages the error has: 1, or up to 20 where the reader of a grammar could go on after one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_error_count(error: *const GrammataError) -> usize {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(error).map_or(0, |error| error.diagnostics.len())
+}
+
+/// Message `index` of the error, in the order of the source; NULL if there are not so many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_error_diagnostic(
+    error: *const GrammataError,
+    index: usize,
+) -> *const GrammataDiagnostic {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    let diagnostic = call.any(error).and_then(|error| error.diagnostics.get(index));
+    diagnostic.map_or(std::ptr::null(), |diagnostic| diagnostic)
+}
+
+/// Frees an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_error_free(error: *mut GrammataError) {
+    // SAFETY: the contract of the header
+    unsafe { Call::new() }.free(error);
+}
+
+/// The code, such as `json-schema/unknown-type`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_code(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.code))
+}
+
+/// The message, one line.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_message(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.message))
+}
+
+/// The whole message as the program prints it, without the word `error` or `warning` before it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_text(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.text))
+}
+
+/// The place in the input, such as `byte 9`, `line 2, column 4` or `#/properties/a`; NULL if it is the input as a whole.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_place(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.place.as_ref()))
+}
+
+/// The file that the place is in; NULL if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_file(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.file.as_ref()))
+}
+
+/// What was found there; NULL if that says nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_found(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.found.as_ref()))
+}
+
+/// What another library or the operating system said; NULL if nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_cause(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.cause.as_ref()))
+}
+
+/// What is allowed there; NULL if that says nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_allowed(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.allowed.as_ref()))
+}
+
+/// One line of help; NULL if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_diagnostic_help(diagnostic: *const GrammataDiagnostic) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.help.as_ref()))
+}

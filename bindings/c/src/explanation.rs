@@ -1,0 +1,120 @@
+//! Explanations: at which byte a text leaves the grammar, and what was expected there.
+
+use crate::error::{GrammataError, c_string};
+use crate::failure::GrammataStatus;
+use crate::matcher::GrammataMatcher;
+use crate::raw::Call;
+use crate::vocabulary::in_range;
+use engine::matcher::Explanation;
+use std::ffi::{CString, c_char};
+
+/// How the grammar takes a text.
+pub struct GrammataExplanation {
+    explanation: Explanation,
+    text: CString,
+    expected: CString,
+}
+
+impl GrammataExplanation {
+    fn new(explanation: Explanation) -> GrammataExplanation {
+        GrammataExplanation {
+            text: c_string(&explanation.to_string()),
+            expected: c_string(&explanation.expected_text()),
+            explanation,
+        }
+    }
+}
+
+/// Explains how the grammar takes bytes after what was accepted so far. The matcher does not move.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_explain(
+    matcher: *mut GrammataMatcher,
+    bytes: *const c_char,
+    length: usize,
+    out: *mut *mut GrammataExplanation,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
+        let bytes = call.bytes(bytes, length, "bytes")?;
+        call.give(out, GrammataExplanation::new(matcher.explain(bytes)?))
+    })
+}
+
+/// Explains how the grammar takes a token. The matcher does not move.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_explain_token(
+    matcher: *mut GrammataMatcher,
+    token: u32,
+    out: *mut *mut GrammataExplanation,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
+        let token = in_range(matcher.compiled().vocabulary(), token)?;
+        call.give(out, GrammataExplanation::new(matcher.explain_token(token)?))
+    })
+}
+
+/// Whether the text can be completed. False for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_explanation_is_viable(explanation: *const GrammataExplanation) -> bool {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(explanation).is_some_and(|handle| handle.explanation.is_viable())
+}
+
+/// Whether the text might have ended at the position. False for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_explanation_may_end(explanation: *const GrammataExplanation) -> bool {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(explanation).is_some_and(|handle| handle.explanation.may_end())
+}
+
+/// How many bytes from the beginning of the sequence are fine. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_explanation_position(explanation: *const GrammataExplanation) -> usize {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(explanation).map_or(0, |handle| handle.explanation.position())
+}
+
+/// The byte at which the text leaves the grammar; -1 if it does not, and for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_explanation_found(explanation: *const GrammataExplanation) -> i32 {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(explanation).and_then(|handle| handle.explanation.found()).map_or(-1, i32::from)
+}
+
+/// What was expected at the position, in one line.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_explanation_expected(
+    explanation: *const GrammataExplanation,
+) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(explanation).map_or(std::ptr::null(), |handle| handle.expected.as_ptr())
+}
+
+/// The whole explanation, in one line.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_explanation_text(explanation: *const GrammataExplanation) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(explanation).map_or(std::ptr::null(), |handle| handle.text.as_ptr())
+}
+
+/// Frees an explanation.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_explanation_free(explanation: *mut GrammataExplanation) {
+    // SAFETY: the contract of the header
+    unsafe { Call::new() }.free(explanation);
+}

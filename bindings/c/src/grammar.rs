@@ -1,0 +1,216 @@
+//! Compilers and compiled grammars.
+
+use crate::error::{GrammataDiagnostic, GrammataError};
+use crate::failure::{GrammataStatus, Result};
+use crate::options::{self, CompilerOptions, GbnfOptions, RegexOptions, SchemaOptions, SpecOptions};
+use crate::raw::Call;
+use crate::vocabulary::GrammataVocabulary;
+use engine::diagnostic::{self, Notation};
+use engine::syntax::{Source, parse};
+use engine::{CompiledGrammar, Compiler, Limits};
+use std::ffi::c_char;
+use std::sync::Arc;
+
+/// Compiles grammars for one vocabulary. Its grammars share what is found out about the strings, numbers and patterns that they
+/// have in common.
+pub struct GrammataCompiler {
+    compiler: Compiler,
+    limits: Limits,
+}
+
+/// A grammar compiled for a vocabulary. Tables and masks are made when a matcher first needs them, and then kept for all.
+pub struct GrammataGrammar {
+    pub(crate) compiled: CompiledGrammar,
+    warnings: Vec<GrammataDiagnostic>,
+}
+
+/// Makes a compiler.
+///
+/// Options: `limits` (object from names to numbers, as of `grammata_default_limits`), which hold for the sources of its
+/// grammars, for compiling, and for masks.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compiler_new(
+    vocabulary: *const GrammataVocabulary,
+    options: *const c_char,
+    out: *mut *mut GrammataCompiler,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let vocabulary = call.handle(vocabulary, "vocabulary")?;
+        let CompilerOptions { limits } = options::read(&call, options)?;
+        let compiler = Compiler::new(Arc::clone(&vocabulary.vocabulary)).limits(limits.clone());
+        call.give(out, GrammataCompiler { compiler, limits })
+    })
+}
+
+/// Computes now what masks need of the vocabulary alone, which the first grammar does else: some 60 milliseconds for 128,000
+/// tokens.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compiler_prepare(
+    compiler: *const GrammataCompiler,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || Ok(call.handle(compiler, "compiler")?.compiler.prepare()?))
+}
+
+/// Frees a compiler. Its grammars stay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compiler_free(compiler: *mut GrammataCompiler) {
+    // SAFETY: the contract of the header
+    unsafe { Call::new() }.free(compiler);
+}
+
+/// Compiles a JSON Schema.
+///
+/// Options: `generation` (true: defaults for the output of a language model, which keep it from running away in blanks and
+/// digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
+/// (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
+/// `documents` (object from URIs to documents that references may name).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compile_json_schema(
+    compiler: *const GrammataCompiler,
+    schema: *const c_char,
+    length: usize,
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let compiler = call.handle(compiler, "compiler")?;
+        let text = call.text(schema, length, "schema")?;
+        let options = options::read::<SchemaOptions>(&call, options)?.with(&compiler.limits);
+        let source = Source::JsonSchema(text.to_owned(), options);
+        call.give(out, compiler.compile(&source, Notation::Json)?)
+    })
+}
+
+/// Compiles a regular expression that describes whole texts.
+///
+/// Options: `dialect` (`"rust"`, `"ecma262"`), `unicode` (default true), `case_insensitive`, `dot_matches_newline`,
+/// `ascii_classes`, `search` (default false).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compile_regex(
+    compiler: *const GrammataCompiler,
+    pattern: *const c_char,
+    length: usize,
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let compiler = call.handle(compiler, "compiler")?;
+        let text = call.text(pattern, length, "pattern")?;
+        let options = options::read::<RegexOptions>(&call, options)?.with(&compiler.limits);
+        let source = Source::Regex(text.to_owned(), options);
+        call.give(out, compiler.compile(&source, Notation::Text)?)
+    })
+}
+
+/// Compiles a grammar in GBNF, the notation of llama.cpp.
+///
+/// Options: `root` (the rule to start from).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compile_gbnf(
+    compiler: *const GrammataCompiler,
+    grammar: *const c_char,
+    length: usize,
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let compiler = call.handle(compiler, "compiler")?;
+        let text = call.text(grammar, length, "grammar")?;
+        let options = options::read::<GbnfOptions>(&call, options)?.with(&compiler.limits);
+        let source = Source::Gbnf(text.to_owned(), options);
+        call.give(out, compiler.compile(&source, Notation::Gbnf)?)
+    })
+}
+
+/// Compiles an automaton spec.
+///
+/// Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (in which the files
+/// with schemas of arguments are).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compile_spec(
+    compiler: *const GrammataCompiler,
+    spec: *const c_char,
+    length: usize,
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let compiler = call.handle(compiler, "compiler")?;
+        let text = call.text(spec, length, "spec")?;
+        let options = options::read::<SpecOptions>(&call, options)?;
+        let notation = options.notation();
+        let source = Source::Spec(text.to_owned(), options.with(&compiler.limits));
+        call.give(out, compiler.compile(&source, notation)?)
+    })
+}
+
+/// How many warnings there are: unknown keywords and the like, and bytes that the vocabulary cannot spell.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_grammar_warning_count(grammar: *const GrammataGrammar) -> usize {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(grammar).map_or(0, |grammar| grammar.warnings.len())
+}
+
+/// Warning `index`, which belongs to the grammar; NULL if there are not so many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_grammar_warning(
+    grammar: *const GrammataGrammar,
+    index: usize,
+) -> *const GrammataDiagnostic {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    let warning = call.any(grammar).and_then(|grammar| grammar.warnings.get(index));
+    warning.map_or(std::ptr::null(), |warning| warning)
+}
+
+/// Bytes of the grammar, its automaton, and the tables and masks made so far.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_grammar_memory_usage(grammar: *const GrammataGrammar) -> usize {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(grammar).map_or(0, |grammar| grammar.compiled.memory_usage())
+}
+
+/// Frees a grammar. Its matchers stay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_grammar_free(grammar: *mut GrammataGrammar) {
+    // SAFETY: the contract of the header
+    unsafe { Call::new() }.free(grammar);
+}
+
+impl GrammataCompiler {
+    fn compile(&self, source: &Source, notation: Notation) -> Result<GrammataGrammar> {
+        let parsed = parse(source)?;
+        let text = diagnostic::Source::new(source.text(), notation);
+        let compiled = self.compiler.compile(&parsed.grammar).map_err(|error| error.in_source(&text))?;
+        let mut warnings = parsed.warnings;
+        warnings.extend(compiled.warnings());
+        text.locate(&mut warnings);
+        let warnings = warnings.iter().map(GrammataDiagnostic::new).collect();
+        Ok(GrammataGrammar { compiled, warnings })
+    }
+}

@@ -1,0 +1,231 @@
+//! Options as JSON text. Their names are those of the library's own options; what is left out has its default.
+
+use crate::failure::{self, Result};
+use crate::raw::Call;
+use engine::Limits;
+use engine::diagnostic::Notation;
+use engine::syntax::automaton_spec;
+use engine::syntax::{gbnf, json_schema, regex};
+use engine::vocabulary::{LoadOptions, TokenId};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ffi::c_char;
+use std::path::PathBuf;
+
+/// The options in a string that ends with NUL; the default ones if it is NULL.
+pub(crate) fn read<T: DeserializeOwned + Default>(call: &Call, options: *const c_char) -> Result<T> {
+    let Some(text) = call.maybe_text(options, "options")? else { return Ok(T::default()) };
+    Limits::default().check_source(text)?;
+    serde_json::from_str(text).map_err(|error| failure::options(text, &error))
+}
+
+/// Of a vocabulary.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct VocabularyOptions {
+    pub(crate) eos: Vec<u32>,
+    /// From names to ids.
+    pub(crate) specials: BTreeMap<String, u32>,
+    pub(crate) width: Option<usize>,
+    pub(crate) limits: Limits,
+}
+
+impl From<VocabularyOptions> for LoadOptions {
+    fn from(options: VocabularyOptions) -> LoadOptions {
+        let specials = options.specials.into_iter();
+        let mut load = LoadOptions::default();
+        load.eos = options.eos.into_iter().map(TokenId::new).collect();
+        load.specials = specials.map(|(name, id)| (name, TokenId::new(id))).collect();
+        load.width = options.width;
+        load.limits = options.limits;
+        load
+    }
+}
+
+/// Of a compiler.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CompilerOptions {
+    pub(crate) limits: Limits,
+}
+
+/// Of a JSON Schema.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SchemaOptions {
+    /// Whether what is not given is as it is best for the output of a language model.
+    generation: bool,
+    whitespace: Option<Whitespace>,
+    property_order: Option<PropertyOrder>,
+    formats: Option<Formats>,
+    numbers: Option<Numbers>,
+    max_digits: Option<u32>,
+    documents: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Whitespace {
+    Free,
+    Compact,
+    Short,
+    AtMost(u32),
+    Pattern(String),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum PropertyOrder {
+    Declared,
+    Any,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Formats {
+    Assert,
+    Annotate,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Numbers {
+    Any,
+    Plain,
+}
+
+impl SchemaOptions {
+    pub(crate) fn with(self, limits: &Limits) -> json_schema::Options {
+        let mut options = match self.generation {
+            true => json_schema::Options::generation(),
+            false => json_schema::Options::default(),
+        };
+        options.limits = limits.clone();
+        if let Some(whitespace) = self.whitespace {
+            options.whitespace = match whitespace {
+                Whitespace::Free => json_schema::Whitespace::Free,
+                Whitespace::Compact => json_schema::Whitespace::Compact,
+                Whitespace::Short => json_schema::Whitespace::Short,
+                Whitespace::AtMost(most) => json_schema::Whitespace::AtMost(most),
+                Whitespace::Pattern(pattern) => json_schema::Whitespace::Pattern(pattern),
+            };
+        }
+        if let Some(order) = self.property_order {
+            options.property_order = match order {
+                PropertyOrder::Declared => json_schema::PropertyOrder::Declared,
+                PropertyOrder::Any => json_schema::PropertyOrder::Any,
+            };
+        }
+        if let Some(formats) = self.formats {
+            options.formats = match formats {
+                Formats::Assert => json_schema::Formats::Assert,
+                Formats::Annotate => json_schema::Formats::Annotate,
+            };
+        }
+        if let Some(numbers) = self.numbers {
+            options.numbers = match numbers {
+                Numbers::Any => json_schema::Numbers::Any,
+                Numbers::Plain => json_schema::Numbers::Plain,
+            };
+        }
+        options.max_digits = self.max_digits.or(options.max_digits);
+        for (uri, document) in self.documents {
+            options.documents.insert(uri, document);
+        }
+        options
+    }
+}
+
+/// Of a regular expression.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RegexOptions {
+    dialect: Dialect,
+    unicode: Option<bool>,
+    case_insensitive: bool,
+    dot_matches_newline: bool,
+    ascii_classes: bool,
+    search: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Dialect {
+    #[default]
+    Rust,
+    Ecma262,
+}
+
+impl RegexOptions {
+    pub(crate) fn with(self, limits: &Limits) -> regex::Options {
+        let mut options = regex::Options::default();
+        options.dialect = match self.dialect {
+            Dialect::Rust => regex::Dialect::Rust,
+            Dialect::Ecma262 => regex::Dialect::Ecma262,
+        };
+        options.unicode = self.unicode.unwrap_or(options.unicode);
+        options.case_insensitive = self.case_insensitive;
+        options.dot_matches_newline = self.dot_matches_newline;
+        options.ascii_classes = self.ascii_classes;
+        options.search = self.search;
+        options.limits = limits.clone();
+        options
+    }
+}
+
+/// Of a GBNF grammar.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct GbnfOptions {
+    root: Option<String>,
+}
+
+impl GbnfOptions {
+    pub(crate) fn with(self, limits: &Limits) -> gbnf::Options {
+        let mut options = gbnf::Options::default();
+        options.root = self.root.unwrap_or(options.root);
+        options.limits = limits.clone();
+        options
+    }
+}
+
+/// Of an automaton spec.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SpecOptions {
+    format: Format,
+    parameters: BTreeMap<String, String>,
+    folder: Option<PathBuf>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Format {
+    #[default]
+    Toml,
+    Json,
+}
+
+impl SpecOptions {
+    /// What places in the spec mean.
+    pub(crate) fn notation(&self) -> Notation {
+        match self.format {
+            Format::Toml => Notation::Toml,
+            Format::Json => Notation::Json,
+        }
+    }
+
+    pub(crate) fn with(self, limits: &Limits) -> automaton_spec::Options {
+        let mut options = automaton_spec::Options::default();
+        options.format = match self.format {
+            Format::Toml => automaton_spec::Format::Toml,
+            Format::Json => automaton_spec::Format::Json,
+        };
+        options.parameters = self.parameters;
+        options.folder = self.folder;
+        options.limits = limits.clone();
+        options
+    }
+}

@@ -1,0 +1,371 @@
+/* What the border promises of bad input, and what each function gives on good input. Run under valgrind and with the address
+ * sanitizer, which find what is used after it was freed, read past its end, or never freed. */
+#include <grammata.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(what)                                                          \
+    do {                                                                     \
+        if (!(what)) {                                                       \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);       \
+            exit(1);                                                         \
+        }                                                                    \
+    } while (0)
+
+/* The status is as expected, and so is the code of the error, which is freed. */
+static void expect(int line, GrammataStatus status, GrammataError *error, GrammataStatus wanted, const char *code) {
+    const char *found = error ? grammata_error_code(error) : "none";
+    if (status != wanted || strcmp(found, code) != 0 || grammata_error_status(error) != status) {
+        fprintf(stderr, "border.c:%d: status %d, code %s; wanted %d, %s\n", line, (int)status, found, (int)wanted, code);
+        if (error) fprintf(stderr, "%s\n", grammata_error_text(error));
+        exit(1);
+    }
+    grammata_error_free(error);
+}
+#define OK(call) (error = (GrammataError *)8, status = (call), expect(__LINE__, status, error, GRAMMATA_STATUS_OK, "none"))
+#define FAILS(call, wanted, code) \
+    (error = (GrammataError *)8, status = (call), expect(__LINE__, status, error, GRAMMATA_STATUS_##wanted, code))
+
+static GrammataError *error;
+static GrammataStatus status;
+
+enum { A, B, AB, BA, QUOTE, END, WIDTH = 40 };
+
+static GrammataVocabulary *letters(void) {
+    GrammataVocabulary *vocabulary;
+    const size_t lengths[] = {1, 1, 2, 2, 1, 0};
+    OK(grammata_vocabulary_from_tokens("ababba\"", 7, lengths, 6,
+                                       "{\"eos\": [5], \"specials\": {\"<end>\": 5}, \"width\": 40}", &vocabulary, &error));
+    return vocabulary;
+}
+
+static GrammataGrammar *grammar_of(const GrammataVocabulary *vocabulary, const char *gbnf) {
+    GrammataCompiler *compiler;
+    GrammataGrammar *grammar;
+    OK(grammata_compiler_new(vocabulary, NULL, &compiler, &error));
+    OK(grammata_compile_gbnf(compiler, gbnf, strlen(gbnf), NULL, &grammar, &error));
+    grammata_compiler_free(compiler);
+    return grammar;
+}
+
+static void vocabularies(void) {
+    GrammataVocabulary *vocabulary = letters();
+    const char *bytes;
+    uint32_t ids[4];
+    size_t length;
+    CHECK(grammata_vocabulary_width(vocabulary) == WIDTH && grammata_vocabulary_mask_words(vocabulary) == 2);
+    CHECK(grammata_vocabulary_is_eos(vocabulary, END) && !grammata_vocabulary_is_eos(vocabulary, A));
+    OK(grammata_vocabulary_eos(vocabulary, ids, 4, &length, &error));
+    CHECK(length == 1 && ids[0] == END);
+    OK(grammata_vocabulary_token(vocabulary, AB, &bytes, &length, &error));
+    CHECK(length == 2 && memcmp(bytes, "ab", 2) == 0);
+    OK(grammata_vocabulary_token(vocabulary, END, &bytes, &length, &error));
+    CHECK(length == 0 && !bytes && strcmp(grammata_vocabulary_special(vocabulary, END), "<end>") == 0);
+    CHECK(!grammata_vocabulary_special(vocabulary, A) && !grammata_vocabulary_special(vocabulary, 4000000000u));
+    FAILS(grammata_vocabulary_token(vocabulary, WIDTH, &bytes, &length, &error), USAGE, "c/token-range");
+    OK(grammata_vocabulary_encode_greedy(vocabulary, "abba", 4, ids, 4, &length, &error));
+    CHECK(length == 2 && ids[0] == AB && ids[1] == BA);
+    FAILS(grammata_vocabulary_encode_greedy(vocabulary, "abc", 3, ids, 4, &length, &error), REJECTED, "c/no-token");
+    FAILS(grammata_vocabulary_encode_greedy(vocabulary, "abba", 4, ids, 1, &length, &error), TOO_SHORT,
+          "c/buffer-too-short");
+    CHECK(length == 2);
+    grammata_vocabulary_free(vocabulary);
+
+    const size_t lengths[] = {1, SIZE_MAX};
+    FAILS(grammata_vocabulary_from_tokens("a", 1, lengths, 2, NULL, &vocabulary, &error), USAGE, "c/lengths");
+    CHECK(!vocabulary);
+    FAILS(grammata_vocabulary_from_tokens("ab", 2, lengths, 1, NULL, &vocabulary, &error), USAGE, "c/lengths");
+    FAILS(grammata_vocabulary_from_tokens("a", 1, NULL, 1, NULL, &vocabulary, &error), USAGE, "c/null");
+    FAILS(grammata_vocabulary_from_tokens("a", SIZE_MAX, lengths, 1, NULL, &vocabulary, &error), USAGE, "c/size");
+    FAILS(grammata_vocabulary_from_tokens("a", 1, lengths, 1, "{\"eos\": [7]}", &vocabulary, &error), VOCABULARY,
+          "vocabulary/eos-range");
+    FAILS(grammata_vocabulary_from_tokens("a", 1, lengths, 1, "{\"limits\": {\"token_bytes\": 0}}", &vocabulary, &error),
+          LIMIT, "limit/exceeded");
+    FAILS(grammata_vocabulary_from_tokens("a", 1, lengths, 1, "{\"ends\": [7]}", &vocabulary, &error), USAGE, "c/options");
+    FAILS(grammata_vocabulary_from_tokens("a", 1, lengths, 1, "{", &vocabulary, &error), USAGE, "c/options");
+    FAILS(grammata_vocabulary_from_tokens("a", 1, lengths, 1, "\xff", &vocabulary, &error), USAGE, "c/not-utf-8");
+    FAILS(grammata_vocabulary_from_file("no/such/file", NULL, &vocabulary, &error), IO, "io/file");
+    FAILS(grammata_vocabulary_from_file(NULL, NULL, &vocabulary, &error), USAGE, "c/null");
+    FAILS(grammata_vocabulary_from_bytes("?", 1, NULL, &vocabulary, &error), VOCABULARY, "vocabulary/format");
+    OK(grammata_vocabulary_from_bytes("[\"a\", {\"special\": \"</s>\"}]", 26, NULL, &vocabulary, &error));
+    grammata_vocabulary_free(vocabulary);
+}
+
+static void grammars(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataCompiler *compiler;
+    GrammataGrammar *grammar;
+    FAILS(grammata_compiler_new(vocabulary, "{\"limits\": {\"no_such\": 1}}", &compiler, &error), USAGE, "c/options");
+    OK(grammata_compiler_new(vocabulary, "{\"limits\": {\"pattern_bytes\": 64}}", &compiler, &error));
+    grammata_vocabulary_free(vocabulary);
+    OK(grammata_compiler_prepare(compiler, &error));
+    OK(grammata_compile_regex(compiler, "A+", 2, "{\"case_insensitive\": true, \"dialect\": \"ecma262\"}", &grammar, &error));
+    CHECK(grammata_grammar_memory_usage(grammar) > 0);
+    grammata_grammar_free(grammar);
+    OK(grammata_compile_gbnf(compiler, "x ::= \"a\"", 9, "{\"root\": \"x\"}", &grammar, &error));
+    grammata_grammar_free(grammar);
+    const char *spec = "kind = 'cfg'\nsymbols = ['a']\nstart = 's'\nrules = { s = ['a'] }";
+    OK(grammata_compile_spec(compiler, spec, strlen(spec), "{\"format\": \"toml\"}", &grammar, &error));
+    grammata_grammar_free(grammar);
+    const char *schema = "{\"enum\": [\"a\", \"ab\"], \"colour\": 1}";
+    OK(grammata_compile_json_schema(compiler, schema, strlen(schema),
+                                    "{\"generation\": true, \"whitespace\": {\"at_most\": 1}, \"property_order\": \"any\","
+                                    " \"formats\": \"annotate\", \"numbers\": \"plain\", \"max_digits\": 9,"
+                                    " \"documents\": {\"u:v\": {\"type\": \"null\"}}}",
+                                    &grammar, &error));
+    /* of the front end and of the vocabulary, which cannot spell the letters' escapes */
+    CHECK(grammata_grammar_warning_count(grammar) == 2 && !grammata_grammar_warning(grammar, 2));
+    CHECK(strcmp(grammata_diagnostic_code(grammata_grammar_warning(grammar, 1)), "mask/missing-bytes") == 0);
+    const GrammataDiagnostic *warning = grammata_grammar_warning(grammar, 0);
+    CHECK(strcmp(grammata_diagnostic_code(warning), "json-schema/unknown-keyword") == 0);
+    CHECK(strstr(grammata_diagnostic_place(warning), "colour"));
+    grammata_grammar_free(grammar);
+
+    /* several errors of one source */
+    const char *bad = "root ::= a b\nc ::= d\n";
+    status = grammata_compile_gbnf(compiler, bad, strlen(bad), NULL, &grammar, &error);
+    CHECK(status == GRAMMATA_STATUS_GRAMMAR && !grammar && grammata_error_count(error) > 1);
+    const GrammataDiagnostic *first = grammata_error_diagnostic(error, 0);
+    CHECK(first && !grammata_error_diagnostic(error, 99));
+    CHECK(strcmp(grammata_diagnostic_place(first), "line 1, column 10") == 0);
+    CHECK(grammata_diagnostic_message(first) && grammata_diagnostic_help(first) && !grammata_diagnostic_file(first));
+    CHECK(strstr(grammata_error_text(error), grammata_diagnostic_text(first)));
+    grammata_error_free(error);
+
+    FAILS(grammata_compile_regex(compiler, "a\xff", 2, NULL, &grammar, &error), USAGE, "c/not-utf-8");
+    FAILS(grammata_compile_regex(compiler, "a", SIZE_MAX, NULL, &grammar, &error), USAGE, "c/size");
+    FAILS(grammata_compile_regex(compiler, "(", 1, NULL, &grammar, &error), GRAMMAR, "regex/unclosed-group");
+    FAILS(grammata_compile_regex(NULL, "a", 1, NULL, &grammar, &error), USAGE, "c/null");
+    FAILS(grammata_compile_regex(compiler, "a", 1, NULL, NULL, &error), USAGE, "c/null");
+    FAILS(grammata_compile_regex(compiler, "a", 1, "{\"dialect\": \"perl\"}", &grammar, &error), USAGE, "c/options");
+    FAILS(grammata_compile_gbnf(compiler, bad, 21, "{\"root\": 1}", &grammar, &error), USAGE, "c/options");
+    const char *nul = "{\"const\": \"\0\"}";
+    FAILS(grammata_compile_json_schema(compiler, nul, 13, NULL, &grammar, &error), GRAMMAR, "json-schema/not-json");
+    char *large = calloc(65, 1);
+    memset(large, 'a', 65);
+    FAILS(grammata_compile_regex(compiler, large, 65, NULL, &grammar, &error), LIMIT, "limit/exceeded");
+    free(large);
+    /* nobody wants to know */
+    CHECK(grammata_compile_regex(compiler, "(", 1, NULL, &grammar, NULL) == GRAMMATA_STATUS_GRAMMAR);
+    grammata_compiler_free(compiler);
+}
+
+static void matchers(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= \"ab\" (\"ab\" | \"b\")* \"a\"?");
+    GrammataMatcher *matcher, *fork;
+    OK(grammata_matcher_new(grammar, &matcher, &error));
+    /* a matcher needs neither */
+    grammata_grammar_free(grammar);
+    grammata_vocabulary_free(vocabulary);
+
+    uint32_t mask[3] = {7, 7, 7}, ids[4];
+    char bytes[8];
+    size_t length, steps;
+    bool answer;
+    OK(grammata_matcher_fill_mask(matcher, mask, 3, &error));
+    CHECK(mask[0] == (1u << A | 1u << AB) && mask[1] == 0 && mask[2] == 0);
+    FAILS(grammata_matcher_fill_mask(matcher, mask, 1, &error), TOO_SHORT, "mask/buffer-too-short");
+    FAILS(grammata_matcher_fill_mask(matcher, NULL, 2, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_fill_mask(matcher, (uint32_t *)((char *)mask + 1), 2, &error), USAGE, "c/misaligned");
+    FAILS(grammata_matcher_fill_mask(matcher, mask, SIZE_MAX / 2, &error), USAGE, "c/size");
+    FAILS(grammata_matcher_fill_mask(NULL, mask, 2, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_fill_mask((GrammataMatcher *)1, mask, 2, &error), USAGE, "c/misaligned");
+    CHECK(mask[0] == (1u << A | 1u << AB));
+
+    OK(grammata_matcher_forced_bytes(matcher, bytes, 8, &length, &error));
+    CHECK(length == 2 && memcmp(bytes, "ab", 2) == 0);
+    OK(grammata_matcher_forced_bytes(matcher, NULL, 0, &length, &error));
+    CHECK(length == 2);
+    FAILS(grammata_matcher_forced_bytes(matcher, bytes, 1, &length, &error), TOO_SHORT, "c/buffer-too-short");
+    FAILS(grammata_matcher_forced_bytes(matcher, NULL, 4, &length, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_forced_bytes(matcher, bytes, 8, NULL, &error), USAGE, "c/null");
+    OK(grammata_matcher_forced_tokens(matcher, ids, 4, &length, &error));
+    CHECK(length == 1 && ids[0] == AB);
+
+    GrammataDistance kind;
+    OK(grammata_matcher_distance(matcher, &kind, &length, &error));
+    CHECK(kind == GRAMMATA_DISTANCE_EXACT && length == 1);
+    OK(grammata_matcher_distance_in_bytes(matcher, &kind, &length, &error));
+    CHECK(kind == GRAMMATA_DISTANCE_EXACT && length == 2);
+    OK(grammata_matcher_fill_mask_within(matcher, 1, mask, 2, &error));
+    CHECK(mask[0] == 1u << AB);
+    FAILS(grammata_matcher_fill_mask_within(matcher, 0, mask, 2, &error), REJECTED, "matcher/budget");
+    OK(grammata_matcher_may_come_within(matcher, A, 1, &answer, &error));
+    CHECK(!answer);
+    OK(grammata_matcher_may_come(matcher, A, &answer, &error));
+    CHECK(answer);
+
+    FAILS(grammata_matcher_accept_token(matcher, B, &error), REJECTED, "matcher/rejected");
+    FAILS(grammata_matcher_accept_token(matcher, WIDTH, &error), USAGE, "c/token-range");
+    FAILS(grammata_matcher_accept_token(matcher, UINT32_MAX, &error), USAGE, "c/token-range");
+    FAILS(grammata_matcher_accept_token(matcher, WIDTH - 1, &error), REJECTED, "matcher/not-text");
+    FAILS(grammata_matcher_accept_token(matcher, END, &error), REJECTED, "matcher/rejected");
+    FAILS(grammata_matcher_accept_bytes(matcher, "\xff\0x", 3, &error), REJECTED, "matcher/rejected");
+    OK(grammata_matcher_accept_bytes(matcher, NULL, 0, &error));
+    const uint32_t draft[] = {AB, B, QUOTE, B}, wild[] = {AB, 99};
+    OK(grammata_matcher_validate_tokens(matcher, draft, 4, &length, &error));
+    CHECK(length == 2);
+    OK(grammata_matcher_accept_tokens(matcher, draft, 4, &length, &error));
+    CHECK(length == 2);
+    FAILS(grammata_matcher_accept_tokens(matcher, wild, 2, &length, &error), USAGE, "c/token-range");
+    OK(grammata_matcher_steps(matcher, &steps, &error));
+    CHECK(steps == 3 + length);
+    OK(grammata_matcher_rollback(matcher, length, &error));
+    FAILS(grammata_matcher_rollback(matcher, 4, &error), USAGE, "matcher/rollback-too-far");
+    OK(grammata_matcher_is_accepting(matcher, &answer, &error));
+    CHECK(answer);
+    OK(grammata_matcher_is_finished(matcher, &answer, &error));
+    CHECK(!answer);
+
+    OK(grammata_matcher_fork(matcher, &fork, &error));
+    OK(grammata_matcher_accept_token(fork, END, &error));
+    FAILS(grammata_matcher_accept_token(fork, A, &error), REJECTED, "matcher/ended");
+    OK(grammata_matcher_is_finished(fork, &answer, &error));
+    CHECK(answer);
+    OK(grammata_matcher_fill_mask(fork, mask, 2, &error));
+    CHECK(mask[0] == 0 && mask[1] == 0);
+    OK(grammata_matcher_rollback(fork, 2, &error));
+    OK(grammata_matcher_bytes(fork, bytes, 8, &length, &error));
+    CHECK(length == 2 && memcmp(bytes, "ab", 2) == 0);
+    OK(grammata_matcher_bytes(matcher, bytes, 8, &length, &error));
+    CHECK(length == 3 && memcmp(bytes, "abb", 3) == 0);
+    OK(grammata_matcher_reset(matcher, &error));
+    OK(grammata_matcher_bytes(matcher, NULL, 0, &length, &error));
+    CHECK(length == 0);
+
+    GrammataExplanation *explanation;
+    OK(grammata_matcher_explain(matcher, "ax", 2, &explanation, &error));
+    CHECK(!grammata_explanation_is_viable(explanation) && !grammata_explanation_may_end(explanation));
+    CHECK(grammata_explanation_position(explanation) == 1 && grammata_explanation_found(explanation) == 'x');
+    CHECK(strstr(grammata_explanation_expected(explanation), "`b`") && grammata_explanation_text(explanation));
+    grammata_explanation_free(explanation);
+    OK(grammata_matcher_explain_token(matcher, AB, &explanation, &error));
+    CHECK(grammata_explanation_is_viable(explanation) && grammata_explanation_found(explanation) == -1);
+    grammata_explanation_free(explanation);
+    FAILS(grammata_matcher_explain_token(matcher, WIDTH, &explanation, &error), USAGE, "c/token-range");
+    FAILS(grammata_matcher_explain(matcher, NULL, 2, &explanation, &error), USAGE, "c/null");
+    CHECK(!explanation);
+    CHECK(grammata_matcher_free(fork) == GRAMMATA_STATUS_OK);
+    CHECK(grammata_matcher_free(matcher) == GRAMMATA_STATUS_OK);
+}
+
+static void batches(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= [ab]*");
+    GrammataMatcher *sequences[9];
+    for (int i = 0; i < 9; i++) OK(grammata_matcher_new(grammar, &sequences[i], &error));
+    GrammataPool *pools[2] = {NULL, NULL};
+    OK(grammata_pool_new(2, &pools[1], &error));
+    for (int p = 0; p < 2; p++) {
+        uint32_t masks[9 * 2], tokens[9] = {A, B, AB, BA, A, B, QUOTE, 99, END};
+        GrammataStatus statuses[9];
+        OK(grammata_batch_fill_masks(pools[p], sequences, 9, masks, 18, 2, statuses, &error));
+        for (int i = 0; i < 9; i++) {
+            CHECK(statuses[i] == GRAMMATA_STATUS_OK && masks[2 * i] == (1u << A | 1u << B | 1u << AB | 1u << BA | 1u << END));
+        }
+        OK(grammata_batch_fill_masks(pools[p], sequences, 9, masks, 18, 2, NULL, &error));
+        FAILS(grammata_batch_fill_masks(pools[p], sequences, 9, masks, 17, 2, NULL, &error), TOO_SHORT, "c/buffer-too-short");
+        FAILS(grammata_batch_fill_masks(pools[p], sequences, 9, masks, 18, SIZE_MAX, NULL, &error), TOO_SHORT,
+              "c/buffer-too-short");
+        FAILS(grammata_batch_fill_masks(pools[p], sequences, 9, masks, 18, 1, statuses, &error), TOO_SHORT,
+              "mask/buffer-too-short");
+        FAILS(grammata_batch_fill_masks(pools[p], sequences, 9, masks, 18, 0, statuses, &error), TOO_SHORT,
+              "mask/buffer-too-short");
+        FAILS(grammata_batch_fill_masks(pools[p], NULL, 9, masks, 18, 2, statuses, &error), USAGE, "c/null");
+        OK(grammata_batch_fill_masks(pools[p], NULL, 0, NULL, 0, 2, NULL, &error));
+        FAILS(grammata_batch_accept_tokens(pools[p], sequences, tokens, 9, statuses, &error), REJECTED, "matcher/rejected");
+        CHECK(statuses[0] == GRAMMATA_STATUS_OK && statuses[5] == GRAMMATA_STATUS_OK && statuses[8] == GRAMMATA_STATUS_OK);
+        CHECK(statuses[6] == GRAMMATA_STATUS_REJECTED && statuses[7] == GRAMMATA_STATUS_USAGE);
+        for (int i = 0; i < 9; i++) OK(grammata_matcher_reset(sequences[i], &error));
+        /* one of them twice, and one that is none */
+        GrammataMatcher *twice[] = {sequences[0], sequences[1], sequences[0], NULL};
+        FAILS(grammata_batch_fill_masks(pools[p], twice, 4, masks, 18, 2, statuses, &error), BUSY, "c/busy");
+        CHECK(statuses[0] == GRAMMATA_STATUS_OK && statuses[1] == GRAMMATA_STATUS_OK && statuses[3] == GRAMMATA_STATUS_USAGE);
+        OK(grammata_matcher_reset(sequences[0], &error));
+    }
+    FAILS(grammata_pool_new(SIZE_MAX, &pools[0], &error), USAGE, "c/threads");
+    grammata_pool_free(pools[1]);
+    for (int i = 0; i < 9; i++) grammata_matcher_free(sequences[i]);
+    grammata_grammar_free(grammar);
+    grammata_vocabulary_free(vocabulary);
+}
+
+/* Steps of a matcher that another thread uses too: each is done or refused, and none is half done. */
+static void *step(void *matcher) {
+    size_t done = 0;
+    for (int i = 0; i < 200; i++) {
+        GrammataStatus status = grammata_matcher_accept_token(matcher, A, NULL);
+        CHECK(status == GRAMMATA_STATUS_OK || status == GRAMMATA_STATUS_BUSY);
+        done += status == GRAMMATA_STATUS_OK;
+    }
+    return (void *)done;
+}
+
+/* A grammar that other threads use too. */
+static void *share(void *grammar) {
+    GrammataMatcher *matcher;
+    uint32_t mask[2];
+    CHECK(grammata_matcher_new(grammar, &matcher, NULL) == GRAMMATA_STATUS_OK);
+    for (int i = 0; i < 50; i++) {
+        CHECK(grammata_matcher_fill_mask(matcher, mask, 2, NULL) == GRAMMATA_STATUS_OK && mask[0] == 1u << A);
+        CHECK(grammata_matcher_accept_token(matcher, A, NULL) == GRAMMATA_STATUS_OK);
+    }
+    CHECK(grammata_matcher_free(matcher) == GRAMMATA_STATUS_OK);
+    return NULL;
+}
+
+static void threads(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= \"a\"{400,} \"\\\"\"");
+    GrammataMatcher *matcher;
+    OK(grammata_matcher_new(grammar, &matcher, &error));
+    pthread_t running[4];
+    size_t sum = 0, steps;
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&running[i], NULL, step, matcher) == 0);
+    for (int i = 0; i < 4; i++) {
+        void *done;
+        CHECK(pthread_join(running[i], &done) == 0);
+        sum += (size_t)done;
+    }
+    OK(grammata_matcher_steps(matcher, &steps, &error));
+    CHECK(steps == sum && sum > 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&running[i], NULL, share, grammar) == 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_join(running[i], NULL) == 0);
+    grammata_matcher_free(matcher);
+    grammata_grammar_free(grammar);
+    grammata_vocabulary_free(vocabulary);
+}
+
+/* Nothing is what every accessor takes. */
+static void nothing(void) {
+    CHECK(!grammata_error_text(NULL) && !grammata_error_code(NULL) && grammata_error_count(NULL) == 0);
+    CHECK(!grammata_error_diagnostic(NULL, 0) && !grammata_diagnostic_found(NULL) && !grammata_diagnostic_cause(NULL));
+    CHECK(!grammata_diagnostic_allowed(NULL) && grammata_error_status(NULL) == GRAMMATA_STATUS_OK);
+    CHECK(grammata_vocabulary_width(NULL) == 0 && grammata_grammar_warning_count(NULL) == 0);
+    CHECK(!grammata_explanation_text(NULL) && grammata_explanation_found(NULL) == -1);
+    grammata_error_free(NULL);
+    grammata_vocabulary_free(NULL);
+    grammata_compiler_free(NULL);
+    grammata_grammar_free(NULL);
+    grammata_explanation_free(NULL);
+    grammata_pool_free(NULL);
+    CHECK(grammata_matcher_free(NULL) == GRAMMATA_STATUS_OK);
+    CHECK(strstr(grammata_default_limits(), "\"mask_work\":"));
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d.%d", GRAMMATA_VERSION_MAJOR, GRAMMATA_VERSION_MINOR, GRAMMATA_VERSION_PATCH);
+    CHECK(strcmp(grammata_version(), version) == 0);
+}
+
+int main(void) {
+    nothing();
+    vocabularies();
+    grammars();
+    matchers();
+    batches();
+    threads();
+    puts("the border holds");
+    return 0;
+}
