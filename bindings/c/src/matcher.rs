@@ -123,7 +123,7 @@ pub unsafe extern "C" fn grammata_matcher_is_accepting(
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
     call.run(error, || {
-        let accepting = GrammataMatcher::acquire(&call, matcher)?.is_accepting()?;
+        let accepting = GrammataMatcher::acquire(&call, matcher)?.is_accepting();
         call.set(answer, accepting, "answer")
     })
 }
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn grammata_matcher_is_finished(
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
     call.run(error, || {
-        let finished = GrammataMatcher::acquire(&call, matcher)?.is_finished()?;
+        let finished = GrammataMatcher::acquire(&call, matcher)?.is_finished();
         call.set(answer, finished, "answer")
     })
 }
