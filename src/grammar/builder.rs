@@ -403,6 +403,22 @@ impl GrammarBuilder {
         }
     }
 
+    /// The words of `part` that are text in UTF-8 of at most `most` characters. Like other intersections it has no token
+    /// terminals and no names of objects inside, and does not contain itself.
+    pub fn max_chars(&mut self, part: ExprId, most: u32) -> ExprId {
+        let any = self.char_class(CharClass::any());
+        let short = self.repeat(any, 0, Some(most));
+        self.intersection([part, short])
+    }
+
+    /// The words of `part` that have at most `most` bytes; with what [`max_chars`](GrammarBuilder::max_chars) does not
+    /// have inside.
+    pub fn max_bytes(&mut self, part: ExprId, most: u32) -> ExprId {
+        let any = self.byte_set(ByteSet::range(0, u8::MAX));
+        let short = self.repeat(any, 0, Some(most));
+        self.intersection([part, short])
+    }
+
     /// All byte strings that are not in `operand`. Intersect it with what should contain it, for instance
     /// with valid UTF-8 text.
     pub fn complement(&mut self, operand: ExprId) -> ExprId {

@@ -1,4 +1,4 @@
-//! The least length of a word of each expression.
+//! The least length of a word of each expression, in bytes or in characters.
 
 use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 
@@ -6,13 +6,41 @@ use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarge
 /// stand deeper inside each other have smaller ones than they could.
 const PASSES: usize = 32;
 
-/// A lower bound on the bytes of a word of each expression, saturating; exact but for conditions on members, complements,
+/// What a length counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Bytes,
+    /// The first bytes of characters in UTF-8.
+    Chars,
+}
+
+impl Unit {
+    /// What one byte counts.
+    pub(crate) fn of_byte(self, byte: u8) -> u32 {
+        u32::from(self == Unit::Bytes || !(0x80..=0xBF).contains(&byte))
+    }
+
+    /// The least that a byte of a range counts.
+    pub(crate) fn of_range(self, low: u8, high: u8) -> u32 {
+        u32::from(self == Unit::Bytes || high < 0x80 || low > 0xBF)
+    }
+
+    fn of_bytes(self, bytes: &[u8]) -> u32 {
+        let length = match self {
+            Unit::Bytes => bytes.len(),
+            Unit::Chars => bytes.iter().filter(|&&byte| self.of_byte(byte) == 1).count(),
+        };
+        u32::try_from(length).unwrap_or(u32::MAX)
+    }
+}
+
+/// A lower bound on the length of a word of each expression, saturating; exact but for conditions on members, complements,
 /// intersections, and rules that call each other deeper than [`PASSES`].
-pub(crate) fn least_lengths(grammar: &Grammar) -> Vec<u32> {
+pub(crate) fn least_lengths(grammar: &Grammar, unit: Unit) -> Vec<u32> {
     let mut rules = vec![0; grammar.rules().len()];
     let mut lengths = Vec::new();
     for _ in 0..PASSES {
-        lengths = pass(grammar, &rules);
+        lengths = pass(grammar, &rules, unit);
         let after: Vec<u32> = grammar.rules().iter().map(|rule| lengths[rule.body.index()]).collect();
         if after == rules {
             break;
@@ -23,7 +51,7 @@ pub(crate) fn least_lengths(grammar: &Grammar) -> Vec<u32> {
 }
 
 /// The lengths of all expressions, given those of rules. Operands have smaller ids than what they stand in.
-fn pass(grammar: &Grammar, rules: &[u32]) -> Vec<u32> {
+fn pass(grammar: &Grammar, rules: &[u32], unit: Unit) -> Vec<u32> {
     let mut lengths: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for expression in grammar.expressions() {
         let of = |id: &ExprId| lengths[id.index()];
@@ -31,11 +59,15 @@ fn pass(grammar: &Grammar, rules: &[u32]) -> Vec<u32> {
             Expression::Never => u32::MAX,
             // a token by its id has no bytes
             Expression::Empty | Expression::Complement(_) | Expression::Token(_) => 0,
-            Expression::Bytes(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-            Expression::ByteSet(_) => 1,
-            Expression::Class(class) => {
-                class.ranges().first().map_or(u32::MAX, |low| low.0.len_utf8() as u32)
+            Expression::Bytes(bytes) => unit.of_bytes(bytes),
+            Expression::ByteSet(set) => {
+                set.ranges().map(|(low, high)| unit.of_range(low, high)).min().unwrap_or(1)
             }
+            Expression::Class(class) => match (unit, class.ranges().first()) {
+                (_, None) => u32::MAX,
+                (Unit::Bytes, Some(low)) => low.0.len_utf8() as u32,
+                (Unit::Chars, Some(_)) => 1,
+            },
             Expression::Sequence(list) => list.iter().map(of).fold(0, u32::saturating_add),
             Expression::Choice(list) => list.iter().map(of).min().unwrap_or(u32::MAX),
             Expression::Intersection(list) => list.iter().map(of).max().unwrap_or(0),
@@ -47,8 +79,8 @@ fn pass(grammar: &Grammar, rules: &[u32]) -> Vec<u32> {
                 let item = list.items.iter().map(of).min().unwrap_or(u32::MAX);
                 listed(list.min, item, of(&list.separator))
             }
-            Expression::WordGraph(graph) => of_graph(graph, of),
-            Expression::Members(list) => of_members(list, of),
+            Expression::WordGraph(graph) => of_graph(graph, of, unit),
+            Expression::Members(list) => of_members(list, of, unit),
         });
     }
     lengths
@@ -63,24 +95,25 @@ fn listed(count: u32, item: u32, separator: u32) -> u32 {
     }
 }
 
-fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32) -> u32 {
+fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, unit: Unit) -> u32 {
     let mut least = vec![u32::MAX; graph.len()];
     for node in (0..graph.len()).rev() {
-        let after = |edge: &WordEdge| match edge.to {
-            WordTarget::Node(node) => least[node as usize],
-            WordTarget::Exit(exit) => of(&graph.exits()[exit as usize]),
+        let after = |edge: &WordEdge| {
+            let rest = match edge.to {
+                WordTarget::Node(node) => least[node as usize],
+                WordTarget::Exit(exit) => of(&graph.exits()[exit as usize]),
+            };
+            rest.saturating_add(unit.of_range(edge.low, edge.high))
         };
-        least[node] = graph.edges(node).iter().map(after).min().unwrap_or(u32::MAX).saturating_add(1);
+        least[node] = graph.edges(node).iter().map(after).min().unwrap_or(u32::MAX);
     }
     least.first().copied().unwrap_or(u32::MAX)
 }
 
-fn of_members(list: &Members, of: impl Fn(&ExprId) -> u32) -> u32 {
+fn of_members(list: &Members, of: impl Fn(&ExprId) -> u32, unit: Unit) -> u32 {
     let (mut required, mut count, mut any) = (0u32, 0u32, u32::MAX);
     for group in list.members.chunk_by(|one, other| one.key == other.key) {
-        let length = |member: &super::Member| {
-            of(&member.value).saturating_add(u32::try_from(member.key.len()).unwrap_or(u32::MAX))
-        };
+        let length = |member: &super::Member| of(&member.value).saturating_add(unit.of_bytes(&member.key));
         let least = group.iter().map(length).min().unwrap_or(u32::MAX);
         any = any.min(least);
         if group.iter().any(|member| member.required) {

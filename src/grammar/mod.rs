@@ -41,7 +41,7 @@ pub use expression::{
     RuleId, Text,
 };
 pub use free_text::FreeText;
-pub(crate) use least::least_lengths;
+pub(crate) use least::{Unit, least_lengths};
 pub use token_terminal::{TokenScope, TokenSelector, TokenTerminal};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 

@@ -25,6 +25,11 @@ fn distances_are_those_of_exhaustive_search_with_locksteps() {
 }
 
 #[test]
+fn distances_are_those_of_exhaustive_search_with_parts_of_bounded_length() {
+    hold_on_part(distances_agree, &GrammarShape { bounds: true, depth: 3, ..few_letters() }, 40, 5);
+}
+
+#[test]
 fn masks_within_budgets_are_those_of_exhaustive_search() {
     hold_on_part(budgets_agree, &GrammarShape::default(), 30, 5);
 }

@@ -74,6 +74,26 @@ fn operations_agree_with_the_oracle_with_locksteps() {
     hold(operations_agree, &with_locks(), 15);
 }
 
+fn with_bounds() -> GrammarShape {
+    GrammarShape { bounds: true, depth: 3, ..few_letters() }
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_parts_of_bounded_length() {
+    hold(operations_agree, &with_bounds(), 10);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_parts_of_bounded_length_in_any_letters() {
+    let shape = GrammarShape { bounds: true, depth: 3, ..GrammarShape::default() };
+    hold(operations_agree, &shape, 15);
+}
+
+#[test]
+fn words_are_accepted_in_any_tokenisation_with_parts_of_bounded_length() {
+    hold(words_are_accepted, &with_bounds(), 10);
+}
+
 fn with_tokens() -> GrammarShape {
     GrammarShape { tokens: true, letters: vec!["a", "b", "é"], literal: 2, ..GrammarShape::default() }
 }

@@ -1,10 +1,12 @@
 //! Free text with triggers, against a reader of words that looks for strings by comparing them at each place.
 
 use crate::language::Language;
-use grammata::Limits;
 use grammata::grammar::{ExprId, FreeText, Grammar, GrammarBuilder};
 use grammata::syntax::gbnf;
+use grammata::vocabulary::{TokenId, VocabularyBuilder};
+use grammata::{Compiler, Limits, Matcher};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// The strings of a free text; trigger `i` is followed by `i`, the end by `end` or nothing.
 #[derive(Clone, Debug)]
@@ -91,6 +93,8 @@ fn word(strings: &Strings) -> impl Strategy<Value = String> + use<> {
 }
 
 proptest! {
+    #![proptest_config(crate::properties::config(256))]
+
     #[test]
     fn words_are_those_of_the_definition(
         (strings, words) in strings().prop_flat_map(|strings| {
@@ -140,6 +144,51 @@ fn text_goes_on_after_a_call() {
     let rejected = ["<call>", "<call>x</call>", "<call>1</call><call>", "a<end>", "<call>1</call><end>"];
     accepted.iter().for_each(|word| assert!(language.accepts(word.as_bytes()), "{word}"));
     rejected.iter().for_each(|word| assert!(!language.accepts(word.as_bytes()), "{word}"));
+}
+
+/// A part that may nest without an end keeps what closes it: each place offers what its bound has room for.
+#[test]
+fn a_part_of_bounded_length_closes_what_it_opens() {
+    for most in [1, 2, 7, 40, 201] {
+        let source = format!(
+            "root ::= \"<\" @max_bytes({most}, list) \">\"\nlist ::= \"[\" (list (\",\" list)*)? \"]\" | \"é\" | \"x\"\n"
+        );
+        let grammar = gbnf::compile(&source, &gbnf::Options::default()).unwrap().grammar;
+        let tokens: Vec<&[u8]> = vec![b"<", b"[", b"]", b",", b"x", "é".as_bytes(), b">", b"]]", b",x", b""];
+        let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(9)]).build().unwrap();
+        let mut matcher = Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap().matcher();
+        matcher.accept_bytes(b"<").unwrap();
+        let offered =
+            |matcher: &mut Matcher| matcher.mask().unwrap().iter().map(TokenId::get).collect::<Vec<u32>>();
+        // before an item, inside `depth` lists, `left` bytes: one of them closes each list
+        let items = |depth: usize, left: usize| {
+            let rooms = [(1, 2), (4, 1), (5, 2)];
+            rooms
+                .iter()
+                .filter(|(_, bytes)| bytes + depth <= left)
+                .map(|(token, _)| *token)
+                .collect::<Vec<u32>>()
+        };
+        let mut depth = 0;
+        while most >= 2 * depth + 2 {
+            let mut expected = items(depth, most - depth);
+            if depth > 0 {
+                expected.push(2);
+                expected.extend((depth > 1).then_some(7));
+            }
+            expected.sort_unstable();
+            assert_eq!(offered(&mut matcher), expected, "{depth} of {most}");
+            matcher.accept_bytes(b"[").unwrap();
+            depth += 1;
+        }
+        for depth in (1..=depth).rev() {
+            assert!(offered(&mut matcher).contains(&2), "{depth} of {most}");
+            matcher.accept_bytes(b"]").unwrap();
+        }
+        if depth > 0 {
+            assert_eq!(offered(&mut matcher), [6]);
+        }
+    }
 }
 
 #[test]

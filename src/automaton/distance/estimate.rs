@@ -1,5 +1,6 @@
-//! A lower bound on the bytes to a word, of configurations.
+//! A lower bound on the length of what leads to a word, of configurations.
 
+use super::bounds::Estimates;
 use super::lists::{ENDLESS, ListCosts};
 use super::program;
 use crate::automaton::program::state::{Members, State, StateId, UniqueItems};
@@ -8,35 +9,10 @@ use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSe
 use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
-use rustc_hash::FxHashMap;
-
-/// Lower bounds on bytes to a word, as far as they were asked for. They are those of one automaton; what they know of
-/// stacks is of one generation of tables.
-#[derive(Debug, Default)]
-pub(crate) struct Estimates {
-    /// Least lengths of the expressions that are lowered later.
-    lengths: Option<Vec<u32>>,
-    /// Per block, by its first state: the least bytes from each state to the return of its callable.
-    blocks: FxHashMap<u32, Box<[u32]>>,
-    lists: FxHashMap<u32, ListCosts>,
-    stacks: FxHashMap<StackSetId, u32>,
-    configurations: FxHashMap<ConfigurationId, u32>,
-    bytes: usize,
-}
+use crate::grammar::Unit;
 
 impl Estimates {
-    /// Forgets what was of the tables that were dropped.
-    pub(crate) fn forget_tables(&mut self) {
-        self.stacks = FxHashMap::default();
-        self.configurations = FxHashMap::default();
-    }
-
-    /// Bytes on the heap.
-    pub(crate) fn memory_usage(&self) -> usize {
-        self.bytes + (self.stacks.capacity() + self.configurations.capacity()) * 9
-    }
-
-    /// At least this many bytes lead from a configuration to a word.
+    /// At least this many bytes or characters lead from a configuration to a word.
     ///
     /// # Errors
     /// Limits.
@@ -89,8 +65,8 @@ impl Estimates {
         value: FrameValue,
     ) -> u32 {
         let at = cache.progress(list, value);
-        let to_come = costs.to_come(cache, list, at);
-        let open = list.keys.members(node).iter().filter(|&&m| !ListCosts::is_past(cache, list, at, m));
+        let to_come = costs.to_come(&cache.seen, list, at);
+        let open = list.keys.members(node).iter().filter(|&&m| !ListCosts::is_past(&cache.seen, list, at, m));
         let ways = open.map(|&member| {
             let member = member as usize;
             let rest = costs.members[member].saturating_sub(costs.depths[node as usize]);
@@ -132,21 +108,23 @@ impl Estimates {
             }
             lazy.work.spend(block.states.len())?;
             if self.lengths.is_none() {
-                self.lengths = Some(automaton.least_lengths_of_parts());
+                self.lengths = Some(automaton.least_lengths_of_parts(self.unit));
                 self.bytes += self.lengths.as_ref().map_or(0, |lengths| lengths.capacity() * 4);
             }
             let lengths = self.lengths.as_deref().unwrap_or_default();
+            // a byte in the middle of a character counts nothing
+            let not_empty = |may_be_empty: bool| u32::from(!may_be_empty && self.unit == Unit::Bytes);
             let of_part = |part| match automaton.expression_of_part(part) {
                 Some((id, may_be_empty)) => {
-                    lengths.get(id.index()).copied().unwrap_or(0).max(u32::from(!may_be_empty))
+                    lengths.get(id.index()).copied().unwrap_or(0).max(not_empty(may_be_empty))
                 }
                 None => 0,
             };
-            let costs = program::costs(block, &|state| self.state(lazy, state), &of_part);
+            let costs = program::costs(block, self.unit, &|state| self.state(lazy, state), &of_part);
             self.bytes += size_of_val(&*costs);
             self.blocks.insert(block.first, costs);
             for (list, members) in (block.first..).zip(&block.members) {
-                let costs = ListCosts::new(members, |state| self.state(lazy, state));
+                let costs = ListCosts::new(members, self.unit, |state| self.state(lazy, state));
                 self.bytes += 16 * costs.members.len() + 4 * costs.depths.len() + size_of::<ListCosts>();
                 self.lists.insert(list, costs);
             }
@@ -215,7 +193,7 @@ impl Estimates {
             State::MembersReturn(id) | State::MembersBetween(id) => {
                 let list = automaton.members(id);
                 let Some(costs) = self.lists.get(&id) else { return self.stack(frame.below) };
-                let to_come = costs.to_come(lazy, list, lazy.progress(list, frame.value));
+                let to_come = costs.to_come(&lazy.seen, list, lazy.progress(list, frame.value));
                 let between = list.between == frame.to_return;
                 let members =
                     if between { costs.after_separator(to_come) } else { costs.after_member(to_come) };
@@ -224,10 +202,13 @@ impl Estimates {
             State::UniqueReturn(id) => self.of_items(lazy, automaton.distinct(id), frame.value),
             State::Product(id) => {
                 let product = automaton.product(id);
+                let not_empty = u32::from(self.unit == Unit::Bytes);
                 let operands = lazy.products.get(frame.value.product_state()).iter();
                 let least = match product.complement {
-                    true => 1,
-                    false => operands.map(|&operand| self.known(lazy, operand)).max().unwrap_or(0).max(1),
+                    true => not_empty,
+                    false => {
+                        operands.map(|&operand| self.known(lazy, operand)).max().unwrap_or(0).max(not_empty)
+                    }
                 };
                 least.saturating_add(self.state(lazy, product.exit))
             }
@@ -251,5 +232,18 @@ impl Estimates {
         let separators = items - u32::from(between);
         let times = |count: u32, each: u32| if count == 0 { 0 } else { each.saturating_mul(count) };
         times(items, item).saturating_add(times(separators, separator)).saturating_add(exit)
+    }
+}
+
+impl Lazy<'_> {
+    /// At least this many bytes or characters lead from a configuration to a word.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(in crate::automaton) fn lower_bound(&mut self, unit: Unit, id: ConfigurationId) -> Result<u32> {
+        let mut bounds = std::mem::take(self.cache.bounds.of_unit(unit));
+        let bound = bounds.of(self, id);
+        *self.cache.bounds.of_unit(unit) = bounds;
+        bound
     }
 }

@@ -1,21 +1,21 @@
-//! What lists of members still ask for, in bytes.
+//! What lists of members still ask for.
 
 use crate::automaton::program::key_trie::KeyTrie;
 use crate::automaton::program::state::{Members, StateId};
-use crate::automaton::register::seen_sets::Progress;
-use crate::automaton::run::cache::Cache;
+use crate::automaton::register::seen_sets::{Progress, SeenSets};
+use crate::grammar::Unit;
 
 /// The cost of what never returns.
 pub(super) const ENDLESS: u32 = u32::MAX;
 
 /// The lengths of keys by member, and the depth of each node of their trie.
-pub(super) fn key_lengths(keys: &KeyTrie, members: usize) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn key_lengths(keys: &KeyTrie, members: usize, unit: Unit) -> (Vec<u32>, Vec<u32>) {
     let (mut lengths, mut depths) = (vec![0; members], vec![0; keys.len()]);
     // children have larger ids
     for node in 0..keys.len() as u32 {
         let depth = depths[node as usize];
         keys.ends(node).iter().for_each(|&member| lengths[member as usize] = depth);
-        keys.edges(node).for_each(|(_, child)| depths[child as usize] = depth + 1);
+        keys.edges(node).for_each(|(byte, child)| depths[child as usize] = depth + unit.of_byte(byte));
     }
     (lengths, depths)
 }
@@ -59,8 +59,8 @@ fn times(count: u32, each: u32) -> u32 {
 }
 
 impl ListCosts {
-    pub(super) fn new(list: &Members, state: impl Fn(StateId) -> u32) -> ListCosts {
-        let (key_lengths, depths) = key_lengths(&list.keys, list.values.len());
+    pub(super) fn new(list: &Members, unit: Unit, state: impl Fn(StateId) -> u32) -> ListCosts {
+        let (key_lengths, depths) = key_lengths(&list.keys, list.values.len(), unit);
         let values = list.values.iter().zip(&key_lengths);
         let members: Vec<u32> = values.map(|(&value, key)| state(value).saturating_add(*key)).collect();
         let others = list.rest.iter().chain(&list.ones).map(|&start| state(start)).min().unwrap_or(ENDLESS);
@@ -84,20 +84,20 @@ impl ListCosts {
     }
 
     /// Whether a member came, or was passed in declared order.
-    pub(super) fn is_past(cache: &Cache, list: &Members, at: Progress, member: u32) -> bool {
+    pub(super) fn is_past(seen: &SeenSets, list: &Members, at: Progress, member: u32) -> bool {
         match list.any_order || list.conditional.is_some() {
-            true => cache.seen.contains(at.base, member),
+            true => seen.contains(at.base, member),
             false => member < at.base,
         }
     }
 
     /// What is to come at some place of a list, as far as required members and the least count say.
-    pub(super) fn to_come(&self, cache: &Cache, list: &Members, at: Progress) -> ToCome {
+    pub(super) fn to_come(&self, seen: &SeenSets, list: &Members, at: Progress) -> ToCome {
         let (mut required, mut count, mut first) = (0u32, 0u32, 0);
         while first < self.groups.len() {
             let group = self.group(first);
             first = group.end;
-            let is_past = |member| ListCosts::is_past(cache, list, at, member as u32);
+            let is_past = |member| ListCosts::is_past(seen, list, at, member as u32);
             if list.required[group.start] && !group.clone().any(is_past) {
                 required = required.saturating_add(self.least(group));
                 count += 1;

@@ -1,14 +1,15 @@
-//! How far a configuration is from a word: lower bounds on the bytes of a completion, and the search for a least one.
+//! How far a configuration is from a word: lower bounds on the length of a completion, and the search for a least one.
 //!
-//! - `program.rs` finds for each state of a block the least bytes to the return of its callable, by Knuth's generalisation
+//! - `program.rs` finds for each state of a block the least length to the return of its callable, by Knuth's generalisation
 //!   of Dijkstra's algorithm ("A generalization of Dijkstra's algorithm", 1977).
 //! - `estimate.rs` adds up what the frames of a stack still ask for: rounds of counted loops, required members, items.
 //! - `search.rs` is A* (Hart, Nilsson and Raphael 1968) over configurations with these lower bounds.
 
+pub(in crate::automaton) mod bounds;
 mod estimate;
 mod lists;
 mod program;
 mod search;
 
-pub(crate) use estimate::Estimates;
+pub(crate) use bounds::Estimates;
 pub(crate) use search::{Completion, Found, Space, search};

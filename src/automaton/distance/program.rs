@@ -1,4 +1,4 @@
-//! Least bytes from each state of a block to the return of its callable.
+//! The least length from each state of a block to the return of its callable.
 //!
 //! A rule derives the cost of a state from those of others: the sum of a call's body and of what follows it, the greatest
 //! of a product's operands. Such rules are superior functions, no smaller than what they are made of, so the states are
@@ -8,6 +8,7 @@ use super::lists::{ENDLESS, groups, key_lengths};
 use crate::automaton::Automaton;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::state::{Members, State, StateId, UniqueItems};
+use crate::grammar::Unit;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -31,6 +32,7 @@ enum Argument {
 /// The rules of a block.
 struct Rules<'a> {
     block: &'a Block,
+    unit: Unit,
     /// Costs of the states of older blocks.
     older: &'a dyn Fn(StateId) -> u32,
     rules: Vec<Rule>,
@@ -77,9 +79,14 @@ pub(super) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
 }
 
 /// The costs of the states of a block: `older` gives those of older blocks, `part` those of parts not lowered with it.
-pub(super) fn costs(block: &Block, older: &dyn Fn(StateId) -> u32, part: &dyn Fn(u32) -> u32) -> Box<[u32]> {
+pub(super) fn costs(
+    block: &Block,
+    unit: Unit,
+    older: &dyn Fn(StateId) -> u32,
+    part: &dyn Fn(u32) -> u32,
+) -> Box<[u32]> {
     let nodes = block.states.len() as u32;
-    let mut rules = Rules { block, older, rules: Vec::new(), uses: Vec::new(), nodes };
+    let mut rules = Rules { block, unit, older, rules: Vec::new(), uses: Vec::new(), nodes };
     for (target, &state) in (0..).zip(&block.states) {
         rules.of_state(target, state, part);
     }
@@ -97,16 +104,17 @@ impl Rules<'_> {
                 self.add(target, 0, &[]);
             }
             State::Deferred(id) => self.add(target, part(id), &[]),
-            State::Byte { next, .. } => self.add(target, 1, &[(self.at(next), 1)]),
-            State::ByteOr { next, otherwise, .. } => {
-                self.add(target, 1, &[(self.at(next), 1)]);
+            State::Byte { byte, next } => self.add(target, self.unit.of_byte(byte), &[(self.at(next), 1)]),
+            State::ByteOr { byte, next, otherwise } => {
+                self.add(target, self.unit.of_byte(byte), &[(self.at(next), 1)]);
                 self.add(target, 0, &[(self.at(otherwise), 1)]);
             }
             State::Bytes { first, len } => {
                 let edges = block.edges(first, len);
                 for (place, edge) in edges.iter().enumerate() {
-                    if place == 0 || edges[place - 1].next != edge.next {
-                        self.add(target, 1, &[(self.at(edge.next), 1)]);
+                    let cost = self.unit.of_range(edge.low, edge.high);
+                    if place == 0 || edges[place - 1].next != edge.next || cost == 0 {
+                        self.add(target, cost, &[(self.at(edge.next), 1)]);
                     }
                 }
             }
@@ -136,7 +144,7 @@ impl Rules<'_> {
     }
 
     fn of_members(&mut self, target: u32, list: &Members) {
-        let (lengths, _) = key_lengths(&list.keys, list.values.len());
+        let (lengths, _) = key_lengths(&list.keys, list.values.len(), self.unit);
         let any = self.node();
         let starts: Vec<StateId> = list.rest.iter().chain(&list.ones).copied().collect();
         starts.into_iter().for_each(|start| self.add(any, 0, &[(self.at(start), 1)]));
@@ -173,8 +181,9 @@ impl Rules<'_> {
     fn of_product(&mut self, target: u32, id: u32) {
         let product = &self.block.products[self.block.at(id)];
         let exit = (self.at(product.exit), 1);
+        let not_empty = u32::from(self.unit == Unit::Bytes);
         if product.complement {
-            return self.add(target, 1, &[exit]);
+            return self.add(target, not_empty, &[exit]);
         }
         let all = self.node();
         let Some(starts) = product.operands.iter().map(|operand| operand.start).collect::<Option<Vec<_>>>()
@@ -182,7 +191,7 @@ impl Rules<'_> {
             return;
         };
         let starts: Vec<(Argument, u32)> = starts.into_iter().map(|start| (self.at(start), 1)).collect();
-        self.push(all, 1, true, &starts);
+        self.push(all, not_empty, true, &starts);
         self.add(target, 0, &[(Argument::Node(all), 1), exit]);
     }
 

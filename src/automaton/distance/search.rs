@@ -1,6 +1,6 @@
 //! The search for a least completion.
 
-use super::estimate::Estimates;
+use super::bounds::Estimates;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;

@@ -14,7 +14,7 @@ use crate::automaton::program::state::StateId;
 use crate::automaton::tuning::NEAR_PAGES;
 use crate::collections::append_vec::AppendVec;
 use crate::error::{Error, Result};
-use crate::grammar::{ExprId, Grammar, least_lengths};
+use crate::grammar::{ExprId, Grammar, Unit, least_lengths};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -132,12 +132,12 @@ impl Automaton {
     }
 
     /// The least lengths of the words of all expressions, if some of them are lowered later.
-    pub(in crate::automaton) fn least_lengths_of_parts(&self) -> Vec<u32> {
+    pub(in crate::automaton) fn least_lengths_of_parts(&self, unit: Unit) -> Vec<u32> {
         let Some(deferred) = &self.deferred else { return Vec::new() };
         let work = deferred.work.lock().unwrap_or_else(PoisonError::into_inner);
         let grammar = work.grammar.clone();
         drop(work);
-        least_lengths(&grammar)
+        least_lengths(&grammar, unit)
     }
 
     /// Where a part begins; lowers it if nobody has. What that takes is bounded ahead and counted by the caller afterwards,

@@ -11,6 +11,7 @@
 //! recursion is removed ([`left_recursion`](self::order)), and single splits are passed over.
 
 mod blame;
+mod bound;
 mod char_class;
 mod choice;
 mod cost;
@@ -517,7 +518,8 @@ impl<'g> Lowering<'g> {
         let state = self.add_state(State::Product(index));
         let operands = self.kept.operands.get(&id).cloned().unwrap_or_default();
         let complement = matches!(self.grammar.expression(id), Expression::Complement(_));
-        self.block.products.push(Product { operands, complement, exit, state });
+        let bound = bound::bound_of(self.grammar, id);
+        self.block.products.push(Product { operands, complement, bound, exit, state });
         index
     }
 

@@ -4,7 +4,7 @@ use super::interval::Interval;
 use super::key_trie::KeyTrie;
 use crate::error::Result;
 use crate::grammar::conditions::Clauses;
-use crate::grammar::{Condition, ExprId, conditions};
+use crate::grammar::{Condition, ExprId, Unit, conditions};
 use crate::limits::Limits;
 use std::fmt;
 
@@ -217,10 +217,21 @@ pub(crate) struct Product {
     pub(crate) operands: Vec<Operand>,
     /// Accept where the (single) operand does not.
     pub(crate) complement: bool,
+    /// If one operand only bounds how long the words of the other are.
+    pub(crate) bound: Option<Bound>,
     /// Where to go on afterwards.
     pub(crate) exit: StateId,
     /// The `Product` state itself, also the return address in frames.
     pub(crate) state: StateId,
+}
+
+/// A part and what bounds its length, by their places in a product.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub(crate) unit: Unit,
+    pub(crate) part: usize,
+    /// Reads any bytes, or any characters, of a number.
+    pub(crate) counter: usize,
 }
 
 /// One side of a product.

@@ -173,6 +173,11 @@ impl Lazy<'_> {
         if let Some(&known) = self.products.co_accessible.get(&(l, tuple)) {
             return Ok(known.is_some());
         }
+        let automaton = self.automaton;
+        if !self.has_room(automaton.product(l), tuple)? {
+            self.products.co_accessible.insert((l, tuple), None);
+            return Ok(false);
+        }
         for place in 0..self.products.completions.get(&l).map_or(0, VecDeque::len) {
             let word = self.products.completions[&l][place].clone();
             if self.is_completed_by(l, tuple, &word)? {

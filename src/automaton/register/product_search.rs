@@ -3,6 +3,9 @@
 //! It goes breadth first, so that completions are short. Where that comes through many product states (a pattern of 24 digits, to
 //! be found somewhere in a string of 35 characters), those are examined first from which each operand by itself has the
 //! least way to go: a greedy best-first search (Doran and Michie, 1966).
+//!
+//! Where an operand only bounds the length of the other's words, the search is directed from its beginning, and what asks
+//! for more than there is room for is not examined: so it ends with the first completion in a part that may nest without an end.
 
 use super::product_states::{LONGEST_TRIED, ProductState, Word};
 use super::unique::memory::HistoryId;
@@ -142,6 +145,10 @@ impl Lazy<'_> {
                     }
                 }
                 if known.is_none() && !frontier.ways.contains_key(&next) {
+                    if !self.has_room(product, next)? {
+                        self.products.co_accessible.insert((l, next), None);
+                        continue;
+                    }
                     if frontier.ways.len() >= limit {
                         return Err(Limits::exceeded(
                             LimitKind::LockstepSearch,
@@ -231,10 +238,17 @@ impl Lazy<'_> {
     /// The next product state to be examined.
     fn next_product_state(&mut self, product: &Product, frontier: &mut Frontier) -> Result<Option<Reached>> {
         let few = product.operands.len() <= FEW_OPERANDS;
-        if product.complement || !few || frontier.ways.len() <= UNDIRECTED_SEARCH {
+        let is_bounded = product.bound.is_some();
+        if product.complement || !few || !is_bounded && frontier.ways.len() <= UNDIRECTED_SEARCH {
             return Ok(frontier.queue.pop_front());
         }
         while let Some((tuple, read)) = frontier.queue.pop_front() {
+            if let Some(bound) = product.bound {
+                let part = self.products.get(tuple)[bound.part];
+                let left = self.lower_bound(bound.unit, part)?;
+                frontier.directed.push((Reverse((left, read)), (tuple, read)));
+                continue;
+            }
             let mut left = 0;
             for place in 0..self.products.get(tuple).len() {
                 let operand = self.products.get(tuple)[place];
@@ -243,6 +257,29 @@ impl Lazy<'_> {
             frontier.directed.push((Reverse((left, read)), (tuple, read)));
         }
         Ok(frontier.directed.pop().map(|(_, reached)| reached))
+    }
+
+    /// Whether a bound has room for what its part still asks for; true where that is not known, and of other products.
+    pub(in crate::automaton) fn has_room(
+        &mut self,
+        product: &Product,
+        tuple: ProductStateId,
+    ) -> Result<bool> {
+        let Some(bound) = product.bound else { return Ok(true) };
+        let [part, mut left] = [bound.part, bound.counter].map(|place| self.products.get(tuple)[place]);
+        // inside a character what is left of it counts nothing
+        if !part.is_ordinary() || !self.is_accepting(left) {
+            return Ok(true);
+        }
+        let least = self.lower_bound(bound.unit, part)?;
+        for _ in 0..least {
+            self.work.spend(1)?;
+            left = self.step(left, b'a')?;
+            if left == ConfigurationId::DEAD {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// How many bytes a configuration takes to accept, at least.

@@ -5,6 +5,7 @@ use super::configuration::{ConfigurationId, Frame, Item};
 use super::stack_set::StackSets;
 use super::transitions::{Flags, Row, Transitions};
 use super::work_list::Closure;
+use crate::automaton::distance::bounds::Bounds;
 use crate::automaton::program::state::StateId;
 use crate::automaton::register::product_states::ProductStates;
 use crate::automaton::register::seen_sets::{Counted, SeenSets};
@@ -26,6 +27,7 @@ pub struct Cache {
     pub(in crate::automaton) seen: SeenSets,
     pub(in crate::automaton) counted: Counted,
     pub(in crate::automaton) products: ProductStates,
+    pub(in crate::automaton) bounds: Bounds,
     pub(in crate::automaton) memory: Memory,
     pub(in crate::automaton) items: Vec<Item>,
     /// Per configuration: the end of its items; they begin where those of the configuration before end.
@@ -73,6 +75,7 @@ impl Cache {
             seen: SeenSets::default(),
             counted: Counted::default(),
             products: ProductStates::default(),
+            bounds: Bounds::default(),
             memory: Memory::new(),
             // most first masks need no more
             items: Vec::with_capacity(64),
@@ -210,6 +213,7 @@ impl Cache {
             + self.seen.memory_usage()
             + self.counted.memory_usage()
             + self.products.memory_usage()
+            + self.bounds.memory_usage()
             + self.memory.memory_usage()
             + self.char_steps.memory_usage()
             + self.items.capacity() * size_of::<Item>()

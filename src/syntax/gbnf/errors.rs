@@ -74,8 +74,17 @@ pub(super) fn unknown_function(source: &str, offset: usize) -> Error {
     error(
         at(source, offset, "gbnf/unknown-function", "`@` begins a function that is not known")
             .found(excerpt(&next(source, offset)))
-            .allowed("`@text(…)`")
+            .allowed("`@text(…)`, `@max_chars(n, part)` and `@max_bytes(n, part)`")
             .help("`@text($, \"<call>\" call)` is text that may end anywhere, or at `<call>`, where `call` follows"),
+    )
+}
+
+pub(super) fn bad_most(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/bad-bound", "the bound of a part cannot be read")
+            .found(excerpt(&next(source, offset)))
+            .allowed("a number, a comma and the part: `@max_chars(300, part)`")
+            .help("write the greatest number of characters or bytes before the part"),
     )
 }
 
@@ -257,10 +266,10 @@ pub(super) fn bad_bounds(source: &str, start: usize, end: usize) -> Error {
 
 pub(super) fn big_number(source: &str, offset: usize, digits: &str) -> Error {
     error(
-        at(source, offset, "gbnf/bad-repeat", "a bound of a repeat is too big")
+        at(source, offset, "gbnf/bad-repeat", "a bound is too big")
             .found(digits)
             .allowed("at most 4294967295")
-            .help("leave the maximum out for no bound: `{n,}`"),
+            .help("leave it out for no bound: `{n,}`"),
     )
 }
 

@@ -6,7 +6,7 @@ use super::names::Names;
 use super::scanner::Scanner;
 use crate::diagnostic::Place;
 use crate::error::{ErrorKind, Errors, Result};
-use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder};
+use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder, Unit};
 use crate::limits::{LimitKind, Limits};
 
 /// What the source came to. All rules are defined.
@@ -57,6 +57,8 @@ struct Open {
     sequence: Vec<ExprId>,
     /// The free text of whose clause this is the body.
     text: Option<OpenText>,
+    /// How long the words of the group may be.
+    most: Option<(Unit, u32)>,
 }
 
 /// Free text whose end has not been reached.
@@ -79,7 +81,7 @@ enum Clause {
 
 impl Open {
     fn new(offset: usize) -> Open {
-        Open { offset, alternatives: Vec::new(), sequence: Vec::new(), text: None }
+        Open { offset, alternatives: Vec::new(), sequence: Vec::new(), text: None, most: None }
     }
 
     fn end_alternative(&mut self, builder: &mut GrammarBuilder) {
@@ -89,7 +91,12 @@ impl Open {
 
     fn finish(mut self, builder: &mut GrammarBuilder) -> ExprId {
         self.end_alternative(builder);
-        builder.choice(self.alternatives)
+        let part = builder.choice(self.alternatives);
+        match self.most {
+            None => part,
+            Some((Unit::Chars, most)) => builder.max_chars(part, most),
+            Some((Unit::Bytes, most)) => builder.max_bytes(part, most),
+        }
     }
 }
 
@@ -149,19 +156,9 @@ impl Parser<'_> {
                     self.scanner.space(true);
                 }
                 b'@' => {
-                    if !self.scanner.eat("@text") {
-                        return Err(errors::unknown_function(self.scanner.source, offset));
-                    }
-                    self.scanner.space(nested);
-                    if !self.scanner.eat("(") {
-                        return Err(errors::unknown_function(self.scanner.source, offset));
-                    }
                     self.check_depth(outer.len(), offset)?;
-                    let mut clause = Open::new(offset);
-                    let first = self.clause()?;
-                    clause.text =
-                        Some(OpenText { text: FreeText::default(), ends: Vec::new(), clause: first });
-                    outer.push(std::mem::replace(&mut open, clause));
+                    let function = self.function(offset, nested)?;
+                    outer.push(std::mem::replace(&mut open, function));
                 }
                 b',' | b')' if open.text.is_some() => {
                     let Some(mut text) = open.text.take() else { continue };
@@ -237,6 +234,28 @@ impl Parser<'_> {
         }
         let place = Place::in_text(self.scanner.source, offset);
         Err(Limits::exceeded(LimitKind::SourceDepth, limit, "groups nested deeper").or_at(&place))
+    }
+
+    /// A function up to its first clause or its part.
+    fn function(&mut self, offset: usize, lines: bool) -> Result<Open> {
+        let unknown = |parser: &Self| errors::unknown_function(parser.scanner.source, offset);
+        self.scanner.offset += 1;
+        let name = self.scanner.name();
+        self.scanner.space(lines);
+        if !self.scanner.eat("(") {
+            return Err(unknown(self));
+        }
+        let mut open = Open::new(offset);
+        match name {
+            "text" => {
+                let clause = self.clause()?;
+                open.text = Some(OpenText { text: FreeText::default(), ends: Vec::new(), clause });
+            }
+            "max_chars" => open.most = Some((Unit::Chars, self.scanner.most()?)),
+            "max_bytes" => open.most = Some((Unit::Bytes, self.scanner.most()?)),
+            _ => return Err(unknown(self)),
+        }
+        Ok(open)
     }
 
     /// The head of a clause of `@text`: a trigger, `$`, or `!` and a string; nothing of a token terminal.

@@ -117,6 +117,19 @@ impl<'s> Scanner<'s> {
         }
     }
 
+    /// The bound of `@max_chars` and `@max_bytes`, up to and with the comma after it.
+    pub(super) fn most(&mut self) -> Result<u32> {
+        self.space(true);
+        let start = self.offset;
+        let most = self.number()?.ok_or_else(|| errors::bad_most(self.source, start))?;
+        self.space(true);
+        if !self.eat(",") {
+            return Err(errors::bad_most(self.source, self.offset));
+        }
+        self.space(true);
+        Ok(most)
+    }
+
     /// A token terminal: `<name>`, `<[id]>`, a list `<[0-9,12],"name">`, each also after `!`.
     pub(super) fn token(&mut self) -> Result<TokenTerminal> {
         let start = self.offset;

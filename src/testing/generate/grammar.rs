@@ -27,6 +27,9 @@ pub struct GrammarShape {
     pub bytes: bool,
     /// Whether there may be token terminals, though in no intersections and complements.
     pub tokens: bool,
+    /// Whether the words are those of a part of at most some characters or bytes, between other texts. What the part has
+    /// inside is subject to the other fields but `tokens`.
+    pub bounds: bool,
 }
 
 impl Default for GrammarShape {
@@ -41,6 +44,7 @@ impl Default for GrammarShape {
             locks: false,
             bytes: true,
             tokens: false,
+            bounds: false,
         }
     }
 }
@@ -61,13 +65,33 @@ pub fn random_grammar(choices: &mut Choices<'_>, shape: &GrammarShape) -> Gramma
             shape,
             rules: &rules[own..],
             inner: &rules[operands..],
-            tokens: shape.tokens && (i < inner || !shape.locks),
+            tokens: shape.tokens && !shape.bounds && (i < inner || !shape.locks),
             budget: 40,
         };
         let body = generator.expression(shape.depth);
         builder.define(rule, body);
     }
-    builder.build(rules[0]).unwrap_or_else(|e| unreachable!("the generator makes good grammars: {e}"))
+    let root = if shape.bounds { bounded(&mut builder, choices, shape, rules[0]) } else { rules[0] };
+    builder.build(root).unwrap_or_else(|e| unreachable!("the generator makes good grammars: {e}"))
+}
+
+/// A rule for what another describes, of at most some length, between texts.
+fn bounded(
+    builder: &mut GrammarBuilder,
+    choices: &mut Choices<'_>,
+    shape: &GrammarShape,
+    rule: RuleId,
+) -> RuleId {
+    let part = builder.rule(rule);
+    let most = choices.below(14) as u32;
+    let part = if choices.chance(50) { builder.max_chars(part, most) } else { builder.max_bytes(part, most) };
+    let texts =
+        [0, 1].map(|_| (0..choices.below(3)).map(|_| *choices.pick(&shape.letters)).collect::<String>());
+    let [before, after] = texts.map(|text| builder.text(text));
+    let root = builder.declare("bounded");
+    let body = builder.sequence([before, part, after]);
+    builder.define(root, body);
+    root
 }
 
 struct Generator<'s, 'c, 'b> {

@@ -1,0 +1,79 @@
+//! The tables of lower bounds.
+
+use super::lists::ListCosts;
+use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
+use crate::grammar::Unit;
+use rustc_hash::FxHashMap;
+
+/// Lower bounds on the length of what leads to a word, as far as they were asked for. They are those of one automaton; what
+/// they know of stacks is of one generation of tables.
+#[derive(Debug)]
+pub(crate) struct Estimates {
+    pub(super) unit: Unit,
+    /// Least lengths of the expressions that are lowered later.
+    pub(super) lengths: Option<Vec<u32>>,
+    /// Per block, by its first state: the least from each state to the return of its callable.
+    pub(super) blocks: FxHashMap<u32, Box<[u32]>>,
+    pub(super) lists: FxHashMap<u32, ListCosts>,
+    pub(super) stacks: FxHashMap<StackSetId, u32>,
+    pub(super) configurations: FxHashMap<ConfigurationId, u32>,
+    pub(super) bytes: usize,
+}
+
+impl Default for Estimates {
+    /// In bytes.
+    fn default() -> Estimates {
+        Estimates::new(Unit::Bytes)
+    }
+}
+
+impl Estimates {
+    pub(crate) fn new(unit: Unit) -> Estimates {
+        Estimates {
+            unit,
+            lengths: None,
+            blocks: FxHashMap::default(),
+            lists: FxHashMap::default(),
+            stacks: FxHashMap::default(),
+            configurations: FxHashMap::default(),
+            bytes: 0,
+        }
+    }
+
+    /// Forgets what was of the tables that were dropped.
+    pub(crate) fn forget_tables(&mut self) {
+        self.stacks = FxHashMap::default();
+        self.configurations = FxHashMap::default();
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.bytes + (self.stacks.capacity() + self.configurations.capacity()) * 9
+    }
+}
+
+/// Those that the searches of bounded parts ask for, in both units.
+#[derive(Debug)]
+pub(in crate::automaton) struct Bounds {
+    bytes: Estimates,
+    chars: Estimates,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { bytes: Estimates::new(Unit::Bytes), chars: Estimates::new(Unit::Chars) }
+    }
+}
+
+impl Bounds {
+    pub(super) fn of_unit(&mut self, unit: Unit) -> &mut Estimates {
+        match unit {
+            Unit::Bytes => &mut self.bytes,
+            Unit::Chars => &mut self.chars,
+        }
+    }
+
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        self.bytes.memory_usage() + self.chars.memory_usage()
+    }
+}
