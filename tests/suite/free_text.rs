@@ -2,7 +2,7 @@
 
 use crate::language::Language;
 use grammata::grammar::{ExprId, FreeText, Grammar, GrammarBuilder};
-use grammata::syntax::gbnf;
+use grammata::syntax::{automaton_spec, gbnf};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Compiler, Limits, Matcher};
 use proptest::prelude::*;
@@ -189,6 +189,30 @@ fn a_part_of_bounded_length_closes_what_it_opens() {
             assert_eq!(offered(&mut matcher), [6]);
         }
     }
+}
+
+#[test]
+fn symbols_of_specs_are_free_text() {
+    let spec = r#"
+kind = "nfa"
+symbols = { talk = { free_text = { until = ["<call>", "<ask>"], without = ["<end>"] } }, number = "1", rest = { free_text = { max_chars = 3, max_bytes = 4 } } }
+start = "talking"
+accepting = ["end"]
+transitions = [
+    { from = "talking", input = "talk", to = "called" },
+    { from = "called", input = "number", to = "talking" },
+    { from = "called", input = "rest", to = "end" },
+]
+"#;
+    let grammar = automaton_spec::compile(spec, &automaton_spec::Options::default()).unwrap().grammar;
+    let language = Language::new(&grammar);
+    let accepted = ["<call>", "a<ask>", "<call>1<ask>abc", "é<call>éé", "<call>a€", "<call>1<call>1"];
+    let rejected = ["", "<end><call>", "<call>abcd", "<call>ééé", "<call>1<end><call>", "a<call"];
+    accepted.iter().for_each(|word| assert!(language.accepts(word.as_bytes()), "{word}"));
+    rejected.iter().for_each(|word| assert!(!language.accepts(word.as_bytes()), "{word}"));
+    let plan = automaton_spec::Spec::read(spec, &automaton_spec::Options::default()).unwrap();
+    let error = grammata::plan::PlanAutomaton::new(plan).unwrap_err();
+    assert_eq!(error.code(), "automaton-spec/free-text-in-plan");
 }
 
 #[test]

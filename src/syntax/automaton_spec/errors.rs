@@ -429,6 +429,32 @@ pub(super) fn token_in_plan(name: &str) -> Error {
     )
 }
 
+pub(super) fn free_text_under_limits(name: &str) -> Error {
+    let message = format!(
+        "the symbol `{}` is free text, in which other symbols may stand, so `limits` and `requires` cannot be checked",
+        excerpt(name)
+    );
+    error(
+        Diagnostic::new("automaton-spec/free-text-under-limits", message)
+            .at(free_text_of(name))
+            .allowed("free text, or limits and `requires`")
+            .help("say it with states, or give the symbol a text"),
+    )
+}
+
+pub(super) fn free_text_in_plan(name: &str) -> Error {
+    let message = format!("the action `{}` is free text: plans are made of known texts", excerpt(name));
+    error(
+        Diagnostic::new("automaton-spec/free-text-in-plan", message)
+            .at(free_text_of(name))
+            .help("give the action a text, or use the spec as a grammar"),
+    )
+}
+
+pub(super) fn free_text_of(name: &str) -> Place {
+    Place::Pointer(super::document::pointer(["symbols", name, "free_text"]))
+}
+
 pub(super) fn cost_in_text() -> Error {
     error(
         Diagnostic::new("automaton-spec/plans-only", "what a plan may cost cannot be checked on texts")

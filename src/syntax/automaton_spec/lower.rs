@@ -10,7 +10,7 @@ use super::spec::Spec;
 use super::symbol::{Symbol, SymbolSet};
 use super::unique::two_readings;
 use super::{errors, rule_errors};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -44,6 +44,7 @@ pub(super) fn lower(spec: &Spec) -> Result<Grammar> {
         builder: GrammarBuilder::with_limits(limits.clone()),
         texts: FxHashMap::default(),
         rules: Vec::new(),
+        error: None,
     };
     for name in &productions.names {
         let rule = lowering.builder.declare(name.as_str());
@@ -52,6 +53,9 @@ pub(super) fn lower(spec: &Spec) -> Result<Grammar> {
     for (head, bodies) in productions.bodies.iter().enumerate() {
         let body = lowering.choice(bodies);
         lowering.builder.define(lowering.rules[head], body);
+    }
+    if let Some(error) = lowering.error {
+        return Err(error);
     }
     let start = lowering.rules[productions.start];
     let letters: Vec<(usize, ExprId)> = match constrained {
@@ -80,6 +84,8 @@ struct Lowering<'s> {
     builder: GrammarBuilder,
     texts: FxHashMap<Item, ExprId>,
     rules: Vec<RuleId>,
+    /// What is wrong with a symbol.
+    error: Option<Error>,
 }
 
 impl Lowering<'_> {
@@ -126,7 +132,11 @@ impl Lowering<'_> {
                 }
                 let separator = if separated { self.spec.separator() } else { "" };
                 let arguments = self.spec.arguments(symbol);
-                let made = spelled(&self.spec.symbols()[symbol], separator, arguments, &mut self.builder);
+                let symbol = &self.spec.symbols()[symbol];
+                let made = spelled(symbol, separator, arguments, &mut self.builder);
+                if let (Some(_), None, Some(error)) = (&symbol.free_text, &self.error, self.builder.error()) {
+                    self.error = Some(error.clone().or_at(&errors::free_text_of(&symbol.id)));
+                }
                 self.texts.insert(item, made);
                 made
             }
@@ -144,6 +154,10 @@ pub(crate) fn spelled(
     if let Some(token) = &symbol.token {
         let (separator, token) = (g.text(separator), g.token(token.clone()));
         return g.sequence([separator, token]);
+    }
+    if let Some(text) = &symbol.free_text {
+        let (separator, words) = (g.text(separator), text.words(g));
+        return g.sequence([separator, words]);
     }
     let Some((before, after)) = symbol.text.split_once("{}") else {
         return g.text(format!("{separator}{}", symbol.text));
@@ -298,9 +312,12 @@ fn check_texts(spec: &Spec, used: &[usize]) -> Result<()> {
     let mut by_text: FxHashMap<&str, &str> = FxHashMap::default();
     let mut words: Vec<Vec<u8>> = Vec::with_capacity(used.len());
     for &symbol in used {
-        let Symbol { id, text, token, set, arguments, .. } = &symbols[symbol];
+        let Symbol { id, text, token, free_text, set, arguments, .. } = &symbols[symbol];
         if token.is_some() {
             return Err(errors::token_under_limits(id));
+        }
+        if free_text.is_some() {
+            return Err(errors::free_text_under_limits(id));
         }
         if set.is_some() {
             return Err(errors::set_under_limits(id));

@@ -27,7 +27,8 @@
 //! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names. A symbol
 //!   `{ token = … }` is a token that comes by its id: a name `"<think>"`, an id `1000`, a list of names, ids and ranges
 //!   `["<a>", 7, [10, 19]]`, or all but some, `{ any_but = […] }` and `{ special_but = […] }`. Limits and requirements
-//!   cannot be checked on words with tokens, and plans have none.
+//!   cannot be checked on words with tokens, and plans have none. A symbol `{ free_text = { until, without, max_chars,
+//!   max_bytes } }` spells any text up to the first of some strings, or with none to its end; the same holds for it.
 //! - `separator` stands between two symbols of a word, `prefix` before and `suffix` after the word; each is
 //!   empty unless given.
 //! - `start` is the start state or the start symbol; `accepting` lists the accepting states.
@@ -105,6 +106,7 @@ mod facts;
 mod fields;
 mod finite;
 mod formula;
+mod free_text;
 mod limits;
 mod lower;
 mod parameters;

@@ -311,6 +311,9 @@ impl Spec {
         if let Some(token) = self.symbols().iter().find(|symbol| symbol.token.is_some()) {
             return Err(self.locate(errors::token_in_plan(&token.id)));
         }
+        if let Some(text) = self.symbols().iter().find(|symbol| symbol.free_text.is_some()) {
+            return Err(self.locate(errors::free_text_in_plan(&text.id)));
+        }
         Codes::new(self).map_err(|error| self.locate(error))
     }
 

@@ -1,6 +1,7 @@
 //! Symbols: their texts, and what else a spec says of them. The symbols of a plan are its actions.
 
 use super::fields::{Names, entries};
+use super::free_text::SymbolFreeText;
 use super::rules::{WrittenEffects, WrittenOutcomes, WrittenRequires, WrittenRules};
 use super::token::WrittenToken;
 use crate::grammar::TokenTerminal;
@@ -21,6 +22,8 @@ pub struct Symbol {
     pub text: String,
     /// The token that it is, by its id, if it is not a text.
     pub token: Option<TokenTerminal>,
+    /// The free text that it spells, if that is not one text.
+    pub free_text: Option<SymbolFreeText>,
     /// How it is offered in a choice; without it, by its text.
     pub label: Option<String>,
     /// What it costs, in a unit of the spec's own.
@@ -68,6 +71,8 @@ pub(super) struct SymbolTable {
     /// The token that it is, by its id, in place of a text: the name of a special token, an id, a list of both, or all but some.
     #[schemars(with = "Option<super::token::TokenForm>")]
     token: Option<WrittenToken>,
+    /// Free text that it spells, in place of a text: until a string comes, without some strings, of a length.
+    free_text: Option<SymbolFreeText>,
     /// How it is offered in a choice; the text unless given.
     label: Option<String>,
     /// What it costs; 0 unless given.
@@ -129,16 +134,18 @@ pub(super) enum ArgumentsForm {
 impl SymbolTable {
     fn named(self, id: String) -> (Symbol, WrittenRules) {
         let token = self.token.map(|token| token.0);
-        let text = self.text.unwrap_or_else(|| match (&self.arguments, &token) {
-            (Some(_), _) => format!("{id} {{}}"),
-            (None, Some(token)) => token.to_string(),
-            (None, None) => id.clone(),
+        let text = self.text.unwrap_or_else(|| match (&self.arguments, &token, &self.free_text) {
+            (Some(_), ..) => format!("{id} {{}}"),
+            (None, Some(token), _) => token.to_string(),
+            (None, None, Some(_)) => "…".to_owned(),
+            (None, None, None) => id.clone(),
         });
         let outcomes = self.outcomes.0.iter().map(|(name, _)| name.clone()).collect();
         let rules = WrittenRules { requires: self.requires, effects: self.effects, outcomes: self.outcomes };
         let symbol = Symbol {
             text,
             token,
+            free_text: self.free_text,
             label: self.label,
             cost: self.cost,
             duration: self.duration,
@@ -178,12 +185,17 @@ impl<'de> Deserialize<'de> for Written {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Written, A::Error> {
                 let table = SymbolTable::deserialize(MapAccessDeserializer::new(map))?;
                 let spells = table.text.is_some() || table.set.is_some() || table.arguments.is_some();
-                match table.token.is_some() && spells {
-                    true => Err(A::Error::custom(
-                        "a symbol that is a token spells nothing: it has no `text`, `set` or `arguments`",
-                    )),
-                    false => Ok(Written(table)),
+                if table.token.is_some() && (spells || table.free_text.is_some()) {
+                    return Err(A::Error::custom(
+                        "a symbol that is a token spells nothing: it has no `text`, `free_text`, `set` or `arguments`",
+                    ));
                 }
+                if table.free_text.is_some() && spells {
+                    return Err(A::Error::custom(
+                        "a symbol that spells free text has no `text`, `set` or `arguments`",
+                    ));
+                }
+                Ok(Written(table))
             }
         }
         deserializer.deserialize_any(V)
