@@ -6,6 +6,7 @@ use super::explain::json_expectation;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source::{self, SourceArgs, is_standard_input};
+use super::special::{Piece, SpecialArgs};
 use super::text::{character_at, counted, in_text, json_bytes, line_column, quoted};
 use super::tokens::TokenizerArgs;
 use crate::error::Result;
@@ -31,6 +32,8 @@ pub(super) struct Arguments {
     /// A text to check; may be repeated
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     text: Vec<String>,
+    #[command(flatten)]
+    special: SpecialArgs,
     /// Check that the files in accept/ are accepted and those in reject/ rejected, byte for byte; in the grammar's folder, or FOLDER
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true)]
     examples: Option<Option<PathBuf>>,
@@ -64,6 +67,10 @@ struct Verdict {
 /// Where and why a text is rejected.
 struct Rejection {
     explanation: Explanation,
+    /// The place in the text.
+    byte: usize,
+    /// Whether a token has ended the text before.
+    ended: bool,
     line: usize,
     column: usize,
     /// The character at the place, or the byte if none begins there.
@@ -165,54 +172,96 @@ impl Checker<'_> {
 
     fn verdict(&mut self, bytes: &[u8]) -> Result<Verdict> {
         self.matcher.reset();
-        let tokens = match self.arguments.tokenizer.tokenizer {
-            Some(_) => self.accept_tokens(bytes)?,
-            None => self.accept_bytes(bytes)?.then_some(0),
+        let vocabulary = std::sync::Arc::clone(self.matcher.compiled().vocabulary());
+        let (mut tokens, mut rejected) = (0, None);
+        for piece in self.arguments.special.pieces(&vocabulary, bytes) {
+            let before = self.matcher.byte_count();
+            match self.accept(piece)? {
+                Taken::Tokens(more) => tokens += more,
+                stopped => {
+                    rejected = Some((piece, before, matches!(stopped, Taken::Ended)));
+                    break;
+                }
+            }
+        }
+        let accepted = rejected.is_none() && self.matcher.is_accepting();
+        let rejection = match rejected {
+            None if accepted => None,
+            None => {
+                let start = bytes.len();
+                let end = Piece { start, bytes: &[], token: None };
+                Some(self.rejection(bytes, (end, self.matcher.byte_count(), false))?)
+            }
+            Some(rejected) => Some(self.rejection(bytes, rejected)?),
         };
-        let accepted = tokens.is_some() && self.matcher.is_accepting();
-        let rejection = if accepted { None } else { Some(self.rejection(bytes)?) };
-        let tokens = tokens.filter(|_| self.arguments.tokenizer.tokenizer.is_some());
+        let with_tokens = rejection.is_none() && self.arguments.tokenizer.tokenizer.is_some();
+        let tokens = with_tokens.then_some(tokens);
         Ok(Verdict { accepted, line_end_left_out: false, bytes: bytes.len(), tokens, rejection })
     }
 
-    /// Whether some word begins with `bytes`; if not, the matcher is somewhere before the place.
-    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
-        for chunk in bytes.chunks(CHUNK) {
-            if !is_taken(self.matcher.accept_bytes(chunk))? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The number of tokens, if each is in the mask; if not, the matcher is before the one that is not.
-    fn accept_tokens(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
+    /// Accepts a part of a text; if it is not taken, the matcher is somewhere before the place.
+    fn accept(&mut self, piece: Piece<'_>) -> Result<Taken> {
         let vocabulary = std::sync::Arc::clone(self.matcher.compiled().vocabulary());
-        let tokens = vocabulary.encode_greedy(bytes).ok_or_else(|| errors::not_encodable(bytes))?;
+        let tokens = match (piece.token, &self.arguments.tokenizer.tokenizer) {
+            (Some(token), _) => vec![token],
+            (None, Some(_)) => {
+                vocabulary.encode_greedy(piece.bytes).ok_or_else(|| errors::not_encodable(piece.bytes))?
+            }
+            (None, None) => {
+                for chunk in piece.bytes.chunks(CHUNK) {
+                    if let Some(stopped) = stopped(self.matcher.accept_bytes(chunk))? {
+                        return Ok(stopped);
+                    }
+                }
+                return Ok(Taken::Tokens(0));
+            }
+        };
         for &token in &tokens {
-            if !self.matcher.mask()?.contains(token) || !is_taken(self.matcher.accept_token(token))? {
-                return Ok(None);
+            let is_allowed = self.matcher.mask()?.contains(token);
+            if let Some(stopped) = stopped(self.matcher.accept_token(token))? {
+                return Ok(stopped);
+            }
+            if !is_allowed {
+                return Ok(Taken::Rejected);
             }
         }
-        Ok(Some(tokens.len()))
+        Ok(Taken::Tokens(tokens.len()))
     }
 
-    /// Explains from where the matcher stands.
-    fn rejection(&mut self, bytes: &[u8]) -> Result<Rejection> {
-        let accepted = self.matcher.byte_count();
-        let rest = bytes.get(accepted..).unwrap_or_default();
-        let explanation = self.matcher.explain(rest.get(..CHUNK).unwrap_or(rest))?;
-        let (line, column) = line_column(bytes, explanation.position());
-        let found = character_at(bytes, explanation.position()).to_vec();
-        Ok(Rejection { explanation, line, column, found })
+    /// Explains from where the matcher stands in a part of the text, at whose beginning it had `before` bytes.
+    fn rejection(
+        &mut self,
+        bytes: &[u8],
+        (piece, before, ended): (Piece<'_>, usize, bool),
+    ) -> Result<Rejection> {
+        let rest = piece.bytes.get(self.matcher.byte_count() - before..).unwrap_or_default();
+        let rest = if piece.token.is_some() || ended { &[] } else { rest.get(..CHUNK).unwrap_or(rest) };
+        let explanation = self.matcher.explain(rest)?;
+        let byte = piece.start + explanation.position() - before;
+        let (line, column) = line_column(bytes, byte);
+        let found = match piece.token {
+            Some(_) => piece.bytes,
+            None => character_at(bytes, byte),
+        };
+        Ok(Rejection { explanation, byte, ended, line, column, found: found.to_vec() })
     }
 }
 
+/// How the matcher takes a part of a text.
+enum Taken {
+    /// In so many tokens; 0 without a tokenizer.
+    Tokens(usize),
+    Rejected,
+    /// Not, as a token has ended the text.
+    Ended,
+}
+
 /// A rejection is an answer here; every other error is one.
-fn is_taken(result: Result<()>) -> Result<bool> {
+fn stopped(result: Result<()>) -> Result<Option<Taken>> {
     match result {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == crate::ErrorKind::Rejected => Ok(false),
+        Ok(()) => Ok(None),
+        Err(error) if error.code() == "matcher/ended" => Ok(Some(Taken::Ended)),
+        Err(error) if error.kind() == crate::ErrorKind::Rejected => Ok(Some(Taken::Rejected)),
         Err(error) => Err(error),
     }
 }
@@ -228,20 +277,22 @@ fn write_checked(checked: &Checked, output: &mut Output) -> std::io::Result<()> 
         let standing = if accepted { "accepted, but it must be rejected" } else { "rejected, as expected" };
         return writeln!(output, "{}: {standing}", checked.name);
     }
-    let Some(Rejection { explanation, line, column, found }) = rejection else {
+    let Some(Rejection { explanation, byte, ended, line, column, found }) = rejection else {
         let note = if line_end_left_out { " (without its last line break)" } else { "" };
         let tokens = tokens.map(|n| format!(", {} in their masks", counted(n, "token"))).unwrap_or_default();
         return writeln!(output, "{}: accepted{tokens}{note}", checked.name);
     };
     let but = if checked.expected.is_some() { ", but it must be accepted" } else { "" };
-    let place = format!("byte {}, line {line}, column {column}", explanation.position());
     writeln!(output, "{}: rejected{but}", checked.name)?;
-    writeln!(output, "  at: {place}")?;
-    match explanation.found() {
-        Some(_) => writeln!(output, "  found: {}", quoted(found))?,
-        None => writeln!(output, "  found: the end of the text")?,
+    writeln!(output, "  at: byte {byte}, line {line}, column {column}")?;
+    match found.is_empty() {
+        false => writeln!(output, "  found: {}", quoted(found))?,
+        true => writeln!(output, "  found: the end of the text")?,
     }
-    writeln!(output, "  expected: {}", explanation.expected_text())
+    match ended {
+        true => writeln!(output, "  expected: the end"),
+        false => writeln!(output, "  expected: {}", explanation.expected_text()),
+    }
 }
 
 fn to_json(checked: &Checked) -> Value {
@@ -258,13 +309,14 @@ fn to_json(checked: &Checked) -> Value {
         if let Some(tokens) = verdict.tokens {
             set("tokens", tokens.into());
         }
-        if let Some(Rejection { explanation, line, column, found }) = &verdict.rejection {
-            set("byte", explanation.position().into());
+        if let Some(Rejection { explanation, byte, ended, line, column, found }) = &verdict.rejection {
+            set("byte", (*byte).into());
             set("line", (*line).into());
             set("column", (*column).into());
-            set("found", explanation.found().map(|_| json_bytes(found)).into());
-            set("expected", explanation.expected().iter().map(json_expectation).collect());
-            set("may_end", explanation.may_end().into());
+            set("found", (!found.is_empty()).then(|| json_bytes(found)).into());
+            let expected = explanation.expected().iter().filter(|_| !ended);
+            set("expected", expected.map(json_expectation).collect());
+            set("may_end", (*ended || explanation.may_end()).into());
         }
     }
     value

@@ -3,6 +3,7 @@
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source::{self, SourceArgs};
+use super::special::SpecialArgs;
 use super::text::{counted, in_text, quoted};
 use super::tokens::{self, TokenizerArgs};
 use crate::error::Result;
@@ -27,6 +28,8 @@ pub(super) struct Arguments {
     /// A file with the text before the mask, taken byte for byte
     #[arg(long, value_name = "FILE")]
     prefix_file: Option<PathBuf>,
+    #[command(flatten)]
+    special: SpecialArgs,
     /// Only tokens after which the text can be complete within N tokens, the next one among them
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
@@ -49,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let vocabulary = session.compiled.vocabulary();
     let mut matcher = session.compiled.matcher();
     let name = arguments.prefix_file.as_deref().map_or("--prefix".to_owned(), source::name_of);
-    matcher.accept_bytes(&prefix).map_err(|error| in_text(error, &prefix, &name))?;
+    arguments.special.accept(&mut matcher, &prefix).map_err(|error| in_text(error, &prefix, &name))?;
     let start = Instant::now();
     let mask = match arguments.budget {
         Some(budget) => matcher.mask_within(budget).map_err(|error| in_text(error, &prefix, &name))?,

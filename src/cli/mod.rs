@@ -32,6 +32,7 @@ mod retrieve;
 mod schema_report;
 mod session;
 mod source;
+mod special;
 mod svg;
 mod text;
 mod tokens;

@@ -220,6 +220,41 @@ fn check_reads_standard_input_once() {
 }
 
 #[test]
+fn names_of_special_tokens_stand_for_them_if_asked_for() {
+    let folder = folder(&[("g.gbnf", "root ::= <repo_name> [a-zé]+ <file_sep> \"<file_sep>\"*\n")]);
+    let grammar = folder.path().join("g.gbnf");
+    let check = |code: i32, more: &[&str]| {
+        let arguments = [&["check", text(&grammar), "--tokenizer", TOKENIZER, "--json"][..], more].concat();
+        json(code, &arguments)["texts"][0].clone()
+    };
+    let special = |code: i32, word: &str| check(code, &["--parse-special", "--text", word]);
+    assert_eq!(special(0, "<repo_name>é<file_sep>")["tokens"], 3);
+    assert_eq!(special(0, "<repo_name>é<file_sep><|im_end|>")["tokens"], 4);
+    assert_eq!(check(1, &["--text", "<repo_name>é<file_sep>"])["byte"], 0);
+    let found = special(1, "<repo_name>é<repo_name>");
+    assert_eq!((&found["byte"], &found["column"]), (&13.into(), &13.into()));
+    assert_eq!(found["found"], serde_json::json!({ "text": "<repo_name>" }));
+    // the second name would have to be text
+    assert_eq!(special(1, "<repo_name>é<file_sep><file_sep>")["byte"], 23);
+    let found = special(1, "<repo_name>é<file_sep><|im_end|>\nx");
+    assert_eq!(
+        (&found["byte"], &found["expected"], &found["may_end"]),
+        (&33.into(), &serde_json::json!([]), &true.into())
+    );
+    let unfinished = special(1, "<repo_name>é");
+    assert_eq!((&unfinished["byte"], &unfinished["found"]), (&13.into(), &serde_json::Value::Null));
+    let masked = ["mask", text(&grammar), "--tokenizer", TOKENIZER, "--parse-special", "--prefix"];
+    let found = json(0, &[&masked[..], &["<repo_name>ab", "--json", "--limit", "1"]].concat());
+    assert_eq!(
+        (&found["tokens"][0]["special"], &found["end_allowed"]),
+        (&"<file_sep>".into(), &false.into())
+    );
+    let error = run(&[&masked[..], &["<repo_name>ab\n"]].concat());
+    assert_eq!(error.code, 1);
+    assert!(error.err.contains("at: --prefix:1:14 (byte 13)"), "{}", error.err);
+}
+
+#[test]
 fn check_with_a_tokenizer_looks_into_every_mask() {
     let run = run(&["check", "grammars/json", "--text", "{\"a\": [true, 12]}", "--tokenizer", TOKENIZER]);
     assert_eq!(run.code, 0, "{}", run.err);
