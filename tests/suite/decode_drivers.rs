@@ -176,7 +176,7 @@ pub(crate) fn of_generation(generation: &Generation) -> Expected {
 }
 
 /// Logits between 0 and 6 that depend on every token of the sequence.
-fn hashed(seed: u64, sequence: &[u32]) -> Vec<f32> {
+pub(crate) fn hashed(seed: u64, sequence: &[u32]) -> Vec<f32> {
     let mix = |hash: u64, next: u64| (hash ^ next).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     let hash = sequence.iter().fold(seed, |hash, &token| mix(hash, u64::from(token) + 1));
     (0..TOKENS as u64).map(|token| (mix(mix(hash, token), 7) >> 40) as f32 / (1 << 24) as f32 * 6.0).collect()
@@ -324,11 +324,11 @@ proptest! {
 }
 
 /// Proposes what a generation without drafts gave, wrongly in places.
-struct Oracle {
-    tokens: Vec<u32>,
+pub(crate) struct Oracle {
+    pub(crate) tokens: Vec<u32>,
     /// how many of 99 tokens are right
-    right: u64,
-    random: u64,
+    pub(crate) right: u64,
+    pub(crate) random: u64,
 }
 
 impl Draft for Oracle {

@@ -258,9 +258,13 @@ fn a_beam_repeats_no_sequence_of_the_length_that_it_is_told() {
         assert!(!repeats(&hypothesis.tokens, 1), "{hypothesis:?}");
         assert!(hypothesis.tokens.iter().all(|token| !prompt.contains(token)), "{hypothesis:?}");
     }
-    // a constraint that forces what may not come leaves nothing
+    // a constraint that forces what may not come leaves nothing, unless hypotheses are to be complete
     let matcher = matcher(&vocabulary, "(xyxyxy){9}");
-    let options = BeamOptions::default().no_repeat(2);
+    let options = BeamOptions::default().no_repeat(2).complete(false);
     let error = beam_search(&mut model, &*vocabulary, Some(&matcher), prompt, &options).unwrap_err();
     assert_eq!(error.code(), "decode/empty-mask");
+    let options = options.complete(true);
+    for hypothesis in beam_search(&mut model, &*vocabulary, Some(&matcher), prompt, &options).unwrap() {
+        assert_eq!(hypothesis.text, "xyxyxy".repeat(9));
+    }
 }

@@ -14,6 +14,7 @@ mod decode_batches;
 mod decode_drivers;
 mod decode_ort;
 mod decode_searches;
+mod decode_special_tokens;
 mod diagnostics;
 mod different_items;
 mod distances;

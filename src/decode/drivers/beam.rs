@@ -29,7 +29,8 @@ pub struct BeamOptions {
     /// Texts at which a hypothesis ends; they are not part of it. None by default.
     pub stop: Vec<String>,
     /// No token may complete a sequence of this many tokens that prompt and hypothesis have already; 0, the default, permits
-    /// all. Under a constraint that forces such a token the hypothesis has no extension.
+    /// all. Where a constraint allows only such tokens the hypothesis has no extension; with
+    /// [`complete`](BeamOptions::complete) they may come then, as being complete is promised.
     pub no_repeat: usize,
 }
 
@@ -208,6 +209,8 @@ impl Search<'_> {
             let count = self.detokenizer.token_count();
             let budget = beam.output.budget(&self.bounds, beam.length);
             let mut masked = beam.output.fill_mask(&mut mask, count, budget)?;
+            // where nothing else completes the hypothesis in time it may repeat itself
+            let within = budget.is_some().then(|| mask.clone());
             for token in repeating(self.prompt, &beam.output.tokens, self.options.no_repeat) {
                 if !std::mem::replace(&mut masked, true) {
                     mask = vec![u32::MAX; vocabulary.div_ceil(32)];
@@ -215,6 +218,9 @@ impl Search<'_> {
                 if let Some(word) = mask.get_mut(token as usize / 32) {
                     *word &= !(1 << (token % 32));
                 }
+            }
+            if let Some(within) = within.filter(|_| mask.iter().all(|&word| word == 0)) {
+                mask = within;
             }
             masks.push(masked.then_some(mask));
         }
