@@ -1,6 +1,6 @@
 //! What decoding asks of a constraint.
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 /// A language over tokens, at a position: the matcher implements it, and other engines of masks can.
 pub trait Constraint {
@@ -45,6 +45,21 @@ pub trait Constraint {
     /// # Errors
     /// The token is not allowed here, or a limit was exceeded; the constraint stays where it was.
     fn accept_token(&mut self, token: u32) -> Result<()>;
+
+    /// Moves past `tokens` up to the first one that is not allowed here, and says how many these are.
+    ///
+    /// # Errors
+    /// A limit was exceeded; the constraint may have moved past some.
+    fn accept_tokens(&mut self, tokens: &[u32]) -> Result<usize> {
+        for (count, &token) in tokens.iter().enumerate() {
+            match self.accept_token(token) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::Rejected => return Ok(count),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(tokens.len())
+    }
 
     /// The tokens accepted so far are a word of the language.
     ///
@@ -96,6 +111,10 @@ impl<C: Constraint + ?Sized> Constraint for &mut C {
 
     fn accept_token(&mut self, token: u32) -> Result<()> {
         (**self).accept_token(token)
+    }
+
+    fn accept_tokens(&mut self, tokens: &[u32]) -> Result<usize> {
+        (**self).accept_tokens(tokens)
     }
 
     fn is_accepting(&mut self) -> Result<bool> {

@@ -78,7 +78,8 @@ impl Draft for NgramDraft {
 /// The beginning of `tokens` that the constraint allows.
 fn allowed<'a>(tokens: &'a [u32], constraint: Option<&mut dyn Constraint>) -> &'a [u32] {
     let Some(constraint) = constraint else { return tokens };
-    let count = tokens.iter().take_while(|&&token| constraint.accept_token(token).is_ok()).count();
+    // what a limit cuts off is no draft
+    let count = constraint.accept_tokens(tokens).unwrap_or(0);
     &tokens[..count]
 }
 

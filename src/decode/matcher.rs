@@ -37,6 +37,11 @@ impl Constraint for Matcher {
         Matcher::accept_token(self, TokenId::new(token))
     }
 
+    fn accept_tokens(&mut self, tokens: &[u32]) -> Result<usize> {
+        let tokens: Vec<TokenId> = tokens.iter().copied().map(TokenId::new).collect();
+        Matcher::accept_tokens(self, &tokens)
+    }
+
     fn is_accepting(&mut self) -> Result<bool> {
         Ok(Matcher::is_accepting(self))
     }

@@ -1,8 +1,8 @@
 //! The errors of the matcher.
 
-use super::{Explanation, Matcher};
+use super::Explanation;
 use crate::diagnostic::{Diagnostic, Place, excerpt_bytes};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind};
 use crate::mask::Distance;
 use crate::vocabulary::{TokenId, Vocabulary};
 
@@ -19,14 +19,6 @@ pub(super) fn rejected(explanation: &Explanation) -> Error {
             .allowed(explanation.expected_text())
             .help("offer only tokens that the mask allows"),
     )
-}
-
-pub(super) fn rejected_end(matcher: &mut Matcher) -> Result<Error> {
-    if matcher.path.has_ended() {
-        return Ok(after_end(matcher.byte_count()));
-    }
-    let explanation = matcher.explain(b"")?;
-    Ok(rejected(&explanation))
 }
 
 pub(super) fn after_end(length: usize) -> Error {

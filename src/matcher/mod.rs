@@ -8,6 +8,7 @@
 //! step: tables are dropped between sections, never within one.
 
 mod budget;
+mod draft;
 mod errors;
 mod explain;
 mod forced;
@@ -21,7 +22,7 @@ pub use explain::{Expectation, Explanation};
 use crate::automaton::keys::tracker::KeyTracker;
 use crate::automaton::{ConfigurationId, Transitions};
 use crate::diagnostic::Place;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::LimitKind;
 use crate::mask::{CompiledGrammar, MaskCache, TokenMask};
 use crate::vocabulary::TokenId;
@@ -136,30 +137,9 @@ impl Matcher {
     /// `matcher/rejected` with what was expected, if the mask does not allow it (the matcher stays where it
     /// was); limits.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
-        let steps = self.steps();
-        self.step_by(token)?;
-        self.promises.took(steps, Some(token));
-        Ok(())
-    }
-
-    fn step_by(&mut self, token: TokenId) -> Result<()> {
-        if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
-            return self.accept_by_id(token);
-        }
-        let vocabulary = self.compiled.vocabulary();
-        let is_eos = vocabulary.is_eos(token);
-        if let Some(bytes) = vocabulary.bytes(token).filter(|_| !is_eos)
-            && accept_known(&self.compiled, &mut self.path, bytes)
-        {
-            return Ok(());
-        }
-        if is_eos {
-            return self.accept_end();
-        }
-        let vocabulary = Arc::clone(vocabulary);
-        match vocabulary.bytes(token) {
-            Some(bytes) => self.step_over(bytes),
-            None => Err(errors::not_text(&vocabulary, token, self.byte_count())),
+        match self.try_accept(token)? {
+            true => Ok(()),
+            false => Err(self.refusal(token)?),
         }
     }
 
@@ -181,26 +161,6 @@ impl Matcher {
         Ok(took)
     }
 
-    /// Accepts a token where token edges lead on.
-    fn accept_by_id(&mut self, token: TokenId) -> Result<()> {
-        if self.with_cache(|with, at| with.accept_token(at, token))? {
-            return Ok(());
-        }
-        if self.compiled.vocabulary().is_eos(token) {
-            return self.accept_end();
-        }
-        let explanation = self.explain_token(token)?;
-        Err(errors::rejected_token(self.compiled.vocabulary(), token, &explanation))
-    }
-
-    fn accept_end(&mut self) -> Result<()> {
-        if self.path.has_ended() || !self.is_accepting() {
-            return Err(errors::rejected_end(self)?);
-        }
-        self.path.push_end(self.path.at());
-        Ok(())
-    }
-
     /// Accepts bytes, as one step.
     ///
     /// # Errors
@@ -208,22 +168,41 @@ impl Matcher {
     /// stays where it was); limits.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let steps = self.steps();
-        self.step_over(bytes)?;
+        if !self.step_over(bytes)? {
+            return Err(self.refusal_of_text(bytes)?);
+        }
         self.promises.took(steps, None);
         Ok(())
     }
 
-    fn step_over(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.path.has_ended() {
-            return Err(errors::after_end(self.byte_count()));
+    /// Whether bytes were accepted as a step.
+    fn step_over(&mut self, bytes: &[u8]) -> Result<bool> {
+        Ok(!self.path.has_ended()
+            && (accept_known(&self.compiled, &mut self.path, bytes)
+                || self.with_cache(|with, at| with.accept(at, bytes))?))
+    }
+
+    /// The error of bytes that were not accepted.
+    fn refusal_of_text(&mut self, bytes: &[u8]) -> Result<Error> {
+        match self.path.has_ended() {
+            true => Ok(errors::after_end(self.byte_count())),
+            false => Ok(errors::rejected(&self.explain(bytes)?)),
         }
-        if accept_known(&self.compiled, &mut self.path, bytes)
-            || self.with_cache(|with, at| with.accept(at, bytes))?
-        {
-            return Ok(());
+    }
+
+    /// The error of a token that was not accepted.
+    fn refusal(&mut self, token: TokenId) -> Result<Error> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        if vocabulary.is_eos(token) {
+            return self.refusal_of_text(b"");
         }
-        let explanation = self.explain(bytes)?;
-        Err(errors::rejected(&explanation))
+        if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
+            return Ok(errors::rejected_token(&vocabulary, token, &self.explain_token(token)?));
+        }
+        match vocabulary.bytes(token) {
+            Some(bytes) => self.refusal_of_text(bytes),
+            None => Ok(errors::not_text(&vocabulary, token, self.byte_count())),
+        }
     }
 
     /// Takes back the last `steps` steps.

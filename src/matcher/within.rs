@@ -6,7 +6,7 @@
 
 use super::keys::Cursor;
 use super::{Matcher, PathCx, errors};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::mask::{Effort, TokenMask};
 use crate::vocabulary::TokenId;
 use rustc_hash::FxHashMap;
@@ -101,10 +101,7 @@ impl Matcher {
             return Ok(false);
         }
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
-            return match self.fork().accept_token(token) {
-                Err(error) if error.kind() != ErrorKind::Rejected => Err(error),
-                taken => Ok(taken.is_ok()),
-            };
+            return self.fork().try_accept(token);
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         if vocabulary.is_eos(token) {

@@ -457,11 +457,26 @@ impl<'c, 'g> Walk<'c, 'g> {
 
     /// A random token, allowed or not.
     fn offer_any(&mut self, choices: &mut Choices<'_>) -> Step {
-        let token = choices.below(self.case.vocabulary.width) as u32;
+        let width = self.case.vocabulary.width;
+        let token = choices.below(width) as u32;
+        self.offer_draft(&[token, token, choices.below(width) as u32].map(TokenId::new))?;
         let allowed = self.oracle_mask()?[token as usize / 32] >> (token % 32) & 1 == 1;
         let accepted = accepted(self.matcher.accept_token(TokenId::new(token)))?;
         same(&format!("token {token} is accepted"), accepted, allowed)?;
         if accepted { self.took_token(token) } else { Ok(()) }
+    }
+
+    /// A draft is accepted as far as its tokens are one by one.
+    fn offer_draft(&mut self, draft: &[TokenId]) -> Step {
+        let (mut one_by_one, mut together) = (self.matcher.fork(), self.matcher.fork());
+        let count = draft.iter().take_while(|&&token| one_by_one.accept_token(token).is_ok()).count();
+        let validated = self.matcher.validate_tokens(draft)?;
+        same("tokens of a draft", (validated, together.accept_tokens(draft)?), (count, count))?;
+        same(
+            "the text with a draft",
+            (together.bytes(), together.steps()),
+            (one_by_one.bytes(), one_by_one.steps()),
+        )
     }
 
     /// Random bytes, likely ones of a word.

@@ -1,0 +1,79 @@
+//! Tokens that someone proposes, of which the grammar may refuse some: a refusal is an answer here, and no error that has to
+//! be explained.
+
+use super::{Matcher, accept_known};
+use crate::error::Result;
+use crate::vocabulary::TokenId;
+
+impl Matcher {
+    /// Accepts a token if the mask allows it, and says whether it does. A token that is refused costs no more than one that is
+    /// accepted; [`accept_token`](Matcher::accept_token) explains a refusal.
+    ///
+    /// # Errors
+    /// Limits; the matcher stays where it was.
+    pub fn try_accept(&mut self, token: TokenId) -> Result<bool> {
+        let steps = self.steps();
+        let taken = self.step_by(token)?;
+        if taken {
+            self.promises.took(steps, Some(token));
+        }
+        Ok(taken)
+    }
+
+    /// Accepts tokens up to the first one that is not allowed, and says how many these are.
+    ///
+    /// # Errors
+    /// Limits; the matcher stays where it was before the first token.
+    pub fn accept_tokens(&mut self, tokens: &[TokenId]) -> Result<usize> {
+        let mut ahead = self.fork();
+        for (count, &token) in tokens.iter().enumerate() {
+            if !ahead.try_accept(token)? {
+                *self = ahead;
+                return Ok(count);
+            }
+        }
+        *self = ahead;
+        Ok(tokens.len())
+    }
+
+    /// How many of some tokens may come one after the other; the matcher stays where it is.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn validate_tokens(&self, tokens: &[TokenId]) -> Result<usize> {
+        self.fork().accept_tokens(tokens)
+    }
+
+    /// Whether a token was accepted as a step.
+    fn step_by(&mut self, token: TokenId) -> Result<bool> {
+        let is_eos = self.compiled.vocabulary().is_eos(token);
+        if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
+            return Ok(
+                self.with_cache(|with, at| with.accept_token(at, token))? || is_eos && self.accept_end()
+            );
+        }
+        if is_eos {
+            return Ok(self.accept_end());
+        }
+        let vocabulary = self.compiled.vocabulary();
+        let Some(bytes) = vocabulary.bytes(token) else { return Ok(false) };
+        if accept_known(&self.compiled, &mut self.path, bytes) {
+            return Ok(true);
+        }
+        // only what takes the lock needs a vocabulary of its own beside the matcher
+        let vocabulary = std::sync::Arc::clone(vocabulary);
+        match vocabulary.bytes(token) {
+            Some(bytes) => self.step_over(bytes),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether the text was ended: it is a word, and had not ended before.
+    fn accept_end(&mut self) -> bool {
+        let may_end = !self.path.has_ended() && self.is_accepting();
+        if may_end {
+            self.path.push_end(self.path.at());
+        }
+        may_end
+    }
+}
