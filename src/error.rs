@@ -6,6 +6,7 @@ use std::fmt;
 
 /// What kind of thing went wrong, for callers that branch on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A grammar, schema or spec cannot be read or means nothing: its author can correct it.

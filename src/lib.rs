@@ -53,8 +53,9 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `huggingface` | yes | encoding of prompts (`decode::PromptTokenizer`); vocabularies are read without it |
-//! | `cli` | yes | the program `grammata` |
+//! | `cli` | yes | the program `grammata`, and what it needs: a library leaves it out with `default-features = false` |
+//! | `serde` | no | `Serialize` and `Deserialize` for options and [`Limits`], `Serialize` for statistics and diagnostics |
+//! | `huggingface` | by `cli` | encoding of prompts (`decode::PromptTokenizer`); vocabularies are read without it |
 //! | `ort` | no | `decode::ort`: language models and embedders on ONNX Runtime, which is loaded at run time |
 //! | `cuda` | no | `ort` on NVIDIA devices |
 //! | `hnsw` | no | `retrieval::index::HnswToolIndex`: an approximate index of vectors |

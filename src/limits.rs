@@ -4,7 +4,6 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::setters::setters;
 use kind::each_limit;
-use serde::{Deserialize, Serialize};
 
 mod kind;
 
@@ -14,10 +13,13 @@ pub use kind::LimitKind;
 const STATE_BYTES: usize = 200;
 
 /// Caps on size, depth, states and memory. Exceeding one is an error of kind
-/// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory. Serialized it is an object from
-/// the names of the fields to their values; what is left out has its default.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct Limits {
     /// Bytes of one source text: grammar, schema or spec. Default 16 MiB.

@@ -7,6 +7,11 @@ use std::time::Duration;
 
 /// Settings of one generation.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct GenerationOptions {
     /// The most tokens to generate. 512 by default.

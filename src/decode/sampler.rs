@@ -15,6 +15,11 @@ use std::collections::VecDeque;
 
 /// Settings of a [`Sampler`]. The default is greedy.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct SamplingParams {
     /// Logits are divided by it. 0 (the default) is greedy: the most probable allowed token, the lowest id of equals.

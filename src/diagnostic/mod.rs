@@ -19,6 +19,7 @@ use std::fmt;
 
 /// Where in the input a diagnostic points.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Place {
     /// No place: the diagnostic is about the input as a whole.
@@ -69,6 +70,7 @@ impl fmt::Display for Place {
 
 /// A message about input from outside: an error, or a warning that the caller can see.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnostic {
     code: &'static str,
     message: String,

@@ -16,6 +16,7 @@ const TAB: &str = "    ";
 /// One line of a source text, with the characters marked that a diagnostic is about. It has at most some hundred
 /// characters of the line, however long that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Snippet {
     line: usize,
     column: usize,

@@ -38,6 +38,7 @@ macro_rules! kinds {
     ($($kind:ident $field:ident,)*) => {
         /// A cap of [`Limits`](crate::Limits).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
         #[non_exhaustive]
         pub enum LimitKind {
             $(

@@ -185,6 +185,7 @@ struct KeySupply {
 
 /// What a compiled grammar holds at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Statistics {
     /// States of the automaton.

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The id of a token: its index in the model's logits and in a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 #[repr(transparent)]
 pub struct TokenId(u32);
 

@@ -87,6 +87,7 @@ mod retrieval_store;
 mod retrieval_training;
 mod retrieval_writer;
 mod sampler;
+mod serialized;
 mod serve;
 mod strategies;
 mod tables;

@@ -63,6 +63,7 @@ fn documentation() -> Result {
 /// The library alone, and with CUDA: checked only.
 fn features() -> Result {
     command::run(&mut cargo(&["check", "--no-default-features"]))?;
+    command::run(&mut cargo(&["check", "--no-default-features", "--features", "serde"]))?;
     command::run(&mut cargo(&["check", "--features", "cuda"]))
 }
 

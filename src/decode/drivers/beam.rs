@@ -12,6 +12,11 @@ use crate::error::Result;
 
 /// Settings of [`beam_search`].
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct BeamOptions {
     /// The most hypotheses that are kept. 4 by default; at least 1.

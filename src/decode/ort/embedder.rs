@@ -22,6 +22,11 @@ const BATCH_TOKENS: usize = 1_024;
 
 /// How an embedder is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct EmbedderOptions {
     /// Threads of one operator; 0 (the default) takes one a core.

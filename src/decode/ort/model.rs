@@ -18,6 +18,11 @@ use std::sync::Arc;
 
 /// How a model is loaded and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct ModelOptions {
     /// Threads of one operator; 0 (the default) takes one a core.

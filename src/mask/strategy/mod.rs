@@ -90,6 +90,14 @@ impl StrategyCounts {
     }
 }
 
+/// An object from the names of strategies to their counts.
+#[cfg(feature = "serde")]
+impl serde::Serialize for StrategyCounts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
 /// Computes all tokens by the first strategy of a set that applies: which one, and what came of it. Without the full walk
 /// it may be that none applies.
 pub(in crate::mask) fn compute(

@@ -146,6 +146,7 @@ use std::collections::BTreeMap;
 
 /// The notation of a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Format {
     /// TOML 1.1.
@@ -157,6 +158,11 @@ pub enum Format {
 
 /// How to read a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct Options {
     /// The notation. Default: TOML.

@@ -36,6 +36,11 @@ use crate::limits::{LimitKind, Limits};
 
 /// How to read a grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct Options {
     /// The rule to start from. Default: `root`.

@@ -7,6 +7,7 @@ use crate::limits::Limits;
 /// The whitespace that the generated JSON may have between its tokens. There is never any before the first
 /// or after the last token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Whitespace {
     /// Any amount of space, tab, line feed and carriage return, as RFC 8259 has it. The default: every
@@ -27,6 +28,7 @@ pub enum Whitespace {
 
 /// The order of an object's declared members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PropertyOrder {
     /// The order of `properties` (then names that are only `required`), then additional members. The
@@ -48,6 +50,7 @@ impl From<PropertyOrder> for Order {
 
 /// What `format` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Formats {
     /// Strings have the format. Names that are in no draft are annotations, with a warning. The default.
@@ -59,6 +62,7 @@ pub enum Formats {
 
 /// Which spellings of a number are in the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Numbers {
     /// Every one that is a regular language together with the others: exponents, integers as `2.0`. The
@@ -71,6 +75,11 @@ pub enum Numbers {
 
 /// Options of [`compile`](super::compile).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct Options {
     /// Whitespace between tokens. Default [`Whitespace::Free`].
@@ -84,7 +93,8 @@ pub struct Options {
     /// The most digits in each run of digits of a number whose length nothing else bounds; after the point and in the
     /// exponent, one fewer. Default none: as many as one likes.
     pub max_digits: Option<u32>,
-    /// Documents that references may name beside the schema itself. Default none.
+    /// Documents that references may name beside the schema itself. Default none. They are not serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documents: Documents,
     /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
     pub limits: Limits,

@@ -41,6 +41,7 @@ use source::Source;
 
 /// The language that a pattern is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Dialect {
     /// The syntax of Rust's regex crate.
@@ -53,6 +54,11 @@ pub enum Dialect {
 
 /// How to read a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct Options {
     /// The dialect. Default: Rust.

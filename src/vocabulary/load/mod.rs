@@ -28,6 +28,11 @@ use std::path::Path;
 
 /// What a tokenizer file does not say, and the limits to read it under.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct LoadOptions {
     /// The end-of-sequence ids. Default: none, which means the special tokens with well-known names.
