@@ -1,0 +1,155 @@
+//! Warm sequences beside a cold grammar: how long known masks take while another thread compiles and explores.
+//!
+//! `cargo bench --bench cold -- [--tokenizer tokenizer.json] [--seconds S]`; the default tokenizer is the one in `tests/data`. One thread
+//! asks for the masks of 256 sequences in turn, all of which are known, and times each. Beside it nothing runs; a thread that only
+//! counts, which shows what the machine itself costs; one that compiles a slow grammar again and again and draws random texts of it;
+//! and one that draws new texts of the grammar that the sequences are of. Each mask of a random text is one that nobody asked for before.
+
+#![allow(clippy::print_stdout)]
+
+use comfy_table::{Table, presets};
+use grammata::syntax::json_schema;
+use grammata::{CompiledGrammar, Compiler, Matcher, Result, TokenId, Vocabulary};
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// Sequences whose masks are asked for in turn.
+const SEQUENCES: usize = 256;
+/// Tokens of a random text, at most.
+const TOKENS: usize = 200;
+
+fn main() {
+    let mut tokenizer = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
+    let mut seconds = 5.0;
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().expect("a value after each option");
+        match name.as_str() {
+            "--tokenizer" => tokenizer = PathBuf::from(value),
+            "--seconds" => seconds = value.parse().expect("a number of seconds"),
+            other => panic!("unknown argument `{other}`: there are --tokenizer and --seconds"),
+        }
+    }
+    if let Err(error) = run(&tokenizer, Duration::from_secs_f64(seconds)) {
+        println!("{error}");
+        std::process::exit(1);
+    }
+}
+
+/// An object of strings that need long runs of letters of any script: masks that are wide, slow and many.
+fn slow(number: usize) -> String {
+    let property = |n: usize| {
+        let pattern = format!("^(\\\\p{{L}}{{2,{}}}[ -]){{1,9}}\\\\p{{Lu}}[a-z{n}]{{3,}}$", 8 + n);
+        format!("\"p{number}_{n}\": {{\"type\": \"string\", \"pattern\": \"{pattern}\"}}")
+    };
+    let properties: Vec<String> = (0..8).map(property).collect();
+    format!("{{\"type\": \"object\", \"properties\": {{{}}}}}", properties.join(", "))
+}
+
+fn compile(compiler: &Compiler, number: usize) -> Result<CompiledGrammar> {
+    let options = json_schema::Options::default().whitespace(json_schema::Whitespace::Compact);
+    compiler.compile(&json_schema::compile(&slow(number), &options)?.grammar)
+}
+
+/// Numbers by xorshift (Marsaglia 2003).
+fn draw(state: &mut u64) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state as usize
+}
+
+/// A random text; its masks are computed on the way. The tokens, without that of the end.
+fn explore(compiled: &CompiledGrammar, state: &mut u64, masks: &AtomicUsize) -> Result<Vec<TokenId>> {
+    let mut matcher = compiled.matcher();
+    let mut tokens = Vec::new();
+    while tokens.len() < TOKENS && !matcher.is_finished() {
+        let mask = matcher.mask()?;
+        masks.fetch_add(1, Relaxed);
+        let allowed: Vec<TokenId> =
+            mask.iter().filter(|&token| !compiled.vocabulary().is_eos(token)).collect();
+        let Some(&token) = allowed.get(draw(state) % allowed.len().max(1)) else { break };
+        matcher.accept_token(token)?;
+        tokens.push(token);
+    }
+    Ok(tokens)
+}
+
+/// A sequence and the tokens that it takes again and again.
+type Warm = (Matcher, Vec<TokenId>);
+
+/// How long each mask took, in nanoseconds, sorted.
+fn ask(warm: &mut [Warm], time: Duration) -> Result<Vec<u64>> {
+    let mut words = vec![0; warm[0].0.compiled().vocabulary().mask_words()];
+    let (mut took, begin) = (Vec::new(), Instant::now());
+    while begin.elapsed() < time {
+        for (matcher, tokens) in &mut *warm {
+            if matcher.steps() == tokens.len() {
+                matcher.reset();
+            }
+            let start = Instant::now();
+            matcher.fill_mask(&mut words)?;
+            took.push(start.elapsed().as_nanos() as u64);
+            matcher.accept_token(tokens[matcher.steps()])?;
+        }
+    }
+    took.sort_unstable();
+    Ok(took)
+}
+
+/// What a thread does beside the sequences, once; it is given a number and counts its masks.
+type Beside<'a> = &'a (dyn Fn(usize, &AtomicUsize) -> Result<()> + Sync);
+
+fn run(tokenizer: &Path, time: Duration) -> Result<()> {
+    let vocabulary = Arc::new(Vocabulary::from_file(tokenizer, &Default::default())?);
+    let compiler = Compiler::new(vocabulary);
+    let compiled = compile(&compiler, 0)?;
+    let (mut state, none) = (1, AtomicUsize::new(0));
+    let mut warm: Vec<Warm> = Vec::new();
+    while warm.len() < SEQUENCES {
+        let tokens = explore(&compiled, &mut state, &none)?;
+        warm.push((compiled.matcher(), tokens));
+    }
+    let state = |number: usize| 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(number as u64 + 2) | 1;
+    let count = |_: usize, _: &AtomicUsize| {
+        (0..1_000_000u64).for_each(|n| _ = black_box(n));
+        Ok(())
+    };
+    let cold = |number: usize, masks: &AtomicUsize| {
+        explore(&compile(&compiler, number + 1)?, &mut state(number), masks).map(drop)
+    };
+    let same = |number: usize, masks: &AtomicUsize| explore(&compiled, &mut state(number), masks).map(drop);
+    let kinds: [(&str, Option<Beside<'_>>); 4] = [
+        ("nothing", None),
+        ("a thread that counts", Some(&count)),
+        ("another grammar, compiled and explored", Some(&cold)),
+        ("the same grammar, explored", Some(&same)),
+    ];
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["beside", "masks", "p50 (µs)", "p99", "p99.9", "max", "new masks beside"]);
+    for (name, beside) in kinds {
+        let (ended, masks) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let took = std::thread::scope(|scope| {
+            let thread = beside.map(|beside| {
+                let (ended, masks) = (&ended, &masks);
+                scope.spawn(move || {
+                    (0..).take_while(|_| !ended.load(Relaxed)).try_for_each(|n| beside(n, masks))
+                })
+            });
+            let took = ask(&mut warm, time);
+            ended.store(true, Relaxed);
+            thread.map_or(Ok(()), |thread| thread.join().expect("the thread ends well")).and(took)
+        })?;
+        let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize] as f64 / 1e3;
+        let figures = [0.5, 0.99, 0.999, 1.0].map(|share| format!("{:.1}", at(share)));
+        let (count, new) = (took.len().to_string(), masks.load(Relaxed).to_string());
+        let figures = figures.iter().map(String::as_str);
+        table.add_row([name, &count].into_iter().chain(figures).chain([new.as_str()]));
+    }
+    println!("{table}");
+    Ok(())
+}
