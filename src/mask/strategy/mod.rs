@@ -24,7 +24,7 @@ use task::{InLoop, Needs, Outcome, Strategy, Task};
 /// The strategies in the order in which they are tried; the last one always applies. Those of loops that stand together
 /// are tried for one loop language after the other, since languages with more characters come first and leave less to
 /// walk.
-const STRATEGIES: [Strategy; 7] = [
+const STRATEGIES: &[Strategy] = &[
     delta::STRATEGY,
     loop_language::STRATEGY,
     invariant_core::STRATEGY,
