@@ -86,7 +86,7 @@ pub struct Limits {
     pub tool_depth: usize,
     /// Bytes of one token. Default 65,536.
     pub token_bytes: usize,
-    /// Bytes of the tries made of a vocabulary: 44 for each prefix of a token and, at most, for each byte of what is left of
+    /// Bytes of the tries made of a vocabulary: 39 for each prefix of a token and, at most, for each byte of what is left of
     /// a token that leaves a loop language. A vocabulary of 128,000 tokens takes some 30 MB. Default 256 MiB.
     pub trie_bytes: usize,
 }

@@ -73,7 +73,7 @@ fn part(
             part.places += usize::from(!below.is_empty());
             let mut after = vec![(node, returned)];
             while let Some((node, at)) = after.pop() {
-                for &child in trie.children(node) {
+                for child in trie.children(node) {
                     let next = lazy.step(at, trie.byte(child))?;
                     if next != ConfigurationId::DEAD {
                         part.continued.extend(trie.tokens(child));
@@ -83,7 +83,7 @@ fn part(
             }
             part.refused.extend(below);
         }
-        for &child in trie.children(node) {
+        for child in trie.children(node) {
             let next = lazy.step(at, trie.byte(child))?;
             if next != ConfigurationId::DEAD {
                 open.push((child, next));

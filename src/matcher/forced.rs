@@ -104,7 +104,7 @@ impl Matcher {
                 (node, read) = (child, read + 1);
                 longest = trie.tokens(node).first().map(|&token| (token, read)).or(longest);
             }
-            let may_reach_past = read == rest.len() && !trie.children(node).is_empty();
+            let may_reach_past = read == rest.len() && trie.children(node).len() > 0;
             let Some((token, length)) = longest else { break };
             if read > bytes_left || may_reach_past && !nothing_follows {
                 break;

@@ -374,9 +374,9 @@ fn places(next: &[Option<usize>; 256], trie: &TokenTrie) -> Vec<u32> {
     let mut open = vec![trie.root()];
     while let Some(node) = open.pop() {
         let children = trie.children(node);
-        open.extend(children.iter().filter(|&&child| next[usize::from(trie.byte(child))].is_some()));
+        open.extend(children.clone().filter(|&child| next[usize::from(trie.byte(child))].is_some()));
         if node != trie.root() {
-            places.extend_from_slice(children);
+            places.extend(children);
         }
     }
     places

@@ -63,7 +63,7 @@ impl TokenIndex {
             let trie = self.vocabulary.trie();
             let mut heights = vec![0; trie.node_count()];
             for node in (0..heights.len()).rev() {
-                let below = trie.children(node as u32).iter().map(|&child| heights[child as usize] + 1);
+                let below = trie.children(node as u32).map(|child| heights[child as usize] + 1);
                 heights[node] = below.max().unwrap_or(0);
             }
             heights.into()

@@ -79,8 +79,8 @@ fn may_begin(trie: &TokenTrie) -> Box<[bool]> {
     // children have higher numbers
     for node in (0..trie.node_count() as u32).rev() {
         let is_before = node == trie.root() || is_before_name(trie.byte(node));
-        let begins = |&child: &u32| may_begin[child as usize] || is_before && trie.byte(child) == b'"';
-        may_begin[node as usize] = trie.children(node).iter().any(begins);
+        let begins = |child: u32| may_begin[child as usize] || is_before && trie.byte(child) == b'"';
+        may_begin[node as usize] = trie.children(node).any(begins);
     }
     may_begin.into()
 }

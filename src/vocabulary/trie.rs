@@ -22,19 +22,15 @@ pub struct TokenTrie {
     /// `token_starts[n]..token_starts[n + 1]` are the tokens that end at node `n`.
     token_starts: Box<[u32]>,
     tokens: Box<[TokenId]>,
-    /// `child_starts[n]..child_starts[n + 1]` are the children of node `n`.
+    /// `steps[child_starts[n]..child_starts[n + 1]]` are the children of node `n`, with what a walk asks of each.
     child_starts: Box<[u32]>,
-    children: Box<[u32]>,
-    /// The byte of each entry of `children`: siblings are tried without looking at their nodes.
-    child_bytes: Box<[u8]>,
-    /// What a walk asks of each entry of `children`, side by side.
     steps: Box<[ChildStep]>,
     /// The root's child by byte, or [`NONE`].
     first: Box<[u32; 256]>,
 }
 
 /// Bytes that a node takes up, with its children's entries and a token.
-const NODE_BYTES: usize = 44;
+const NODE_BYTES: usize = 39;
 
 /// Refuses tries of some nodes if they would exceed `trie_bytes`; `prefixes` is how many different prefixes tokens have.
 ///
@@ -179,9 +175,11 @@ impl TokenTrie {
     }
 
     /// The children of `node`, sorted by byte.
-    pub fn children(&self, node: u32) -> &[u32] {
-        let node = node as usize;
-        &self.children[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
+    pub fn children(
+        &self,
+        node: u32,
+    ) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone + '_ {
+        self.steps(node).iter().map(|step| step.node)
     }
 
     /// The children of `node` as a walk meets them, in the same order.
@@ -191,20 +189,15 @@ impl TokenTrie {
         &self.steps[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
     }
 
-    /// The bytes that lead to the children of `node`, in the same order.
-    pub fn child_bytes(&self, node: u32) -> &[u8] {
-        let node = node as usize;
-        &self.child_bytes[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
-    }
-
     /// The child of `node` for `byte`: a table look-up at the root, a binary search elsewhere.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
         if node == 0 {
             let child = self.first[byte as usize];
             return (child != NONE).then_some(child);
         }
-        let at = self.child_bytes(node).binary_search(&byte).ok()?;
-        Some(self.children(node)[at])
+        let steps = self.steps(node);
+        let at = steps.binary_search_by_key(&byte, |step| step.byte).ok()?;
+        Some(steps[at].node)
     }
 
     /// The tokens whose bytes are exactly the path to `node`, by id; most often one or none.
@@ -239,15 +232,13 @@ impl TokenTrie {
         longest
     }
 
-    /// Memory held, in bytes: some 44 a node.
+    /// Memory held, in bytes: some 39 a node.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.nodes)
             + size_of_val(&*self.token_starts)
             + size_of_val(&*self.tokens)
             + size_of_val(&*self.child_starts)
-            + size_of_val(&*self.children)
-            + self.child_bytes.len()
             + size_of_val(&*self.steps)
             + size_of_val(&*self.first)
     }
@@ -492,12 +483,10 @@ impl Arrays {
         let of_root = &steps[..self.child_starts[1] as usize];
         of_root.iter().for_each(|step| first[usize::from(step.byte)] = step.node);
         TokenTrie {
-            child_bytes: steps.iter().map(|step| step.byte).collect(),
             nodes: self.nodes.into(),
             token_starts: self.token_starts.into(),
             tokens: self.tokens.into(),
             child_starts: self.child_starts.into(),
-            children: self.children.into(),
             steps,
             first,
         }

@@ -227,7 +227,7 @@ fn assert_trie(vocabulary: &Vocabulary) {
         let longer = |byte: u8| [prefix, &[byte]].concat();
         let bytes: Vec<u8> = (0..=255).filter(|&b| naive.contains_key(longer(b).as_slice())).collect();
         let children: Vec<u32> = bytes.iter().filter_map(|&byte| node(&longer(byte))).collect();
-        assert_eq!(trie.children(at), children, "children of {prefix:?}");
+        assert!(trie.children(at).eq(children.iter().copied()), "children of {prefix:?}");
         assert!(children.iter().all(|&child| at < child && trie.subtree_end(child) <= end));
         for byte in 0..=255 {
             assert_eq!(trie.child(at, byte).is_some(), bytes.contains(&byte), "child {byte} of {prefix:?}");
