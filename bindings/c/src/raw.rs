@@ -75,6 +75,7 @@ impl Call {
     }
 
     /// A list to write to. C need not have initialized it: it holds integers, of which each value is one.
+    #[allow(clippy::mut_from_ref)] // the memory is the caller's; `self` bounds how long it is borrowed
     pub(crate) fn list_mut<T: Copy>(
         &self,
         first: *mut T,
