@@ -136,6 +136,7 @@ pub fn json_schema(bytes: &[u8]) {
             (0, _) => json_schema::Whitespace::Short,
             _ => json_schema::Whitespace::Compact,
         },
+        spelling: json_schema::Spelling::Json,
         max_digits: (first / 32 % 2 == 1).then_some(3),
         property_order: match first / 2 % 2 {
             0 => json_schema::PropertyOrder::Declared,

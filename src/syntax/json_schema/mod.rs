@@ -77,7 +77,7 @@ mod uri;
 mod validate;
 
 pub use documents::Documents;
-pub use options::{Formats, Numbers, Options, PropertyOrder, Whitespace};
+pub use options::{Formats, Numbers, Options, PropertyOrder, Spelling, Whitespace};
 pub use summary::Summary;
 
 use crate::diagnostic::{self, Diagnostic};

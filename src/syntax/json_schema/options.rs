@@ -73,6 +73,24 @@ pub enum Numbers {
     Plain,
 }
 
+/// The notation in which values are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Spelling {
+    /// JSON. The default.
+    #[default]
+    Json,
+    /// Literals of Python: `True`, `False`, `None`, strings in double quotes with the canonical escapes of JSON, which mean the
+    /// same there.
+    Python,
+    /// A string as its characters, any other value as JSON. A text may then spell values of several types.
+    Text,
+    /// The same without CR, LF and NUL.
+    Line,
+    /// Scalars but null as [`Text`](Spelling::Text), percent-encoded (RFC 3986, section 2.1): every byte but
+    /// `A-Za-z0-9-._~` as `%XX` in capitals. Arrays and objects are not in the language.
+    Percent,
+}
+
 /// Options of [`compile`](super::compile).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
@@ -90,6 +108,8 @@ pub struct Options {
     pub formats: Formats,
     /// How numbers are spelled. Default [`Numbers::Any`].
     pub numbers: Numbers,
+    /// The notation of values. Default [`Spelling::Json`].
+    pub spelling: Spelling,
     /// The most digits in each run of digits of a number whose length nothing else bounds; after the point and in the
     /// exponent, one fewer. Default none: as many as one likes.
     pub max_digits: Option<u32>,
@@ -105,6 +125,7 @@ crate::setters::setters!(Options {
     property_order: PropertyOrder,
     formats: Formats,
     numbers: Numbers,
+    spelling: Spelling,
     max_digits: Option<u32>,
     documents: Documents,
     limits: Limits,

@@ -215,6 +215,14 @@ pub(super) fn character(g: &mut GrammarBuilder) -> ExprId {
     g.sound_word_graph(CHARACTER.with_exits([whole].into()))
 }
 
+/// One character in canonical spelling.
+pub(super) fn canonical_character(g: &mut GrammarBuilder) -> ExprId {
+    let whole = g.empty();
+    let mut graph = WordGraph::new([whole]);
+    push_states(&mut graph, &CANONICAL, 0);
+    g.sound_word_graph(graph)
+}
+
 /// Adds the states of an automaton of one character to a graph, which leads out where the character is complete. State
 /// `n` is to stand at the place `before + n`.
 fn push_states<'s>(graph: &mut WordGraph, states: impl IntoIterator<Item = &'s State>, before: u32) {
@@ -245,10 +253,7 @@ pub(super) fn constrained(
 ) -> ExprId {
     let mut all = contents.to_vec();
     let characters = |g: &mut GrammarBuilder, min: u32, max: Option<u32>| {
-        let whole = g.empty();
-        let mut graph = WordGraph::new([whole]);
-        push_states(&mut graph, &CANONICAL, 0);
-        let character = g.sound_word_graph(graph);
+        let character = canonical_character(g);
         g.repeat(character, min, max)
     };
     if !length.is_free() || !bounded {

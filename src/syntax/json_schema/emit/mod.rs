@@ -7,6 +7,7 @@ mod array;
 mod completing;
 mod endless;
 mod object;
+mod text;
 mod value;
 
 use super::assertion::TypeSet;
@@ -14,7 +15,7 @@ use super::conjunction::{ConjunctionId, Conjunctions};
 use super::decimal::Decimal;
 use super::formats::Side;
 use super::numbers::{NumberRange, digits};
-use super::options::{Options, Whitespace};
+use super::options::{Options, Spelling, Whitespace};
 use super::pointer::shown_parts;
 use super::satisfiable::Satisfiable;
 use super::shape::{Shape, Test, Typed};
@@ -54,7 +55,15 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
         let body = emitter.with_inner(id)?;
         emitter.g.define(rule, body);
     }
-    emitter.g.build(root)
+    match options.spelling {
+        Spelling::Json | Spelling::Python => emitter.g.build(root),
+        _ => {
+            let text = emitter.g.declare(all.name(all.root()));
+            let body = emitter.text()?;
+            emitter.g.define(text, body);
+            emitter.g.build(text)
+        }
+    }
 }
 
 /// The rules: the root, and what is referred to more than once and is not small.
@@ -222,7 +231,8 @@ impl<'a> Emitter<'_, 'a> {
         if has(TypeSet::NUMBER) {
             alternatives.push(self.number(typed, pointer)?);
         }
-        for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
+        let [yes, no, null] = self.words();
+        for (one, word) in [(TypeSet::TRUE, yes), (TypeSet::FALSE, no), (TypeSet::NULL, null)] {
             if has(one) {
                 alternatives.push(self.g.text(word));
             }
@@ -253,9 +263,21 @@ impl<'a> Emitter<'_, 'a> {
         self.all.work.spend(steps).map_err(|error| errors::placed(error, pointer))
     }
 
+    /// True, false and null.
+    fn words(&self) -> [&'static str; 3] {
+        match self.options.spelling {
+            Spelling::Python => ["True", "False", "None"],
+            _ => ["true", "false", "null"],
+        }
+    }
+
     /// One character of a string in any spelling.
     fn character(&mut self) -> ExprId {
-        *self.character.get_or_insert_with(|| strings::character(&mut self.g))
+        let spelling = self.options.spelling;
+        *self.character.get_or_insert_with(|| match spelling {
+            Spelling::Python => strings::canonical_character(&mut self.g),
+            _ => strings::character(&mut self.g),
+        })
     }
 
     fn string(&mut self, typed: &Typed<'a>) -> Result<ExprId> {

@@ -23,9 +23,8 @@ impl Emitter<'_, '_> {
     /// The texts of one value. Schema documents are of bounded depth, so that this may recurse.
     pub(super) fn value(&mut self, value: &Value<'_>) -> ExprId {
         match value {
-            Value::Null => self.g.text("null"),
-            Value::Bool(true) => self.g.text("true"),
-            Value::Bool(false) => self.g.text("false"),
+            Value::Null => self.g.text(self.words()[2]),
+            Value::Bool(value) => self.g.text(self.words()[usize::from(!value)]),
             Value::Number(number) => {
                 let listed = if self.all.has_notations { numbers::listed_alike } else { numbers::listed };
                 listed(&mut self.g, &number.to_string(), self.options.numbers)

@@ -1,0 +1,173 @@
+//! Values outside of quotes: as text, and percent-encoded.
+
+use super::Emitter;
+use crate::error::Result;
+use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
+use crate::syntax::json_schema::assertion::TypeSet;
+use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::formats::Side;
+use crate::syntax::json_schema::json::Value;
+use crate::syntax::json_schema::options::Spelling;
+use crate::syntax::json_schema::shape::{Shape, Typed};
+use crate::syntax::json_schema::string_test;
+use regex_syntax::utf8::Utf8Sequences;
+use rustc_hash::FxHashSet;
+
+const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
+
+impl<'a> Emitter<'_, 'a> {
+    /// The texts of the root's values.
+    pub(super) fn text(&mut self) -> Result<ExprId> {
+        let all = self.all;
+        let mut open = vec![all.root()];
+        let mut seen = FxHashSet::default();
+        let mut ways = Vec::new();
+        while let Some(id) = open.pop() {
+            if !self.satisfiable.contains(id) || !seen.insert(id) {
+                continue;
+            }
+            let pointer = all.pointer(id);
+            self.spend(1, pointer)?;
+            match all.shape_of(id) {
+                Shape::Values(list) => {
+                    self.spend(list.len(), pointer)?;
+                    for value in list {
+                        ways.extend(self.text_of(value));
+                    }
+                }
+                Shape::Union(list) => open.extend(list),
+                Shape::Typed(typed) => {
+                    let way = self.typed_text(typed, pointer)?;
+                    ways.push(way);
+                }
+            }
+        }
+        Ok(self.g.choice(ways))
+    }
+
+    fn is_encoded(&self) -> bool {
+        self.options.spelling == Spelling::Percent
+    }
+
+    /// One listed value, if it has a text.
+    fn text_of(&mut self, value: &Value<'_>) -> Option<ExprId> {
+        match value {
+            Value::String(text) => {
+                let spelling = self.options.spelling;
+                let parts: Vec<ExprId> =
+                    text.chars().map(|c| spelled(&mut self.g, &CharClass::new([(c, c)]), spelling)).collect();
+                Some(self.g.sequence(parts))
+            }
+            Value::Null | Value::Array(_) | Value::Object(_) if self.is_encoded() => None,
+            value => Some(self.value(value)),
+        }
+    }
+
+    fn typed_text(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
+        let has = |one| typed.types.contains(one);
+        let mut ways = Vec::new();
+        if has(TypeSet::OBJECT)
+            && !self.is_encoded()
+            && let Some(object) = &typed.object
+        {
+            ways.push(self.object(object)?);
+        }
+        if has(TypeSet::ARRAY)
+            && !self.is_encoded()
+            && let Some(array) = &typed.array
+        {
+            ways.push(self.array(array, pointer)?);
+        }
+        if has(TypeSet::STRING) && !typed.length.is_crossed() {
+            ways.push(self.string_text(typed)?);
+        }
+        if has(TypeSet::NUMBER) {
+            ways.push(self.number(typed, pointer)?);
+        }
+        for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
+            if has(one) && !(one == TypeSet::NULL && self.is_encoded()) {
+                ways.push(self.g.text(word));
+            }
+        }
+        Ok(self.g.choice(ways))
+    }
+
+    fn string_text(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
+        let spelling = self.options.spelling;
+        let character = spelled(&mut self.g, &CharClass::any(), spelling);
+        // complements hold what is no text
+        let mut all = vec![self.g.repeat(character, typed.length.min, typed.length.max)];
+        for test in &typed.tests {
+            let pointer = self.all.schemas.get(test.schema).pointer;
+            self.spend(1, pointer)?;
+            let side = if test.holds { Side::Within } else { Side::Around };
+            let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| spelled(g, class, spelling);
+            let content = string_test::lower(&mut self.g, test.test, side, pointer, spell)?
+                .ok_or_else(|| errors::complement_of_format(pointer, test.test.value()))?;
+            all.push(if test.holds { content } else { self.g.complement(content) });
+        }
+        let excluded = typed.excluded.iter().filter(|value| value.as_str().is_some());
+        let excluded: Vec<ExprId> = excluded.filter_map(|value| self.text_of(value)).collect();
+        if !excluded.is_empty() {
+            let excluded = self.g.choice(excluded);
+            all.push(self.g.complement(excluded));
+        }
+        Ok(self.g.intersection(all))
+    }
+}
+
+/// One character of a class.
+fn spelled(g: &mut GrammarBuilder, class: &CharClass, spelling: Spelling) -> ExprId {
+    match spelling {
+        Spelling::Line => {
+            let breaks = CharClass::new([('\0', '\0'), ('\n', '\n'), ('\r', '\r')]);
+            g.char_class(class.intersection(&breaks.complement()))
+        }
+        Spelling::Percent => percent(g, class),
+        _ => g.char_class(class.clone()),
+    }
+}
+
+/// One character of a class, percent-encoded.
+fn percent(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
+    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let plain: ByteSet =
+        (0..0x80_u8).filter(|&byte| stays(byte) && class.contains(char::from(byte))).collect();
+    let mut ways = vec![g.byte_set(plain)];
+    let encoded = (0..0x80_u8).filter(|&byte| !stays(byte) && class.contains(char::from(byte)));
+    ways.push(hexadecimal(g, encoded.collect()));
+    let further = class.intersection(&CharClass::new([('\u{80}', char::MAX)]));
+    for &(low, high) in further.ranges() {
+        for sequence in Utf8Sequences::new(low, high) {
+            let bytes = sequence.as_slice().iter().map(|range| (range.start..=range.end).collect());
+            let parts: Vec<ExprId> = bytes.map(|bytes| hexadecimal(g, bytes)).collect();
+            ways.push(g.sequence(parts));
+        }
+    }
+    g.choice(ways)
+}
+
+/// One of some bytes as `%XX`, grouped by the first digit.
+fn hexadecimal(g: &mut GrammarBuilder, bytes: Vec<u8>) -> ExprId {
+    let digit = |value: u8| HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0');
+    let mut ways: Vec<(ByteSet, ByteSet)> = Vec::new();
+    for high in 0..16_u8 {
+        let lows = bytes.iter().filter(|byte| *byte >> 4 == high).map(|byte| digit(byte & 15));
+        let lows: ByteSet = lows.collect();
+        if lows.is_empty() {
+            continue;
+        }
+        match ways.iter_mut().find(|(_, known)| *known == lows) {
+            Some((highs, _)) => highs.insert(digit(high)),
+            None => ways.push((ByteSet::from_iter([digit(high)]), lows)),
+        }
+    }
+    let ways: Vec<ExprId> = ways
+        .into_iter()
+        .map(|(highs, lows)| {
+            let parts = [g.text("%"), g.byte_set(highs), g.byte_set(lows)];
+            g.sequence(parts)
+        })
+        .collect();
+    g.choice(ways)
+}
