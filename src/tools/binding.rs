@@ -19,6 +19,8 @@ pub struct HttpBinding {
     pub path: String,
     /// What the path is appended to. `None`: the document has none, or a relative one and no address of its own.
     pub server: Option<String>,
+    /// Whether the arguments are grouped by places: a parameter's value is a member of the member `path`, `query` and so on.
+    pub grouped: bool,
     /// The parameters in the order of the document.
     pub parameters: Vec<Parameter>,
     /// The body, if it may have one.

@@ -6,6 +6,7 @@ use super::format::Call;
 use super::set::ToolSet;
 use crate::error::Result;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// A request.
@@ -37,11 +38,15 @@ impl ToolSet {
     }
 }
 
-fn build(http: &HttpBinding, server: &str, arguments: &Map<String, Value>) -> Result<Request> {
+pub(super) fn build(http: &HttpBinding, server: &str, arguments: &Map<String, Value>) -> Result<Request> {
     let mut path = http.path.clone();
     let (mut query, mut headers, mut cookies) = (Vec::new(), Vec::new(), Vec::new());
     for parameter in &http.parameters {
-        let value = match arguments.get(&parameter.member) {
+        let group = match http.grouped {
+            true => arguments.get(parameter.location.name()).and_then(Value::as_object),
+            false => Some(arguments),
+        };
+        let value = match group.and_then(|group| group.get(&parameter.member)) {
             None | Some(Value::Null) if parameter.location == Location::Path => {
                 return Err(errors::request(&parameter.member, "a value for a part of the path"));
             }
@@ -65,15 +70,20 @@ fn build(http: &HttpBinding, server: &str, arguments: &Map<String, Value>) -> Re
         Some(body) => content(body, arguments)?,
         None => None,
     };
-    if let (Some(body), Some(_)) = (&http.body, &body) {
-        headers.push(("Content-Type".to_owned(), body.media_type.clone()));
+    if let (Some(body), Some(content)) = (&http.body, &body) {
+        let boundary = content.lines().next().and_then(|line| line.strip_prefix("--"));
+        let media_type = match boundary.filter(|_| body.media == Media::Multipart) {
+            Some(boundary) => format!("{}; boundary={boundary}", body.media_type),
+            None => body.media_type.clone(),
+        };
+        headers.push(("Content-Type".to_owned(), media_type));
     }
     let question = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
     Ok(Request { method: http.method.clone(), url: format!("{server}{path}{question}"), headers, body })
 }
 
 /// Every byte but the unreserved ones as `%XX`.
-fn encoded(text: &str, keeps_reserved: bool) -> String {
+pub(super) fn encoded(text: &str, keeps_reserved: bool) -> String {
     let mut made = String::with_capacity(text.len());
     for byte in text.bytes() {
         let stays = byte.is_ascii_alphanumeric()
@@ -213,11 +223,39 @@ fn content(body: &Body, arguments: &Map<String, Value>) -> Result<Option<String>
             };
             parts(&value).into_iter().map(pair).collect::<Vec<_>>().join("&")
         }
-        Media::Multipart => {
-            return Err(errors::request(
-                &body.media_type,
-                "a body that is no multipart: its boundary is the host's",
-            ));
-        }
+        Media::Multipart => multipart(&value)?,
     }))
+}
+
+/// Texts as parts of `multipart/form-data` (RFC 7578), the items of an array as parts of one name. The boundary is made of the
+/// content, so that it stands in no part, and equal calls make equal requests.
+fn multipart(value: &Value) -> Result<String> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        if key.contains(['\r', '\n', '\0']) {
+            return Err(errors::request(key, "names of parts without line breaks"));
+        }
+        match value {
+            Value::Array(items) => fields.extend(items.iter().map(|item| (key.clone(), plain(item)))),
+            value => fields.push((key.clone(), plain(value))),
+        }
+    }
+    let mut hash = Sha256::new();
+    fields.iter().for_each(|(_, text)| hash.update(text.as_bytes()));
+    let mut boundary = String::from("grammata-");
+    for byte in &hash.finalize()[..8] {
+        // writing to a text does not fail
+        let _ = write!(boundary, "{byte:02x}");
+    }
+    while fields.iter().any(|(_, text)| text.contains(&boundary)) {
+        boundary.push('x');
+    }
+    let mut body = String::new();
+    for (key, text) in &fields {
+        let name = key.replace('"', "%22");
+        let _ =
+            write!(body, "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
+    }
+    let _ = write!(body, "--{boundary}--\r\n");
+    Ok(body)
 }

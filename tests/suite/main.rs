@@ -97,6 +97,7 @@ mod tidy;
 mod token_terminals;
 mod tools;
 mod tools_formats;
+mod tools_hard;
 mod tools_requests;
 mod transitions;
 mod travel;

@@ -118,13 +118,13 @@ fn all_words_of_a_small_set_read_back() {
         let format = CallFormat::named(name).unwrap();
         let options = text_options().choice(Choice::Required).schema(schema.clone());
         let Ok(made) = format.grammar(&set, &options) else {
-            assert_eq!(name, "endpoint", "the only format that needs requests");
+            assert!(["endpoint", "restgpt", "http"].contains(&name), "{name}: only these need requests");
             continue;
         };
         let automaton = Automaton::new(&made.grammar, &Limits::default()).unwrap();
         let mut read = std::collections::BTreeSet::new();
         let mut words = 0;
-        for word in enumerate(&automaton).unwrap().take(3000) {
+        for word in enumerate(&automaton).unwrap().take(1000) {
             let word = word.unwrap();
             let bytes: Vec<u8> = word.iter().filter_map(|letter| letter.byte()).collect();
             let text = String::from_utf8(bytes).unwrap();
@@ -172,7 +172,7 @@ fn names_that_a_format_cannot_hold_are_refused_in_it() {
     assert_eq!(made("react").tools, ["fine"]);
     assert_eq!(made("react").refused[0].1.code(), "tools/not-callable");
     let call = Call { tool: set.tools()[0].name.clone(), arguments: serde_json::Map::new() };
-    let turn = Turn { text: String::new(), calls: vec![call] };
+    let turn = Turn { calls: vec![call], ..Turn::default() };
     let format = CallFormat::named("hermes").unwrap();
     let text = format.render(&turn, &set).unwrap();
     assert!(is_word(&compiled("hermes", &set, &text_options()), &text), "{text}");
@@ -190,5 +190,46 @@ fn tables_that_are_no_formats_say_where() {
     ] {
         let error = CallFormat::from_toml(table).unwrap_err();
         assert_eq!(error.code(), "tools/format", "{table}");
+    }
+}
+
+/// Operations with parameters in all places and bodies: the first words of each format that writes requests or arguments one by one
+/// read back, and what is rendered of them is a word that reads the same.
+#[test]
+fn words_of_requests_read_back() {
+    let text = r##"{"openapi": "3.1.0", "servers": [{"url": "https://h/v1"}], "paths": {
+        "/a/{x}/{y}": {"put": {"operationId": "a", "parameters": [
+            {"name": "x", "in": "path", "schema": {"type": "string", "maxLength": 2}},
+            {"name": "y", "in": "path", "schema": {"type": ["integer", "string"]}},
+            {"name": "q[]", "in": "query", "schema": {"type": "array", "items": {"type": "string"}}},
+            {"name": "f", "in": "query", "explode": false, "schema": {"type": "array", "items": {"enum": ["a,b", "ü"]}}},
+            {"name": "x", "in": "query", "schema": {}},
+            {"name": "X-H", "in": "header", "schema": {"type": "boolean"}},
+            {"name": "c", "in": "cookie", "schema": {"type": "string"}}],
+            "requestBody": {"content": {"application/json": {"schema": {"type": "object",
+                "properties": {"x": {"type": "string"}, "n": {"type": "number"}}, "required": ["n"]}}}}}},
+        "/a/b/c": {"get": {"operationId": "b"}}}}"##;
+    let set = set(text);
+    let schema = JsonSchemaOptions { whitespace: Whitespace::Compact, ..text_options().schema };
+    for (name, count) in [("http", 2), ("endpoint", 2), ("python", 1), ("qwen-coder", 2), ("restgpt", 2)] {
+        let format = CallFormat::named(name).unwrap();
+        let options = GrammarOptions { choice: Choice::Required, schema: schema.clone(), ..text_options() };
+        let made = format.grammar(&set, &options).unwrap();
+        assert_eq!(made.tools.len(), count, "{name}: {:?}", made.refused);
+        let compiled = compiled(name, &set, &options);
+        let automaton = Automaton::new(&made.grammar, &Limits::default()).unwrap();
+        let mut tools = std::collections::BTreeSet::new();
+        for word in enumerate(&automaton).unwrap().take(1500) {
+            let bytes: Vec<u8> = word.unwrap().iter().filter_map(|letter| letter.byte()).collect();
+            // words are in the order of their bytes, and some of few letters only
+            let text = String::from_utf8(bytes).unwrap();
+            let turn = format.read(&text, &set).unwrap_or_else(|error| panic!("{name}: {text:?}\n{error}"));
+            let rendered =
+                format.render(&turn, &set).unwrap_or_else(|error| panic!("{name}: {text:?}\n{error}"));
+            assert!(is_word(&compiled, &rendered), "{name}: {text:?} -> {rendered:?}");
+            assert_eq!(format.read(&rendered, &set).unwrap(), turn, "{name}: {text:?} -> {rendered:?}");
+            tools.insert(turn.calls[0].tool.clone());
+        }
+        assert!(!tools.is_empty(), "{name}");
     }
 }

@@ -19,8 +19,8 @@ use std::sync::Arc;
 pub(super) struct Arguments {
     #[command(flatten)]
     set: SetArgs,
-    /// The call format: a name (json, json-array, hermes, llama3, mistral, mistral-args, harmony, deepseek, react, endpoint),
-    /// or a file of TOML
+    /// The call format: a name (json, json-array, hermes, llama3, mistral, mistral-args, harmony, deepseek, react, python,
+    /// gemma, qwen-coder, toolken, relation, endpoint, restgpt, http), or a file of TOML
     #[arg(long, value_name = "NAME")]
     format: String,
     /// Whether a turn calls tools
@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(exit)
 }
 
-fn format(name: &str, limits: &crate::limits::Limits) -> Result<CallFormat> {
+pub(super) fn format(name: &str, limits: &crate::limits::Limits) -> Result<CallFormat> {
     if let Some(format) = CallFormat::named(name) {
         return Ok(format);
     }

@@ -3,10 +3,9 @@
 use super::{CallFormat, Piece, TextPlace};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use crate::grammar::{ExprId, FreeText, Grammar, GrammarBuilder, TokenTerminal};
+use crate::grammar::{CharClass, ExprId, FreeText, Grammar, GrammarBuilder, TokenTerminal};
 use crate::limits::Limits;
 use crate::syntax::json_schema::{self, Numbers, PropertyOrder, Whitespace};
-use crate::tools::binding::Binding;
 use crate::tools::errors;
 use crate::tools::set::{Tool, ToolSet, is_fatal};
 use serde_json::Value;
@@ -126,12 +125,27 @@ impl CallFormat {
         let grammar = writer.builder.build(root)?;
         Ok(CallGrammar { grammar, tools: writer.tools, refused: writer.refused })
     }
+
+    /// Refuses a tool whose name the format cannot write.
+    pub(super) fn check_name(&self, tool: &Tool) -> Result<()> {
+        if !self.call.iter().any(|piece| matches!(piece, Piece::Name(_))) {
+            return Ok(());
+        }
+        let after = self.after_name().unwrap_or("\n");
+        // where names are looked for in text, one ends at the first character of what follows it
+        let first = after.chars().next().filter(|_| self.text == TextPlace::Named);
+        let holds_first = first.is_some_and(|first| tool.name.contains(first));
+        if tool.name.contains(after) || tool.name.contains('\n') || holds_first {
+            return Err(errors::unwritable_name(tool.place.clone(), &tool.name, after));
+        }
+        Ok(())
+    }
 }
 
-struct Writer<'f> {
-    format: &'f CallFormat,
-    options: &'f GrammarOptions,
-    builder: GrammarBuilder,
+pub(super) struct Writer<'f> {
+    pub(super) format: &'f CallFormat,
+    pub(super) options: &'f GrammarOptions,
+    pub(super) builder: GrammarBuilder,
     tools: Vec<String>,
     refused: Vec<(String, Diagnostic)>,
 }
@@ -144,7 +158,11 @@ impl Writer<'_> {
         let chosen = &self.options.tools;
         let chosen: rustc_hash::FxHashSet<&str> = chosen.iter().map(String::as_str).collect();
         for tool in set.callable().filter(|tool| chosen.is_empty() || chosen.contains(tool.name.as_str())) {
-            match self.call(tool, &pieces) {
+            let call = match self.format.text {
+                TextPlace::Named => self.format.check_name(tool).and_then(|()| self.call(tool, &pieces)),
+                _ => self.call(tool, &pieces),
+            };
+            match call {
                 Ok(call) => {
                     calls.push(call);
                     self.tools.push(tool.name.clone());
@@ -159,6 +177,9 @@ impl Writer<'_> {
     /// The pieces of a call from the first that depends on the tool to the last.
     fn varying(&self) -> &[Piece] {
         let call = &self.format.call;
+        if self.format.text == TextPlace::Named {
+            return &call[self.format.marker_len()..];
+        }
         let first = call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
         let last = call.iter().rposition(|piece| !piece.is_fixed()).map_or(0, |last| last + 1);
         &call[first..last]
@@ -170,10 +191,7 @@ impl Writer<'_> {
             let part = match piece {
                 Piece::Text(_) | Piece::Token(_) | Piece::Gap(_) => self.fixed(piece),
                 Piece::Name(_) => {
-                    let after = self.format.after_name().unwrap_or("\n");
-                    if tool.name.contains(after) || tool.name.contains('\n') {
-                        return Err(errors::unwritable_name(tool.place.clone(), &tool.name, after));
-                    }
+                    self.format.check_name(tool)?;
                     self.builder.text(&tool.name)
                 }
                 Piece::Arguments(_) => self.arguments(tool)?,
@@ -189,15 +207,12 @@ impl Writer<'_> {
                     inside.extend([value, gap, self.builder.text("}")]);
                     self.builder.sequence(inside)
                 }
-                Piece::Endpoint(_) => match &tool.binding {
-                    Binding::Http(http) => self.builder.text(format!("{} {}", http.method, http.path)),
-                    Binding::Host => {
-                        let message = "this tool stands for no request";
-                        let allowed = "a tool of an OpenAPI document";
-                        let refusal = errors::not_callable(tool.place.clone(), message, &tool.name, allowed);
-                        return Err(errors::fatal(refusal));
-                    }
-                },
+                Piece::Endpoint(_) => self.endpoint(tool)?,
+                Piece::Keywords(_) => self.keywords(tool)?,
+                Piece::Positional(values) => self.positional(tool, *values)?,
+                Piece::Tuple(_) => self.tuple(tool)?,
+                Piece::Element(parts) => self.elements(tool, parts)?,
+                Piece::Request(form) => self.request(tool, *form)?,
             };
             parts.push(part);
         }
@@ -232,13 +247,15 @@ impl Writer<'_> {
 
     /// The language of the turns.
     fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
-        if calls.is_empty() && self.options.choice == Choice::Required {
+        let must_call = self.options.choice == Choice::Required || self.format.always;
+        if calls.is_empty() && must_call {
             return Err(errors::no_tools());
         }
         let with_calls = !calls.is_empty();
-        let without = self.options.choice != Choice::Required;
+        let without = self.options.choice != Choice::Required && !self.format.always;
         let body = match self.format.text {
             TextPlace::Before => self.before(calls, most, without),
+            TextPlace::Named => self.named(calls, without),
             TextPlace::Opening | TextPlace::None => {
                 let mut turns = Vec::new();
                 if with_calls {
@@ -265,27 +282,84 @@ impl Writer<'_> {
         // any text that does not begin as calls do
         let empty = self.builder.empty();
         let text = self.builder.free_text(&FreeText { end: Some(empty), ..FreeText::default() });
-        let opening = self.format.opening();
+        let openings = self.format.openings();
+        let prefixes = openings.iter().flat_map(|text| text.char_indices().map(|(at, _)| &text[..at]));
+        let mut prefixes: Vec<&str> = prefixes.collect();
+        // longer ones first, as those before them lead to them
+        prefixes.sort_unstable_by_key(|prefix| (std::cmp::Reverse(prefix.len()), *prefix));
+        prefixes.dedup();
+        let mut made: rustc_hash::FxHashMap<&str, ExprId> = rustc_hash::FxHashMap::default();
         let mut body = self.builder.never();
-        for c in opening.chars().rev() {
-            let other = |c: char| {
-                let before = char::from_u32(u32::from(c).wrapping_sub(1)).map(|last| ('\0', last));
-                let after = char::from_u32(u32::from(c) + 1).map(|first| (first, char::MAX));
-                before.into_iter().chain(after)
-            };
-            let other = self.builder.class(other(c));
-            let leaves = self.builder.sequence([other, text]);
-            let next = self.builder.text(c.to_string());
-            let goes_on = self.builder.sequence([next, body]);
-            body = self.builder.choice([empty, leaves, goes_on]);
+        for prefix in prefixes {
+            let mut next: Vec<(char, &str)> = openings
+                .iter()
+                .filter_map(|text| {
+                    let c = text.strip_prefix(prefix)?.chars().next()?;
+                    Some((c, &text[..prefix.len() + c.len_utf8()]))
+                })
+                .collect();
+            next.sort_unstable();
+            next.dedup();
+            let others = CharClass::new(next.iter().map(|(c, _)| (*c, *c))).complement();
+            let other = self.builder.char_class(others);
+            let mut ways = vec![empty, self.builder.sequence([other, text])];
+            for (c, longer) in next {
+                if let Some(rest) = made.get(longer) {
+                    let c = self.builder.text(c.to_string());
+                    ways.push(self.builder.sequence([c, *rest]));
+                }
+            }
+            body = self.builder.choice(ways);
+            made.insert(prefix, body);
         }
         body
+    }
+
+    /// Text, and a call where all comes that one has up to the end of its name.
+    fn named(&mut self, calls: &[ExprId], without: bool) -> ExprId {
+        let empty = self.builder.empty();
+        let markers: Vec<Box<str>> = self.tools.iter().map(|name| self.format.marker(name).into()).collect();
+        let mut triggers: Vec<(Box<str>, ExprId)> = Vec::new();
+        for (marker, rest) in markers.iter().zip(calls) {
+            let rest = self.with_text_after(*rest, &markers);
+            triggers.push((marker.clone(), rest));
+        }
+        if without {
+            for ending in &self.format.endings {
+                let rest = if ending.number { self.number() } else { empty };
+                triggers.push((ending.text.as_str().into(), rest));
+            }
+        }
+        let may_end = without && self.format.endings.is_empty();
+        self.builder.free_text(&FreeText { triggers, end: may_end.then_some(empty), ..FreeText::default() })
+    }
+
+    /// What may follow the calls: nothing, or text without what a call begins with.
+    fn with_text_after(&mut self, calls: ExprId, markers: &[Box<str>]) -> ExprId {
+        if !self.format.after {
+            return calls;
+        }
+        let end = Some(self.builder.empty());
+        let forbidden = markers.to_vec();
+        let text = self.builder.free_text(&FreeText { end, forbidden, ..FreeText::default() });
+        self.builder.sequence([calls, text])
+    }
+
+    /// A number in plain notation, with or without a space before it.
+    fn number(&mut self) -> ExprId {
+        let digit = self.builder.class([('0', '9')]);
+        let digits = self.builder.plus(digit);
+        let fraction = [self.builder.text("."), digits];
+        let fraction = self.builder.sequence(fraction);
+        let (minus, space) = (self.builder.text("-"), self.space());
+        let parts = [space, self.builder.optional(minus), digits, self.builder.optional(fraction)];
+        self.builder.sequence(parts)
     }
 
     /// Text, and calls where their first marker comes.
     fn before(&mut self, calls: &[ExprId], most: Option<u32>, without: bool) -> ExprId {
         let empty = self.builder.empty();
-        let marker = self.format.opening();
+        let marker = self.format.openings().swap_remove(0);
         let is_token =
             matches!(self.format.begin.iter().chain(&self.format.call).next(), Some(Piece::Token(_)))
                 && self.options.markers == Markers::Tokens;
@@ -297,6 +371,8 @@ impl Writer<'_> {
             return self.builder.free_text(&text);
         }
         let rest = self.sequence_of_calls(calls, most, true);
+        let forbidden = if is_token { Vec::new() } else { vec![marker.as_str().into()] };
+        let rest = self.with_text_after(rest, &forbidden);
         if is_token {
             let token = self.builder.token(TokenTerminal::named(marker));
             let marked = self.builder.sequence([token, rest]);

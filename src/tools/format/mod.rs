@@ -1,8 +1,14 @@
 //! Call formats: how the calls of a turn are written. Each is a table of TOML, so that a further one takes no code.
 
+mod arguments;
 mod grammar;
+mod http;
+mod members;
 mod read;
+mod read_arguments;
+mod read_http;
 mod render;
+mod scalar;
 
 pub use grammar::{CallGrammar, Choice, GrammarOptions, Markers};
 pub use read::{Call, Turn};
@@ -13,7 +19,7 @@ use crate::error::Result;
 use serde::Deserialize;
 
 /// The formats that there are, by name.
-const PRESETS: [(&str, &str); 10] = [
+const PRESETS: [(&str, &str); 17] = [
     ("json", include_str!("presets/json.toml")),
     ("json-array", include_str!("presets/json-array.toml")),
     ("hermes", include_str!("presets/hermes.toml")),
@@ -23,7 +29,14 @@ const PRESETS: [(&str, &str); 10] = [
     ("harmony", include_str!("presets/harmony.toml")),
     ("deepseek", include_str!("presets/deepseek.toml")),
     ("react", include_str!("presets/react.toml")),
+    ("python", include_str!("presets/python.toml")),
+    ("gemma", include_str!("presets/gemma.toml")),
+    ("qwen-coder", include_str!("presets/qwen-coder.toml")),
+    ("toolken", include_str!("presets/toolken.toml")),
+    ("relation", include_str!("presets/relation.toml")),
     ("endpoint", include_str!("presets/endpoint.toml")),
+    ("restgpt", include_str!("presets/restgpt.toml")),
+    ("http", include_str!("presets/http.toml")),
 ];
 
 /// How the calls of a turn are written: what comes before the first, each call, what is between two, and what comes after the
@@ -51,6 +64,26 @@ pub struct CallFormat {
     /// The turn without a call, where that is not free text.
     #[serde(default)]
     nothing: Option<String>,
+    /// Whether every turn calls tools.
+    #[serde(default)]
+    always: bool,
+    /// What ends a turn of text; at any character if there is none.
+    #[serde(default)]
+    endings: Vec<Ending>,
+    /// Whether text may also follow the calls.
+    #[serde(default)]
+    after: bool,
+}
+
+/// What ends a turn of text.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ending {
+    /// These bytes.
+    text: String,
+    /// A number after them, with or without a space between.
+    #[serde(default)]
+    number: bool,
 }
 
 fn yes() -> bool {
@@ -65,6 +98,8 @@ enum TextPlace {
     None,
     /// Before the calls, which begin where their first marker comes.
     Before,
+    /// Before a call, which begins where all comes that it has up to the end of its name.
+    Named,
     /// Instead of calls: a turn that does not begin as a call does.
     Opening,
 }
@@ -85,8 +120,38 @@ enum Piece {
     Arguments(bool),
     /// A JSON object with these two members: the name and the arguments.
     Object([String; 2]),
-    /// The method and the path of the request that the call stands for.
+    /// The method and the path of the request that the call stands for, as documented or filled in.
     Endpoint(bool),
+    /// The arguments as keyword arguments of Python.
+    Keywords(bool),
+    /// The arguments by position.
+    Positional(Values),
+    /// The same in brackets; nothing if the tool has none.
+    Tuple(bool),
+    /// Each argument as text: what comes before its name, after it, and after its value.
+    Element([String; 3]),
+    /// The request that the call stands for.
+    Request(RequestForm),
+}
+
+/// Which arguments there may be by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Values {
+    /// Those of any type, as JSON.
+    Any,
+    /// Numbers.
+    Numbers,
+}
+
+/// How a request is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RequestForm {
+    /// An HTTP message without a version.
+    Message,
+    /// A method, and an object of the address, parameters and body (RestGPT's caller).
+    Restgpt,
 }
 
 impl Piece {
@@ -136,13 +201,40 @@ impl CallFormat {
         if edges.into_iter().flatten().any(|piece| !piece.is_fixed()) {
             return wrong("a part of a call outside of `call`");
         }
-        let named = |piece: &&Piece| matches!(piece, Piece::Name(_) | Piece::Object(_) | Piece::Endpoint(_));
+        let named = |piece: &&Piece| {
+            matches!(piece, Piece::Name(_) | Piece::Object(_) | Piece::Endpoint(_) | Piece::Request(_))
+        };
         if format.call.iter().filter(named).count() != 1 {
             return wrong("a call without a name, or with two");
         }
-        let is_name = |pair: &[Piece]| matches!(pair[0], Piece::Name(_)) && pair[1].fixed_text().is_none();
+        let ends_name = |piece: &Piece| piece.fixed_text().is_some_and(|text| !text.is_empty());
+        let is_name = |pair: &[Piece]| {
+            matches!(pair[0], Piece::Name(_)) && !ends_name(&pair[1]) && !matches!(pair[1], Piece::Tuple(_))
+        };
         if format.call.windows(2).any(is_name) || matches!(format.call.last(), Some(Piece::Name(_))) {
             return wrong("a name that neither `text` nor `token` ends");
+        }
+        let is_plain = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Name(_));
+        let before_end = format.marker_len();
+        if format.text == TextPlace::Named
+            && (format.several
+                || !format.begin.is_empty()
+                || before_end < 2
+                || !format.call.iter().take(before_end).all(is_plain))
+        {
+            return wrong(
+                "text before calls that do not begin with `text`, their name and `text`, or several of them",
+            );
+        }
+        let has_text = matches!(format.text, TextPlace::Before | TextPlace::Named);
+        if format.after && !has_text || !format.endings.is_empty() && format.text != TextPlace::Named {
+            return wrong("text after calls, or endings of text, where no text comes");
+        }
+        if let Some(Piece::Element(parts)) =
+            format.call.iter().find(|piece| matches!(piece, Piece::Element(_)))
+            && parts.iter().any(String::is_empty)
+        {
+            return wrong("an argument whose name or value nothing ends");
         }
         Ok(format)
     }
@@ -150,14 +242,31 @@ impl CallFormat {
     /// What ends a plain name.
     fn after_name(&self) -> Option<&str> {
         let at = self.call.iter().position(|piece| matches!(piece, Piece::Name(_)))?;
-        self.call.get(at + 1)?.fixed_text()
+        match self.call.get(at + 1)? {
+            Piece::Tuple(_) => Some("("),
+            piece => piece.fixed_text(),
+        }
     }
 
-    /// What the calls of a turn begin with.
-    fn opening(&self) -> String {
+    /// The number of pieces up to the end of the name.
+    fn marker_len(&self) -> usize {
+        self.call.iter().position(|piece| matches!(piece, Piece::Name(_))).map_or(0, |at| at + 2)
+    }
+
+    /// What a call of a tool begins with, up to the end of its name.
+    fn marker(&self, name: &str) -> String {
+        let pieces = self.call.iter().take(self.marker_len());
+        pieces.map(|piece| piece.fixed_text().unwrap_or(name)).collect()
+    }
+
+    /// What the calls of a turn begin with, one of these.
+    fn openings(&self) -> Vec<String> {
         match self.begin.iter().chain(&self.call).next() {
-            Some(Piece::Text(text) | Piece::Token(text)) => text.clone(),
-            _ => "{".to_owned(),
+            Some(Piece::Text(text) | Piece::Token(text)) => vec![text.clone()],
+            Some(Piece::Request(RequestForm::Message)) => {
+                http::METHODS.iter().map(|method| format!("{method} ")).collect()
+            }
+            _ => vec!["{".to_owned()],
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::{CallFormat, Piece, TextPlace};
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
-use crate::tools::binding::Binding;
 use crate::tools::errors;
 use crate::tools::set::ToolSet;
 use serde_json::{Map, Value};
@@ -24,6 +23,8 @@ pub struct Turn {
     pub text: String,
     /// Its calls.
     pub calls: Vec<Call>,
+    /// The text after its calls.
+    pub after: String,
 }
 
 impl CallFormat {
@@ -37,49 +38,66 @@ impl CallFormat {
         if self.nothing.as_deref() == Some(reader.rest()) {
             return Ok(Turn::default());
         }
-        let opening = self.opening();
+        let rest = reader.rest();
         let start = match self.text {
-            TextPlace::Before => reader.rest().find(&opening),
-            TextPlace::Opening => reader.rest().starts_with(&opening).then_some(0),
+            TextPlace::Before => self.openings().iter().filter_map(|opening| rest.find(opening)).min(),
+            TextPlace::Opening => {
+                self.openings().iter().any(|opening| rest.starts_with(opening)).then_some(0)
+            }
+            TextPlace::Named => {
+                // a call begins where what stands before its name does and a name of the set follows
+                let markers = set.callable().map(|tool| self.marker(&tool.name));
+                markers.filter_map(|marker| rest.find(&marker)).min()
+            }
             TextPlace::None => Some(0),
         };
         let Some(start) = start else {
-            return Ok(Turn { text: reader.rest().to_owned(), calls: Vec::new() });
+            return Ok(Turn { text: rest.to_owned(), ..Turn::default() });
         };
-        let mut turn = Turn { text: reader.rest()[..start].to_owned(), calls: Vec::new() };
+        let mut turn = Turn { text: rest[..start].to_owned(), ..Turn::default() };
         reader.at += start;
         reader.fixed(&self.begin)?;
         loop {
             turn.calls.push(reader.call(self)?);
             let before = reader.at;
-            let goes_on = self.several && reader.fixed(&self.separator).is_ok() && reader.begins(&self.call);
+            // what ends a turn may begin like what separates calls
+            let ends = !self.end.is_empty()
+                && reader.fixed(&self.end).is_ok()
+                && (self.after || reader.rest().is_empty());
+            reader.at = before;
+            let goes_on =
+                self.several && !ends && reader.fixed(&self.separator).is_ok() && reader.begins(&self.call);
             if !goes_on {
                 reader.at = before;
                 break;
             }
         }
         reader.fixed(&self.end)?;
+        if self.after {
+            turn.after = reader.rest().to_owned();
+            reader.at = text.len();
+        }
         if reader.rest().is_empty() { Ok(turn) } else { Err(reader.wrong("the end of the turn")) }
     }
 }
 
-struct Reader<'t> {
+pub(super) struct Reader<'t> {
     text: &'t str,
-    at: usize,
-    set: &'t ToolSet,
+    pub(super) at: usize,
+    pub(super) set: &'t ToolSet,
 }
 
 impl<'t> Reader<'t> {
-    fn rest(&self) -> &'t str {
+    pub(super) fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
 
-    fn wrong(&self, allowed: &str) -> Error {
+    pub(super) fn wrong(&self, allowed: &str) -> Error {
         let found: String = self.rest().chars().take(40).collect();
         errors::call_text(Place::Byte(self.at), &found, allowed)
     }
 
-    fn literal(&mut self, text: &str) -> Result<()> {
+    pub(super) fn literal(&mut self, text: &str) -> Result<()> {
         if !self.rest().starts_with(text) {
             return Err(self.wrong(text));
         }
@@ -134,15 +152,12 @@ impl<'t> Reader<'t> {
                     call.tool = self.known(&tool)?;
                     call.arguments = value;
                 }
-                Piece::Endpoint(_) => {
-                    let line = self.rest().split('\n').next().unwrap_or_default();
-                    let is_it = |binding: &Binding| matches!(binding, Binding::Http(http) if format!("{} {}", http.method, http.path) == line);
-                    let Some(tool) = self.set.callable().find(|tool| is_it(&tool.binding)) else {
-                        return Err(self.wrong("the method and the path of a tool"));
-                    };
-                    call.tool = tool.name.clone();
-                    self.at += line.len();
-                }
+                Piece::Endpoint(_) => call = self.endpoint()?,
+                Piece::Keywords(_) => call.arguments = self.keywords(&call.tool)?,
+                Piece::Positional(_) => call.arguments = self.positional(&call.tool)?,
+                Piece::Tuple(_) => call.arguments = self.tuple(&call.tool)?,
+                Piece::Element(parts) => call.arguments = self.elements(&call.tool, parts)?,
+                Piece::Request(form) => call = self.request(*form)?,
             }
         }
         Ok(call)
@@ -156,7 +171,7 @@ impl<'t> Reader<'t> {
     }
 
     /// One JSON object.
-    fn object(&mut self) -> Result<Map<String, Value>> {
+    pub(super) fn object(&mut self) -> Result<Map<String, Value>> {
         let mut values = serde_json::Deserializer::from_str(self.rest()).into_iter::<Map<String, Value>>();
         match values.next() {
             Some(Ok(object)) => {

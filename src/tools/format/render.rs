@@ -4,7 +4,6 @@ use super::read::Turn;
 use super::{CallFormat, Piece};
 use crate::diagnostic::Place;
 use crate::error::Result;
-use crate::tools::binding::Binding;
 use crate::tools::errors;
 use crate::tools::set::ToolSet;
 use serde_json::Value;
@@ -45,17 +44,14 @@ impl CallFormat {
                         let (name, member, tool) = (quoted(name), quoted(member), quoted(&call.tool));
                         text.push_str(&format!("{{{name}:{tool},{member}:{arguments}}}"));
                     }
-                    Piece::Endpoint(_) => match &tool.binding {
-                        Binding::Http(http) => text.push_str(&format!("{} {}", http.method, http.path)),
-                        Binding::Host => {
-                            let allowed = "a tool that stands for a request";
-                            return Err(errors::call_text(Place::Byte(text.len()), &call.tool, allowed));
-                        }
-                    },
+                    piece => text.push_str(&piece.arguments(tool, call).map_err(|allowed| {
+                        errors::call_text(Place::Byte(text.len()), &call.tool, allowed)
+                    })?),
                 }
             }
         }
         fixed(&self.end, &mut text);
+        text.push_str(&turn.after);
         Ok(text)
     }
 }

@@ -37,6 +37,9 @@ pub struct ReadOptions {
     /// Whether undeclared members are allowed where the schema does not forbid them. Default: they are forbidden where an object
     /// declares members and does not open itself, and for a tool without any.
     pub open_objects: bool,
+    /// Whether the arguments of an operation are an object for each place that it has some in: `path`, `query`, `header`, `cookie`
+    /// and `body`, where undeclared members of a body are kept. Default: one flat object.
+    pub grouped: bool,
     /// Names of parameters that the host fills in, such as credentials; no model writes them.
     pub hidden: Vec<String>,
     /// What a missing or relative address of a server is resolved against.

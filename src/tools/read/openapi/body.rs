@@ -185,7 +185,7 @@ fn content_of<'d>(
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Content> {
     let whole = || Content::Whole(schema.clone(), pointer.clone());
-    if media == Media::Text {
+    if media == Media::Text || api.is_grouped {
         return Ok(whole());
     }
     let has_siblings = api.dialect == Dialect::Json

@@ -32,6 +32,8 @@ struct Api<'d> {
     is_swagger: bool,
     dialect: Dialect,
     is_open: bool,
+    /// Whether arguments are grouped by their places.
+    is_grouped: bool,
     /// Parameters that the host fills in, by name; those of a security scheme also by place.
     hidden: FxHashSet<(String, Option<String>)>,
     /// What a relative address is resolved against.
@@ -87,6 +89,7 @@ pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Resul
         is_swagger: root.get("swagger").is_some(),
         dialect: if is_json_schema { Dialect::Json } else { Dialect::OpenApi30 },
         is_open: reading.options.open_objects,
+        is_grouped: reading.options.grouped,
         hidden: reading.options.hidden.iter().map(|name| (name.clone(), None)).collect(),
         server: reading.options.server.as_deref(),
         budget: reading.budget,
@@ -95,11 +98,17 @@ pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Resul
     let mut found = Vec::new();
     let empty = Map::new();
     let paths = root.get("paths").and_then(Value::as_object).unwrap_or(&empty);
+    let mut shapes: FxHashMap<String, &str> = FxHashMap::default();
     for (path, item) in paths {
         if path.starts_with("x-") {
             continue;
         }
         let pointer = join("/paths", path);
+        if let Some(other) = shapes.insert(shape(path), path) {
+            let message = "another path is the same but for the names of its parameters";
+            let help = "where calls are written as requests, they are read as the first of these paths";
+            reading.note(None, errors::notice(api.place(&pointer), message, other, help));
+        }
         match api.resolve(item, pointer.clone()) {
             Ok((item, pointer)) => path_item(&api, path, item, &pointer, &mut found, reading)?,
             Err(error) if crate::tools::set::is_fatal(&error) => return Err(error),
@@ -129,6 +138,17 @@ impl Api<'_> {
             }
         }
     }
+}
+
+/// A path without the names of its parameters.
+fn shape(path: &str) -> String {
+    let mut parts = path.split('{');
+    let mut shape = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shape.push_str("{}");
+        shape.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
+    }
+    shape
 }
 
 /// The operations of a path item.

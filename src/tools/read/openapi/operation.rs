@@ -175,6 +175,9 @@ impl<'d> Operation<'_, 'd> {
         body: Option<(Body, bool)>,
         definitions: Map<String, Value>,
     ) -> (Value, Binding) {
+        if self.api.is_grouped {
+            return self.grouped(members, body, definitions);
+        }
         let names = names(&members);
         let (mut properties, mut required) = (Map::new(), Vec::new());
         let mut parameters = Vec::new();
@@ -233,6 +236,77 @@ impl<'d> Operation<'_, 'd> {
             method: self.method.to_owned(),
             path: self.path.to_owned(),
             server: server::of(self.api.root, self.item, self.value, self.api.server),
+            grouped: false,
+            parameters,
+            body,
+        };
+        (schema, Binding::Http(binding))
+    }
+
+    /// The same with an object for each place.
+    fn grouped(
+        &self,
+        members: Vec<Member>,
+        body: Option<(Body, bool)>,
+        definitions: Map<String, Value>,
+    ) -> (Value, Binding) {
+        let mut parameters = Vec::new();
+        let mut groups: Vec<(&str, Map<String, Value>, Vec<String>)> = Vec::new();
+        // the members of a form of 2.0, which are the body's together
+        let (mut fields, mut required_fields, mut whole) = (Map::new(), Vec::new(), None);
+        for member in members {
+            let (Some(location), Some((style, explode, allow_reserved))) =
+                (member.location, member.parameter)
+            else {
+                match &body {
+                    Some((_, true)) => whole = Some(member.schema),
+                    _ => {
+                        required_fields.extend(Some(member.name.clone()).filter(|_| member.required));
+                        fields.insert(member.name, member.schema);
+                    }
+                }
+                continue;
+            };
+            let group = match groups.iter().position(|(name, ..)| *name == location.name()) {
+                Some(at) => at,
+                None => {
+                    groups.push((location.name(), Map::new(), Vec::new()));
+                    groups.len() - 1
+                }
+            };
+            let Some((_, properties, required)) = groups.get_mut(group) else { continue };
+            required.extend(Some(member.name.clone()).filter(|_| member.required));
+            properties.insert(member.name.clone(), member.schema);
+            let name = member.name;
+            parameters.push(Parameter {
+                member: name.clone(),
+                name,
+                location,
+                style,
+                explode,
+                allow_reserved,
+            });
+        }
+        let object = |properties: Map<String, Value>, required: &[String]| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for (name, group, names) in groups {
+            required.extend(Some(name.to_owned()).filter(|_| !names.is_empty()));
+            properties.insert(name.to_owned(), object(group, &names));
+        }
+        let body = body.map(|(body, _)| {
+            required.extend(Some("body".to_owned()).filter(|_| body.required));
+            properties.insert("body".to_owned(), whole.unwrap_or_else(|| object(fields, &required_fields)));
+            Body { members: BodyMembers::Whole("body".to_owned()), ..body }
+        });
+        let mut schema = object(properties, &required);
+        if let (false, Some(object)) = (definitions.is_empty(), schema.as_object_mut()) {
+            object.insert("$defs".to_owned(), Value::Object(definitions));
+        }
+        let binding = HttpBinding {
+            method: self.method.to_owned(),
+            path: self.path.to_owned(),
+            server: server::of(self.api.root, self.item, self.value, self.api.server),
+            grouped: true,
             parameters,
             body,
         };

@@ -1,0 +1,429 @@
+//! Requests as text: an HTTP message, RestGPT's caller, and endpoints with their paths filled in.
+
+use super::RequestForm;
+use super::arguments::{Written, variadic};
+use super::grammar::Writer;
+use super::members::{Member, Plain};
+use crate::error::Result;
+use crate::grammar::{ExprId, Members, Order};
+use crate::syntax::json_schema::Spelling;
+use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
+use crate::tools::errors;
+use crate::tools::set::Tool;
+use serde_json::{Value, json};
+
+/// The methods of requests.
+pub(super) const METHODS: [&str; 9] =
+    ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY"];
+
+/// What separates the items of an array in a style, beside those that are written one by one.
+fn separator(parameter: &Parameter) -> Option<&'static str> {
+    match (parameter.style, parameter.explode) {
+        (Style::Form, false) | (Style::Simple, _) | (Style::Label | Style::Matrix, false) => Some(","),
+        (Style::SpaceDelimited, _) => Some("%20"),
+        (Style::PipeDelimited, _) => Some("%7C"),
+        (Style::TabDelimited, _) => Some("%09"),
+        _ => None,
+    }
+}
+
+/// The member of a parameter.
+pub(super) fn member_of<'t>(plain: &Plain<'t>, parameter: &Parameter) -> Option<Member<'t>> {
+    plain.members.iter().find(|member| member.name == parameter.member).copied()
+}
+
+/// The binding of a tool that stands for a request.
+///
+/// # Errors
+/// It stands for none.
+pub(super) fn binding(tool: &Tool) -> Result<&HttpBinding> {
+    match &tool.binding {
+        Binding::Http(http) => Ok(http),
+        Binding::Host => {
+            let message = "this tool stands for no request";
+            let allowed = "a tool of an OpenAPI document";
+            Err(errors::fatal(errors::not_callable(tool.place.clone(), message, &tool.name, allowed)))
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// The method and the path, as documented or with values in it.
+    pub(super) fn endpoint(&mut self, tool: &Tool) -> Result<ExprId> {
+        let http = binding(tool)?;
+        let documented = self.builder.text(format!("{} {}", http.method, http.path));
+        let path = Plain::of(tool).and_then(|plain| self.path(tool, &plain, http));
+        let Ok(path) = path else { return Ok(documented) };
+        let method = self.builder.text(format!("{} ", http.method));
+        let filled = self.builder.sequence([method, path]);
+        Ok(self.builder.choice([documented, filled]))
+    }
+
+    /// The whole request.
+    pub(super) fn request(&mut self, tool: &Tool, form: RequestForm) -> Result<ExprId> {
+        let http = binding(tool)?;
+        let plain = Plain::of(tool)?;
+        match form {
+            RequestForm::Message => self.message(tool, &plain, http),
+            RequestForm::Restgpt => self.restgpt(tool, &plain, http),
+        }
+    }
+
+    fn message(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
+        let mut parts = vec![self.builder.text(format!("{} ", http.method)), self.path(tool, plain, http)?];
+        let query = self.parameters(tool, plain, http, Location::Query)?;
+        parts.push(self.pairs(tool, plain, query, ("?", "&"))?);
+        let mut headers = self.parameters(tool, plain, http, Location::Header)?;
+        let cookies = self.parameters(tool, plain, http, Location::Cookie)?;
+        if !cookies.is_empty() {
+            let required = cookies.iter().any(|(_, cookie)| cookie.required);
+            let separator = self.builder.text("; ");
+            let value = self.list(tool, plain, cookies, separator, (1, None))?;
+            headers.push(("Cookie", Written { key: "\nCookie: ".to_owned(), value, required }));
+        }
+        let nothing = self.builder.empty();
+        parts.push(self.list(tool, plain, headers, nothing, (0, None))?);
+        if let Some(body) = &http.body {
+            let (content, required) = self.body(tool, plain, body)?;
+            let blank = self.builder.text("\n\n");
+            let body = self.builder.sequence([blank, content]);
+            parts.push(if required { body } else { self.builder.optional(body) });
+        }
+        Ok(self.builder.sequence(parts))
+    }
+
+    /// The path with values in its places.
+    fn path(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
+        let mut parts = Vec::new();
+        for piece in pieces(&http.path) {
+            match piece {
+                Piece::Fixed(text) => parts.push(self.builder.text(text)),
+                Piece::Place(name) => {
+                    let parameter = http
+                        .parameters
+                        .iter()
+                        .find(|parameter| parameter.location == Location::Path && parameter.name == name);
+                    let found =
+                        parameter.and_then(|parameter| Some((parameter, member_of(plain, parameter)?)));
+                    let Some((parameter, member)) = found else {
+                        return Err(self.unwritable(tool, name, "a parameter for each place of the path"));
+                    };
+                    let value = self.parameter(tool, plain, parameter, &member)?;
+                    let value = value.map(|(_, value)| value);
+                    let value =
+                        value.ok_or_else(|| self.unwritable(tool, name, "a value that a path can hold"))?;
+                    // an empty part and one of points would name another path
+                    let refused = ["", ".", ".."].map(|text| self.builder.text(text));
+                    let refused = self.builder.choice(refused);
+                    let other = self.builder.complement(refused);
+                    parts.push(self.builder.intersection([value, other]));
+                }
+            }
+        }
+        Ok(self.builder.sequence(parts))
+    }
+
+    /// The parameters of a place, each with what it begins with.
+    fn parameters<'p>(
+        &mut self,
+        tool: &Tool,
+        plain: &Plain<'p>,
+        http: &HttpBinding,
+        location: Location,
+    ) -> Result<Vec<(&'p str, Written)>> {
+        let mut written = Vec::new();
+        for parameter in http.parameters.iter().filter(|parameter| parameter.location == location) {
+            let Some(member) = member_of(plain, parameter) else { continue };
+            match self.parameter(tool, plain, parameter, &member) {
+                Ok(Some((key, value))) => {
+                    written.push((member.name, Written { key, value, required: member.required }));
+                }
+                Err(error) if crate::tools::set::is_fatal(&error) => return Err(error),
+                Ok(None) | Err(_) if !member.required => {}
+                Ok(None) => {
+                    return Err(self.unwritable(tool, member.name, "a value that a request can hold"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(written)
+    }
+
+    /// `?a=1&b=2`, or nothing if no pair must come.
+    fn pairs(
+        &mut self,
+        tool: &Tool,
+        plain: &Plain<'_>,
+        pairs: Vec<(&str, Written)>,
+        (before, between): (&str, &str),
+    ) -> Result<ExprId> {
+        if pairs.is_empty() {
+            return Ok(self.builder.empty());
+        }
+        let must_come = pairs.iter().any(|(_, pair)| pair.required);
+        let separator = self.builder.text(between);
+        let list = self.list(tool, plain, pairs, separator, (1, None))?;
+        let before = self.builder.text(before);
+        let all = self.builder.sequence([before, list]);
+        Ok(if must_come { all } else { self.builder.optional(all) })
+    }
+
+    /// What a parameter begins with, and its values; `None` if it has none.
+    fn parameter(
+        &mut self,
+        tool: &Tool,
+        plain: &Plain<'_>,
+        parameter: &Parameter,
+        member: &Member<'_>,
+    ) -> Result<Option<(String, ExprId)>> {
+        let name = encoded(&parameter.name);
+        let is_header = parameter.location == Location::Header;
+        let spelling = if is_header { Spelling::Line } else { Spelling::Percent };
+        let key = match (parameter.location, parameter.style) {
+            (Location::Header, _) => format!("\n{}: ", parameter.name),
+            (Location::Path, Style::Label) => ".".to_owned(),
+            (Location::Path, Style::Matrix) => format!(";{name}="),
+            (Location::Path, _) => String::new(),
+            _ => format!("{name}="),
+        };
+        if matches!(parameter.style, Style::Json | Style::Cookie) {
+            return Err(self.unwritable(tool, member.name, "a style that is neither JSON nor `cookie`"));
+        }
+        if parameter.style == Style::DeepObject {
+            return self.deep_object(tool, plain, member, &name);
+        }
+        let value = match variadic(plain, member) {
+            Some((item, min, max)) => {
+                let Some(item) = self.value(tool, &plain.alone(item), spelling)? else { return Ok(None) };
+                let (item, separator) = match separator(parameter) {
+                    Some(separator) if is_header => {
+                        let (comma, any) = (
+                            self.builder.text(","),
+                            self.builder.byte_set(crate::grammar::ByteSet::range(0, 255)),
+                        );
+                        let any = self.builder.star(any);
+                        let with_comma = self.builder.sequence([any, comma, any]);
+                        let without = self.builder.complement(with_comma);
+                        (self.builder.intersection([item, without]), separator.to_owned())
+                    }
+                    Some(separator) => (item, separator.to_owned()),
+                    None if parameter.style == Style::Form => (item, format!("&{name}=")),
+                    None if parameter.style == Style::Matrix => (item, format!(";{name}=")),
+                    None => return Err(self.unwritable(tool, member.name, "an array in another style")),
+                };
+                if separator.starts_with('%') {
+                    return Err(self.unwritable(tool, member.name, "an array with commas between its items"));
+                }
+                let separator = self.builder.text(separator);
+                self.builder.separated(item, separator, min.max(1), max)
+            }
+            None => match self.value(tool, &plain.alone(member.schema), spelling)? {
+                Some(value) => value,
+                None => return Ok(None),
+            },
+        };
+        if parameter.location == Location::Path {
+            let before = self.builder.text(&key);
+            return Ok(Some((key, self.builder.sequence([before, value]))));
+        }
+        Ok(Some((key, value)))
+    }
+
+    /// `a%5Bx%5D=1&a%5By%5D=2`.
+    fn deep_object(
+        &mut self,
+        tool: &Tool,
+        plain: &Plain<'_>,
+        member: &Member<'_>,
+        name: &str,
+    ) -> Result<Option<(String, ExprId)>> {
+        let inner = Tool { arguments: plain.alone(plain.resolved(member.schema)), ..tool.clone() };
+        let properties = Plain::of(&inner)?;
+        let mut written = Vec::new();
+        let before = format!("{name}%5B");
+        for one in &properties.members {
+            // all begin alike, and what they begin with is the parameter's
+            let key = format!("{}%5D=", encoded(one.name));
+            if let Some(one_written) = self.written(&inner, &properties, *one, key, Spelling::Percent)? {
+                written.push((one.name, one_written));
+            }
+        }
+        if written.is_empty() {
+            return Ok(None);
+        }
+        let separator = self.builder.text(format!("&{before}"));
+        let min = properties.min.max(1);
+        Ok(Some((before, self.list(&inner, &properties, written, separator, (min, properties.max))?)))
+    }
+
+    /// The content of a body, and whether there is always one.
+    fn body(&mut self, tool: &Tool, plain: &Plain<'_>, body: &Body) -> Result<(ExprId, bool)> {
+        let (members, required) = body_members(plain, body);
+        let is_whole = matches!(body.members, BodyMembers::Whole(_));
+        let schema = match (is_whole, members.first()) {
+            (true, Some((member, _))) => {
+                let found = plain.members.iter().find(|known| known.name == *member);
+                plain.alone(found.map_or(&Value::Bool(true), |found| found.schema))
+            }
+            _ => plain.object(&members, !required),
+        };
+        let content = match body.media {
+            Media::Json => self.value(tool, &schema, Spelling::Json)?,
+            Media::Text => self.value(tool, &schema, Spelling::Text)?,
+            Media::Form if !is_whole => {
+                let inner = Tool { arguments: schema, ..tool.clone() };
+                let fields = Plain::of(&inner)?;
+                let mut written = Vec::new();
+                for one in &fields.members {
+                    let key = format!("{}=", encoded(one.name));
+                    if let Some(one_written) = self.written(&inner, &fields, *one, key, Spelling::Percent)? {
+                        written.push((one.name, one_written));
+                    }
+                }
+                let separator = self.builder.text("&");
+                Some(self.list(&inner, &fields, written, separator, (u32::from(!required), None))?)
+            }
+            Media::Form | Media::Multipart => None,
+        };
+        let Some(content) = content else {
+            return Err(self.unwritable(
+                tool,
+                &body.media_type,
+                "a body in JSON, a form of scalars, or text",
+            ));
+        };
+        Ok((content, required))
+    }
+
+    /// `GET` and so on, a line break, `Input: ` and an object.
+    fn restgpt(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
+        let Some(server) = &http.server else {
+            return Err(self.unwritable(
+                tool,
+                &tool.name,
+                "a server with an absolute address: `--server URL`",
+            ));
+        };
+        let apart = http
+            .parameters
+            .iter()
+            .filter(|parameter| matches!(parameter.location, Location::Header | Location::Cookie))
+            .filter_map(|parameter| member_of(plain, parameter))
+            .find(|member| member.required);
+        if let Some(member) = apart {
+            return Err(self.unwritable(tool, member.name, "parameters in the path and the query"));
+        }
+        if plain.has_conditions() && http.body.is_none() {
+            return Err(self.unwritable(tool, &tool.name, "arguments that do not depend on each other"));
+        }
+        let text = Some(self.value(tool, &json!({"type": "string"}), Spelling::Json)?);
+        let start = self.builder.text(&Value::from(server.as_str()).to_string().trim_end_matches('"'));
+        let (path, quote) = (self.path(tool, plain, http)?, self.builder.text("\""));
+        let url = self.builder.sequence([start, path, quote]);
+        let mut members = vec![("url", url, true)];
+        let query = query_members(plain, http);
+        if http.method == "GET" || !query.is_empty() {
+            let schema = plain.object(&query, false);
+            let Some(value) = self.value(tool, &schema, Spelling::Json)? else {
+                return Err(self.unwritable(tool, "params", "values that can be written"));
+            };
+            members.push(("params", value, true));
+        }
+        if let Some(body) = &http.body {
+            if !matches!(body.media, Media::Json | Media::Form | Media::Text) {
+                return Err(self.unwritable(tool, &body.media_type, "a body in JSON, a form or text"));
+            }
+            let (names, required) = body_members(plain, body);
+            let schema = match (&body.members, names.first()) {
+                (BodyMembers::Whole(_), Some((member, _))) => {
+                    let found = plain.members.iter().find(|known| known.name == *member);
+                    plain.alone(found.map_or(&Value::Bool(true), |found| found.schema))
+                }
+                _ => plain.object(&names, !required),
+            };
+            let Some(value) = self.value(tool, &schema, Spelling::Json)? else {
+                return Err(self.unwritable(tool, "data", "values that can be written"));
+            };
+            members.push(("data", value, required));
+        }
+        for name in ["description", "output_instructions"] {
+            members.extend(text.flatten().map(|value| (name, value, true)));
+        }
+        let gap = self.space();
+        let list = members.into_iter().map(|(name, value, required)| {
+            let colon = self.builder.text(":");
+            let value = self.builder.sequence([gap, colon, gap, value, gap]);
+            crate::grammar::Member { key: format!("\"{name}\"").into_bytes().into(), value, required }
+        });
+        let members = list.collect();
+        let comma = self.builder.text(",");
+        let separator = self.builder.sequence([comma, gap]);
+        let (ones, conditions) = (Box::default(), Box::default());
+        let list = Members {
+            order: Order::Declared,
+            members,
+            rest: None,
+            ones,
+            conditions,
+            separator,
+            min: 0,
+            max: None,
+        };
+        let parts = [
+            self.builder.text(format!("{}\nInput: {{", http.method)),
+            gap,
+            self.builder.member_list(list),
+            self.builder.text("}"),
+        ];
+        Ok(self.builder.sequence(parts))
+    }
+}
+
+/// The members in the query with their names there.
+pub(super) fn query_members<'t>(plain: &Plain<'t>, http: &'t HttpBinding) -> Vec<(&'t str, &'t str)> {
+    let query = http.parameters.iter().filter(|parameter| parameter.location == Location::Query);
+    query.filter_map(|parameter| Some((member_of(plain, parameter)?.name, parameter.name.as_str()))).collect()
+}
+
+/// The members of a body with their names there, and whether there is always a body.
+pub(super) fn body_members<'t>(plain: &Plain<'t>, body: &'t Body) -> (Vec<(&'t str, &'t str)>, bool) {
+    let members: Vec<(&str, &str)> = match &body.members {
+        BodyMembers::Flat(members) => {
+            members.iter().map(|(member, name)| (member.as_str(), name.as_str())).collect()
+        }
+        BodyMembers::Whole(member) => vec![(member.as_str(), member.as_str())],
+    };
+    let is_required = |name: &str| plain.members.iter().any(|member| member.name == name && member.required);
+    let must_come = members.iter().any(|(member, _)| is_required(member));
+    (members, must_come || (body.required && matches!(body.members, BodyMembers::Flat(_))))
+}
+
+/// A part of a path.
+pub(super) enum Piece<'p> {
+    Fixed(&'p str),
+    /// Where the parameter of this name goes.
+    Place(&'p str),
+}
+
+/// The parts of a path.
+pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else { break };
+        if !before.is_empty() {
+            pieces.push(Piece::Fixed(before));
+        }
+        pieces.push(Piece::Place(name));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Fixed(rest));
+    }
+    pieces
+}
+
+/// Every byte but the unreserved ones as `%XX`.
+pub(super) fn encoded(text: &str) -> String {
+    crate::tools::request::encoded(text, false)
+}

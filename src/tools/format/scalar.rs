@@ -1,0 +1,239 @@
+//! Values outside of JSON: as text, percent-encoded, and as literals of Python.
+
+use serde_json::{Map, Number, Value};
+
+/// Text whose `%XX` are bytes of UTF-8; `None` if they are not.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte == b'%' {
+            let digits = str::from_utf8(after.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = after.get(2..)?;
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The value that a text stands for where a schema says of which types it may be: a number or a word before a string.
+pub(super) fn typed(text: &str, schema: &Value, root: &Value) -> Value {
+    of_kinds(text, Kinds::of(schema, root))
+}
+
+/// The same where null, arrays and objects have no text.
+pub(super) fn typed_scalar(text: &str, schema: &Value, root: &Value) -> Value {
+    of_kinds(text, Kinds { null: false, compound: false, ..Kinds::of(schema, root) })
+}
+
+fn of_kinds(text: &str, kinds: Kinds) -> Value {
+    let is_compound = text.starts_with(['{', '[']);
+    let parsed = serde_json::from_str::<Value>(text).ok().filter(|value| match value {
+        Value::Null => kinds.null,
+        Value::Bool(_) => kinds.boolean,
+        Value::Number(number) => kinds.number && is_plain(number, text),
+        Value::Array(_) | Value::Object(_) => kinds.compound && is_compound,
+        Value::String(_) => false,
+    });
+    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+fn is_plain(number: &Number, text: &str) -> bool {
+    number.to_string() == text
+}
+
+/// Of which types a value may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds {
+    pub(super) string: bool,
+    pub(super) number: bool,
+    pub(super) boolean: bool,
+    pub(super) null: bool,
+    /// Arrays and objects.
+    pub(super) compound: bool,
+}
+
+impl Kinds {
+    const ALL: Kinds = Kinds { string: true, number: true, boolean: true, null: true, compound: true };
+
+    fn of_value(value: &Value) -> Kinds {
+        let mut kinds = Kinds::default();
+        match value {
+            Value::Null => kinds.null = true,
+            Value::Bool(_) => kinds.boolean = true,
+            Value::Number(_) => kinds.number = true,
+            Value::String(_) => kinds.string = true,
+            Value::Array(_) | Value::Object(_) => kinds.compound = true,
+        }
+        kinds
+    }
+
+    fn named(name: &str) -> Kinds {
+        let mut kinds = Kinds::default();
+        match name {
+            "null" => kinds.null = true,
+            "boolean" => kinds.boolean = true,
+            "number" | "integer" => kinds.number = true,
+            "string" => kinds.string = true,
+            _ => kinds.compound = true,
+        }
+        kinds
+    }
+
+    fn or(self, other: Kinds) -> Kinds {
+        Kinds {
+            string: self.string || other.string,
+            number: self.number || other.number,
+            boolean: self.boolean || other.boolean,
+            null: self.null || other.null,
+            compound: self.compound || other.compound,
+        }
+    }
+
+    fn and(self, other: Kinds) -> Kinds {
+        Kinds {
+            string: self.string && other.string,
+            number: self.number && other.number,
+            boolean: self.boolean && other.boolean,
+            null: self.null && other.null,
+            compound: self.compound && other.compound,
+        }
+    }
+
+    /// The types that a schema allows, as far as `type`, `const`, `enum`, references and combinators of depth eight say; more
+    /// where they do not.
+    pub(super) fn of(schema: &Value, root: &Value) -> Kinds {
+        Kinds::within(schema, root, 8)
+    }
+
+    fn within(schema: &Value, root: &Value, depth: u32) -> Kinds {
+        let Some(object) = schema.as_object().filter(|_| depth > 0) else { return Kinds::ALL };
+        let mut kinds = Kinds::own(object);
+        if let Some(reference) = object.get("$ref").and_then(Value::as_str)
+            && let Some(target) = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer))
+        {
+            kinds = kinds.and(Kinds::within(target, root, depth - 1));
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            if let Some(Value::Array(list)) = object.get(keyword) {
+                let all = list.iter().map(|one| Kinds::within(one, root, depth - 1));
+                kinds = kinds.and(all.fold(Kinds::default(), Kinds::or));
+            }
+        }
+        if let Some(Value::Array(list)) = object.get("allOf") {
+            kinds = list.iter().map(|one| Kinds::within(one, root, depth - 1)).fold(kinds, Kinds::and);
+        }
+        kinds
+    }
+
+    fn own(object: &Map<String, Value>) -> Kinds {
+        let mut kinds = match object.get("type") {
+            Some(Value::String(name)) => Kinds::named(name),
+            Some(Value::Array(names)) => {
+                names.iter().filter_map(Value::as_str).map(Kinds::named).fold(Kinds::default(), Kinds::or)
+            }
+            _ => Kinds::ALL,
+        };
+        if let Some(value) = object.get("const") {
+            kinds = kinds.and(Kinds::of_value(value));
+        }
+        if let Some(Value::Array(list)) = object.get("enum") {
+            kinds = kinds.and(list.iter().map(Kinds::of_value).fold(Kinds::default(), Kinds::or));
+        }
+        kinds
+    }
+}
+
+/// The length of a value, a literal of Python or a text of JSON, that stands at the beginning of a text: up to a comma or a
+/// closing bracket outside of it.
+pub(super) fn extent(text: &str) -> usize {
+    let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_in_string => is_escaped = true,
+            b'"' => is_in_string = !is_in_string,
+            _ if is_in_string => {}
+            b'[' | b'{' | b'(' => depth += 1,
+            b',' | b']' | b'}' | b')' if depth == 0 => return at,
+            b']' | b'}' | b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A literal of Python, whose words are put in the place of those of JSON.
+pub(super) fn from_python(text: &str) -> Option<Value> {
+    let mut json = String::with_capacity(text.len() + 8);
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let word = [("True", "true"), ("False", "false"), ("None", "null")]
+            .into_iter()
+            .find(|(word, _)| !is_in_string && rest.starts_with(word));
+        if let Some((word, instead)) = word {
+            json.push_str(instead);
+            rest = &rest[word.len()..];
+            continue;
+        }
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_in_string => is_escaped = true,
+            '"' => is_in_string = !is_in_string,
+            // words of JSON are none of Python
+            't' | 'f' | 'n' if !is_in_string => return None,
+            _ => {}
+        }
+        json.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    serde_json::from_str(&json).ok()
+}
+
+/// A value as a literal of Python.
+pub(super) fn to_python(value: &Value) -> String {
+    let json = value.to_string();
+    let mut python = String::with_capacity(json.len() + 8);
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    let mut rest = json.as_str();
+    while let Some(c) = rest.chars().next() {
+        let word = [("true", "True"), ("false", "False"), ("null", "None")]
+            .into_iter()
+            .find(|(word, _)| !is_in_string && rest.starts_with(word));
+        if let Some((word, instead)) = word {
+            python.push_str(instead);
+            rest = &rest[word.len()..];
+            continue;
+        }
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_in_string => is_escaped = true,
+            '"' => is_in_string = !is_in_string,
+            _ => {}
+        }
+        python.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    python
+}
+
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// Whether a text is an identifier of Python, or several with points between.
+pub(super) fn is_python_name(text: &str, may_have_points: bool) -> bool {
+    let is_identifier = |part: &str| {
+        let mut chars = part.chars();
+        chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+            && chars.all(|c| c.is_alphanumeric() || c == '_')
+            && !KEYWORDS.contains(&part)
+    };
+    if may_have_points { text.split('.').all(is_identifier) } else { is_identifier(text) }
+}
