@@ -411,6 +411,25 @@ pub(super) fn unknown_call_format<'a>(name: &str, known: impl Iterator<Item = &'
     )
 }
 
+pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/not-tasks", "these are no tasks of tools")
+            .found(format!("task {number}"))
+            .cause(cause)
+            .allowed("`question` with `tool` or `answer`; `query` and `solution`; a question of BFCL with its ground truth")
+            .help("docs/tools.md shows the forms"),
+    )
+}
+
+pub(super) fn no_arm(arm: &str, format: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/no-arm", "this arm does not write this format")
+            .found(format!("{arm} in {format}"))
+            .allowed("`published` in react; `free` and `full` in react, json, relation, toolken and endpoint")
+            .help("leave the arm out, or choose another format"),
+    )
+}
+
 pub(super) fn not_a_call(text: &str, cause: &str) -> Error {
     usage(
         Diagnostic::new("cli/not-a-call", "this is no call of a tool")

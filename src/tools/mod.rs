@@ -13,6 +13,7 @@ mod errors;
 mod finding;
 mod format;
 mod name;
+mod prompt;
 mod read;
 mod request;
 mod set;
@@ -21,6 +22,7 @@ pub use binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Para
 pub use finding::{Finding, Severity};
 pub use format::{Call, CallFormat, CallGrammar, Choice, GrammarOptions, Markers, Turn};
 pub use name::restricted as restricted_names;
+pub use prompt::{Level, is_documentation_of, without_special_tokens};
 pub use read::{Document, ReadOptions, read};
 pub use request::Request;
 pub use set::{Tool, ToolSet};

@@ -1,8 +1,11 @@
 //! `grammata tools`: one file a subcommand.
 
 mod check;
+#[cfg(feature = "ort")]
+mod eval;
 mod grammar;
 mod list;
+mod prompt;
 mod request;
 
 use super::limits::LimitArgs;
@@ -30,6 +33,11 @@ enum Command {
     Check(check::Arguments),
     /// The turns in which tools are called, in a call format
     Grammar(grammar::Arguments),
+    /// The documentation of tools for a prompt, and its tokens
+    Prompt(prompt::Arguments),
+    /// How well a model calls tools, with and without an automaton
+    #[cfg(feature = "ort")]
+    Eval(Box<eval::Arguments>),
     /// The HTTP requests that calls stand for; nothing is sent
     Request(request::Arguments),
 }
@@ -39,6 +47,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::List(arguments) => list::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),
         Command::Grammar(arguments) => grammar::run(arguments, output),
+        Command::Prompt(arguments) => prompt::run(arguments, output),
+        #[cfg(feature = "ort")]
+        Command::Eval(arguments) => eval::run(arguments, output),
         Command::Request(arguments) => request::run(arguments, output),
     }
 }
@@ -62,6 +73,9 @@ struct SetArgs {
     /// Undeclared members are allowed where a schema does not forbid them
     #[arg(long)]
     open: bool,
+    /// Arguments of operations are grouped: `path`, `query`, `header`, `cookie`, `body`
+    #[arg(long)]
+    grouped: bool,
     /// Texts in the place of numbers and booleans, and keys of paths that mean nothing, are errors
     #[arg(long)]
     strict: bool,
@@ -88,13 +102,7 @@ impl SetArgs {
             .enumerate()
             .map(|(at, file)| self.label.get(at).cloned().unwrap_or_else(|| stem(file)))
             .collect();
-        let options = ReadOptions {
-            open_objects: self.open,
-            hidden: self.hide.clone(),
-            server: self.server.clone(),
-            strict: self.strict,
-            limits: limits.clone(),
-        };
+        let options = read_options(self);
         let documents = labels.iter().zip(&texts).map(|(label, text)| Document { label, text });
         let mut set = tools::read(documents, &options).map_err(|error| match self.files.as_slice() {
             [file] => error.in_source(&notation(&texts[0])).in_file(&source::name_of(file)),
@@ -102,6 +110,17 @@ impl SetArgs {
         })?;
         set.check(&GrammarOptions::arguments(limits));
         Ok(Loaded { set, names, texts })
+    }
+}
+
+fn read_options(arguments: &SetArgs) -> ReadOptions {
+    ReadOptions {
+        open_objects: arguments.open,
+        grouped: arguments.grouped,
+        hidden: arguments.hide.clone(),
+        server: arguments.server.clone(),
+        strict: arguments.strict,
+        limits: arguments.limits.get(),
     }
 }
 

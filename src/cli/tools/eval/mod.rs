@@ -1,0 +1,157 @@
+//! `grammata tools eval`: how well a model calls tools, with and without an automaton.
+
+mod arithmetic;
+mod arms;
+mod ask;
+mod judge;
+mod published;
+mod summary;
+mod tasks;
+
+use super::grammar::format;
+use super::prompt::LevelName;
+use super::{SetArgs, read_options};
+use crate::cli::model::{ModelSettings, Parts};
+use crate::cli::output::{Exit, Failure, Output};
+use crate::cli::{errors, source};
+use crate::decode::{PrefixCache, PromptTokenizer};
+use crate::error::{Error, Result};
+use crate::evaluation::{Journal, Table};
+use crate::tools::ToolSet;
+use arms::{Arm, Record, Runner};
+use ask::Asker;
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use summary::OfArm;
+
+/// Each task is done once by each arm, with one prompt. What a model writes is judged by a reader of its own and the crate
+/// `jsonschema`, not by the engine.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    set: SetArgs,
+    /// Tasks: JSON or JSON lines of RestBench, of BFCL (its tools are its own, and FILE may be the same), or with `question` and
+    /// `tool` or `answer`
+    #[arg(long, value_name = "PATH")]
+    tasks: PathBuf,
+    /// The folder of an ONNX model, or its file
+    #[arg(long, value_name = "PATH")]
+    model: PathBuf,
+    /// The call format: react, json, relation, toolken, endpoint, http, restgpt, python
+    #[arg(long, value_name = "NAME", default_value = "json")]
+    format: String,
+    /// How tokens are chosen; may be repeated [default: free, full]
+    #[arg(long, value_enum)]
+    arm: Vec<Arm>,
+    /// Only N tasks, those of the least SHA-256 of their ids
+    #[arg(long, value_name = "N")]
+    n: Option<usize>,
+    /// Only tasks whose ids begin so
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// The most tokens of a turn
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    max_tokens: usize,
+    /// What the prompt says of the tools [default: nothing]
+    #[arg(long, value_enum)]
+    level: Option<LevelName>,
+    /// Keep each output in this file as a JSON line, and go on where it ends
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Write a report: Markdown, or HTML if the name ends in `.html`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    report: Vec<PathBuf>,
+    /// Write one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    model_settings: ModelSettings,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.set.limits.get();
+    let format = format(&arguments.format, &limits)?;
+    let arms = match arguments.arm.as_slice() {
+        [] => vec![Arm::Free, Arm::Full],
+        arms => arms.to_vec(),
+    };
+    if arms.contains(&Arm::Published) && arguments.format != "react" {
+        return Err(errors::no_arm(Arm::Published.name(), &arguments.format).into());
+    }
+    let set: Rc<ToolSet> = Rc::new(arguments.set.load()?.set);
+    let text = source::text(&arguments.tasks, &limits)?;
+    let all = tasks::read(&text, &set, &read_options(&arguments.set))?;
+    let is_chosen = |id: &str| arguments.only.as_ref().is_none_or(|start| id.starts_with(start.as_str()));
+    let chosen = all.into_iter().filter(|task| is_chosen(&task.id)).collect();
+    let tasks = tasks::sampled(chosen, arguments.n);
+
+    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let vocabulary = Arc::new(parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?.vocabulary);
+    let level = arguments.level.map(Into::into);
+    let asker = Asker {
+        tokenizer: &tokenizer,
+        template: parts.template.as_ref(),
+        format: &format,
+        format_name: &arguments.format,
+        level,
+    };
+    let level_name = arguments.level.map(|level| format!("{level:?}").to_lowercase());
+    let settings = json!({
+        "model": source::name_of(&arguments.model), "tasks": arguments.tasks.file_name().map(|name| name.to_string_lossy()),
+        "format": arguments.format, "level": level_name, "max_tokens": arguments.max_tokens, "temperature": 0,
+    });
+    let mut journal = match &arguments.journal {
+        Some(path) => Some(Journal::<Record>::open(path, &settings)?),
+        None => None,
+    };
+    let mut loaded = parts.load(&arguments.model_settings)?;
+    let mut model = PrefixCache::new(&mut loaded);
+    let mut runner = Runner::new(vocabulary, &format, &arguments.format, arguments.max_tokens);
+    let mut records: Vec<(Arm, Record)> = Vec::new();
+    for task in &tasks {
+        let prompt = asker.prompt(task)?;
+        for &arm in &arms {
+            let mut one = || runner.run(arm, task, &prompt, &mut model);
+            let record = match &mut journal {
+                Some(journal) => journal.get_or_run(&format!("{} {}", task.id, arm.name()), one)?.clone(),
+                None => one()?,
+            };
+            records.push((arm, record));
+        }
+    }
+    let of_arms: Vec<OfArm<'_>> = arms
+        .iter()
+        .map(|&arm| OfArm {
+            arm,
+            records: records.iter().filter(|(of, _)| *of == arm).map(|(_, record)| record).collect(),
+        })
+        .collect();
+    for path in &arguments.report {
+        write_report(path, &summary::report("Calls of tools", &settings, &of_arms))?;
+    }
+    if arguments.json {
+        output.json(&summary::to_json(&settings, &of_arms))?;
+        return Ok(Exit::Done);
+    }
+    for table in [summary::table(&of_arms), summary::faults(&of_arms), summary::pairs(&of_arms)] {
+        show(&table, output)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write_report(path: &Path, report: &crate::evaluation::Report) -> Result<()> {
+    let is_html = path.extension().is_some_and(|extension| extension == "html");
+    let text = if is_html { report.to_html() } else { report.to_markdown() };
+    std::fs::write(path, text).map_err(|cause| Error::io(path, &cause))
+}
+
+fn show(table: &Table, output: &mut Output) -> std::io::Result<()> {
+    for row in std::iter::once(&table.columns).chain(&table.rows) {
+        writeln!(output, "{}", row.join("  "))?;
+    }
+    writeln!(output)
+}

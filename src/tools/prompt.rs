@@ -1,0 +1,196 @@
+//! The documentation of tools for a prompt, at four levels.
+//!
+//! What an automaton guarantees need not be explained: the punctuation of JSON, types, which names exist. Levels differ in how
+//! much of it they say nevertheless (the paper's section on compressed prompts has `compressed`). Descriptions are text of
+//! strangers: nothing of theirs looks like the beginning of a further entry, and whoever encodes the text does it without
+//! special tokens, or takes them away with [`without_special_tokens`].
+
+use super::set::Tool;
+use serde_json::{Map, Value, json};
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Level {
+    /// Names.
+    Names,
+    /// The first sentence of each description, and a line for each parameter.
+    #[default]
+    Compressed,
+    /// Names, types and the first sentence of a tool's description, on one line.
+    Signature,
+    /// The declaration as JSON.
+    Full,
+}
+
+/// The most listed values that are shown.
+const VALUES: usize = 8;
+
+impl Tool {
+    /// The documentation of the tool as the entry of this number.
+    pub fn documentation(&self, level: Level, number: usize) -> String {
+        let purpose = first_sentence(&self.description);
+        match level {
+            Level::Names => line(&self.name),
+            Level::Signature => {
+                let parameters = self.parameters().map(|one| one.signature()).collect::<Vec<_>>().join(", ");
+                let gap = if purpose.is_empty() { "" } else { ": " };
+                format!("{}({parameters}){gap}{purpose}", line(&self.name))
+            }
+            Level::Compressed => {
+                let mut text = format!("{number}. {}", line(&self.name));
+                if !purpose.is_empty() {
+                    text.push_str(&format!("\nDescription: {purpose}"));
+                }
+                let lines: Vec<String> = self.parameters().map(|one| one.line()).collect();
+                if !lines.is_empty() {
+                    text.push_str(&format!("\nParameters:\n{}", lines.join("\n")));
+                }
+                text
+            }
+            Level::Full => {
+                let parameters = &self.arguments;
+                json!({"name": self.name, "description": self.description, "parameters": parameters})
+                    .to_string()
+            }
+        }
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = Shown<'_>> {
+        let properties = self.arguments.get("properties").and_then(Value::as_object);
+        let required = self.arguments.get("required").and_then(Value::as_array);
+        let is_required =
+            move |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
+        properties.into_iter().flatten().map(move |(name, schema)| Shown {
+            name,
+            schema: self.resolved(schema),
+            own: schema,
+            required: is_required(name),
+        })
+    }
+
+    /// What a schema refers to, one step.
+    fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
+        let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
+        reference.and_then(|pointer| self.arguments.pointer(pointer)).unwrap_or(schema)
+    }
+}
+
+/// A parameter to be shown.
+struct Shown<'t> {
+    name: &'t str,
+    schema: &'t Value,
+    own: &'t Value,
+    required: bool,
+}
+
+impl Shown<'_> {
+    /// `a: int`, or `a?: int` if it may be left out.
+    fn signature(&self) -> String {
+        let mark = if self.required { "" } else { "?" };
+        format!("{}{mark}: {}", line(self.name), kind(self.schema))
+    }
+
+    /// `- a: what it is (Example: 5) (Optional).`
+    fn line(&self) -> String {
+        let description =
+            [self.own, self.schema].into_iter().find_map(|schema| schema.get("description")?.as_str());
+        let mut text = format!("- {}: {}", line(self.name), first_sentence(description.unwrap_or_default()));
+        if let Some(values) = self.schema.get("enum").and_then(Value::as_array) {
+            let shown: Vec<String> = values.iter().take(VALUES).map(plain).collect();
+            let more = if values.len() > VALUES { ", …" } else { "" };
+            text.push_str(&format!(" One of {}{more}.", shown.join(", ")));
+        }
+        let example = ["example", "default"].iter().find_map(|keyword| self.schema.get(*keyword));
+        let first = || self.schema.get("examples").and_then(|list| list.get(0));
+        if let Some(example) = example.or_else(first).filter(|example| !example.is_null()) {
+            text.push_str(&format!(" (Example: {})", plain(example)));
+        }
+        if !self.required {
+            text.push_str(" (Optional)");
+        }
+        let text = text.trim_end().to_owned();
+        if text.ends_with(['.', ':']) { text } else { text + "." }
+    }
+}
+
+/// A value without quotes around a text.
+fn plain(value: &Value) -> String {
+    line(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+/// The type of a schema in the words of Python.
+fn kind(schema: &Value) -> String {
+    let word = |name: &str| match name {
+        "integer" => "int",
+        "number" => "float",
+        "string" => "str",
+        "boolean" => "bool",
+        "array" => "list",
+        "object" => "dict",
+        "null" => "None",
+        _ => "any",
+    };
+    match schema.get("type") {
+        Some(Value::String(name)) => word(name).to_owned(),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).map(word).collect::<Vec<_>>().join(" | ")
+        }
+        _ if schema.get("enum").is_some() => "str".to_owned(),
+        _ => "any".to_owned(),
+    }
+}
+
+/// A text on one line, without control characters.
+fn line(text: &str) -> String {
+    let words: Vec<String> = text
+        .split(char::is_whitespace)
+        .map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ")
+}
+
+/// The first sentence of a text, on one line.
+fn first_sentence(text: &str) -> String {
+    let text = line(text);
+    let ends =
+        text.char_indices().filter(|(_, c)| ['.', '!', '?'].contains(c)).map(|(at, c)| at + c.len_utf8());
+    let is_end = |end: &usize| {
+        text[*end..].starts_with(' ') && text[*end..].trim_start().starts_with(char::is_uppercase)
+    };
+    let end = ends.into_iter().find(is_end).unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
+/// A text in which none of some names of special tokens stands: each is broken by a zero-width space (U+200B) after its
+/// first character. For text that goes into a prompt which is encoded as a whole.
+pub fn without_special_tokens<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut made = text.to_owned();
+    for name in names.into_iter().filter(|name| name.chars().count() > 1) {
+        let first = name.chars().next().map_or(0, char::len_utf8);
+        if made.contains(name) {
+            made = made.replace(name, &format!("{}\u{200B}{}", &name[..first], &name[first..]));
+        }
+    }
+    made
+}
+
+/// Checks documentation that was written anew, by a model for instance: an entry that begins with the name names every
+/// parameter once as `- p:`, and no other.
+pub fn is_documentation_of(text: &str, tool: &Tool) -> bool {
+    let mut lines = text.lines();
+    let names_tool = lines.next().is_some_and(|first| first.ends_with(&line(&tool.name)));
+    let empty = Map::new();
+    let properties = tool.arguments.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let mut left: Vec<String> = properties.keys().map(|name| line(name)).collect();
+    for parameter in lines.filter_map(|text| text.strip_prefix("- ")) {
+        let Some(at) = left
+            .iter()
+            .position(|name| parameter.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':')))
+        else {
+            return false;
+        };
+        left.swap_remove(at);
+    }
+    names_tool && left.is_empty()
+}
