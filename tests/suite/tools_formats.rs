@@ -210,10 +210,10 @@ fn words_of_requests_read_back() {
                 "properties": {"x": {"type": "string"}, "n": {"type": "number"}}, "required": ["n"]}}}}}},
         "/a/b/c": {"get": {"operationId": "b"}}}}"##;
     let set = set(text);
-    let schema = JsonSchemaOptions { whitespace: Whitespace::Compact, ..text_options().schema };
+    let schema = text_options().schema.whitespace(Whitespace::Compact);
     for (name, count) in [("http", 2), ("endpoint", 2), ("python", 1), ("qwen-coder", 2), ("restgpt", 2)] {
         let format = CallFormat::named(name).unwrap();
-        let options = GrammarOptions { choice: Choice::Required, schema: schema.clone(), ..text_options() };
+        let options = text_options().choice(Choice::Required).schema(schema.clone());
         let made = format.grammar(&set, &options).unwrap();
         assert_eq!(made.tools.len(), count, "{name}: {:?}", made.refused);
         let compiled = compiled(name, &set, &options);

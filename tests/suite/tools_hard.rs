@@ -6,7 +6,7 @@
 
 use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count};
-use grammata::syntax::json_schema::{JsonSchemaOptions, PropertyOrder, Whitespace};
+use grammata::syntax::json_schema::{self, PropertyOrder, Whitespace};
 use grammata::tools::{
     CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, Severity, ToolSet, read,
 };
@@ -63,20 +63,18 @@ fn set(case: &Value) -> Result<ToolSet, String> {
             (label, document.as_str().map_or_else(|| document.to_string(), str::to_owned))
         })
         .collect();
-    let options = ReadOptions {
-        open_objects: case["open"] == json!(true),
-        strict: case["strict"] == json!(true),
-        grouped: case["grouped"] == json!(true),
-        server: case["server"].as_str().map(str::to_owned),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .open_objects(case["open"] == json!(true))
+        .strict(case["strict"] == json!(true))
+        .grouped(case["grouped"] == json!(true))
+        .server(case["server"].as_str().map(str::to_owned));
     let documents = texts.iter().map(|(label, text)| Document { label, text });
     let mut set = read(documents, &options).map_err(|error| error.to_string())?;
     set.check(&schema(case));
     Ok(set)
 }
 
-fn schema(case: &Value) -> JsonSchemaOptions {
+fn schema(case: &Value) -> json_schema::Options {
     let mut schema = GrammarOptions::arguments(Limits::default());
     if case["compact"] == json!(true) {
         schema.whitespace = Whitespace::Compact;
@@ -94,13 +92,7 @@ fn options(case: &Value) -> GrammarOptions {
         _ => Choice::Required,
     };
     let max_calls = Some(case["max_calls"].as_u64().unwrap_or(1) as u32);
-    GrammarOptions {
-        choice,
-        max_calls,
-        markers: Markers::Text,
-        schema: schema(case),
-        ..GrammarOptions::default()
-    }
+    GrammarOptions::default().choice(choice).max_calls(max_calls).markers(Markers::Text).schema(schema(case))
 }
 
 fn compiled(grammar: &grammata::grammar::Grammar) -> CompiledGrammar {
@@ -111,7 +103,7 @@ fn compiled(grammar: &grammata::grammar::Grammar) -> CompiledGrammar {
 
 fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
     let mut matcher = compiled.matcher();
-    matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().unwrap()
+    matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting()
 }
 
 /// The bytes that may come after a text, and `$` if the turn may end.
@@ -122,7 +114,7 @@ fn next(compiled: &CompiledGrammar, text: &str) -> String {
     }
     let allowed = matcher.allowed_bytes().unwrap();
     let mut found: String = (0..=255_u8).filter(|byte| allowed.contains(*byte)).map(char::from).collect();
-    if matcher.is_accepting().unwrap() {
+    if matcher.is_accepting() {
         found.push('$');
     }
     found

@@ -75,6 +75,7 @@ pub enum Numbers {
 
 /// The notation in which values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Spelling {
     /// JSON. The default.
     #[default]

@@ -7,7 +7,7 @@ use super::scalar::{self, Kinds};
 use crate::error::Result;
 use crate::grammar::analysis::productive;
 use crate::grammar::{ExprId, FreeText, Members, Order};
-use crate::syntax::json_schema::{Compiled, JsonSchemaOptions, PropertyOrder, Spelling, compile_value};
+use crate::syntax::json_schema::{Compiled, PropertyOrder, Spelling, compile_value};
 use crate::tools::errors;
 use crate::tools::set::{Tool, is_fatal};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl Writer<'_> {
         schema: &Value,
         spelling: Spelling,
     ) -> Result<Option<ExprId>> {
-        let options = JsonSchemaOptions { spelling, ..self.options.schema.clone() };
+        let options = self.options.schema.clone().spelling(spelling);
         match compile_value(schema, &options) {
             Ok(Compiled { grammar, .. }) => {
                 let root = grammar.rule(grammar.root()).body;

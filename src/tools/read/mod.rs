@@ -52,6 +52,7 @@ pub struct ReadOptions {
 
 crate::setters::setters!(ReadOptions {
     open_objects: bool,
+    grouped: bool,
     hidden: Vec<String>,
     server: Option<String>,
     strict: bool,
