@@ -36,6 +36,7 @@
 //!   [`regex`](syntax::regex) and [`automaton_spec`](syntax::automaton_spec). A grammar can also be built in code, with
 //!   a [`GrammarBuilder`](grammar::GrammarBuilder).
 //! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
+//! - [`explore`] finds out ahead of time what masks need, and [`mask_file`] keeps it for other processes.
 //! - [`serve`] is for servers: a cache of compiled grammars, and masks of many sequences at once.
 //! - [`decode`] runs a language model under a matcher: samplers, chat templates, embedders of texts and,
 //!   with the feature `ort`, ONNX Runtime.
@@ -74,11 +75,13 @@ pub mod diagnostic;
 mod document;
 pub mod error;
 pub mod evaluation;
+pub mod explore;
 pub mod flows;
 pub mod grammar;
 mod json;
 pub mod limits;
 pub mod mask;
+pub mod mask_file;
 pub mod matcher;
 pub mod plan;
 pub mod procedures;
@@ -101,6 +104,7 @@ pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};
 pub use limits::{LimitKind, Limits};
 pub use mask::{CompiledGrammar, Compiler, TokenMask};
+pub use mask_file::MaskFile;
 pub use matcher::Matcher;
 pub use vocabulary::{TokenId, Vocabulary};
 

@@ -89,6 +89,8 @@ pub struct Limits {
     /// Bytes of the tries made of a vocabulary: 39 for each prefix of a token and, at most, for each byte of what is left of
     /// a token that leaves a loop language. A vocabulary of 128,000 tokens takes some 30 MB. Default 256 MiB.
     pub trie_bytes: usize,
+    /// Bytes of a mask file. Default 1 GiB.
+    pub mask_file_bytes: usize,
 }
 
 impl Default for Limits {
@@ -120,6 +122,7 @@ impl Default for Limits {
             tool_depth: 100,
             token_bytes: 1 << 16,
             trie_bytes: 256 << 20,
+            mask_file_bytes: 1 << 30,
         }
     }
 }

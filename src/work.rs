@@ -47,6 +47,16 @@ impl Budget {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
+    /// The steps that were taken so far.
+    pub(crate) fn spent(&self) -> u64 {
+        self.limit - self.left.get()
+    }
+
+    /// At most so many steps of one mask, for who explores ahead and leaves alone what takes more.
+    pub(crate) fn of_exploring(steps: u64, limits: &Limits) -> Budget {
+        Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
+    }
+
     /// Takes what another has spent that was a copy of this one.
     pub(crate) fn settle(&self, copy: &Budget) {
         self.left.set(copy.left.get());

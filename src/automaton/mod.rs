@@ -39,7 +39,7 @@ pub(crate) use residual::decompose::Residual;
 pub use run::cache::Cache;
 pub use run::configuration::ConfigurationId;
 pub use run::lazy::Lazy;
-pub(crate) use run::transitions::{Dense, Transitions};
+pub(crate) use run::transitions::{Dense, Facts, Transitions};
 
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};

@@ -30,6 +30,7 @@ macro_rules! each_limit {
             ToolDepth tool_depth,
             TokenBytes token_bytes,
             TrieBytes trie_bytes,
+            MaskFileBytes mask_file_bytes,
         }
     };
 }

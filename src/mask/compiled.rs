@@ -1,5 +1,6 @@
 //! A grammar compiled for a vocabulary.
 
+use super::base::Base;
 use super::cache::mask_cache::{Located, MaskCache, Snapshot};
 use super::cache::shape_cache::ShapeCache;
 use super::spelling;
@@ -10,12 +11,13 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
+use crate::mask_file::{MaskFile, errors};
 use crate::token_index::TokenIndex;
 use crate::vocabulary::Vocabulary;
 use crate::work::Budget;
 use arc_swap::{ArcSwap, Guard};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 /// Compiles grammars for one vocabulary. Those that a compiler and its clones have compiled share what is found out about
 /// the strings, numbers and patterns that they have in common, 32 MiB at most.
@@ -75,6 +77,11 @@ impl Compiler {
         self
     }
 
+    /// The limits that are set.
+    pub(crate) fn get_limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Computes masks by the strategies with these names (see [`StrategyCounts::iter`]) and the full walk alone, for tests
     /// that hold each strategy to it. What the compiler and its clones have found out is not used.
     #[cfg(feature = "testing")]
@@ -123,6 +130,25 @@ impl Compiler {
     /// [`prepare`](Compiler::prepare); and `mask/unknown-token`, `mask/token-range` and `mask/no-tokens` where a token terminal
     /// has what the vocabulary has not.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
+        self.compile_over(grammar, None)
+    }
+
+    /// The compiled grammar of a [mask file](crate::mask_file): what was explored is read from it, and from there on everything is
+    /// made as it is needed. Masks are those of the grammar compiled anew.
+    ///
+    /// # Errors
+    /// `mask-file/other-vocabulary`; those of [`MaskFile::grammar`] and [`compile`](Compiler::compile).
+    pub fn load(&self, file: impl Into<Arc<MaskFile>>) -> Result<CompiledGrammar> {
+        let file = file.into();
+        let (found, allowed) = (file.fingerprint(), self.vocabulary.fingerprint());
+        if found != allowed || file.width() != self.vocabulary.width() {
+            return Err(errors::other_vocabulary(&found, &allowed));
+        }
+        let grammar = file.grammar(&self.limits)?;
+        self.compile_over(&grammar, Some(Base::new(file)))
+    }
+
+    fn compile_over(&self, grammar: &Grammar, base: Option<Base>) -> Result<CompiledGrammar> {
         let automaton = Automaton::new(grammar, &self.limits)?;
         let index = Arc::clone(self.index()?);
         if automaton.has_names() {
@@ -145,6 +171,8 @@ impl Compiler {
             start,
             terminals,
             index,
+            base,
+            waiting: AtomicUsize::new(0),
             snapshot: Arc::clone(cache.current()),
             cache: Mutex::new(cache),
         })))
@@ -168,6 +196,10 @@ struct Inner {
     names: KeySupply,
     terminals: Arc<Terminals>,
     index: Arc<TokenIndex>,
+    /// What a mask file knows.
+    base: Option<Base>,
+    /// Threads that wait for the lock.
+    waiting: AtomicUsize,
     snapshot: Arc<ArcSwap<Snapshot>>,
     cache: Mutex<MaskCache>,
 }
@@ -232,6 +264,12 @@ impl CompiledGrammar {
         self.snapshot().start().unwrap_or(self.0.start)
     }
 
+    /// What a mask file knows of the grammar, if it is from one.
+    #[inline]
+    pub(crate) fn base(&self) -> Option<&Base> {
+        self.0.base.as_ref()
+    }
+
     /// The tokens of the grammar's token terminals.
     pub(crate) fn terminals(&self) -> &Terminals {
         &self.0.terminals
@@ -282,11 +320,12 @@ impl CompiledGrammar {
 
     /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
     pub fn memory_usage(&self) -> usize {
-        let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, .. } = &*self.0;
+        let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, base, .. } = &*self.0;
         let fixed = fixed_bytes
             .get_or_init(|| automaton.bytes_ahead() + grammar.memory_usage() + terminals.memory_usage());
         let names = names.bytes.load(Ordering::Relaxed);
-        fixed + automaton.deferred_bytes() + names + snapshot.load().memory_usage()
+        let base = base.as_ref().map_or(0, Base::memory_usage);
+        fixed + automaton.deferred_bytes() + names + snapshot.load().memory_usage() + base
     }
 
     /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so
@@ -303,14 +342,42 @@ impl CompiledGrammar {
 
     /// What makes more, one thread at a time, with the work of one mask.
     pub(crate) fn cache(&self) -> MutexGuard<'_, MaskCache> {
-        let mut cache = self.0.cache.lock().unwrap_or_else(|poisoned| {
-            // whoever panicked may have left the tables half made: make them anew
-            self.0.cache.clear_poison();
-            let mut cache = poisoned.into_inner();
-            cache.reset();
-            cache
-        });
+        let locked = match self.0.cache.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                self.0.waiting.fetch_add(1, Ordering::Relaxed);
+                let locked = self.0.cache.lock();
+                self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+                locked.unwrap_or_else(|poisoned| self.recovered(poisoned.into_inner()))
+            }
+            Err(TryLockError::Poisoned(poisoned)) => self.recovered(poisoned.into_inner()),
+            Ok(locked) => locked,
+        };
+        let mut cache = locked;
         cache.tables.work = Budget::of_mask(self.0.automaton.limits());
+        cache
+    }
+
+    /// The same for who explores ahead: nothing if a sequence has the lock or waits for it.
+    pub(crate) fn cache_if_idle(&self) -> Option<MutexGuard<'_, MaskCache>> {
+        if self.0.waiting.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        match self.0.cache.try_lock() {
+            Err(TryLockError::WouldBlock) => None,
+            Err(TryLockError::Poisoned(poisoned)) => Some(self.recovered(poisoned.into_inner())),
+            Ok(locked) => Some(locked),
+        }
+    }
+
+    /// Empty tables of the caller's own, which share nothing with other grammars.
+    pub(crate) fn own_cache(&self) -> MaskCache {
+        MaskCache::new(Arc::default(), Arc::clone(&self.0.terminals), StrategySet::ALL)
+    }
+
+    /// Whoever panicked may have left the tables half made: makes them again.
+    fn recovered<'a>(&self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
+        self.0.cache.clear_poison();
+        cache.reset();
         cache
     }
 }

@@ -6,11 +6,13 @@
 //! - `walk` goes through a token trie and the automaton in lockstep: what strategies are made of. Each collects into a
 //!   value of its own (`walk/collected.rs`).
 //! - `cache` keeps masks and tables of one grammar, and what grammars share.
+//! - `base` is what a mask file knows, beside which the rest is made lazily.
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
 //!
 //! Nothing here knows of front ends.
 
+mod base;
 mod cache;
 mod compiled;
 mod completion;
@@ -24,7 +26,8 @@ mod token_set;
 mod tuning;
 mod walk;
 
-pub(crate) use cache::mask_cache::{Located, MaskCache, NameEnds};
+pub(crate) use base::{Base, BaseState, NameEnds};
+pub(crate) use cache::mask_cache::{Located, MaskCache};
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
 pub use completion::Distance;
 pub(crate) use completion::{Effort, Known, fewest_tokens};

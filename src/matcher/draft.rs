@@ -1,7 +1,7 @@
 //! Tokens that someone proposes, of which the grammar may refuse some: a refusal is an answer here, and no error that has to
 //! be explained.
 
-use super::{Matcher, accept_known};
+use super::{Matcher, accept_known, explored};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
@@ -48,6 +48,9 @@ impl Matcher {
     fn step_by(&mut self, token: TokenId) -> Result<bool> {
         let is_eos = self.compiled.vocabulary().is_eos(token);
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
+            if explored::accept_by_id(&self.compiled, &mut self.path, token) {
+                return Ok(true);
+            }
             return Ok(
                 self.with_cache(|with, at| with.accept_token(at, token))? || is_eos && self.accept_end()
             );
@@ -72,7 +75,7 @@ impl Matcher {
     fn accept_end(&mut self) -> bool {
         let may_end = !self.path.has_ended() && self.is_accepting();
         if may_end {
-            self.path.push_end(self.path.at());
+            self.path.push_end();
         }
         may_end
     }

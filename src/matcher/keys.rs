@@ -35,6 +35,11 @@ fn is_thorough(compiled: &CompiledGrammar) -> bool {
     compiled.index().quote_tokens().has_two_key_tokens || !compiled.keys_are_unbounded()
 }
 
+/// Whether the engine is asked for the tokens that repeat a name.
+pub(super) fn needs_engine(compiled: &CompiledGrammar) -> bool {
+    is_thorough(compiled) || compiled.automaton().has_terminals()
+}
+
 /// A configuration, and which names came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cursor {
@@ -90,7 +95,8 @@ impl PathCx<'_> {
         let Some(Cursor { configuration, place }) = self.read(configuration, bytes)? else {
             return Ok(false);
         };
-        self.path.push(bytes, self.cache.located(configuration), place);
+        let at = self.reached(self.cache.located(configuration));
+        self.path.push(bytes, at, place);
         Ok(true)
     }
 
@@ -105,12 +111,16 @@ impl PathCx<'_> {
         let taken = self.cache.step_token(self.compiled.automaton(), at, after_bytes, token)?;
         let bytes = bytes.unwrap_or_default();
         match (taken, by_bytes, after_bytes) {
-            (None, Some(to), Some(at)) => self.path.push(bytes, at, to.place),
+            (None, Some(to), Some(at)) => {
+                let at = self.reached(at);
+                self.path.push(bytes, at, to.place);
+            }
             (None, ..) => return Ok(false),
             (Some(at), by_bytes, _) => {
                 let place = by_bytes.map_or(self.path.outset(), |to| to.place);
                 let way = if by_bytes.is_some() { Way::Both(token) } else { Way::Token(token) };
                 let is_end = vocabulary.is_eos(token) && at.is_accepting();
+                let at = self.reached(at);
                 self.path.push_token(bytes, at, place, way, is_end);
             }
         }

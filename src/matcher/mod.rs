@@ -11,6 +11,7 @@ mod budget;
 mod draft;
 mod errors;
 mod explain;
+mod explored;
 mod forced;
 mod keys;
 mod path;
@@ -20,13 +21,13 @@ mod within;
 pub use explain::{Expectation, Explanation};
 
 use crate::automaton::keys::tracker::KeyTracker;
-use crate::automaton::{ConfigurationId, Transitions};
+use crate::automaton::{ConfigurationId, Facts};
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
 use crate::limits::LimitKind;
-use crate::mask::{CompiledGrammar, MaskCache, TokenMask};
+use crate::mask::{CompiledGrammar, MaskCache, NameEnds, TokenMask};
 use crate::vocabulary::TokenId;
-use path::Path;
+use path::{Path, Reached};
 use promises::Promises;
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ impl CompiledGrammar {
     pub fn matcher(&self) -> Matcher {
         Matcher {
             compiled: self.clone(),
-            path: Path::new(self.start(), keys::start(self)),
+            path: Path::new(explored::start(self), keys::start(self)),
             promises: Promises::default(),
         }
     }
@@ -100,6 +101,9 @@ impl Matcher {
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
         if !self.path.has_ended() && self.path.place().is_outside() {
+            if let Some(mask) = explored::mask(&self.compiled, &self.path) {
+                return Ok(look(mask));
+            }
             let snapshot = self.compiled.snapshot();
             if let Some(mask) = snapshot.mask(self.path.at()) {
                 return Ok(look(mask));
@@ -117,9 +121,8 @@ impl Matcher {
             let width = self.compiled.vocabulary().width();
             return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
         }
-        let snapshot = self.compiled.snapshot();
-        let known = snapshot.mask(self.path.at()).map(Arc::clone);
-        drop(snapshot);
+        let known = explored::mask(&self.compiled, &self.path).map(Arc::clone);
+        let known = known.or_else(|| self.compiled.snapshot().mask(self.path.at()).map(Arc::clone));
         let mask = match known {
             Some(mask) => mask,
             None => self.with_cache(|PathCx { compiled, cache, .. }, configuration| {
@@ -145,7 +148,7 @@ impl Matcher {
 
     /// Whether token edges lead on from here.
     fn has_token_edges(&mut self) -> Result<bool> {
-        Ok(!self.path.has_ended() && self.ask(Transitions::has_tokens)?)
+        Ok(!self.path.has_ended() && self.facts()?.has_tokens)
     }
 
     /// Whether token edges take a token; if so, it is accepted.
@@ -239,11 +242,15 @@ impl Matcher {
         self.path.has_ended() || self.path.at().is_final()
     }
 
-    fn ask(&mut self, ask: impl Fn(&Transitions, ConfigurationId) -> bool) -> Result<bool> {
+    /// What is true of where the matcher is.
+    fn facts(&mut self) -> Result<Facts> {
+        if let Some(facts) = explored::facts(&self.compiled, &self.path) {
+            return Ok(facts);
+        }
         let snapshot = self.compiled.snapshot();
-        match snapshot.ask(self.path.at(), &ask) {
-            Some(answer) => Ok(answer),
-            None => self.with_cache(|with, at| Ok(ask(with.cache.tables.transitions(), at))),
+        match snapshot.facts(self.path.at()) {
+            Some(facts) => Ok(facts),
+            None => self.with_cache(|with, at| Ok(with.cache.tables.transitions().facts(at))),
         }
     }
 
@@ -280,15 +287,24 @@ impl Matcher {
     }
 }
 
+/// Where bytes lead, nowhere included, if it is known; and the places of the bytes with which names end.
+fn known_run(compiled: &CompiledGrammar, path: &Path, bytes: &[u8]) -> Option<(Option<Reached>, NameEnds)> {
+    if let Some(run) = explored::run(compiled, path, bytes) {
+        return Some(run);
+    }
+    let snapshot = compiled.snapshot();
+    let (end, names) = snapshot.run(compiled.automaton(), path.at(), bytes)?;
+    let reached = (!end.is_dead()).then(|| Reached { at: end, base: snapshot.base_state(end) });
+    Some((reached, names))
+}
+
 /// Accepts bytes if it is known where they lead, in which case nothing but reading is shared with other threads. Where they
 /// are not accepted, they may still be.
 fn accept_known(compiled: &CompiledGrammar, path: &mut Path, bytes: &[u8]) -> bool {
     if path.has_ended() {
         return false;
     }
-    let snapshot = compiled.snapshot();
-    let known = snapshot.run(compiled.automaton(), path.at(), bytes);
-    let Some((end, names)) = known.filter(|(end, _)| !end.is_dead()) else { return false };
+    let Some((Some(end), names)) = known_run(compiled, path, bytes) else { return false };
     let place = path.place();
     let place = match place.is_outside() && names.is_empty() {
         true => Some(place),

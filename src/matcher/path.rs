@@ -5,7 +5,8 @@
 
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
-use crate::mask::{CompiledGrammar, Located, MaskCache};
+use crate::mask::{BaseState, CompiledGrammar, Located, MaskCache};
+use crate::mask_file::errors::disagrees;
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +20,8 @@ const BYTES: usize = 1 << 12;
 /// What was accepted so far, and the configurations that it led to.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// The configuration before the first byte.
-    start: Located,
+    /// The place before the first byte.
+    start: Reached,
     /// The names that came before the first byte.
     outset: KeyState,
     /// The last chunk. It is empty where no step was accepted, or where the one before it has just become full.
@@ -34,13 +35,22 @@ pub(super) struct Path {
 struct Step {
     /// Bytes accepted by then.
     end: usize,
-    /// The configuration after it.
+    /// The configuration after it, where it was needed.
     at: Located,
+    /// The place in a mask file after it. It holds whatever becomes of the tables.
+    base: BaseState,
     /// Which names of objects came.
     place: KeyState,
     way: Way,
     /// Whether it is an end-of-sequence token.
     is_end: bool,
+}
+
+/// Where a step leads: the configuration if the engine made it, the place in a mask file if that has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    pub(super) at: Located,
+    pub(super) base: BaseState,
 }
 
 /// How a step was read: what it takes to make it again.
@@ -115,7 +125,7 @@ impl Chunk {
 }
 
 impl Path {
-    pub(super) fn new(start: Located, outset: KeyState) -> Path {
+    pub(super) fn new(start: Reached, outset: KeyState) -> Path {
         Path { start, outset, last: Chunk::default(), names: Arc::default() }
     }
 
@@ -134,25 +144,26 @@ impl Path {
     }
 
     /// Adds a step by bytes.
-    pub(super) fn push(&mut self, bytes: &[u8], at: Located, place: KeyState) {
+    pub(super) fn push(&mut self, bytes: &[u8], at: Reached, place: KeyState) {
         self.last.bytes.extend_from_slice(bytes);
         self.push_step(at, place, Way::Bytes, false);
     }
 
     /// Adds a token that token edges have taken, with its bytes. `is_end` says that the text ends with it.
-    pub(super) fn push_token(&mut self, bytes: &[u8], at: Located, place: KeyState, way: Way, is_end: bool) {
+    pub(super) fn push_token(&mut self, bytes: &[u8], at: Reached, place: KeyState, way: Way, is_end: bool) {
         self.last.bytes.extend_from_slice(bytes);
         self.push_step(at, place, way, is_end);
     }
 
     /// Adds an end-of-sequence token.
-    pub(super) fn push_end(&mut self, at: Located) {
+    pub(super) fn push_end(&mut self) {
+        let at = Reached { at: self.at(), base: self.base() };
         self.push_step(at, self.place(), Way::Bytes, true);
     }
 
-    fn push_step(&mut self, at: Located, place: KeyState, way: Way, is_end: bool) {
+    fn push_step(&mut self, Reached { at, base }: Reached, place: KeyState, way: Way, is_end: bool) {
         let end = self.byte_count();
-        self.last.steps.push(Step { end, at, place, way, is_end });
+        self.last.steps.push(Step { end, at, base, place, way, is_end });
         if self.last.is_full() {
             self.last = Chunk::after(std::mem::take(&mut self.last));
         }
@@ -196,13 +207,19 @@ impl Path {
         self.last_step().map_or(self.outset, |step| step.place)
     }
 
+    /// The place in a mask file.
+    #[inline]
+    pub(super) fn base(&self) -> BaseState {
+        self.last_step().map_or(self.start.base, |step| step.base)
+    }
+
     /// The configuration, of whichever generation.
     #[inline]
     pub(super) fn at(&self) -> Located {
-        self.last_step().map_or(self.start, |step| step.at)
+        self.last_step().map_or(self.start.at, |step| step.at)
     }
 
-    /// The configuration in the engine's tables. Where they are of another generation than the steps, all steps are made
+    /// The configuration in the engine's tables. Where it is not one of them, the steps since the last one that is are made
     /// again, along the bytes and token edges.
     pub(super) fn find(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
         match self.at() {
@@ -213,7 +230,7 @@ impl Path {
 
     #[cold]
     fn find_again(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
-        // each step was made within the work of its own
+        // each step was made within the work of its own, or read from a mask file
         let work = std::mem::replace(&mut cache.tables.work, Budget::unbounded());
         let found = self.made_again(compiled, cache);
         cache.tables.work = work;
@@ -225,15 +242,39 @@ impl Path {
     fn made_again(&self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<(Path, Located)> {
         let automaton = compiled.automaton();
         let start = cache.start(automaton)?;
-        let mut at = start;
-        let path = self.rewritten(start, |place, bytes, way| {
-            let mut by_bytes = None;
-            if way.is_text() {
-                by_bytes = Some(bytes.iter().try_fold(at, |at, &byte| cache.step(automaton, at, byte))?);
+        let backwards = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
+        let unknown = backwards
+            .flat_map(|chunk| chunk.steps.iter().rev())
+            .take_while(|step| !cache.has(step.at))
+            .count();
+        let known = self.step_count() - unknown;
+        let mut path = Path { start: Reached { at: start, ..self.start }, ..self.clone() };
+        path.pop(unknown);
+        let mut at = path.at();
+        let chunks = self.chunks().into_iter().filter(|chunk| chunk.steps_before + chunk.steps.len() > known);
+        for chunk in chunks {
+            for (step, bytes) in chunk.iter().skip(known.saturating_sub(chunk.steps_before)) {
+                let is_read = step.base != BaseState::NONE;
+                if is_read {
+                    cache.tables.work = Budget::of_mask(automaton.limits());
+                }
+                let mut by_bytes = None;
+                if step.way.is_text() {
+                    by_bytes = Some(bytes.iter().try_fold(at, |at, &byte| cache.step(automaton, at, byte))?);
+                }
+                at = along(step.way, at, by_bytes, |at, token| {
+                    cache.step_token(automaton, at, by_bytes, token)
+                })?;
+                if at.is_dead() {
+                    return Err(disagrees("it allows what no word begins with"));
+                }
+                if is_read {
+                    cache.tables.work = Budget::unbounded();
+                }
+                path.last.bytes.extend_from_slice(bytes);
+                path.push_step(Reached { at, base: step.base }, step.place, step.way, step.is_end);
             }
-            at = along(way, at, by_bytes, |at, token| cache.step_token(automaton, at, by_bytes, token))?;
-            Ok((at, place))
-        })?;
+        }
         Ok((path, at))
     }
 
@@ -244,12 +285,13 @@ impl Path {
         start: Located,
         mut rewrite: impl FnMut(KeyState, &[u8], Way) -> Result<(Located, KeyState)>,
     ) -> Result<Path> {
+        let start = Reached { at: start, ..self.start };
         let mut path = Path { names: Arc::clone(&self.names), ..Path::new(start, self.outset) };
         for chunk in self.chunks() {
             for (step, bytes) in chunk.iter() {
                 let (at, place) = rewrite(step.place, bytes, step.way)?;
                 path.last.bytes.extend_from_slice(bytes);
-                path.push_step(at, place, step.way, step.is_end);
+                path.push_step(Reached { at, base: step.base }, place, step.way, step.is_end);
             }
         }
         Ok(path)
@@ -308,8 +350,12 @@ pub(super) fn lock(names: &Mutex<KeyTracker>) -> MutexGuard<'_, KeyTracker> {
 mod tests {
     use super::*;
 
+    fn nowhere() -> Reached {
+        Reached { at: Located::unknown(false, false), base: BaseState::NONE }
+    }
+
     fn grown(path: &mut Path, steps: std::ops::Range<usize>) {
-        steps.for_each(|step| path.push(step.to_string().as_bytes(), Located::DEAD, KeyState::OUTSIDE));
+        steps.for_each(|step| path.push(step.to_string().as_bytes(), nowhere(), KeyState::OUTSIDE));
     }
 
     fn text(steps: impl Iterator<Item = usize>) -> Vec<u8> {
@@ -318,7 +364,7 @@ mod tests {
 
     #[test]
     fn forks_share_what_came_before_and_steps_are_taken_back_across_chunks() {
-        let mut path = Path::new(Located::DEAD, KeyState::OUTSIDE);
+        let mut path = Path::new(nowhere(), KeyState::OUTSIDE);
         grown(&mut path, 0..1000);
         for back in [0, 1, 39, 40, 41, 63, 64, 65, 500, 1000] {
             let mut fork = path.clone();
@@ -334,8 +380,8 @@ mod tests {
 
     #[test]
     fn a_long_path_is_dropped_without_deep_recursion() {
-        let mut path = Path::new(Located::DEAD, KeyState::OUTSIDE);
-        (0..2_000_000).for_each(|_| path.push(b"", Located::DEAD, KeyState::OUTSIDE));
+        let mut path = Path::new(nowhere(), KeyState::OUTSIDE);
+        (0..2_000_000).for_each(|_| path.push(b"", nowhere(), KeyState::OUTSIDE));
         let fork = path.clone();
         drop(path);
         assert_eq!(fork.step_count(), 2_000_000);

@@ -109,12 +109,11 @@ impl Matcher {
         }
         let Some(bytes) = vocabulary.bytes(token) else { return Ok(false) };
         if self.path.place().is_outside() {
-            let snapshot = self.compiled.snapshot();
-            let known = snapshot.run(self.compiled.automaton(), self.path.at(), bytes);
+            let known = super::known_run(&self.compiled, &self.path, bytes);
             if let Some((end, names)) = known
-                && (end.is_dead() || names.is_empty())
+                && (end.is_none() || names.is_empty())
             {
-                return Ok(!end.is_dead());
+                return Ok(end.is_some());
             }
         }
         self.with_cache(|with, at| with.run(with.cursor(at), bytes).map(|end| end.is_some()))

@@ -1,10 +1,13 @@
 //! Compiled grammars by their source.
 
+use super::folder::Folder;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
+use crate::explore::ExploreBudget;
 use crate::mask::{CompiledGrammar, Compiler};
 use crate::syntax::{Parsed, Source, parse};
 use hashbrown::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A grammar in a [`GrammarCache`].
@@ -30,6 +33,7 @@ pub struct GrammarCache {
     compiler: Compiler,
     max_bytes: usize,
     entries: Mutex<Entries>,
+    folder: Option<Folder>,
 }
 
 /// Errors are not kept: they go to those who wait for the same compilation.
@@ -112,7 +116,31 @@ impl Entries {
 impl GrammarCache {
     /// An empty cache that keeps at most this many bytes of grammars.
     pub fn new(compiler: Compiler, max_bytes: usize) -> GrammarCache {
-        GrammarCache { compiler, max_bytes, entries: Mutex::default() }
+        GrammarCache { compiler, max_bytes, entries: Mutex::default(), folder: None }
+    }
+
+    /// The same with a folder of [mask files](crate::mask_file) behind it, made where it is missing. A grammar that is not in memory
+    /// begins with its file, if there is one; else it is compiled as ever, and a thread explores it and writes one for the next
+    /// process. Past `max_file_bytes` the files that were written longest ago are removed. Several processes may share a folder.
+    /// A file is used only if it is of the very grammar; its masks are trusted, so the folder should be the server's own.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn with_folder(
+        self,
+        folder: impl Into<PathBuf>,
+        budget: ExploreBudget,
+        max_file_bytes: u64,
+    ) -> Result<GrammarCache> {
+        let folder = Folder::new(&self.compiler, folder.into(), budget, max_file_bytes)?;
+        Ok(GrammarCache { folder: Some(folder), ..self })
+    }
+
+    /// Waits until the mask files that were to be written are.
+    pub fn flush(&self) {
+        if let Some(folder) = &self.folder {
+            folder.flush();
+        }
     }
 
     /// The grammar of a source: the one that is kept, else compiled now. One that is larger than the whole bound is
@@ -150,7 +178,18 @@ impl GrammarCache {
 
     fn compile(&self, source: &Source) -> Result<Arc<CachedGrammar>> {
         let Parsed { grammar, warnings } = parse(source)?;
-        Ok(Arc::new(CachedGrammar { compiled: self.compiler.compile(&grammar)?, warnings }))
+        let known = self.folder.as_ref().and_then(|folder| folder.read(&self.compiler, &grammar));
+        let compiled = match known {
+            Some(compiled) => compiled,
+            None => {
+                let compiled = self.compiler.compile(&grammar)?;
+                if let Some(folder) = &self.folder {
+                    folder.write(&self.compiler, &grammar);
+                }
+                compiled
+            }
+        };
+        Ok(Arc::new(CachedGrammar { compiled, warnings }))
     }
 
     /// How many grammars are kept.

@@ -29,6 +29,7 @@
 
 mod batch;
 mod cache;
+mod folder;
 
 pub use batch::{accept_tokens, fill_masks};
 pub use cache::{CachedGrammar, GrammarCache};

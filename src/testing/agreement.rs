@@ -7,6 +7,7 @@ use super::generate::{
     Choices, GrammarShape, RandomVocabulary, name_specials, random_grammar, random_symbols,
     random_tokenisation, random_vocabulary,
 };
+use super::mask_files::loaded;
 use super::taken::{Taken, texts};
 use super::token_sets::TokenSets;
 use crate::diagnostic::excerpt_bytes;
@@ -78,12 +79,26 @@ pub fn small_limits() -> Limits {
 pub fn operations_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
+    run_case(&grammar, &mut choices, |case, choices| operate(Walk::new(case, &case.compiled), choices))
+}
+
+/// The same with an engine that begins with a mask file in which little was explored.
+///
+/// # Errors
+/// What they disagree on, with the case in words.
+pub fn operations_agree_from_files(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
+    let mut choices = Choices::new(bytes);
+    let grammar = random_grammar(&mut choices, shape);
     run_case(&grammar, &mut choices, |case, choices| {
-        let mut walk = Walk::new(case);
-        let outcome = (0..10).try_for_each(|_| walk.operation(choices)).and_then(|()| walk.compare());
-        outcome.map_err(|stop| walk.describe(stop))?;
-        Ok(())
+        let words: Vec<Vec<u32>> = case.words.iter().map(|word| case.tokenised(choices, word)).collect();
+        let loaded = loaded(&case.compiled, &words, choices)?;
+        operate(Walk::new(case, &loaded), choices)
     })
+}
+
+fn operate(mut walk: Walk<'_, '_>, choices: &mut Choices<'_>) -> Step {
+    let outcome = (0..10).try_for_each(|_| walk.operation(choices)).and_then(|()| walk.compare());
+    outcome.map_err(|stop| walk.describe(stop)).map(|_| ())
 }
 
 /// Draws a grammar and words of it: the engine accepts them in random tokenisations, and nothing on the way
@@ -348,8 +363,8 @@ struct Walk<'c, 'g> {
 }
 
 impl<'c, 'g> Walk<'c, 'g> {
-    fn new(case: &'c Case<'g>) -> Walk<'c, 'g> {
-        let (matcher, start) = (case.compiled.matcher(), case.recogniser.start());
+    fn new(case: &'c Case<'g>, compiled: &CompiledGrammar) -> Walk<'c, 'g> {
+        let (matcher, start) = (compiled.matcher(), case.recogniser.start());
         Walk { case, matcher, states: vec![start], steps: Vec::new() }
     }
 

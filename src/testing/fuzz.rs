@@ -3,7 +3,7 @@
 
 use super::agreement::operations_agree;
 use super::generate::{Choices, GrammarShape, random_schema};
-use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools};
+use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files};
 use crate::grammar::Grammar;
 use crate::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
@@ -28,6 +28,7 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("procedure", fuzz_procedures::procedure),
     ("tools", fuzz_tools::tools),
     ("flow", fuzz_flows::flow),
+    ("mask_file", mask_files::mask_file),
 ];
 
 /// Limits that an input of some kilobytes can reach, so that reaching them is tried too.
@@ -50,7 +51,7 @@ pub(super) fn limits() -> Limits {
 }
 
 /// All bytes as tokens, some longer ones, and an end.
-static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
+pub(super) static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true"];
     let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
     let built = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(300), "<end>");

@@ -18,6 +18,7 @@ pub mod fuzz_procedures;
 pub mod fuzz_templates;
 pub mod fuzz_tools;
 pub mod generate;
+pub mod mask_files;
 pub mod names;
 pub mod pressure;
 pub mod soak;

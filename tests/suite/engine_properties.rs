@@ -3,9 +3,11 @@
 //! `GRAMMATA_CASES` sets how many cases each property is tried on (default 500).
 
 use grammata::grammar::{GrammarBuilder, Member, Order};
-use grammata::testing::agreement::{Outcome, operations_agree, threads_agree, words_are_accepted};
+use grammata::testing::agreement::{
+    Outcome, operations_agree, operations_agree_from_files, threads_agree, words_are_accepted,
+};
 use grammata::testing::generate::GrammarShape;
-use grammata::testing::pressure::finite_schemas_agree;
+use grammata::testing::pressure::{finite_schemas_agree, finite_schemas_agree_from_files};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind};
 use proptest::prelude::*;
@@ -62,6 +64,26 @@ pub(crate) fn few_letters() -> GrammarShape {
 #[test]
 fn operations_agree_with_the_oracle() {
     hold(operations_agree, &GrammarShape::default(), 2);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_from_mask_files() {
+    hold_on_part(operations_agree_from_files, &GrammarShape::default(), 2, 4);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_from_mask_files_with_locksteps_and_token_terminals() {
+    hold_on_part(operations_agree_from_files, &GrammarShape { tokens: true, ..with_locks() }, 15, 4);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_from_mask_files_with_token_terminals() {
+    hold_on_part(operations_agree_from_files, &with_tokens(), 5, 4);
+}
+
+#[test]
+fn names_and_items_that_run_out_agree_with_all_words_from_mask_files() {
+    hold_on_bytes(|bytes| finite_schemas_agree_from_files(bytes, 2), 30, 4);
 }
 
 #[test]

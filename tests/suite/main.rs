@@ -48,6 +48,7 @@ mod json_schema_properties;
 mod json_schema_test_suite;
 mod json_schema_unevaluated;
 mod language;
+mod mask_files;
 mod maskbench;
 mod masks;
 mod model_folder;

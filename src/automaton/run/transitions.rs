@@ -31,6 +31,17 @@ pub(in crate::automaton) struct Flags {
     pub(in crate::automaton) tokens: bool,
 }
 
+/// What a matcher asks of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The bytes so far are a word.
+    pub(crate) is_accepting: bool,
+    /// They are a word, and no longer word begins with them.
+    pub(crate) is_final: bool,
+    /// A token may come by its id.
+    pub(crate) has_tokens: bool,
+}
+
 /// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
 /// begins so (1), whether a name has just ended (1), whether all bytes have one successor (1),
 /// whether a token may come by its id (1), the byte of a single row (bits 8
@@ -148,6 +159,15 @@ impl Transitions {
     pub(crate) fn is_final(&self, id: ConfigurationId) -> bool {
         let both = Packed::ACCEPTING | Packed::LAST;
         self.packed(id).0 & both == both
+    }
+
+    /// What a matcher asks of a configuration.
+    #[inline]
+    pub(crate) fn facts(&self, id: ConfigurationId) -> Facts {
+        let Packed(bits) = self.packed(id);
+        let is_accepting = bits & Packed::ACCEPTING != 0;
+        let is_final = is_accepting && bits & Packed::LAST != 0;
+        Facts { is_accepting, is_final, has_tokens: bits & Packed::TOKENS != 0 }
     }
 
     pub(in crate::automaton) fn flags(&self, id: ConfigurationId) -> Flags {

@@ -5,10 +5,12 @@
 //! therefore only exists together with its generation of tables, as a [`Located`], and whoever reads the tables with one
 //! of another generation is told that nothing is known of it.
 
+use super::reentry::{Ground, Reentry};
 use super::shape_cache::ShapeCache;
-use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Transitions};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Facts, Lazy, Transitions};
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
+use crate::mask::base::{Base, BaseState, NameEnds};
 use crate::mask::completion::{Completions, Effort, Known};
 use crate::mask::compute;
 use crate::mask::compute::{ResidualMasks, Resources};
@@ -18,13 +20,13 @@ use crate::mask::token_mask::TokenMask;
 use crate::mask::token_set::ScratchBits;
 use crate::token_index::TokenIndex;
 use crate::vocabulary::TokenId;
+use crate::work::Budget;
 use arc_swap::ArcSwap;
-use smallvec::SmallVec;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The places of the bytes of a text with which names of objects end.
-pub(crate) type NameEnds = SmallVec<[usize; 2]>;
+/// Steps of work of one visit to places of a mask file.
+const REENTRY_WORK: u64 = 1 << 16;
 
 /// A configuration: its id, and the generation of tables that the id belongs to. Neither can be had without the other but
 /// from the [`MaskCache`] itself, under its lock.
@@ -48,10 +50,16 @@ enum TextEnd {
 }
 
 impl Located {
-    /// No completion exists. It belongs to no generation.
-    #[cfg(test)]
-    pub(crate) const DEAD: Located =
-        Located { generation: u64::MAX, id: ConfigurationId::DEAD, end: TextEnd::Open };
+    /// A configuration that is not known: it takes the text to find it. It belongs to no generation. Of the text it is known whether it
+    /// is a word, and one that no longer word begins with.
+    pub(crate) fn unknown(is_word: bool, is_last: bool) -> Located {
+        let end = match is_word {
+            false => TextEnd::Open,
+            true if is_last => TextEnd::LastWord,
+            true => TextEnd::Word,
+        };
+        Located { generation: u64::MAX, id: ConfigurationId::UNKNOWN, end }
+    }
 
     /// Whether no completion exists.
     #[inline]
@@ -77,6 +85,8 @@ pub(crate) struct Snapshot {
     start: OnceLock<Located>,
     transitions: Arc<Transitions>,
     masks: AppendVec<OnceLock<Arc<TokenMask>>>,
+    /// Per configuration: the place in a mask file and one more, or 0.
+    base_states: AppendVec<AtomicU32>,
     /// Bytes of all that was made for the grammar, as of the last time that something was.
     bytes: AtomicUsize,
 }
@@ -132,13 +142,18 @@ impl Snapshot {
         Some((self.located(id), ends))
     }
 
-    /// What is known of a configuration; `None` if it is of another generation.
-    pub(crate) fn ask<R>(
-        &self,
-        at: Located,
-        ask: impl FnOnce(&Transitions, ConfigurationId) -> R,
-    ) -> Option<R> {
-        self.id(at).map(|id| ask(&self.transitions, id))
+    /// What is true of a configuration; `None` if it is of another generation.
+    #[inline]
+    pub(crate) fn facts(&self, at: Located) -> Option<Facts> {
+        self.id(at).map(|id| self.transitions.facts(id))
+    }
+
+    /// The place in a mask file that a configuration was found to be.
+    #[inline]
+    pub(crate) fn base_state(&self, at: Located) -> BaseState {
+        let place = self.id(at).and_then(|id| self.base_states.get(id.index()));
+        let place = place.and_then(|place| place.load(Ordering::Acquire).checked_sub(1));
+        place.map_or(BaseState::NONE, BaseState::of)
     }
 
     /// Bytes of tables and masks.
@@ -162,6 +177,7 @@ pub(crate) struct MaskCache {
     terminals: Arc<Terminals>,
     marks: ScratchBits,
     mask_bytes: usize,
+    reentry: Reentry,
     pub(crate) masks_computed: u64,
     strategies: StrategySet,
     pub(crate) strategy_counts: StrategyCounts,
@@ -173,6 +189,7 @@ fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
         start: OnceLock::new(),
         transitions: Arc::clone(tables.transitions()),
         masks: AppendVec::default(),
+        base_states: AppendVec::default(),
         bytes: AtomicUsize::new(0),
     })
 }
@@ -195,6 +212,7 @@ impl MaskCache {
             terminals,
             marks: ScratchBits::default(),
             mask_bytes: 0,
+            reentry: Reentry::default(),
             masks_computed: 0,
             strategies,
             strategy_counts: StrategyCounts::default(),
@@ -241,6 +259,7 @@ impl MaskCache {
         // a mask that ended in a panic may have left some
         self.marks = ScratchBits::default();
         self.mask_bytes = 0;
+        self.reentry = Reentry::default();
     }
 
     /// The automaton with the cache of its configurations.
@@ -284,6 +303,40 @@ impl MaskCache {
         Ok(next.map(|next| self.located(next)))
     }
 
+    /// Goes on to find out which configurations are places of a mask file, along some `edges` of it. Past a limit it is given
+    /// up: then matchers that have left what was explored do not come back to it.
+    pub(crate) fn find_base_states(
+        &mut self,
+        (automaton, index): (&Automaton, &TokenIndex),
+        base: &Base,
+        edges: usize,
+    ) {
+        // what it makes shall not be the reason why tables are dropped
+        if self.reentry.is_done() || self.memory_usage() > automaton.cache_bytes() / 4 {
+            return;
+        }
+        let work = Budget::of_exploring(REENTRY_WORK, automaton.limits());
+        let work = std::mem::replace(&mut self.tables.work, work);
+        let found = self.start(automaton).and_then(|start| {
+            let (terminals, vocabulary) = (&self.terminals, index.vocabulary());
+            let ground = Ground { base, terminals, vocabulary, start: start.id };
+            let mut lazy = Lazy::new(automaton, &mut self.tables);
+            let states = &self.snapshot.base_states;
+            self.reentry.advance(&mut lazy, &ground, edges, |configuration, place| {
+                states.entry(configuration.index()).store(place + 1, Ordering::Release);
+            })
+        });
+        if found.is_err() {
+            self.reentry.stop();
+        }
+        self.tables.work = work;
+    }
+
+    /// The place in a mask file that a configuration was found to be.
+    pub(crate) fn base_state(&self, at: Located) -> BaseState {
+        self.snapshot.base_state(at)
+    }
+
     /// Says how much has been made.
     pub(crate) fn publish_size(&self) {
         self.snapshot.bytes.store(self.memory_usage(), Ordering::Relaxed);
@@ -296,6 +349,8 @@ impl MaskCache {
             + self.completions.memory_usage()
             + self.marks.memory_usage()
             + self.snapshot.masks.memory_usage()
+            + self.snapshot.base_states.memory_usage()
+            + self.reentry.memory_usage()
     }
 
     /// What is known of the completions of a configuration with some effort, found out on the first visit.

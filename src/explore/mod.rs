@@ -1,0 +1,119 @@
+//! Exploring: finding out ahead of time what masks will need.
+//!
+//! - [`CompiledGrammar::explore`] walks along documents that are likely and then best-first through what is near to them, within
+//!   an [`ExploreBudget`], and gives a [`MaskFile`](crate::MaskFile).
+//! - [`CompiledGrammar::warm`] does the same on a thread of its own, in the tables of the grammar itself, while for instance a
+//!   prompt is prefilled, and lets sequences go first.
+//! - [`CompiledGrammar::verify_masks`] holds a mask file to its own grammar.
+//!
+//! `walk` explores, `skeleton` makes documents of a grammar, `freeze` turns what was explored into a file, `warm` is the
+//! thread, `verify` holds a file to its grammar.
+//!
+//! ```
+//! use grammata::explore::ExploreBudget;
+//! use grammata::syntax::regex;
+//! use grammata::vocabulary::{TokenId, VocabularyBuilder};
+//! use grammata::Compiler;
+//! use std::sync::Arc;
+//!
+//! let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab"])
+//!     .special(TokenId::new(3), "<end>").eos([TokenId::new(3)]).build()?;
+//! let compiler = Compiler::new(Arc::new(vocabulary));
+//! let compiled = compiler.compile(&regex::compile("(ab)+", &regex::Options::default())?)?;
+//! let file = compiled.explore(&ExploreBudget::default(), &[])?;
+//! let loaded = compiler.load(file)?;
+//! let mut matcher = loaded.matcher();
+//! assert!(matcher.is_explored());
+//! matcher.accept_token(TokenId::new(2))?;
+//! assert_eq!(matcher.mask()?, compiled_mask(&compiled)?);
+//! # fn compiled_mask(compiled: &grammata::CompiledGrammar)
+//! #     -> grammata::Result<Arc<grammata::TokenMask>> {
+//! #     let mut matcher = compiled.matcher();
+//! #     matcher.accept_token(TokenId::new(2))?;
+//! #     matcher.mask()
+//! # }
+//! # Ok::<(), grammata::Error>(())
+//! ```
+
+mod freeze;
+mod skeleton;
+mod verify;
+mod walk;
+mod warm;
+
+pub use skeleton::documents as suggested_documents;
+pub use warm::WarmUp;
+
+use crate::error::Result;
+use crate::mask::CompiledGrammar;
+use crate::mask_file::MaskFile;
+use crate::vocabulary::TokenId;
+use std::fmt;
+use std::time::Duration;
+
+/// How far to explore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExploreBudget {
+    /// Places: what differs in what may still come. Default 4,096.
+    pub states: usize,
+    /// Steps of work, as [`Limits::mask_work`](crate::Limits::mask_work) counts them. Default 4,000,000, some 200 ms.
+    pub work: u64,
+    /// Bytes of tables and masks in memory, or of what is written. Default 16 MiB.
+    pub bytes: usize,
+    /// Time, if it is to be bounded: then what is explored depends on the machine. Default none.
+    pub time: Option<Duration>,
+}
+
+impl Default for ExploreBudget {
+    fn default() -> ExploreBudget {
+        ExploreBudget { states: 4_096, work: 4_000_000, bytes: 16 << 20, time: None }
+    }
+}
+
+impl ExploreBudget {
+    /// The same with other places.
+    pub fn states(self, states: usize) -> ExploreBudget {
+        ExploreBudget { states, ..self }
+    }
+
+    /// The same with other steps of work.
+    pub fn work(self, work: u64) -> ExploreBudget {
+        ExploreBudget { work, ..self }
+    }
+
+    /// The same with other bytes.
+    pub fn bytes(self, bytes: usize) -> ExploreBudget {
+        ExploreBudget { bytes, ..self }
+    }
+
+    /// The same within a time.
+    pub fn time(self, time: Duration) -> ExploreBudget {
+        ExploreBudget { time: Some(time), ..self }
+    }
+}
+
+impl fmt::Display for ExploreBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ExploreBudget { states, work, bytes, time } = self;
+        write!(f, "{states} places, {work} steps, {bytes} bytes")?;
+        time.map_or(Ok(()), |time| write!(f, ", {time:?}"))
+    }
+}
+
+impl CompiledGrammar {
+    /// Explores the grammar and makes a mask file of it: first along documents, those given as tokens and those that
+    /// the grammar itself suggests, then what is near to them. What cannot be explored (lists whose items must differ, and what
+    /// comes after a limit was met) is left to the engine. The same grammar, vocabulary, documents and budget without a time make
+    /// the same bytes, whatever the grammar was used for: exploring has tables of its own.
+    ///
+    /// # Errors
+    /// The first configuration exceeds a limit.
+    pub fn explore(&self, budget: &ExploreBudget, documents: &[Vec<TokenId>]) -> Result<MaskFile> {
+        let tables = walk::Tables::Own(Box::new(self.own_cache()));
+        let mut explorer = walk::Explorer::new(self, budget, tables);
+        explorer.start()?;
+        explorer.run(documents);
+        explorer.freeze()
+    }
+}

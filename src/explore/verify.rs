@@ -1,0 +1,103 @@
+//! A mask file, held to its own grammar.
+
+use crate::automaton::ConfigurationId;
+use crate::error::Result;
+use crate::mask::{BaseState, CompiledGrammar, MaskCache};
+use crate::mask_file::errors::disagrees;
+use crate::mask_file::{Next, START};
+use crate::vocabulary::TokenId;
+use crate::work::Budget;
+use rustc_hash::FxHashSet;
+
+/// A place may stand for several configurations, if their futures are the same; for more than so many on average it is a sign of
+/// a file that does not fit.
+const CONFIGURATIONS_A_PLACE: usize = 4;
+
+/// So many more where there are few places.
+const CONFIGURATIONS: usize = 1 << 10;
+
+impl CompiledGrammar {
+    /// Computes all again that the mask file of the grammar says of the places that texts lead to: what is true there, where each
+    /// byte leads, and the mask. Gives the number of masks that were compared. Without a mask file there is nothing to compare.
+    ///
+    /// # Errors
+    /// `mask-file/disagrees`, `mask-file/damaged`, `mask-file/impossible`; limits.
+    pub fn verify_masks(&self) -> Result<usize> {
+        let Some(base) = self.base() else { return Ok(0) };
+        let file = base.file();
+        file.check()?;
+        if file.state_count() == 0 {
+            return Ok(0);
+        }
+        let automaton = self.automaton();
+        let mut cache = self.cache();
+        let start = cache.start(automaton)?;
+        let start = (START, cache.id(start)?);
+        let mut seen: FxHashSet<(u32, ConfigurationId)> = [start].into_iter().collect();
+        let mut open = vec![start];
+        let mut compared = 0;
+        while let Some((place, at)) = open.pop() {
+            cache.tables.work = Budget::of_mask(automaton.limits());
+            let Some(state) = file.state(place) else { continue };
+            let transitions = cache.tables.transitions();
+            let is_named = transitions.is_named(at);
+            if base.facts(BaseState::of(place)) != Some(transitions.facts(at)) || state.is_named() != is_named
+            {
+                return Err(disagrees("something else is true of a place"));
+            }
+            if state.mask().is_some() {
+                let mask = cache.mask(automaton, self.index(), at)?;
+                if base.mask(BaseState::of(place)) != Some(&mask) {
+                    return Err(disagrees("a mask is another"));
+                }
+                compared += 1;
+            }
+            let mut next = Vec::new();
+            for byte in 0..=255 {
+                if let Some(said) = file.after_byte(state, byte) {
+                    next.push((said, cache.lazy(automaton).step(at, byte)?));
+                }
+            }
+            for (token, said) in file.token_successors(state) {
+                let to = self.after_token(&mut cache, at, TokenId::new(token))?;
+                next.push((Next::State(said), to));
+            }
+            for (said, to) in next {
+                match (said, to) {
+                    (Next::Dead, ConfigurationId::DEAD) => {}
+                    (Next::Dead, _) => return Err(disagrees("it forbids what a word begins with")),
+                    (_, ConfigurationId::DEAD) => {
+                        return Err(disagrees("it allows what no word begins with"));
+                    }
+                    (Next::State(said), to) => {
+                        if seen.insert((said, to)) {
+                            open.push((said, to));
+                        }
+                    }
+                }
+            }
+            if seen.len() > CONFIGURATIONS_A_PLACE * file.state_count() + CONFIGURATIONS {
+                return Err(disagrees("a place stands for many different ones"));
+            }
+        }
+        Ok(compared)
+    }
+
+    /// The configuration after a token, its bytes and token edges together; dead if no token edge takes it.
+    fn after_token(
+        &self,
+        cache: &mut MaskCache,
+        at: ConfigurationId,
+        token: TokenId,
+    ) -> Result<ConfigurationId> {
+        let automaton = self.automaton();
+        let mut by_bytes = None;
+        if let Some(bytes) = self.vocabulary().bytes(token) {
+            let steps = bytes.iter().try_fold(at, |at, &byte| cache.lazy(automaton).step(at, byte))?;
+            by_bytes = Some(cache.located(steps));
+        }
+        let from = cache.located(at);
+        let to = cache.step_token(automaton, from, by_bytes, token)?;
+        to.map_or(Ok(ConfigurationId::DEAD), |to| cache.id(to))
+    }
+}

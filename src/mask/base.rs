@@ -1,0 +1,159 @@
+//! What a mask file knows of a grammar: the base of its tables, beside which everything else is made lazily.
+//!
+//! Places in the file and configurations of the engine are different things: a [`BaseState`] is a number of the file's, and no
+//! configuration's id. A matcher has the one, the other, or both, and finds the configuration by its bytes where it needs one.
+
+use super::token_mask::TokenMask;
+use crate::automaton::Facts;
+use crate::mask_file::{Form, MaskFile, Next, START};
+use crate::vocabulary::TokenId;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The places of the bytes of a text with which names of objects end.
+pub(crate) type NameEnds = SmallVec<[usize; 2]>;
+
+/// A place in a mask file, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BaseState(u32);
+
+impl BaseState {
+    /// Outside of what was explored.
+    pub(crate) const NONE: BaseState = BaseState(u32::MAX);
+
+    /// The number in the file.
+    pub(crate) fn id(self) -> Option<u32> {
+        Some(self.0).filter(|_| self != BaseState::NONE)
+    }
+
+    /// The place of a number in the file.
+    pub(crate) fn of(id: u32) -> BaseState {
+        BaseState(id)
+    }
+}
+
+/// A mask file in use. Masks are decoded when they are first asked for.
+#[derive(Debug)]
+pub(crate) struct Base {
+    file: Arc<MaskFile>,
+    masks: Box<[OnceLock<Option<Arc<TokenMask>>>]>,
+    words: Box<[OnceLock<Option<Arc<[u32]>>>]>,
+    /// A bit for each token.
+    all: OnceLock<Arc<[u32]>>,
+    /// Bytes of what was decoded.
+    decoded: AtomicUsize,
+}
+
+impl Base {
+    pub(super) fn new(file: Arc<MaskFile>) -> Base {
+        let masks = (0..file.mask_count()).map(|_| OnceLock::new()).collect();
+        let words = (0..file.words_count()).map(|_| OnceLock::new()).collect();
+        Base { file, masks, words, all: OnceLock::new(), decoded: AtomicUsize::new(0) }
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &Arc<MaskFile> {
+        &self.file
+    }
+
+    /// The place before the first byte.
+    pub(crate) fn start(&self) -> BaseState {
+        if self.file.state_count() == 0 { BaseState::NONE } else { BaseState(START) }
+    }
+
+    /// What is true of a place.
+    #[inline]
+    pub(crate) fn facts(&self, at: BaseState) -> Option<Facts> {
+        let state = self.file.state(at.id()?)?;
+        Some(Facts {
+            is_accepting: state.is_accepting(),
+            is_final: state.is_final(),
+            has_tokens: state.has_tokens(),
+        })
+    }
+
+    /// The place after some bytes, or none where no word goes on so, if that was explored; and the places of the bytes with which names end.
+    pub(crate) fn run(&self, at: BaseState, bytes: &[u8]) -> Option<(Option<BaseState>, NameEnds)> {
+        // the state that this ends in is read already: what is asked of it next then lies in a cache
+        let mut state = self.file.state(at.id()?)?;
+        let (mut id, mut ends) = (at.0, NameEnds::new());
+        for (place, &byte) in bytes.iter().enumerate() {
+            match self.file.after_byte(state, byte)? {
+                Next::Dead => return Some((None, ends)),
+                Next::State(next) => (id, state) = (next, self.file.state(next)?),
+            }
+            if state.is_named() {
+                ends.push(place);
+            }
+        }
+        Some((Some(BaseState(id)), ends))
+    }
+
+    /// The place after a token that comes by its id, its bytes and token edges together, if that was explored.
+    pub(crate) fn after_token(&self, at: BaseState, token: TokenId) -> Option<BaseState> {
+        let state = self.file.state(at.id()?)?;
+        match self.file.after_token(state, token.get())? {
+            Next::State(next) => Some(BaseState(next)),
+            Next::Dead => None,
+        }
+    }
+
+    /// Whether the mask of a place was explored.
+    pub(crate) fn has_mask(&self, at: BaseState) -> bool {
+        let state = at.id().and_then(|id| self.file.state(id));
+        state.is_some_and(|state| state.mask().is_some())
+    }
+
+    /// The mask of a place, if it was explored.
+    #[inline]
+    pub(crate) fn mask(&self, at: BaseState) -> Option<&Arc<TokenMask>> {
+        let id = self.file.state(at.id()?)?.mask()?;
+        self.masks.get(id as usize)?.get_or_init(|| self.decode(id)).as_ref()
+    }
+
+    #[cold]
+    fn decode(&self, id: u32) -> Option<Arc<TokenMask>> {
+        let width = self.file.width();
+        let mask = match self.file.mask(id)? {
+            Form::List(ids) => TokenMask::sparse(ids.read(width)?, width),
+            Form::AllBut(ids) => TokenMask::near(self.all(), ids.read(width)?, Vec::new(), width),
+            Form::Near { words, removed, added } => {
+                let words =
+                    self.words.get(words as usize)?.get_or_init(|| self.decode_words(words)).clone()?;
+                let (removed, added) = (removed.read(width)?, added.read(width)?);
+                let has = |&id: &u32| words[id as usize / 32] >> (id % 32) & 1 == 1;
+                if !removed.iter().all(has) || added.iter().any(has) {
+                    return None;
+                }
+                TokenMask::near(words, removed, added, width)
+            }
+        };
+        self.decoded.fetch_add(mask.memory_usage() + size_of::<TokenMask>() + 16, Ordering::Relaxed);
+        Some(Arc::new(mask))
+    }
+
+    fn decode_words(&self, id: u32) -> Option<Arc<[u32]>> {
+        self.file.words(id).map(Arc::from)
+    }
+
+    fn all(&self) -> Arc<[u32]> {
+        let width = self.file.width();
+        let all = self.all.get_or_init(|| {
+            let mut all = vec![u32::MAX; width.div_ceil(32)];
+            if let Some(last) = all.last_mut().filter(|_| width % 32 > 0) {
+                *last = (1 << (width % 32)) - 1;
+            }
+            all.into()
+        });
+        Arc::clone(all)
+    }
+
+    /// Bytes on the heap; a mapped file is not counted.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.file.owned_bytes()
+            + size_of_val(&*self.masks)
+            + size_of_val(&*self.words)
+            + self.decoded.load(Ordering::Relaxed)
+    }
+}

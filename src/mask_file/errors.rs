@@ -1,0 +1,100 @@
+//! The errors of mask files.
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::limits::{LimitKind, Limits};
+use std::path::Path;
+
+const COMPILE_AGAIN: &str = "compile the grammar again with `grammata compile`";
+
+fn format(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn no_mask_file(found: usize) -> Error {
+    format(
+        Diagnostic::new("mask-file/no-mask-file", "this is no mask file")
+            .at(Place::Byte(0))
+            .found(format!("{found} bytes that do not begin as one"))
+            .allowed("a file that begins with the bytes 89 47 4D 41 53 4B 0D 0A")
+            .help("`grammata compile GRAMMAR --tokenizer FILE -o FILE` writes one"),
+    )
+}
+
+/// A field of the header says that the file is not for this reader.
+pub(super) fn other_reader(at: usize, field: &str, found: u32, allowed: u32) -> Error {
+    format(
+        Diagnostic::new("mask-file/other-version", format!("a mask file with another {field}"))
+            .at(Place::Byte(at))
+            .found(found.to_string())
+            .allowed(allowed.to_string())
+            .help(COMPILE_AGAIN),
+    )
+}
+
+/// The header, or the part of it at a byte, contradicts itself or the file.
+pub(super) fn damaged_header(at: usize, what: &str) -> Error {
+    format(
+        Diagnostic::new("mask-file/damaged-header", format!("the header of a mask file is damaged: {what}"))
+            .at(Place::Byte(at))
+            .help(COMPILE_AGAIN),
+    )
+}
+
+pub(super) fn damaged_block(at: usize) -> Error {
+    format(
+        Diagnostic::new("mask-file/damaged", "a block of a mask file does not have its checksum")
+            .at(Place::Byte(at))
+            .help(COMPILE_AGAIN),
+    )
+}
+
+/// What a state, a row or a mask says cannot be.
+pub(super) fn impossible(what: &str, id: usize) -> Error {
+    format(
+        Diagnostic::new("mask-file/impossible", format!("{what} {id} of a mask file cannot be"))
+            .help(COMPILE_AGAIN),
+    )
+}
+
+pub(super) fn unreadable_grammar(at: usize) -> Error {
+    format(
+        Diagnostic::new("mask-file/grammar", "the section of the grammar in a mask file cannot be read")
+            .at(Place::Byte(at))
+            .help(COMPILE_AGAIN),
+    )
+}
+
+pub(crate) fn other_vocabulary(found: &[u8; 32], allowed: &[u8; 32]) -> Error {
+    let show =
+        |fingerprint: &[u8; 32]| fingerprint.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format(
+        Diagnostic::new("mask-file/other-vocabulary", "a mask file for another vocabulary")
+            .found(format!("the fingerprint {}", show(found)))
+            .allowed(show(allowed))
+            .help("give the tokenizer that the grammar was compiled for, or compile it again for this one"),
+    )
+}
+
+/// The file and its own grammar say different things.
+pub(crate) fn disagrees(what: &str) -> Error {
+    format(
+        Diagnostic::new("mask-file/disagrees", format!("a mask file does not fit its own grammar: {what}"))
+            .help(COMPILE_AGAIN),
+    )
+}
+
+/// The path is none of a regular file.
+pub(super) fn no_file(path: &Path) -> Error {
+    let path = path.display().to_string();
+    Error::new(
+        ErrorKind::Io,
+        Diagnostic::new("mask-file/no-file", format!("`{}` is no file", crate::diagnostic::excerpt(&path)))
+            .in_file(path)
+            .help("give a regular file: no folder, pipe or device"),
+    )
+}
+
+pub(super) fn too_large(bytes: u64, limit: usize) -> Error {
+    Limits::exceeded(LimitKind::MaskFileBytes, limit, format!("a mask file of {bytes} bytes"))
+}

@@ -1,0 +1,294 @@
+//! The graph of explored places as it stands in a mask file: reading.
+//!
+//! Whatever is read is range-checked where it is read, and what cannot be is as if it had not been explored. A place in the
+//! graph is a number in the file and means nothing elsewhere.
+
+use super::codec::word;
+use super::container::{Container, Section};
+
+/// Bytes of a state.
+pub(super) const STATE: usize = 16;
+
+/// The state before the first byte.
+pub(crate) const START: u32 = 0;
+
+/// In the place of a state: no word goes on so.
+pub(super) const DEAD: u32 = u32::MAX;
+/// In the place of a state: where this leads was not explored.
+pub(super) const UNEXPLORED: u32 = u32::MAX - 1;
+/// In the place of a mask or of a list of token edges: there is none.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The bits of a state's first word.
+pub(super) mod bits {
+    pub(in crate::mask_file) const ACCEPTING: u32 = 1;
+    pub(in crate::mask_file) const FINAL: u32 = 2;
+    pub(in crate::mask_file) const NAMED: u32 = 4;
+    pub(in crate::mask_file) const TOKENS: u32 = 8;
+    /// One byte may come, which lies in the bits 8 to 15.
+    pub(in crate::mask_file) const SINGLE: u32 = 16;
+    /// The successors lie in a row.
+    pub(in crate::mask_file) const ROW: u32 = 32;
+    /// All that mean something.
+    pub(in crate::mask_file) const ALL: u32 = 0xff3f;
+}
+
+/// A state: what is known of a place of texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    info: u32,
+    /// The successor of the single byte, or where the row lies.
+    next: u32,
+    mask: u32,
+    token_edges: u32,
+}
+
+/// Where a byte or a token leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Dead,
+    State(u32),
+}
+
+impl State {
+    /// Whether the text so far is a word.
+    pub(crate) fn is_accepting(self) -> bool {
+        self.info & bits::ACCEPTING != 0
+    }
+
+    /// Whether it is a word that nothing can be added to.
+    pub(crate) fn is_final(self) -> bool {
+        self.info & bits::FINAL != 0
+    }
+
+    /// Whether the last byte has ended a name of an object.
+    pub(crate) fn is_named(self) -> bool {
+        self.info & bits::NAMED != 0
+    }
+
+    /// Whether a token may come by its id.
+    pub(crate) fn has_tokens(self) -> bool {
+        self.info & bits::TOKENS != 0
+    }
+
+    /// The mask, if there is one.
+    pub(crate) fn mask(self) -> Option<u32> {
+        Some(self.mask).filter(|&mask| mask != NONE)
+    }
+}
+
+/// How many states there are.
+pub(super) fn state_count(file: &Container) -> usize {
+    file.section_len(Section::States) / STATE
+}
+
+/// A state, if the file has it.
+#[inline]
+pub(super) fn state(file: &Container, id: u32) -> Option<State> {
+    let record = file.part(Section::States, (id as usize).checked_mul(STATE)?, STATE)?;
+    let field = |at: usize| word(record, at);
+    Some(State { info: field(0)?, next: field(4)?, mask: field(8)?, token_edges: field(12)? })
+}
+
+/// What a number in the place of a state means; nothing if that is not explored.
+#[inline]
+fn target(file: &Container, number: u32) -> Option<Next> {
+    match number {
+        DEAD => Some(Next::Dead),
+        _ if (number as usize) < state_count(file) => Some(Next::State(number)),
+        _ => None,
+    }
+}
+
+/// Where a byte leads, if that was explored.
+#[inline]
+pub(super) fn after_byte(file: &Container, state: State, byte: u8) -> Option<Next> {
+    if state.info & bits::SINGLE != 0 {
+        return match (state.info >> 8) as u8 == byte {
+            true => target(file, state.next),
+            false => Some(Next::Dead),
+        };
+    }
+    if state.info & bits::ROW == 0 {
+        return None;
+    }
+    let Row { starts, targets } = row(file, state.next)?;
+    let place = starts.iter().take_while(|&&start| start <= byte).count().checked_sub(1)?;
+    target(file, word(targets, place * 4)?)
+}
+
+/// Where a token leads, its bytes and token edges together, if that was explored.
+pub(super) fn after_token(file: &Container, state: State, token: u32) -> Option<Next> {
+    if state.token_edges == NONE {
+        return None;
+    }
+    let edges = token_edges(file, state.token_edges)?;
+    let at = |place: usize| word(edges, place * 8);
+    let (mut low, mut high) = (0, edges.len() / 8);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if at(middle)? < token { low = middle + 1 } else { high = middle }
+    }
+    (at(low)? == token).then(|| target(file, word(edges, low * 8 + 4)?)).flatten()
+}
+
+/// The states that a state leads to, each with one byte that does.
+pub(super) fn byte_successors(file: &Container, state: State) -> impl Iterator<Item = (u8, u32)> + '_ {
+    let single = Some(state).filter(|state| state.info & bits::SINGLE != 0);
+    let single = single.map(|state| ((state.info >> 8) as u8, state.next));
+    let row = Some(state).filter(|state| state.info & bits::ROW != 0).and_then(|state| row(file, state.next));
+    let runs = row.into_iter().flat_map(|row| row.starts.iter().copied().zip(numbers(row.targets)));
+    single.into_iter().chain(runs).filter(|&(_, to)| matches!(target(file, to), Some(Next::State(_))))
+}
+
+/// The states that the token edges of a state lead to.
+pub(super) fn token_successors(file: &Container, state: State) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let list = Some(state.token_edges).filter(|&list| list != NONE);
+    let edges = list.and_then(|list| token_edges(file, list)).unwrap_or_default();
+    let edges = edges.as_chunks::<8>().0.iter().filter_map(|edge| Some((word(edge, 0)?, word(edge, 4)?)));
+    edges.filter(|&(_, to)| matches!(target(file, to), Some(Next::State(_))))
+}
+
+/// The bytes of the token edges of a list: for each a token and a state.
+fn token_edges(file: &Container, list: u32) -> Option<&[u8]> {
+    let at = (list as usize).checked_mul(4)?;
+    let count = word(file.part(Section::TokenEdges, at, 4)?, 0)? as usize;
+    file.part(Section::TokenEdges, at + 4, count.checked_mul(8)?)
+}
+
+/// Runs of bytes with one successor each: the first byte of each run, and the successors.
+struct Row<'a> {
+    starts: &'a [u8],
+    targets: &'a [u8],
+}
+
+#[inline]
+fn row(file: &Container, at: u32) -> Option<Row<'_>> {
+    let at = (at as usize).checked_mul(4)?;
+    let count = word(file.part(Section::Rows, at, 4)?, 0)? as usize;
+    if count > 256 {
+        return None;
+    }
+    let starts = count.next_multiple_of(4);
+    let row = file.part(Section::Rows, at + 4, starts + count * 4)?;
+    Some(Row { starts: &row[..count], targets: &row[starts..] })
+}
+
+/// A mask as it stands in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form<'a> {
+    /// These tokens.
+    List(Ids<'a>),
+    /// All tokens but these.
+    AllBut(Ids<'a>),
+    /// The tokens of some shared words without the removed ones, and those added.
+    Near { words: u32, removed: Ids<'a>, added: Ids<'a> },
+}
+
+/// Tokens as they stand in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ids<'a>(&'a [u8]);
+
+impl Ids<'_> {
+    /// The tokens, if they are sorted, each once, and below the width.
+    pub(crate) fn read(self, width: usize) -> Option<Vec<u32>> {
+        let ids: Vec<u32> = numbers(self.0).collect();
+        let is_sorted = ids.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_within = ids.last().is_none_or(|&last| (last as usize) < width);
+        (is_sorted && is_within).then_some(ids)
+    }
+}
+
+/// Little-endian words.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word))
+}
+
+/// The forms of masks, by the first word of a mask.
+pub(super) mod form {
+    pub(in crate::mask_file) const LIST: u32 = 1;
+    pub(in crate::mask_file) const ALL_BUT: u32 = 2;
+    pub(in crate::mask_file) const NEAR: u32 = 3;
+}
+
+/// How many masks there are.
+pub(super) fn mask_count(file: &Container) -> usize {
+    file.section_len(Section::MaskPlaces) / 4
+}
+
+/// A mask, if the file has it.
+pub(super) fn mask(file: &Container, id: u32) -> Option<Form<'_>> {
+    let place = file.part(Section::MaskPlaces, (id as usize).checked_mul(4)?, 4)?;
+    let at = (word(place, 0)? as usize).checked_mul(4)?;
+    let head = file.part(Section::Masks, at, 8)?;
+    let (form, second) = (word(head, 0)?, word(head, 4)?);
+    let ids = |at: usize, count: u32| {
+        let len = (count as usize).checked_mul(4)?;
+        Some(Ids(file.part(Section::Masks, at, len)?))
+    };
+    match form {
+        form::LIST => Some(Form::List(ids(at + 8, second)?)),
+        form::ALL_BUT => Some(Form::AllBut(ids(at + 8, second)?)),
+        form::NEAR => {
+            let counts = file.part(Section::Masks, at + 8, 8)?;
+            let removed = ids(at + 16, word(counts, 0)?)?;
+            let added = ids(at + 16 + removed.0.len(), word(counts, 4)?)?;
+            Some(Form::Near { words: second, removed, added })
+        }
+        _ => None,
+    }
+}
+
+/// How many shared words there are, each of as many words as a mask of the vocabulary has.
+pub(super) fn words_count(file: &Container) -> usize {
+    file.section_len(Section::Words) / (file.width().div_ceil(32) * 4).max(4)
+}
+
+/// Shared words, if the file has them. No bit beyond the vocabulary is set.
+pub(super) fn words(file: &Container, id: u32) -> Option<Vec<u32>> {
+    let (width, len) = (file.width(), file.width().div_ceil(32) * 4);
+    let words: Vec<u32> = numbers(file.part(Section::Words, (id as usize).checked_mul(len)?, len)?).collect();
+    let beyond = words.last().is_some_and(|&last| width % 32 > 0 && last >> (width % 32) != 0);
+    (!words.is_empty() && !beyond).then_some(words)
+}
+
+/// Says what of a state cannot be, if something cannot.
+pub(super) fn wrong_with(file: &Container, state: State) -> Option<&'static str> {
+    let both = bits::SINGLE | bits::ROW;
+    if state.info & !bits::ALL != 0 || state.info & both == both {
+        return Some("a state");
+    }
+    let is_target = |number: u32| number == UNEXPLORED || target(file, number).is_some();
+    if state.info & bits::SINGLE != 0 && !is_target(state.next) {
+        return Some("the successor of the state");
+    }
+    if state.info & bits::ROW != 0 {
+        let Some(Row { starts, targets }) = row(file, state.next) else { return Some("the row of state") };
+        let in_order = starts.first() == Some(&0) && starts.windows(2).all(|pair| pair[0] < pair[1]);
+        if !in_order || !numbers(targets).all(is_target) {
+            return Some("the row of state");
+        }
+    }
+    if state.token_edges != NONE {
+        let Some(edges) = token_edges(file, state.token_edges) else {
+            return Some("the token edges of state");
+        };
+        let edges: Vec<(u32, u32)> = edges
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|edge| {
+                let [token, to] = [0, 4].map(|at| word(edge, at).unwrap_or(NONE));
+                (token, to)
+            })
+            .collect();
+        let in_order = edges.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !in_order || !edges.iter().all(|&(token, to)| (token as usize) < file.width() && is_target(to)) {
+            return Some("the token edges of state");
+        }
+    }
+    match state.mask() {
+        Some(mask) if mask as usize >= mask_count(file) => Some("the mask of state"),
+        _ => None,
+    }
+}

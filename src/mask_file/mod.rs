@@ -1,0 +1,315 @@
+//! Mask files: what exploring has found out about a compiled grammar, for another process to begin with.
+//!
+//! A [`MaskFile`] holds a grammar and a deterministic graph of explored places: which byte leads where, and the mask at a place.
+//! Where the graph ends, the engine goes on, made from the grammar in the file. `docs/mask-file-format.md` describes every byte.
+//!
+//! - `container` is the header, the sections and their checksums; `codec` numbers in them;
+//! - `graph` reads states, rows and masks; `draft` writes them; `grammar` reads and writes the grammar;
+//! - `save` puts a file into its place as a whole, or not at all.
+//!
+//! Nothing that a file says is trusted. What is followed is range-checked where it is read, and what lies in a block without
+//! its checksum, or cannot be, is as if it had not been explored. So a forged file can be wrong about its own grammar, and no
+//! more.
+
+mod codec;
+mod container;
+mod draft;
+pub(crate) mod errors;
+mod grammar;
+mod graph;
+mod save;
+
+pub(crate) use draft::{MaskDrafts, StateDraft, Target, write};
+pub(crate) use graph::{Form, Next, START, State};
+pub(crate) use save::save;
+
+use crate::error::{Error, Result};
+use crate::grammar::Grammar;
+use crate::limits::Limits;
+use container::{Bytes, Container, Section};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// How the names of mask files end.
+pub const EXTENSION: &str = "gmask";
+
+/// A grammar with what was explored of it, for one vocabulary.
+///
+/// [`Compiler::load`](crate::Compiler::load) makes a compiled grammar of it.
+#[derive(Debug)]
+pub struct MaskFile {
+    file: Container,
+}
+
+/// A section of a mask file, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SectionSize {
+    /// What it holds.
+    pub name: &'static str,
+    /// Bytes, without those between sections.
+    pub bytes: usize,
+}
+
+/// What a mask file holds, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Contents {
+    /// Bytes of the file.
+    pub bytes: usize,
+    /// The sections, in the order of the file.
+    pub sections: Vec<SectionSize>,
+    /// Explored places.
+    pub states: usize,
+    /// Explored places that have a mask.
+    pub states_with_mask: usize,
+    /// Different masks.
+    pub masks: usize,
+    /// Masks by their forms: lists of allowed tokens, lists of tokens that are not allowed, and shared words with what
+    /// is taken away and added.
+    pub forms: [usize; 3],
+    /// Words that masks share, one bit a token.
+    pub shared_words: usize,
+}
+
+impl MaskFile {
+    /// Reads a file into memory and checks it whole.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no regular file; the limit `mask_file_bytes`; those of [`from_bytes`](MaskFile::from_bytes).
+    pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
+        let path = path.as_ref();
+        let (mut file, len) = regular_file(path, limits)?;
+        let mut bytes = Vec::new();
+        let io = |cause: std::io::Error| Error::io(path, &cause);
+        bytes.try_reserve_exact(len).map_err(|_| errors::too_large(len as u64, limits.mask_file_bytes))?;
+        // what is longer by now is not read
+        file.by_ref().take(len as u64).read_to_end(&mut bytes).map_err(io)?;
+        MaskFile::from_bytes(bytes).map_err(|error| error.in_file(&path.display().to_string()))
+    }
+
+    /// Maps a file into memory. A block is read, and its checksum computed, when it is first needed; where it is wrong, that part
+    /// is as if it had not been explored.
+    ///
+    /// # Safety
+    /// As long as the value or a grammar made of it lives, nobody changes or shortens the file: it may be replaced by renaming
+    /// another one to its name, as everything here that writes mask files does, and never be written to in its place. Where that
+    /// cannot be promised, [`open`](MaskFile::open) reads it into memory.
+    ///
+    /// # Errors
+    /// Those of [`open`](MaskFile::open); the file cannot be mapped.
+    #[allow(unsafe_code)] // the crate's one: docs/security.md
+    pub unsafe fn map(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
+        let path = path.as_ref();
+        let (file, len) = regular_file(path, limits)?;
+        let in_file = |error: Error| error.in_file(&path.display().to_string());
+        if len == 0 {
+            return MaskFile::from_bytes(Vec::new()).map_err(in_file);
+        }
+        // SAFETY: the caller promises that nobody changes the file while it is mapped
+        let mapped = unsafe { memmap2::MmapOptions::new().len(len).map(&file) };
+        let mapped = mapped.map_err(|cause| Error::io(path, &cause))?;
+        Container::new(Bytes::Mapped(mapped)).map(|file| MaskFile { file }).map_err(in_file)
+    }
+
+    /// Takes the bytes of a file and checks them whole.
+    ///
+    /// # Errors
+    /// `mask-file/no-mask-file`, `mask-file/other-version`, `mask-file/damaged-header`, `mask-file/damaged`.
+    pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Result<MaskFile> {
+        let file = Container::new(Bytes::Owned(bytes.into()))?;
+        file.check_all()?;
+        Ok(MaskFile { file })
+    }
+
+    /// The bytes of the file.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.file.bytes()
+    }
+
+    /// Puts the file into its place: written beside, synced, and renamed, so that there is never a part of it under its name.
+    ///
+    /// # Errors
+    /// The folder cannot be written to, or is full.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(path.as_ref(), self.as_bytes())
+    }
+
+    /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that the masks are of.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.file.fingerprint()
+    }
+
+    /// SHA-256 of the grammar as it stands in the file: files of the same grammar have the same.
+    pub fn grammar_hash(&self) -> [u8; 32] {
+        self.file.grammar_hash()
+    }
+
+    /// What a file of a grammar has as its [hash](MaskFile::grammar_hash).
+    pub fn hash_of(grammar: &Grammar) -> [u8; 32] {
+        container::hash_of(&grammar::write(grammar))
+    }
+
+    /// Whether the file is of a grammar.
+    pub fn is_of(&self, grammar: &Grammar) -> bool {
+        self.file.whole(Section::Grammar).is_some_and(|section| section == grammar::write(grammar))
+    }
+
+    /// The grammar.
+    ///
+    /// # Errors
+    /// `mask-file/grammar`, `mask-file/damaged`, and those of a [`GrammarBuilder`](crate::grammar::GrammarBuilder); limits.
+    pub fn grammar(&self, limits: &Limits) -> Result<Grammar> {
+        let section = self.file.whole(Section::Grammar);
+        let at = self.file.section(Section::Grammar).start;
+        grammar::read(section.ok_or_else(|| errors::damaged_block(at))?, limits)
+    }
+
+    /// What was written about how the file was made.
+    pub fn about(&self) -> &str {
+        self.file.whole(Section::About).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+    }
+
+    /// Checks all blocks, and that all states, rows and masks are in order. Whether they are *right*,
+    /// [`CompiledGrammar::verify_masks`](crate::CompiledGrammar::verify_masks) finds out.
+    ///
+    /// # Errors
+    /// `mask-file/damaged`, `mask-file/impossible`.
+    pub fn check(&self) -> Result<()> {
+        self.file.check_all()?;
+        for id in 0..self.state_count() {
+            let state = graph::state(&self.file, id as u32).ok_or_else(|| errors::impossible("state", id))?;
+            if let Some(what) = graph::wrong_with(&self.file, state) {
+                return Err(errors::impossible(what, id));
+            }
+        }
+        let width = self.width();
+        for id in 0..self.mask_count() {
+            let impossible = || errors::impossible("mask", id);
+            let are_ids = |ids: graph::Ids<'_>| ids.read(width).is_some();
+            let in_order = match graph::mask(&self.file, id as u32).ok_or_else(impossible)? {
+                Form::List(ids) | Form::AllBut(ids) => are_ids(ids),
+                Form::Near { words, removed, added } => {
+                    (words as usize) < self.words_count() && are_ids(removed) && are_ids(added)
+                }
+            };
+            if !in_order {
+                return Err(impossible());
+            }
+        }
+        match (0..self.words_count()).find(|&id| graph::words(&self.file, id as u32).is_none()) {
+            Some(id) => Err(errors::impossible("shared words", id)),
+            None => Ok(()),
+        }
+    }
+
+    /// Sizes and counts.
+    pub fn contents(&self) -> Contents {
+        let states = (0..self.state_count()).filter_map(|id| self.state(id as u32));
+        let mut forms = [0; 3];
+        for id in 0..self.mask_count() {
+            match self.mask(id as u32) {
+                Some(Form::List(_)) => forms[0] += 1,
+                Some(Form::AllBut(_)) => forms[1] += 1,
+                Some(Form::Near { .. }) => forms[2] += 1,
+                None => {}
+            }
+        }
+        let size =
+            |section: &Section| SectionSize { name: section.name(), bytes: self.file.section_len(*section) };
+        Contents {
+            bytes: self.as_bytes().len(),
+            sections: Section::ALL.iter().map(size).collect(),
+            states: self.state_count(),
+            states_with_mask: states.filter(|state| state.mask().is_some()).count(),
+            masks: self.mask_count(),
+            forms,
+            shared_words: self.words_count(),
+        }
+    }
+
+    /// Tokens of the vocabulary.
+    pub(crate) fn width(&self) -> usize {
+        self.file.width()
+    }
+
+    /// How many states there are.
+    pub(crate) fn state_count(&self) -> usize {
+        graph::state_count(&self.file)
+    }
+
+    /// How many masks there are.
+    pub(crate) fn mask_count(&self) -> usize {
+        graph::mask_count(&self.file)
+    }
+
+    /// How many shared words there are.
+    pub(crate) fn words_count(&self) -> usize {
+        graph::words_count(&self.file)
+    }
+
+    /// A state, if there is one of this id.
+    #[inline]
+    pub(crate) fn state(&self, id: u32) -> Option<State> {
+        graph::state(&self.file, id)
+    }
+
+    /// Where a byte leads, if that was explored.
+    #[inline]
+    pub(crate) fn after_byte(&self, state: State, byte: u8) -> Option<Next> {
+        graph::after_byte(&self.file, state, byte)
+    }
+
+    /// Where a token leads that may come by its id, if that was explored.
+    pub(crate) fn after_token(&self, state: State, token: u32) -> Option<Next> {
+        graph::after_token(&self.file, state, token)
+    }
+
+    /// The places that a place leads to, each with one byte that does.
+    pub(crate) fn byte_successors(&self, state: State) -> impl Iterator<Item = (u8, u32)> + '_ {
+        graph::byte_successors(&self.file, state)
+    }
+
+    /// The places that tokens lead to which come by their ids.
+    pub(crate) fn token_successors(&self, state: State) -> impl Iterator<Item = (u32, u32)> + '_ {
+        graph::token_successors(&self.file, state)
+    }
+
+    /// A mask, if there is one of this id.
+    pub(crate) fn mask(&self, id: u32) -> Option<Form<'_>> {
+        graph::mask(&self.file, id)
+    }
+
+    /// Shared words, if there are some of this id: a bit for each token.
+    pub(crate) fn words(&self, id: u32) -> Option<Vec<u32>> {
+        graph::words(&self.file, id)
+    }
+
+    /// Bytes in memory of the process's own.
+    pub(crate) fn owned_bytes(&self) -> usize {
+        self.file.owned_bytes()
+    }
+}
+
+/// The bytes of a file with the checksums that they have: for tests of files that lie.
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub fn resealed(file: Vec<u8>) -> Vec<u8> {
+    container::resealed(file)
+}
+
+/// Opens a regular file, and says how long it is. A pipe would keep whoever opens it waiting.
+fn regular_file(path: &Path, limits: &Limits) -> Result<(File, usize)> {
+    let io = |cause: std::io::Error| Error::io(path, &cause);
+    if !std::fs::metadata(path).map_err(io)?.is_file() {
+        return Err(errors::no_file(path));
+    }
+    let file = File::open(path).map_err(io)?;
+    let metadata = file.metadata().map_err(io)?;
+    if !metadata.is_file() {
+        return Err(errors::no_file(path));
+    }
+    let len = usize::try_from(metadata.len()).ok().filter(|&len| len <= limits.mask_file_bytes);
+    Ok((file, len.ok_or_else(|| errors::too_large(metadata.len(), limits.mask_file_bytes))?))
+}

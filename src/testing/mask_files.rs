@@ -1,0 +1,98 @@
+//! Mask files: engines that begin with one, and files that lie.
+
+use super::agreement::Step;
+use super::fuzz::{BYTES, limits};
+use super::generate::Choices;
+use crate::explore::ExploreBudget;
+use crate::grammar::Grammar;
+use crate::mask_file::resealed;
+use crate::syntax::{Source, gbnf, parse};
+use crate::{CompiledGrammar, Compiler, MaskFile, TokenId};
+use std::sync::{Arc, LazyLock};
+
+/// The same grammar, begun with a mask file in which a few places were explored, along some of the documents. The file was verified.
+pub(super) fn loaded(
+    compiled: &CompiledGrammar,
+    documents: &[Vec<u32>],
+    choices: &mut Choices<'_>,
+) -> Step<CompiledGrammar> {
+    let limits = compiled.automaton().limits().clone();
+    let compiler = Compiler::new(Arc::clone(compiled.vocabulary())).limits(limits);
+    let budget = ExploreBudget::default().states(1 + choices.below(32)).work(1 << (4 + choices.below(12)));
+    let tokens = |document: &Vec<u32>| document.iter().copied().map(TokenId::new).collect();
+    let documents: Vec<Vec<TokenId>> = documents.iter().take(choices.below(4)).map(tokens).collect();
+    let file = Arc::new(compiler.compile(compiled.grammar())?.explore(&budget, &documents)?);
+    compiler.load(Arc::clone(&file))?.verify_masks()?;
+    Ok(compiler.load(file)?)
+}
+
+/// Grammars of every kind of expression.
+fn grammars() -> Vec<Grammar> {
+    let schemas = [
+        r#"{"type": "object", "properties": {"a": {"enum": ["x", 1]}, "b": {"type": "array", "items":
+            {"type": "number"}, "uniqueItems": true}}, "required": ["a"]}"#,
+        r#"{"type": "object", "additionalProperties": {"type": "string", "pattern": "^[a-c]+$",
+            "maxLength": 9}, "minProperties": 1}"#,
+        r#"{"allOf": [{"type": "string", "pattern": "ab"}, {"type": "string", "not": {"const": "xab"}}]}"#,
+    ];
+    let schemas = schemas.map(|schema| parse(&Source::json_schema(schema)).map(|parsed| parsed.grammar));
+    let tokens = r#"root ::= "a"* ( <[97]> "b" | <[98-101]> | ![1] ) <[300]>?"#;
+    let tokens = gbnf::compile(tokens, &gbnf::Options::default()).map(|compiled| compiled.grammar);
+    schemas.into_iter().chain([tokens]).filter_map(Result::ok).collect()
+}
+
+/// Mask files of these.
+static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let compiler = Compiler::new(Arc::clone(&BYTES));
+    let budget = ExploreBudget::default().states(60);
+    let file = |grammar: &Grammar| compiler.compile(grammar)?.explore(&budget, &[]);
+    let files = grammars().into_iter().filter_map(|grammar| file(&grammar).ok());
+    files.map(|file| file.as_bytes().to_vec()).collect()
+});
+
+/// A mask file, and what it takes to make some masks with it: bytes as they are, or a good file with some words changed and
+/// checksums that are right.
+pub fn mask_file(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let mut file = rest.to_vec();
+    let mut choices = Choices::new(rest);
+    if let Some(good) = FILES.get(usize::from(first % 8)) {
+        file = good.clone();
+        for _ in 0..1 + choices.below(6) {
+            let at = choices.below(file.len() / 4) * 4;
+            let word = u32::from_le_bytes([file[at], file[at + 1], file[at + 2], file[at + 3]]);
+            let changed = match choices.below(6) {
+                0 => word.wrapping_add(1),
+                1 => word.wrapping_sub(1),
+                2 => choices.below(256) as u32,
+                3 => u32::MAX - choices.below(4) as u32,
+                4 => word ^ 1 << choices.below(32),
+                _ => word.rotate_left(8),
+            };
+            file[at..at + 4].copy_from_slice(&changed.to_le_bytes());
+        }
+        if choices.below(8) == 0 {
+            file.truncate(choices.below(file.len()));
+        }
+        file = resealed(file);
+    }
+    let Ok(file) = MaskFile::from_bytes(file) else { return };
+    let _ = (file.check(), file.contents(), file.about());
+    let Ok(compiled) = Compiler::new(Arc::clone(&BYTES)).limits(limits()).load(file) else { return };
+    let mut matcher = compiled.matcher();
+    for _ in 0..24 {
+        // what a forged file says may be wrong: all that counts is that somebody says it
+        let Ok(mask) = matcher.mask() else { return };
+        let allowed: Vec<TokenId> = mask.iter().collect();
+        let Some(&token) = allowed.get(choices.below(allowed.len().max(1))) else { return };
+        match choices.below(8) {
+            0 => drop(matcher.explain(b"a")),
+            1 => drop(matcher.distance()),
+            2 => drop(matcher.rollback(1)),
+            3 => drop(matcher.forced_tokens()),
+            _ if matcher.accept_token(token).is_err() => return,
+            _ => {}
+        }
+    }
+    let _ = compiled.verify_masks();
+}
