@@ -87,7 +87,7 @@ pub(super) fn grammars_in_folder(folder: &Path, found: &[&str]) -> Error {
     )
 }
 
-pub(super) fn not_for_kind(option: &str, kind: Notation, applies_to: &str) -> Error {
+pub(super) fn not_for_kind(option: &str, kind: &str, applies_to: &str) -> Error {
     usage(
         Diagnostic::new("cli/option-not-for-kind", format!("`{option}` has no meaning for this grammar"))
             .found(format!("a grammar of the kind {kind}"))

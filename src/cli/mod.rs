@@ -9,6 +9,7 @@
 
 mod canvas;
 mod check;
+mod compile;
 mod count;
 mod embed;
 mod enumerate;
@@ -20,6 +21,7 @@ mod generate;
 #[cfg(feature = "ort")]
 mod generation;
 mod graph;
+mod inspect;
 mod limits;
 mod mask;
 mod messages;
@@ -50,7 +52,8 @@ use std::process::ExitCode;
 ///
 /// GRAMMAR is a file or a folder: a JSON Schema (`.json`), a grammar in GBNF (`.gbnf`), a regular expression
 /// (`.regex`), or the spec of an automaton (`.toml`, or `.json` with a member `kind`). A folder holds exactly one
-/// of `schema.json`, `grammar.gbnf`, `pattern.regex`, `spec.toml` and `spec.json`.
+/// of `schema.json`, `grammar.gbnf`, `pattern.regex`, `spec.toml` and `spec.json`. A mask file that `compile` has written
+/// (`.gmask`) stands for its grammar.
 ///
 /// Results go to standard output; errors, warnings and timings go to standard error.
 #[derive(Debug, Parser)]
@@ -68,6 +71,12 @@ enum Command {
     /// Show which tokens may come after a prefix
     #[command(after_help = exit_codes())]
     Mask(mask::Arguments),
+    /// Explore a grammar ahead of time, and write a mask file
+    #[command(after_help = exit_codes())]
+    Compile(compile::Arguments),
+    /// Show what a mask file holds
+    #[command(after_help = exit_codes())]
+    Inspect(inspect::Arguments),
     /// Accept or reject texts
     #[command(after_help = exit_codes())]
     Check(check::Arguments),
@@ -169,6 +178,8 @@ impl Command {
         match self {
             Command::Generate(arguments) => generate::run(arguments, output),
             Command::Mask(arguments) => mask::run(arguments, output),
+            Command::Compile(arguments) => compile::run(arguments, output),
+            Command::Inspect(arguments) => inspect::run(arguments, output),
             Command::Check(arguments) => check::run(arguments, output),
             Command::Explain(arguments) => explain::run(arguments, output),
             Command::Enumerate(arguments) => enumerate::run(arguments, output),

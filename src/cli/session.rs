@@ -40,7 +40,10 @@ impl Session {
         let prepare_time = progress.finish();
         let progress = Progress::start("compiling the grammar");
         let loaded = source::load_with(source, limits, defaults)?;
-        let compiled = compiler.compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
+        let compiled = match &loaded.masks {
+            Some(file) => compiler.load(Arc::clone(file)).map_err(|error| error.in_file(&loaded.name))?,
+            None => compiler.compile(&loaded.grammar).map_err(|error| loaded.locate(error))?,
+        };
         let compile_time = progress.finish();
         loaded.warn();
         loaded.text.warn(compiled.warnings().to_vec());

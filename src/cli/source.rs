@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
+use crate::mask_file::{self, MaskFile};
 use crate::syntax::{Notation, Parsed, Source, automaton_spec, gbnf, json_schema, parse, regex};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Which grammar, and how to read it.
@@ -158,6 +160,8 @@ pub(super) struct Loaded {
     pub(super) name: String,
     warnings: Vec<Diagnostic>,
     pub(super) text: Text,
+    /// The mask file that it is from.
+    pub(super) masks: Option<Arc<MaskFile>>,
 }
 
 impl Loaded {
@@ -257,16 +261,41 @@ pub(super) fn load_with(
     limits: &Limits,
     defaults: json_schema::Options,
 ) -> Result<Loaded> {
-    let (file, text) = read_text(&args.grammar, limits)?;
+    load_from(args, &args.grammar, limits, defaults)
+}
+
+/// The same of a grammar at another path.
+///
+/// # Errors
+/// Those of [`load`].
+pub(super) fn load_from(
+    args: &SourceArgs,
+    path: &Path,
+    limits: &Limits,
+    defaults: json_schema::Options,
+) -> Result<Loaded> {
+    if args.kind.is_none() && path.extension().is_some_and(|extension| extension == mask_file::EXTENSION) {
+        return load_mask_file(args, path, limits);
+    }
+    let (file, text) = read_text(path, limits)?;
     let kind = match args.kind {
         Some(kind) => kind,
         None => kind_of(&file, &text)?,
     };
-    check_options(args, kind)?;
+    check_options(args, Some(kind))?;
     let text = Text::new(&file, text, kind);
     let parsed = source(args, kind, &file, &text.text, limits, defaults).and_then(|source| parse(&source));
     let Parsed { grammar, warnings } = parsed.map_err(|error| text.locate(error))?;
-    Ok(Loaded { grammar, name: format!("{} ({kind})", args.grammar.display()), warnings, text })
+    Ok(Loaded { grammar, name: format!("{} ({kind})", path.display()), warnings, text, masks: None })
+}
+
+fn load_mask_file(args: &SourceArgs, path: &Path, limits: &Limits) -> Result<Loaded> {
+    check_options(args, None)?;
+    let masks = MaskFile::open(path, limits).map_err(|error| errors::suggest(error, path))?;
+    let grammar = masks.grammar(limits).map_err(|error| error.in_file(&path.display().to_string()))?;
+    let text = Text::new(path, String::new(), Notation::Regex);
+    let name = format!("{} (mask file)", path.display());
+    Ok(Loaded { grammar, name, warnings: Vec::new(), text, masks: Some(Arc::new(masks)) })
 }
 
 /// The file of a grammar, which is named or in the folder that is named, and its text.
@@ -321,7 +350,7 @@ pub(super) fn kind_of(path: &Path, text: &str) -> Result<Notation> {
 }
 
 /// Options that a kind does not know are errors: nothing is passed over in silence.
-fn check_options(args: &SourceArgs, kind: Notation) -> Result<()> {
+fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
     let options = [
         (!args.parameters.is_empty(), "--param", Notation::Spec, "automaton specs"),
         (args.whitespace.is_some(), "--whitespace", Notation::JsonSchema, "JSON Schemas"),
@@ -336,8 +365,11 @@ fn check_options(args: &SourceArgs, kind: Notation) -> Result<()> {
         (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions"),
         (args.search, "--search", Notation::Regex, "regular expressions"),
     ];
-    match options.into_iter().find(|&(given, _, owner, _)| given && owner != kind) {
-        Some((_, option, _, applies_to)) => Err(errors::not_for_kind(option, kind, applies_to)),
+    match options.into_iter().find(|&(given, _, owner, _)| given && Some(owner) != kind) {
+        Some((_, option, _, applies_to)) => {
+            let kind = kind.map_or_else(|| "mask file".to_owned(), |kind| kind.to_string());
+            Err(errors::not_for_kind(option, &kind, applies_to))
+        }
         None => Ok(()),
     }
 }
@@ -425,7 +457,7 @@ pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> 
     if kind != Notation::JsonSchema {
         return Err(errors::not_a_schema(kind));
     }
-    check_options(args, kind)?;
+    check_options(args, Some(kind))?;
     let text = Text::new(&file, text, kind);
     let locate = |error| text.locate(error);
     let defaults = json_schema::Options::default();

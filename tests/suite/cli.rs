@@ -82,6 +82,7 @@ fn text(path: &Path) -> &str {
 fn help_texts_are_as_recorded() {
     let names =
         ["", "generate", "mask", "check", "explain", "enumerate", "count", "graph", "schema-report", "vocab"];
+    let files = ["compile", "inspect"];
     let plan = [
         "embed",
         "plan",
@@ -101,7 +102,7 @@ fn help_texts_are_as_recorded() {
         "procedure graph",
         "procedure verify",
     ];
-    for name in names.into_iter().chain(plan) {
+    for name in names.into_iter().chain(files).chain(plan) {
         let arguments: Vec<&str> = name.split_whitespace().chain(["--help"]).collect();
         let found = out(0, &arguments);
         let file = if name.is_empty() {

@@ -5,6 +5,7 @@ mod bounds;
 mod budget_walks;
 mod chat_template;
 mod cli;
+mod cli_compile;
 mod cli_embed;
 mod cli_errors;
 mod cli_generate;

@@ -1,0 +1,77 @@
+//! `grammata compile` and `grammata inspect`, and mask files where a grammar stands.
+#![cfg(feature = "cli")]
+
+use crate::cli::{json, out, refused, run};
+use std::path::Path;
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    folder
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_mask_file_stands_for_its_grammar() {
+    let folder = folder(&[("p.regex", "(ab|c){1,3}\n"), ("lines", "abc\ncab\n")]);
+    let path = |name: &str| text(&folder.path().join(name));
+    let (grammar, file) = (path("p.regex"), path("p.gmask"));
+    let made = json(0, &["compile", &grammar, "-o", &file, "--corpus", &path("lines"), "--json"]);
+    assert_eq!(made["bytes"], std::fs::metadata(&file).unwrap().len());
+    assert_eq!(made["written"], true);
+    let lazy = json(0, &["mask", &grammar, "--prefix", "ab", "--json"]);
+    let read = json(0, &["mask", &file, "--prefix", "ab", "--json"]);
+    assert_eq!(lazy["tokens"], read["tokens"]);
+    out(0, &["check", &file, "--text", "abc"]);
+    assert_eq!(run(&["check", &file, "--text", "abd"]).code, 1);
+    assert_eq!(out(0, &["count", &file]), out(0, &["count", &grammar]));
+    refused("cli/option-not-for-kind", &["mask", &file, "--whitespace", "compact"]);
+    let tokenizer = ["--tokenizer", "tests/data/smollm2/tokenizer.json"];
+    refused("mask-file/other-vocabulary", &[&["mask", &file][..], &tokenizer].concat());
+    std::fs::write(&file, b"{}").unwrap();
+    refused("mask-file/no-mask-file", &["mask", &file]);
+    refused("mask-file/no-mask-file", &["inspect", &file]);
+    refused("io/file", &["compile", &grammar, "-o", &path("none/p.gmask")]);
+}
+
+#[test]
+fn inspect_says_what_a_file_holds_and_what_differs() {
+    let folder = folder(&[("p.regex", "(ab|c){1,3}\n")]);
+    let path = |name: &str| text(&folder.path().join(name));
+    out(0, &["compile", &path("p.regex"), "-o", &path("a.gmask")]);
+    out(0, &["compile", &path("p.regex"), "-o", &path("b.gmask"), "--states", "3"]);
+    let found = json(0, &["inspect", &path("b.gmask"), "--json"]);
+    assert_eq!((&found["places"], &found["section_states"]), (&3.into(), &48.into()));
+    let shown = out(0, &["inspect", &path("b.gmask")]);
+    assert!(shown.lines().any(|line| line.split_whitespace().eq(["places", "3"])), "{shown}");
+    let grammar = out(0, &["inspect", &path("a.gmask"), "--grammar"]);
+    assert!(grammar.contains("::="), "{grammar}");
+    let same = out(0, &["inspect", &path("a.gmask"), "--diff", &path("a.gmask")]);
+    assert_eq!(same, "nothing differs in what they hold\n");
+    let differs = json(0, &["inspect", &path("b.gmask"), "--diff", &path("a.gmask"), "--json"]);
+    assert_eq!(differs["places"][0], 3);
+    assert!(differs.get("grammar").is_none(), "{differs}");
+}
+
+/// Each file of a folder, in parallel; what failed is said, and what was done before is left as it is.
+#[test]
+fn a_folder_of_grammars_is_compiled_and_resumed() {
+    let files = [("a.regex", "a+"), ("b.json", r#"{"type": "boolean"}"#), ("c.gbnf", "root ::= \"x\"")];
+    let folder = folder(&files);
+    let (from, to) = (text(folder.path()), text(&folder.path().join("masks")));
+    let shown = out(0, &["compile", &from, "--each", "-o", &to]);
+    assert!(shown.contains("3 grammars in ") && shown.contains("0 left as they were, 0 failed"), "{shown}");
+    std::fs::write(folder.path().join("d.gbnf"), "root ::= nothing").unwrap();
+    let again = run(&["compile", &from, "--each", "-o", &to]);
+    assert_eq!(again.code, 2);
+    assert!(again.out.contains("3 left as they were, 1 failed"), "{}", again.out);
+    assert!(again.err.contains("d.gbnf"), "{}", again.err);
+    std::fs::remove_file(folder.path().join("d.gbnf")).unwrap();
+    let other = out(0, &["compile", &from, "--each", "-o", &to, "--states", "2", "--json"]);
+    assert!(other.contains("\"written\":true"), "{other}");
+}
