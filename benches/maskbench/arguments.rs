@@ -28,6 +28,14 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --rest             sleep a tenth of the time between schemas: under a real-time scheduling class (`chrt -f 10`), which
                      keeps others on the machine out of the figures, the system else stops the runner once a second
   --isolate          compile anew for each test (not timed), so that no test finds what another has computed
+  --mask-files DIR   begin with mask files: those that are missing are written into DIR first (how long that takes and their
+                     sizes are reported); loading one is then what is timed as compiling
+  --given SHARE      the valid instances that mask files are explored along: none (default), all, or half of them, which
+                     are then left out of the tests
+  --states N         explore at most N places (default 4096), and
+  --work N           do N steps of work at most (default 4000000)
+  --warm MS          explore in the background for so long before the first mask (not timed)
+  --sweep MIB        read so much memory before each mask (not timed), as a model does between two masks
   --order ORDER      the order of an object's members: declared (default) or any
   --time-limit S     seconds a schema (default 60)
 
@@ -37,6 +45,20 @@ guidance-ai/jsonschemabench, in the folder maskbench/data; it is described in ar
 /// The orders of an object's members, by name.
 pub(crate) const ORDERS: &[(&str, PropertyOrder)] =
     &[("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
+
+/// The instances that mask files are explored along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// None: only those that the schema suggests.
+    None,
+    /// All valid ones.
+    All,
+    /// Every other valid one.
+    Half,
+}
+
+/// These by name.
+const GIVEN: &[(&str, Given)] = &[("none", Given::None), ("all", Given::All), ("half", Given::Half)];
 
 /// The command line.
 #[derive(Debug)]
@@ -68,6 +90,14 @@ pub(crate) struct Arguments {
     /// Whether to sleep between schemas.
     pub(crate) rest: bool,
     pub(crate) isolate: bool,
+    /// The folder of mask files.
+    pub(crate) mask_files: Option<PathBuf>,
+    pub(crate) given: Given,
+    pub(crate) states: Option<usize>,
+    pub(crate) work: Option<u64>,
+    pub(crate) warm: Option<Duration>,
+    /// MiB read before each mask.
+    pub(crate) sweep: usize,
     pub(crate) order: PropertyOrder,
     pub(crate) time_limit: Duration,
 }
@@ -99,6 +129,12 @@ impl Arguments {
             repeat: 1,
             rest: false,
             isolate: false,
+            mask_files: None,
+            given: Given::None,
+            states: None,
+            work: None,
+            warm: None,
+            sweep: 0,
             order: PropertyOrder::Declared,
             time_limit: Duration::from_secs(60),
         };
@@ -122,6 +158,12 @@ impl Arguments {
                 "--repeat" => read.repeat = number::<usize>(&name, &value()?)?.max(1),
                 "--rest" => read.rest = true,
                 "--isolate" => read.isolate = true,
+                "--mask-files" => read.mask_files = Some(value()?.into()),
+                "--given" => read.given = choose(&name, &value()?, GIVEN)?,
+                "--states" => read.states = Some(number(&name, &value()?)?),
+                "--work" => read.work = Some(number(&name, &value()?)?),
+                "--warm" => read.warm = Some(Duration::from_millis(number(&name, &value()?)?)),
+                "--sweep" => read.sweep = number(&name, &value()?)?,
                 "--order" => read.order = choose(&name, &value()?, ORDERS)?,
                 "--time-limit" => read.time_limit = Duration::from_secs(number(&name, &value()?)?),
                 _ => return Err(format!("unknown argument `{name}`\n\n{USAGE}")),

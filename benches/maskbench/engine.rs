@@ -11,8 +11,22 @@ pub(crate) trait Engine {
     /// 32-bit words of a mask.
     fn mask_words(&self) -> usize;
 
+    /// Writes the mask file of a schema, explored along some texts in tokens, unless there is one or the engine has none.
+    fn write_masks(&self, _schema: &str, _known: &[Vec<u32>]) -> Option<Written> {
+        None
+    }
+
     /// Compiles a schema from its text.
     fn compile(&self, schema: &str) -> Result<Compilation, Refusal>;
+}
+
+/// A mask file that was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// Reading the schema, exploring, and writing.
+    pub(crate) time: Duration,
+    pub(crate) bytes: usize,
+    pub(crate) states: usize,
 }
 
 /// A compiled schema, and how long the first part of compiling took.
@@ -38,12 +52,20 @@ pub(crate) trait Compiled {
     /// A walk at the beginning of a text.
     fn session(&self) -> Box<dyn Session>;
 
+    /// Computes ahead for some time, if the engine does such things.
+    fn warm(&self, _time: Duration) {}
+
     /// Sizes and counts, for the report.
     fn statistics(&self) -> Value;
 }
 
 /// One walk. Errors are the engine's own words.
 pub(crate) trait Session {
+    /// Whether the next mask was computed by another process.
+    fn is_explored(&self) -> bool {
+        false
+    }
+
     /// Writes the mask of the tokens that may come next.
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<(), String>;
 

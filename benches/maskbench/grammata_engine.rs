@@ -1,11 +1,14 @@
 //! This crate as an engine.
 
-use super::engine::{Compilation, Compiled, Engine, Refusal, Session};
+use super::engine::{Compilation, Compiled, Engine, Refusal, Session, Written};
+use grammata::explore::ExploreBudget;
 use grammata::syntax::json_schema;
-use grammata::{CompiledGrammar, Compiler, Error, Matcher, TokenId, Vocabulary};
+use grammata::{CompiledGrammar, Compiler, Error, MaskFile, Matcher, TokenId, Vocabulary};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The engine under measurement. The compiler, with all that depends on the vocabulary alone, is made once, as
 /// a server makes it.
@@ -13,6 +16,8 @@ pub(crate) struct Grammata {
     compiler: Compiler,
     mask_words: usize,
     options: json_schema::Options,
+    /// The folder of mask files, if the engine begins with such, and how far they are explored.
+    files: Option<(PathBuf, ExploreBudget)>,
 }
 
 impl Grammata {
@@ -20,7 +25,20 @@ impl Grammata {
         let mask_words = vocabulary.mask_words();
         let compiler = Compiler::new(vocabulary).limits(options.limits.clone());
         compiler.prepare().expect("the limits are those that the vocabulary was loaded under");
-        Grammata { compiler, mask_words, options }
+        Grammata { compiler, mask_words, options, files: None }
+    }
+
+    /// The same, begun with mask files.
+    #[allow(dead_code)] // the tests of the runner do without
+    pub(crate) fn with_files(self, folder: PathBuf, budget: ExploreBudget) -> Grammata {
+        Grammata { files: Some((folder, budget)), ..self }
+    }
+
+    /// The mask file of a schema.
+    fn file(&self, schema: &str) -> Option<PathBuf> {
+        let hash = Sha256::digest(format!("{:?} {schema}", self.options.property_order));
+        let name: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Some(self.files.as_ref()?.0.join(format!("{name}.gmask")))
     }
 }
 
@@ -33,8 +51,29 @@ impl Engine for Grammata {
         self.mask_words
     }
 
+    fn write_masks(&self, schema: &str, known: &[Vec<u32>]) -> Option<Written> {
+        let (_, budget) = self.files.as_ref()?;
+        let path = self.file(schema).filter(|path| !path.exists())?;
+        let begin = Instant::now();
+        let grammar = json_schema::compile(schema, &self.options).ok()?.grammar;
+        let compiled = self.compiler.apart().compile(&grammar).ok()?;
+        let tokens = |text: &Vec<u32>| text.iter().copied().map(TokenId::new).collect();
+        let known: Vec<Vec<TokenId>> = known.iter().map(tokens).collect();
+        let file = compiled.explore(budget, &known).ok()?;
+        file.save(&path).ok()?;
+        let contents = file.contents();
+        Some(Written { time: begin.elapsed(), bytes: contents.bytes, states: contents.states })
+    }
+
     fn compile(&self, schema: &str) -> Result<Compilation, Refusal> {
         let begin = Instant::now();
+        if let Some(path) = self.file(schema).filter(|path| path.exists()) {
+            // read, not mapped: nobody here may promise what `MaskFile::map` asks for
+            let file = MaskFile::open(path, &self.options.limits).map_err(|e| refusal(&e))?;
+            let first_part = ("open_us", begin.elapsed());
+            let compiled = self.compiler.load(file).map_err(|e| refusal(&e))?;
+            return Ok(Compilation { compiled: Box::new(compiled), first_part });
+        }
         let grammar = json_schema::compile(schema, &self.options).map_err(|e| refusal(&e))?.grammar;
         let first_part = ("grammar_us", begin.elapsed());
         let compiled = self.compiler.compile(&grammar).map_err(|e| refusal(&e))?;
@@ -54,6 +93,11 @@ impl Compiled for CompiledGrammar {
         Box::new(self.matcher())
     }
 
+    fn warm(&self, time: Duration) {
+        let budget = ExploreBudget::default().states(usize::MAX).work(u64::MAX).bytes(usize::MAX).time(time);
+        CompiledGrammar::warm(self, budget).wait();
+    }
+
     fn statistics(&self) -> Value {
         let statistics = CompiledGrammar::statistics(self);
         let count = |(name, count): (&str, u64)| (name.to_owned(), count.into());
@@ -71,6 +115,10 @@ impl Compiled for CompiledGrammar {
 }
 
 impl Session for Matcher {
+    fn is_explored(&self) -> bool {
+        Matcher::is_explored(self)
+    }
+
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<(), String> {
         Matcher::fill_mask(self, words).map_err(|e| e.to_string())
     }

@@ -27,9 +27,10 @@ mod special;
 mod statistics;
 mod summary;
 
-use arguments::{Arguments, ORDERS, USAGE};
+use arguments::{Arguments, Given, ORDERS, USAGE};
 use data::Schema;
-use engine::Engine;
+use engine::{Engine, Written};
+use grammata::explore::ExploreBudget;
 use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata::vocabulary::LoadOptions;
 use grammata::{TokenId, Vocabulary};
@@ -68,7 +69,17 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     if !arguments.peer_alone {
         let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
-        engines.push(Box::new(Grammata::new(Arc::new(vocabulary), options)));
+        let engine = Grammata::new(Arc::new(vocabulary), options);
+        engines.push(Box::new(match &arguments.mask_files {
+            Some(folder) => {
+                std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
+                let mut budget = ExploreBudget::default();
+                budget.states = arguments.states.unwrap_or(budget.states);
+                budget.work = arguments.work.unwrap_or(budget.work);
+                engine.with_files(folder.clone(), budget)
+            }
+            None => engine,
+        }));
     }
     if arguments.peer {
         engines.push(peer(arguments)?);
@@ -82,11 +93,15 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
             repeat: arguments.repeat,
             isolate: arguments.isolate,
             digest: arguments.digest.is_some(),
+            warm: arguments.warm,
+            sweep: arguments.sweep,
             time_limit: arguments.time_limit,
         },
         out: create(&arguments.out)?,
         digests: create(&arguments.digest)?,
         order: arguments.order,
+        given: arguments.given,
+        written: Vec::new(),
     };
     let mut each = summary::Each::default();
     let schemas_from: Box<dyn Iterator<Item = _>> = match arguments.data.to_str() {
@@ -125,6 +140,9 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         println!("{each}\n");
     }
     println!("{}", summary::show(&bench.tallies));
+    if !bench.written.is_empty() {
+        println!("{}", written(&bench.written));
+    }
     if let Some(folder) = &arguments.plot {
         std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
         let plots = [("tbm", "Time between masks"), ("ttfm", "Time to the first mask")];
@@ -189,6 +207,29 @@ struct Bench {
     out: Option<BufWriter<File>>,
     digests: Option<BufWriter<File>>,
     order: PropertyOrder,
+    given: Given,
+    /// Mask files that were written.
+    written: Vec<Written>,
+}
+
+/// How long mask files took, and how large they are.
+fn written(all: &[Written]) -> String {
+    let of = |field: &dyn Fn(&Written) -> u64| {
+        let mut values: Vec<u64> = all.iter().map(field).collect();
+        values.sort_unstable();
+        let at = |thousandth: usize| values[(values.len() - 1) * thousandth / 1000];
+        let sum: u64 = values.iter().sum();
+        format!("mean {}, p50 {}, p99 {}, max {}", sum / values.len() as u64, at(500), at(990), at(1000))
+    };
+    let bytes: usize = all.iter().map(|written| written.bytes).sum();
+    format!(
+        "{} mask files written, {:.1} MiB\n  µs: {}\n  bytes: {}\n  places: {}",
+        all.len(),
+        bytes as f64 / f64::from(1 << 20),
+        of(&|written| u64::try_from(written.time.as_micros()).unwrap_or(u64::MAX)),
+        of(&|written| written.bytes as u64),
+        of(&|written| written.states as u64),
+    )
 }
 
 impl Bench {
@@ -199,7 +240,18 @@ impl Bench {
             let encoding = encoding.map_err(|e| std::io::Error::other(format!("{}: {e}", schema.id)))?;
             Ok(Tokens { valid: test.valid, tokens: encoding.get_ids().to_vec() })
         });
-        let tests = tests.collect::<std::io::Result<Vec<Tokens>>>()?;
+        let mut tests = tests.collect::<std::io::Result<Vec<Tokens>>>()?;
+        let valid = tests.iter().filter(|test| test.valid);
+        let known: Vec<Vec<u32>> = match self.given {
+            Given::None => Vec::new(),
+            Given::All => valid.map(|test| test.tokens.clone()).collect(),
+            Given::Half => valid.step_by(2).map(|test| test.tokens.clone()).collect(),
+        };
+        if self.given == Given::Half {
+            tests.retain(|test| !test.valid || !known.contains(&test.tokens));
+        }
+        self.written
+            .extend(self.engines.iter().filter_map(|engine| engine.write_masks(&schema.text, &known)));
         let count = self.engines.len();
         let mut outcomes: Vec<Option<Outcome>> = self.engines.iter().map(|_| None).collect();
         for turn in 0..count {

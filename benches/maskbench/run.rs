@@ -4,6 +4,7 @@ use super::engine::{Compiled, Engine, Refusal, Session};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How a schema came out, best first.
@@ -68,6 +69,10 @@ pub(crate) struct Settings {
     pub(crate) isolate: bool,
     /// Whether the masks of the first pass are digested.
     pub(crate) digest: bool,
+    /// Computing ahead before the first mask, not timed.
+    pub(crate) warm: Option<Duration>,
+    /// MiB of memory that are read before each mask, not timed.
+    pub(crate) sweep: usize,
     /// The longest that a schema may take; looked at between masks.
     pub(crate) time_limit: Duration,
 }
@@ -79,6 +84,8 @@ pub(crate) struct Times {
     pub(crate) mask: u64,
     /// Looking at the token's bit, and accepting the token if it is set.
     pub(crate) commit: u64,
+    /// Whether another process had computed the mask.
+    pub(crate) explored: bool,
 }
 
 /// A test that came out wrong.
@@ -200,6 +207,9 @@ fn protocol(
             return;
         }
     };
+    if let Some(time) = settings.warm {
+        compiled.warm(time);
+    }
     let mut session = compiled.session();
     let begin = Instant::now();
     let filled = session.fill_mask(words);
@@ -210,12 +220,15 @@ fn protocol(
         for (test, tokens) in tests.iter().enumerate() {
             if settings.isolate && pass == 0 {
                 match engine.compile(schema) {
-                    Ok(compilation) => compiled = compilation.compiled,
+                    Ok(compilation) => {
+                        compiled = compilation.compiled;
+                        settings.warm.iter().for_each(|&time| compiled.warm(time));
+                    }
                     Err(refusal) => return outcome.fail(test, Status::ValidRejected, 0, refusal.message),
                 }
             }
             let before = outcome.times.len();
-            let mut walk = Walk { compiled: &*compiled, deadline, words, outcome };
+            let mut walk = Walk { compiled: &*compiled, deadline, words, sweep: settings.sweep, outcome };
             let in_time = walk.run(pass, test, tokens);
             if pass == 0 {
                 outcome.walked.push(outcome.times.len() - before);
@@ -233,7 +246,17 @@ struct Walk<'a> {
     compiled: &'a dyn Compiled,
     deadline: Instant,
     words: &'a mut [u32],
+    sweep: usize,
     outcome: &'a mut Outcome,
+}
+
+/// Reads so many MiB, one word of each line of the caches.
+fn sweep(mib: usize) {
+    static MEMORY: OnceLock<Vec<u64>> = OnceLock::new();
+    if mib > 0 {
+        let memory = MEMORY.get_or_init(|| (0..(mib << 17) as u64).collect());
+        std::hint::black_box(memory.iter().step_by(8).fold(0u64, |sum, &word| sum.wrapping_add(word)));
+    }
 }
 
 impl Walk<'_> {
@@ -270,6 +293,8 @@ impl Walk<'_> {
 
     /// Mask and commit of one token; returns whether the mask allows it.
     fn step(&mut self, session: &mut dyn Session, token: u32, pass: usize) -> Result<bool, String> {
+        let explored = session.is_explored();
+        sweep(self.sweep);
         let begin = Instant::now();
         let filled = session.fill_mask(self.words);
         let masked = Instant::now();
@@ -277,7 +302,7 @@ impl Walk<'_> {
         let allowed = filled.is_ok() && word >> (token % 32) & 1 == 1;
         let accepted = if allowed { session.accept(token) } else { Ok(()) };
         let commit = masked.elapsed();
-        let times = Times { mask: nanoseconds(masked - begin), commit: nanoseconds(commit) };
+        let times = Times { mask: nanoseconds(masked - begin), commit: nanoseconds(commit), explored };
         let all = if pass == 0 { &mut self.outcome.times } else { &mut self.outcome.warm };
         all.push(times);
         if let (0, Some(digest)) = (pass, &mut self.outcome.digest) {

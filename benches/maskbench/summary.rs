@@ -25,18 +25,23 @@ const MILLISECOND: u64 = 1_000_000;
 struct Samples {
     tbm: Vec<u64>,
     warm: Vec<u64>,
+    /// Those of masks that another process had computed.
+    explored: Vec<u64>,
     ttfm: Vec<u64>,
 }
 
 impl Samples {
     fn add(&mut self, outcome: &Outcome) {
         self.tbm.extend(outcome.times.iter().map(|times| times.mask + times.commit));
+        let explored = outcome.times.iter().filter(|times| times.explored);
+        self.explored.extend(explored.map(|times| times.mask + times.commit));
         self.warm.extend(outcome.warm.iter().map(|times| times.mask + times.commit));
         self.ttfm.push(u64::try_from(outcome.ttfm().as_nanos()).unwrap_or(u64::MAX));
     }
 
-    fn lists(&self) -> [(&'static str, &Vec<u64>); 3] {
-        [("TBM", &self.tbm), ("TBM warm", &self.warm), ("TTFM", &self.ttfm)]
+    fn lists(&self) -> [(&'static str, &Vec<u64>); 4] {
+        let of_files = ("TBM of mask files", &self.explored);
+        [("TBM", &self.tbm), of_files, ("TBM warm", &self.warm), ("TTFM", &self.ttfm)]
     }
 }
 
@@ -158,6 +163,17 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
     }
     for tally in tallies.iter().filter(|tally| !tally.strategies.is_empty()) {
         text.push_str(&format!("\nshare of masks by strategy of {}\n{}\n", tally.name, strategies(tally)));
+    }
+    for tally in tallies {
+        let explored = tally.common.explored.len() + tally.alone.explored.len();
+        let all = tally.common.tbm.len() + tally.alone.tbm.len();
+        if explored > 0 {
+            let share = explored as f64 * 100.0 / all as f64;
+            text.push_str(&format!(
+                "\n{}: {explored} of {all} masks from mask files, {share:.1} %\n",
+                tally.name
+            ));
+        }
     }
     if let [one] = tallies {
         let mut times = table();

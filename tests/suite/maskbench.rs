@@ -35,8 +35,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-const SETTINGS: Settings =
-    Settings { repeat: 1, isolate: false, digest: true, time_limit: Duration::from_secs(60) };
+const SETTINGS: Settings = Settings {
+    repeat: 1,
+    isolate: false,
+    digest: true,
+    warm: None,
+    sweep: 0,
+    time_limit: Duration::from_secs(60),
+};
 
 fn data_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
