@@ -133,7 +133,7 @@ fn walks_over_schemas_of_a_file_end_in_time() {
         let (id, text) = (line["id"].as_str().unwrap(), line["schema"].as_str().unwrap());
         let document: Value = serde_json::from_str(text).unwrap();
         let Ok(validator) = jsonschema::validator_for(&document) else { continue };
-        let Ok(schema) = json_schema::compile(text, &JsonSchemaOptions::default()) else { continue };
+        let Ok(schema) = json_schema::compile(text, &json_schema::Options::default()) else { continue };
         let Ok(compiled) = Compiler::new(vocabulary()).compile(&schema.grammar) else { continue };
         let Some(least) = compiled.matcher().distance().unwrap().known() else {
             eprintln!("{id}: no distance is known");

@@ -75,6 +75,7 @@ pub enum Numbers {
 
 /// The notation in which values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Spelling {
     /// JSON. The default.
