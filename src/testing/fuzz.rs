@@ -2,12 +2,13 @@
 //! call these, so that what was once found is replayed by the tests.
 
 use super::agreement::operations_agree;
+use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
 use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files};
 use crate::grammar::Grammar;
 use crate::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
-use crate::{Compiler, ErrorKind, Limits, Result, TokenId};
+use crate::{Compiler, ErrorKind, Result, TokenId};
 use std::sync::{Arc, LazyLock};
 
 /// The body of a fuzz target.
@@ -30,25 +31,6 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("flow", fuzz_flows::flow),
     ("mask_file", mask_files::mask_file),
 ];
-
-/// Limits that an input of some kilobytes can reach, so that reaching them is tried too.
-pub(super) fn limits() -> Limits {
-    Limits {
-        source_bytes: 1 << 16,
-        source_depth: 500,
-        pattern_bytes: 1 << 12,
-        grammar_nodes: 20_000,
-        automaton_states: 50_000,
-        cache_bytes: 4 << 20,
-        lockstep_search: 200,
-        plan_states: 2_000,
-        procedure_nodes: 200,
-        tokenizer_bytes: 1 << 16,
-        vocabulary_tokens: 1 << 12,
-        token_bytes: 1 << 8,
-        ..Limits::default()
-    }
-}
 
 /// All bytes as tokens, some longer ones, and an end.
 pub(super) static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {

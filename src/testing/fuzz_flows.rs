@@ -1,6 +1,6 @@
 //! The body of the fuzz target for flows.
 
-use super::fuzz::limits;
+use super::fuzz_limits::limits;
 use crate::flows::{
     Brackets, FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, grammar, parse_with,
 };

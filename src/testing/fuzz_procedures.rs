@@ -1,6 +1,6 @@
 //! The body of the fuzz target for procedures.
 
-use super::fuzz::limits;
+use super::fuzz_limits::limits;
 use crate::procedures::{self, Event, Format, Mode, NodeKind, Session, Severity, check, verify};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! The bodies of the fuzz targets for templates, plans and models' folders.
 
-use super::fuzz::limits;
+use super::fuzz_limits::limits;
 use crate::decode::{ChatTemplate, Message, ModelFolder};
 use crate::plan::policy::RandomPolicy;
 use crate::plan::search::Greedy;

@@ -1,6 +1,6 @@
 //! The body of the fuzz target for documents of tools.
 
-use super::fuzz::limits;
+use super::fuzz_limits::limits;
 use crate::tools::{CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, ToolSet, read};
 
 /// Tools whose turns are checked, at most.

@@ -1,7 +1,8 @@
 //! Mask files: engines that begin with one, and files that lie.
 
 use super::agreement::Step;
-use super::fuzz::{BYTES, limits};
+use super::fuzz::BYTES;
+use super::fuzz_limits::limits;
 use super::generate::Choices;
 use crate::explore::ExploreBudget;
 use crate::grammar::Grammar;

@@ -14,6 +14,7 @@ pub mod distances;
 pub mod earley;
 pub mod fuzz;
 pub mod fuzz_flows;
+mod fuzz_limits;
 pub mod fuzz_procedures;
 pub mod fuzz_templates;
 pub mod fuzz_tools;
