@@ -21,6 +21,7 @@ mod record;
 mod rule;
 mod simulation;
 mod turns;
+mod usage;
 mod user;
 
 pub use apis::{Rows, SimulatedApis};
@@ -30,13 +31,14 @@ pub use decision::DecisionRequest;
 pub use driver::{RunOptions, run};
 pub use evaluation::{SessionRecord, report, transcript};
 pub use judge::{Judgement, judge};
-pub use model::{ModelAgent, Usage};
+pub use model::ModelAgent;
 pub use model_user::ModelUser;
 pub use picture::picture;
 pub use record::{Ending, Entry, Record};
 pub use rule::RuleAgent;
 pub use simulation::{Expected, OutOfWorkflow, Simulation, UserScript};
 pub use turns::{Confusion, Recorded, Turns, replay};
+pub use usage::Usage;
 pub use user::{AskedUser, Reply, Said, ScriptedUser, User};
 
 use super::conversation::Conversation;

@@ -1,6 +1,7 @@
 //! An agent that is a language model under masks.
 
 use super::decision::{DecisionRequest, UNCLEAR};
+use super::usage::Usage;
 use super::{Agent, Mask, Situation, prompt};
 use crate::error::Result;
 use crate::grammar::GrammarBuilder;
@@ -12,7 +13,7 @@ use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Tokens of one step, at most.
 const MOST_TOKENS: usize = 160;
@@ -20,21 +21,6 @@ const MOST_TOKENS: usize = 160;
 const MOST_FREE_TOKENS: usize = 64;
 /// Compiled grammars that are kept; beyond that all are dropped.
 const MOST_KEPT: usize = 256;
-
-/// What an agent was asked, and how long that took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Prompts answered.
-    pub calls: usize,
-    /// Tokens that the model was fed; what two prompts begin with alike is fed once.
-    pub tokens: usize,
-    /// Time in the model.
-    pub model: Duration,
-    /// Time in all: with prompts, grammars and masks.
-    pub all: Duration,
-    /// Grammars compiled.
-    pub grammars: usize,
-}
 
 /// A language model that writes steps. Grammars are kept by what is offered: the open nodes and the values known.
 pub struct ModelAgent<'m> {

@@ -1,6 +1,6 @@
 //! What happened in a session.
 
-use super::model::Usage;
+use super::usage::Usage;
 use crate::error::Error;
 use crate::procedures::session::Values;
 use serde_json::{Value, json};
