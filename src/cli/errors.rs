@@ -131,7 +131,7 @@ pub(super) fn not_json(path: &Path, cause: &serde_json::Error) -> Error {
 
 pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
     let diagnostic = Diagnostic::new("cli/not-utf8", "a file is not UTF-8")
-        .in_file(super::source::name_of(path))
+        .in_file(super::paths::name_of(path))
         .at(crate::Place::Byte(offset))
         .help("save the file as UTF-8");
     Error::new(ErrorKind::Grammar, diagnostic)
@@ -139,7 +139,7 @@ pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
 
 pub(super) fn too_long(path: &Path, limit: usize) -> Error {
     let diagnostic = Diagnostic::new("cli/too-long", "a file is too long")
-        .in_file(super::source::name_of(path))
+        .in_file(super::paths::name_of(path))
         .allowed(format!("at most {limit} bytes"))
         .help("check that it is the right file");
     Error::new(ErrorKind::Limit, diagnostic)

@@ -27,6 +27,7 @@ mod mask;
 mod messages;
 mod model;
 mod output;
+mod paths;
 mod plan;
 mod procedure;
 mod report;

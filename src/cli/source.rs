@@ -1,6 +1,7 @@
 //! Grammars from files, folders and standard input.
 
 use super::limits::LimitArgs;
+pub(super) use super::paths::{is_standard_input, name_of};
 use super::{errors, messages};
 use crate::automaton::Automaton;
 use crate::diagnostic;
@@ -226,21 +227,11 @@ impl Text {
     }
 }
 
-/// What a file is called in messages.
-pub(super) fn name_of(file: &Path) -> String {
-    if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
-}
-
 impl SourceArgs {
     /// Whether the grammar is read from standard input.
     pub(super) fn is_standard_input(&self) -> bool {
         is_standard_input(&self.grammar)
     }
-}
-
-/// Whether a path stands for standard input.
-pub(super) fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// Reads a grammar and compiles it with the front end of its kind.

@@ -5,6 +5,7 @@ use super::pipeline::{Finder, Pipeline, PipelineArgs};
 use super::sources;
 use crate::cli::limits::LimitArgs;
 use crate::cli::output::{Exit, Failure, Output};
+use crate::cli::text::{hex, sha256};
 use crate::decode::Embedder;
 use crate::error::Result;
 use crate::retrieval::Template;
@@ -147,7 +148,6 @@ impl Arguments {
 /// Everything but the requests that the drafts depend on, and the hyper-parameters of the paper's training.
 fn settings(arguments: &Arguments, pipeline: &mut Pipeline) -> Result<Value> {
     let queries = &arguments.pipeline.queries;
-    let hex = |bytes: &[u8]| crate::cli::text::hex(bytes);
     let embedder = pipeline.embedder.as_deref_mut().map(|embedder| embedder.fingerprint()).transpose()?;
     let catalogue = sha256(pipeline.catalogue.to_json_lines().as_bytes());
     Ok(json!({
@@ -168,11 +168,6 @@ fn settings(arguments: &Arguments, pipeline: &mut Pipeline) -> Result<Value> {
         "trainer": { "epochs": 1, "batch": 32, "learning_rate": 2e-5, "schedule": "constant", "weight_decay": 0.01,
                      "clip": 1.0, "loss": "tokens of the completion" },
     }))
-}
-
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    use sha2::{Digest, Sha256};
-    crate::cli::text::hex(&Sha256::digest(bytes))
 }
 
 fn draw(

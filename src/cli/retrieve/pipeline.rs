@@ -297,7 +297,7 @@ impl Pipeline {
     pub(super) fn grammar_hash(&self) -> Result<Option<String>> {
         let grammar =
             format_grammar(self.format, self.mode, &Lines::default(), &self.catalogue, &self.limits)?;
-        Ok(grammar.map(|grammar| super::drafts::sha256(grammar.to_string().as_bytes())))
+        Ok(grammar.map(|grammar| crate::cli::text::sha256(grammar.to_string().as_bytes())))
     }
 
     /// SHA-256 of the file of the model, without files of further weights.
