@@ -239,6 +239,11 @@ impl CallFormat {
         Ok(format)
     }
 
+    /// What every turn begins with.
+    pub fn lead(&self) -> &str {
+        &self.lead
+    }
+
     /// What ends a plain name.
     fn after_name(&self) -> Option<&str> {
         let at = self.call.iter().position(|piece| matches!(piece, Piece::Name(_)))?;

@@ -132,6 +132,12 @@ impl<'a> Runner<'a> {
             return self.numbers(arm, task, prompt, model);
         }
         let start = Instant::now();
+        // all arms go on from what a turn begins with
+        let lead = self.format.lead();
+        let mut prompt = prompt.to_vec();
+        prompt
+            .extend(self.vocabulary.encode_greedy(lead.as_bytes()).into_iter().flatten().map(|id| id.get()));
+        let prompt = prompt.as_slice();
         let (generation, is_exception) = match arm {
             Arm::Published => self.published(task, prompt, model)?,
             Arm::Free => {
@@ -139,12 +145,13 @@ impl<'a> Runner<'a> {
                 (self.generate(None, prompt, vec![stop.to_owned()], model)?, false)
             }
             Arm::Full => {
-                let grammar = self.grammar(&task.tools)?;
-                (self.generate(Some(Box::new(grammar.matcher())), prompt, Vec::new(), model)?, false)
+                let mut matcher = self.grammar(&task.tools)?.matcher();
+                matcher.accept_bytes(lead.as_bytes())?;
+                (self.generate(Some(Box::new(matcher)), prompt, Vec::new(), model)?, false)
             }
         };
         // what a model writes around a turn, as after it, is no fault of the arm without a mask
-        let text = generation.text.trim().to_owned();
+        let text = format!("{lead}{}", generation.text).trim().to_owned();
         let judged = if is_exception {
             Err(Fault::Exception)
         } else if matches!(
