@@ -218,9 +218,10 @@ fn words_of_requests_read_back() {
         assert_eq!(made.tools.len(), count, "{name}: {:?}", made.refused);
         let compiled = compiled(name, &set, &options);
         let automaton = Automaton::new(&made.grammar, &Limits::default()).unwrap();
-        let mut tools = std::collections::BTreeSet::new();
-        for word in enumerate(&automaton).unwrap().take(1500) {
-            let bytes: Vec<u8> = word.unwrap().iter().filter_map(|letter| letter.byte()).collect();
+        let mut seen = 0;
+        // there are endlessly many words, and the search for them ends at its limit
+        for word in enumerate(&automaton).unwrap().map_while(Result::ok).take(200) {
+            let bytes: Vec<u8> = word.iter().filter_map(|letter| letter.byte()).collect();
             // words are in the order of their bytes, and some of few letters only
             let text = String::from_utf8(bytes).unwrap();
             let turn = format.read(&text, &set).unwrap_or_else(|error| panic!("{name}: {text:?}\n{error}"));
@@ -228,8 +229,8 @@ fn words_of_requests_read_back() {
                 format.render(&turn, &set).unwrap_or_else(|error| panic!("{name}: {text:?}\n{error}"));
             assert!(is_word(&compiled, &rendered), "{name}: {text:?} -> {rendered:?}");
             assert_eq!(format.read(&rendered, &set).unwrap(), turn, "{name}: {text:?} -> {rendered:?}");
-            tools.insert(turn.calls[0].tool.clone());
+            seen += 1;
         }
-        assert!(!tools.is_empty(), "{name}");
+        assert!(seen >= if count == 1 { 1 } else { 20 }, "{name}: {seen} words");
     }
 }
