@@ -46,6 +46,7 @@ use crate::error::Error;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
 use output::{Exit, Failure, Output, exit_codes};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -121,26 +122,33 @@ enum Command {
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
 pub fn run() -> ExitCode {
+    ExitCode::from(run_on(std::env::args_os().collect()))
+}
+
+/// Runs the program on arguments, the first of which is its own name, and the process's standard input and output. Gives its
+/// exit code. For other programs that have this one inside.
+pub fn run_on(arguments: Vec<OsString>) -> u8 {
     // asked of the arguments as they are, since errors in them are written in the same form
     let is_json =
-        std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
-    let program = match Program::try_parse() {
+        arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
+    let program = match Program::try_parse_from(arguments) {
         Ok(program) => program,
-        Err(error) => return ExitCode::from(no_arguments(error, is_json)),
+        Err(error) => return no_arguments(error, is_json).code(),
     };
     let mut output = Output::stdout();
     let outcome = program.command.run(&mut output).and_then(|exit| {
         output.flush()?;
         Ok(exit)
     });
-    ExitCode::from(outcome.unwrap_or_else(|failure| match failure {
+    let exit = outcome.unwrap_or_else(|failure| match failure {
         Failure::Error(error) => failed(&error, is_json, &mut output),
         Failure::Output(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe => Exit::Closed,
         Failure::Output(cause) => {
             messages::error(&errors::standard_output(&cause));
             Exit::Unusable
         }
-    }))
+    });
+    exit.code()
 }
 
 /// Reports an error: as text to standard error, and with `--json` as an object to standard output.

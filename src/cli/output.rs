@@ -3,7 +3,6 @@
 use crate::error::{Error, ErrorKind};
 use serde_json::Value;
 use std::io::{self, BufWriter, Stdout, Write};
-use std::process::ExitCode;
 
 /// How the program ends: the exit codes, the same for all commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +50,6 @@ impl Exit {
 
     pub(super) fn code(self) -> u8 {
         self as u8
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit.code())
     }
 }
 
