@@ -357,7 +357,9 @@ fn only_one_room_knows_onnx_runtime() {
 #[test]
 fn files_are_short_documented_and_finished() {
     let mut wrong = Vec::new();
-    for folder in ["src", "tests", "xtask", "benches", "bindings/c", "examples", "fuzz/fuzz_targets"] {
+    for folder in
+        ["src", "tests", "xtask", "benches", "bindings/c", "bindings/python", "examples", "fuzz/fuzz_targets"]
+    {
         for (path, text) in sources(folder) {
             let name = path.display();
             if !text.starts_with("//!") {

@@ -28,12 +28,13 @@ usage: cargo xtask <task>
           for N minutes at each of three sizes of tables: 16 threads, forks, rollbacks and dropped matchers, against a
           twin that has room for everything; fails if anything differs
   bindings [STEP...]
-          check the bindings: `c` is the header, the examples and the tests under valgrind and the address sanitizer
+          check the bindings: `c` is the header, the examples and the tests under valgrind and the address sanitizer,
+          `python` the wheel, its tests, and the types of the package and its stubs
   header  write the header of the C library
   install-c PREFIX
           build the C library for use, and install it below a folder
   ci [STEP...]
-          what continuous integration runs: format, lints, documentation, tests, dependencies, a short fuzz run
+          what continuous integration runs: format, lints, documentation, tests, bindings, dependencies, a short fuzz run
   full [STEP...]
           what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, fuzzing with
           address sanitizer

@@ -1,0 +1,91 @@
+"""Token masks for constrained decoding: which tokens may come next so that a text stays in the language of a grammar.
+
+>>> import grammata
+>>> vocabulary = grammata.Vocabulary.from_tokens(["yes", "no", "y", "es", "n", "o", None], specials={"<end>": 6}, eos=6)
+>>> grammar = grammata.Compiler(vocabulary).compile_regex("yes|no")
+>>> matcher = grammar.matcher()
+>>> matcher.mask().ids()
+[0, 1, 2, 4]
+>>> matcher.accept_token(2)
+>>> matcher.mask().ids()
+[3]
+>>> matcher.accept_token(3)
+>>> matcher.is_finished()
+True
+
+The Python package is a binding of the Rust library of the same name. What may take long gives the interpreter's lock back.
+"""
+
+from grammata._errors import (
+    Diagnostic,
+    FileError,
+    GrammarError,
+    GrammataError,
+    LimitError,
+    ModelError,
+    RejectedError,
+    UsageError,
+    VocabularyError,
+)
+from grammata._native import (
+    CompiledGrammar,
+    Compiler,
+    GrammarCache,
+    MaskBuffer,
+    Matcher,
+    Plans,
+    Source,
+    TokenMask,
+    Vocabulary,
+    __version__,
+    accept_tokens,
+    fill_masks,
+    mask_logits,
+)
+from grammata._schemas import json_schema_of
+from grammata._values import (
+    Choice,
+    Distance,
+    Expectation,
+    Explanation,
+    PlanOutcome,
+    Policy,
+    Question,
+    Step,
+    Verdict,
+)
+
+__all__ = [
+    "Choice",
+    "CompiledGrammar",
+    "Compiler",
+    "Diagnostic",
+    "Distance",
+    "Expectation",
+    "Explanation",
+    "FileError",
+    "GrammarCache",
+    "GrammarError",
+    "GrammataError",
+    "LimitError",
+    "MaskBuffer",
+    "Matcher",
+    "ModelError",
+    "PlanOutcome",
+    "Plans",
+    "Policy",
+    "Question",
+    "RejectedError",
+    "Source",
+    "Step",
+    "TokenMask",
+    "UsageError",
+    "Verdict",
+    "Vocabulary",
+    "VocabularyError",
+    "__version__",
+    "accept_tokens",
+    "fill_masks",
+    "json_schema_of",
+    "mask_logits",
+]

@@ -1,0 +1,168 @@
+"""JSON Schemas of Python's types.
+
+Dataclasses, typed dictionaries, enumerations, `Literal`, unions, lists, tuples, dictionaries and the types of JSON are read here.
+A type that has anything else in it (Pydantic models, `Annotated`, dates) is read as a whole by Pydantic, if that is installed;
+so whether it is installed never changes what a type means.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import types
+import typing
+from typing import Any
+
+from grammata._errors import usage_error
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", None: "null"}
+
+
+class _Other(Exception):
+    """A type that is not read here."""
+
+
+def json_schema_of(type_: Any) -> dict[str, Any]:
+    """The JSON Schema of a type.
+
+    Of a dataclass and of a typed dictionary there are no further members, as their constructors take none.
+
+    >>> from typing import Literal
+    >>> json_schema_of(Literal["yes", "no"])
+    {'enum': ['yes', 'no']}
+    >>> @dataclasses.dataclass
+    ... class Person:
+    ...     name: str
+    ...     age: int | None = None
+    >>> json_schema_of(Person)["$defs"]["Person"]["properties"]["age"]
+    {'anyOf': [{'type': 'integer'}, {'type': 'null'}]}
+    """
+    reader = _Reader()
+    try:
+        root = reader.schema(type_)
+    except _Other as other:
+        return _by_pydantic(type_, str(other))
+    return {**root, "$defs": reader.definitions} if reader.definitions else root
+
+
+def text_of(schema: Any) -> str:
+    """The text of a schema: a text is one, a dict or a bool becomes JSON, a type is described."""
+    if isinstance(schema, str):
+        return schema
+    if not isinstance(schema, (dict, bool)):
+        schema = json_schema_of(schema)
+    try:
+        return json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise usage_error(
+            "python/not-json",
+            "the schema cannot be written as JSON",
+            found=str(error),
+            allowed="None, bool, int, float, str, list and dict with names that are str",
+            help="convert other values first",
+        ) from error
+
+
+def _by_pydantic(type_: Any, other: str) -> dict[str, Any]:
+    try:
+        import pydantic
+    except ImportError:
+        pydantic = None  # type: ignore[assignment]
+    cause: Exception | None = None
+    if pydantic is not None:
+        try:
+            return pydantic.TypeAdapter(type_).json_schema()
+        except pydantic.errors.PydanticUserError as error:
+            cause = error
+    raise usage_error(
+        "python/type",
+        "there is no JSON Schema of this type",
+        found=other,
+        allowed="a text, a dict, a dataclass, a TypedDict, an Enum, Literal, unions, list, tuple, dict and the types of JSON; "
+        "with Pydantic, whatever its TypeAdapter takes",
+        help=f"Pydantic says: {str(cause).splitlines()[0]}" if cause else "install pydantic, or write the schema as a dict",
+    ) from cause
+
+
+class _Reader:
+    """Reads one type; classes become definitions, so that they may hold themselves."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, dict[str, Any]] = {}
+        self.names: dict[type, str] = {}
+
+    def schema(self, type_: Any) -> dict[str, Any]:
+        if type_ is Any:
+            return {}
+        try:
+            if type_ in _PLAIN:
+                return {"type": _PLAIN[type_]}
+        except TypeError as error:  # not hashable, so no type
+            raise _Other(repr(type_)) from error
+        origin, arguments = typing.get_origin(type_), typing.get_args(type_)
+        if origin is typing.Literal:
+            return self.values([one.value if isinstance(one, enum.Enum) else one for one in arguments])
+        if origin in (typing.Union, types.UnionType):
+            return {"anyOf": [self.schema(one) for one in arguments]}
+        if type_ is list or origin is list:
+            return {"type": "array", **({"items": self.schema(arguments[0])} if arguments else {})}
+        if type_ is dict or (origin is dict and arguments[0] is str):
+            return {"type": "object", **({"additionalProperties": self.schema(arguments[1])} if arguments else {})}
+        if origin is tuple and arguments:
+            return self.tuple(arguments)
+        if isinstance(type_, type):
+            if issubclass(type_, enum.Enum):
+                return self.values([one.value for one in type_])
+            if typing.is_typeddict(type_) or (
+                dataclasses.is_dataclass(type_) and not hasattr(type_, "__pydantic_validator__")
+            ):
+                return self.reference(type_)
+        raise _Other(repr(type_))
+
+    def values(self, values: list[Any]) -> dict[str, Any]:
+        if not all(isinstance(value, (str, int, float, bool, type(None))) for value in values):
+            raise _Other(repr(values))
+        return {"enum": values}
+
+    def tuple(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        if arguments[-1] is Ellipsis:
+            return {"type": "array", "items": self.schema(arguments[0])}
+        items = [self.schema(one) for one in arguments]
+        return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
+
+    def reference(self, class_: type) -> dict[str, Any]:
+        if class_ not in self.names:
+            taken = sum(known.__name__ == class_.__name__ for known in self.names)
+            name = class_.__name__ if taken == 0 else f"{class_.__name__}-{taken}"
+            self.names[class_] = name
+            self.definitions[name] = {}
+            self.definitions[name] = self.members(class_)
+        return {"$ref": f"#/$defs/{self.names[class_]}"}
+
+    def members(self, class_: type) -> dict[str, Any]:
+        try:
+            hints = typing.get_type_hints(class_, include_extras=True)
+        except NameError as error:
+            raise _Other(f"{class_.__name__}: {error}") from error
+        if dataclasses.is_dataclass(class_):
+            fields = [field for field in dataclasses.fields(class_) if field.init]
+            missing = dataclasses.MISSING
+            required = [one.name for one in fields if one.default is missing and one.default_factory is missing]
+            types_ = {one.name: hints[one.name] for one in fields}
+        else:
+            required = [name for name in hints if name in class_.__required_keys__]  # type: ignore[attr-defined]
+            types_ = {name: _without_marks(hint) for name, hint in hints.items()}
+        return {
+            "type": "object",
+            "properties": {name: self.schema(hint) for name, hint in types_.items()},
+            "required": required,
+            "additionalProperties": False,
+        }
+
+
+def _without_marks(hint: Any) -> Any:
+    """A member's type without `Required` and `NotRequired`."""
+    if typing.get_origin(hint) in (typing.Required, typing.NotRequired):
+        return _without_marks(typing.get_args(hint)[0])
+    return hint

@@ -1,0 +1,87 @@
+//! Arguments that several functions take.
+
+use crate::errors::{self, Raise};
+use grammata::{Limits, TokenId};
+use pyo3::exceptions::PyOverflowError;
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use serde_json::Value;
+
+/// A token id: any integer of Python or NumPy.
+#[derive(Clone, Copy)]
+pub(crate) struct Token(pub(crate) TokenId);
+
+impl<'py> FromPyObject<'_, 'py> for Token {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Token> {
+        match object.extract::<u32>() {
+            Ok(id) => Ok(Token(TokenId::new(id))),
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+                let found = object.str().map(|text| text.to_string()).unwrap_or_default();
+                Err(errors::exception(object.py(), &errors::token_range(&found)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Several token ids.
+pub(crate) fn ids(tokens: Vec<Token>) -> Vec<TokenId> {
+    tokens.into_iter().map(|token| token.0).collect()
+}
+
+/// One id or several.
+#[derive(FromPyObject)]
+pub(crate) enum Ids {
+    One(Token),
+    Several(Vec<Token>),
+}
+
+impl Ids {
+    pub(crate) fn list(self) -> Vec<TokenId> {
+        match self {
+            Ids::One(token) => vec![token.0],
+            Ids::Several(tokens) => ids(tokens),
+        }
+    }
+}
+
+/// Bytes, or a text that stands for its UTF-8.
+#[derive(FromPyObject)]
+pub(crate) enum Bytes {
+    Bytes(PyBackedBytes),
+    Text(PyBackedStr),
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Bytes::Bytes(bytes) => bytes,
+            Bytes::Text(text) => text.as_bytes(),
+        }
+    }
+}
+
+/// A JSON value from what `json.dumps` writes of an object.
+pub(crate) fn json(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = object.py();
+    let fail = |cause: String| errors::exception(py, &errors::not_json(what, &cause));
+    let options = [("allow_nan", false)];
+    let options = pyo3::types::IntoPyDict::into_py_dict(options, py)?;
+    let text = py.import("json")?.call_method("dumps", (object,), Some(&options));
+    let text: String = text.and_then(|text| text.extract()).map_err(|error| fail(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| fail(error.to_string()))
+}
+
+/// An object of Python from a JSON value.
+pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
+}
+
+/// Limits from a dict; those that it does not name have their default.
+pub(crate) fn limits(object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
+    let Some(object) = object else { return Ok(Limits::default()) };
+    let value = json("limits", object)?;
+    serde_json::from_value(value).map_err(|error| errors::limits(&error)).raise(object.py())
+}

@@ -1,0 +1,257 @@
+//! Compilers, grammars compiled for a vocabulary, and a cache of them.
+
+use crate::arguments::limits;
+use crate::errors::{self, Raise};
+use crate::matcher::Matcher;
+use crate::source::{self, RegexOptions, SchemaOptions, Source};
+use crate::vocabulary::Vocabulary;
+use grammata::Diagnostic;
+use grammata::serve;
+use grammata::syntax::{Parsed, parse};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Compiles grammars for one vocabulary; once a model. Grammars of one compiler share what is found out about what they have in
+/// common. Threads may share it.
+///
+/// `limits` is a dict from names of limits to numbers; docs/security.md lists them.
+///
+/// >>> import grammata
+/// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b", "<", None], specials={"<end>": 3}, eos=3))
+/// >>> compiler.compile_regex("a+b").matcher().mask().ids()
+/// [0]
+/// >>> compiler.compile_gbnf('root ::= "b" | "a"').matcher().mask().ids()
+/// [0, 1]
+#[pyclass(frozen, module = "grammata")]
+pub(crate) struct Compiler {
+    compiler: grammata::Compiler,
+    limits: grammata::Limits,
+}
+
+impl Compiler {
+    fn parse_and_compile(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
+        let compile = || {
+            let Parsed { grammar, warnings, .. } = parse(&source.0)?;
+            Ok((self.compiler.compile(&grammar)?, warnings))
+        };
+        let (compiled, warnings) = py.detach(compile).raise(py)?;
+        Ok(CompiledGrammar { compiled, warnings })
+    }
+}
+
+#[pymethods]
+impl Compiler {
+    #[new]
+    #[pyo3(signature = (vocabulary, *, limits=None))]
+    fn new(vocabulary: &Vocabulary, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Compiler> {
+        let limits = self::limits(limits)?;
+        let compiler = grammata::Compiler::new(Arc::clone(&vocabulary.0)).limits(limits.clone());
+        Ok(Compiler { compiler, limits })
+    }
+
+    /// The vocabulary.
+    #[getter]
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary(Arc::clone(self.compiler.vocabulary()))
+    }
+
+    /// Computes now what masks need of the vocabulary, which the first grammar does else: some 60 ms for 128,000 tokens.
+    fn prepare(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.compiler.prepare()).raise(py)
+    }
+
+    /// A compiler with the same limits that shares what depends on the vocabulary alone.
+    fn apart(&self) -> Compiler {
+        Compiler { compiler: self.compiler.apart(), limits: self.limits.clone() }
+    }
+
+    /// Lets go what grammars have found out for each other.
+    fn forget(&self, py: Python<'_>) {
+        py.detach(|| self.compiler.forget());
+    }
+
+    /// Bytes of what masks need of the vocabulary.
+    fn memory_usage(&self) -> usize {
+        self.compiler.memory_usage()
+    }
+
+    /// Compiles a source. Raises GrammarError, LimitError.
+    #[pyo3(signature = (source, /))]
+    fn compile(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
+        self.parse_and_compile(py, source)
+    }
+
+    /// Compiles a JSON Schema; see `Source.json_schema`. For output of a language model, `whitespace="short", max_digits=40` keep
+    /// it from running away.
+    ///
+    /// Raises GrammarError, LimitError; UsageError for a type that no schema is known of.
+    ///
+    /// >>> import grammata
+    /// >>> from typing import Literal
+    /// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens([bytes([byte]) for byte in range(256)]))
+    /// >>> compiler.compile_json_schema({"type": "integer", "minimum": 10, "maximum": 19}).matcher().forced_bytes()
+    /// b'1'
+    /// >>> compiler.compile_json_schema(Literal["yes", "no"]).matcher().forced_bytes()
+    /// b'"'
+    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", numbers="any",
+        max_digits=None, documents=None))]
+    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    fn compile_json_schema(
+        &self,
+        schema: &Bound<'_, PyAny>,
+        whitespace: &str,
+        property_order: &str,
+        formats: &str,
+        numbers: &str,
+        max_digits: Option<u32>,
+        documents: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<CompiledGrammar> {
+        let options = SchemaOptions { whitespace, property_order, formats, numbers, max_digits, documents };
+        let source = source::of_json_schema(schema, options, self.limits.clone())?;
+        self.parse_and_compile(schema.py(), &source)
+    }
+
+    /// Compiles a regular expression; see `Source.regex`. Raises GrammarError, LimitError.
+    #[pyo3(signature = (pattern, *, dialect="rust", unicode=true, case_insensitive=false, dot_matches_newline=false,
+        ascii_classes=false, search=false))]
+    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    fn compile_regex(
+        &self,
+        py: Python<'_>,
+        pattern: String,
+        dialect: &str,
+        unicode: bool,
+        case_insensitive: bool,
+        dot_matches_newline: bool,
+        ascii_classes: bool,
+        search: bool,
+    ) -> PyResult<CompiledGrammar> {
+        let options =
+            RegexOptions { dialect, unicode, case_insensitive, dot_matches_newline, ascii_classes, search };
+        let source = source::of_regex(py, pattern, options, self.limits.clone())?;
+        self.parse_and_compile(py, &source)
+    }
+
+    /// Compiles a grammar in llama.cpp's notation; see `Source.gbnf`. Raises GrammarError, LimitError.
+    #[pyo3(signature = (grammar, *, root="root"))]
+    fn compile_gbnf(&self, py: Python<'_>, grammar: String, root: &str) -> PyResult<CompiledGrammar> {
+        self.parse_and_compile(py, &source::of_gbnf(grammar, root, self.limits.clone()))
+    }
+
+    /// Compiles an automaton spec; see `Source.spec`. Raises GrammarError, LimitError.
+    #[pyo3(signature = (spec, *, parameters=None, folder=None))]
+    fn compile_spec(
+        &self,
+        spec: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyDict>>,
+        folder: Option<PathBuf>,
+    ) -> PyResult<CompiledGrammar> {
+        let source = source::of_spec(spec, parameters, folder, self.limits.clone())?;
+        self.parse_and_compile(spec.py(), &source)
+    }
+}
+
+/// A grammar compiled for a vocabulary. Any number of matchers on any number of threads may use it at once.
+///
+/// >>> import grammata
+/// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("ac?")
+/// >>> [warning.code for warning in grammar.warnings]  # no token has the byte c
+/// ['mask/missing-bytes']
+/// >>> grammar.matcher().mask().ids()
+/// [0]
+#[pyclass(frozen, module = "grammata")]
+pub(crate) struct CompiledGrammar {
+    compiled: grammata::CompiledGrammar,
+    /// Those of the front end.
+    warnings: Vec<Diagnostic>,
+}
+
+impl CompiledGrammar {
+    /// What a matcher knows of its grammar.
+    pub(crate) fn of(compiled: grammata::CompiledGrammar) -> CompiledGrammar {
+        CompiledGrammar { compiled, warnings: Vec::new() }
+    }
+}
+
+#[pymethods]
+impl CompiledGrammar {
+    /// A matcher at the beginning of a text.
+    fn matcher(&self) -> Matcher {
+        Matcher::new(self.compiled.matcher())
+    }
+
+    /// The vocabulary it was compiled for.
+    #[getter]
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary(Arc::clone(self.compiled.vocabulary()))
+    }
+
+    /// What its author should know.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut all = self.warnings.clone();
+        all.extend(py.detach(|| self.compiled.warnings()));
+        errors::warnings(py, &all)
+    }
+
+    /// Sizes and counts: states, configurations, masks computed, bytes.
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| self.compiled.statistics());
+        let statistics = PyDict::new(py);
+        statistics.set_item("states", found.states)?;
+        statistics.set_item("configurations", found.configurations)?;
+        statistics.set_item("masks_computed", found.masks_computed)?;
+        statistics.set_item("resets", found.resets)?;
+        statistics.set_item("automaton_bytes", found.automaton_bytes)?;
+        statistics.set_item("cache_bytes", found.cache_bytes)?;
+        Ok(statistics)
+    }
+
+    /// Bytes of the automaton, its grammar, and the tables and masks made so far.
+    fn memory_usage(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.compiled.memory_usage())
+    }
+}
+
+/// Compiled grammars by their source, within a bound of bytes. Threads may share it; a grammar that several ask for at once is
+/// compiled once.
+///
+/// >>> import grammata
+/// >>> cache = grammata.GrammarCache(grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])), max_bytes=1 << 20)
+/// >>> grammar = cache.get(grammata.Source.regex("a+"))
+/// >>> len(cache)
+/// 1
+#[pyclass(frozen, module = "grammata")]
+pub(crate) struct GrammarCache(serve::GrammarCache);
+
+#[pymethods]
+impl GrammarCache {
+    #[new]
+    #[pyo3(signature = (compiler, *, max_bytes=256 << 20))]
+    fn new(compiler: &Compiler, max_bytes: usize) -> GrammarCache {
+        GrammarCache(serve::GrammarCache::new(compiler.compiler.clone(), max_bytes))
+    }
+
+    /// The grammar of a source: the one that is kept, else compiled now. Raises GrammarError, LimitError.
+    #[pyo3(signature = (source, /))]
+    fn get(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
+        let cached = py.detach(|| self.0.get(&source.0)).raise(py)?;
+        Ok(CompiledGrammar { compiled: cached.compiled.clone(), warnings: cached.warnings.clone() })
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.0.len())
+    }
+
+    /// Bytes of the grammars that are kept.
+    fn memory_usage(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.0.memory_usage())
+    }
+
+    /// Lets all grammars go.
+    fn clear(&self, py: Python<'_>) {
+        py.detach(|| self.0.clear());
+    }
+}

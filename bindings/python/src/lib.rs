@@ -1,0 +1,59 @@
+//! The extension module of the Python package `grammata`.
+//!
+//! Each file is a class or a group of functions; the Python files beside them (`python/grammata`) have what is only data
+//! (errors, explanations) and what only Python can look at (types that stand for schemas). Signatures and descriptions for type
+//! checkers are in `_native.pyi`, which `stubtest` holds against what is here.
+//!
+//! Whatever may take long runs without the interpreter's lock. The one place with `unsafe` is [`buffer`].
+
+mod arguments;
+mod batch;
+mod buffer;
+mod compiler;
+mod errors;
+mod explanation;
+mod logits;
+mod mask;
+mod matcher;
+mod plans;
+mod policy;
+mod pool;
+mod source;
+mod vocabulary;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs the program on arguments, the first of which is its own name; gives its exit code.
+#[pyfunction]
+fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| grammata::cli::run_on(arguments))
+}
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::run_program;
+    #[pymodule_export]
+    use crate::batch::{accept_tokens, fill_masks};
+    #[pymodule_export]
+    use crate::buffer::MaskBuffer;
+    #[pymodule_export]
+    use crate::compiler::{CompiledGrammar, Compiler, GrammarCache};
+    #[pymodule_export]
+    use crate::logits::mask_logits;
+    #[pymodule_export]
+    use crate::mask::TokenMask;
+    #[pymodule_export]
+    use crate::matcher::Matcher;
+    #[pymodule_export]
+    use crate::plans::Plans;
+    #[pymodule_export]
+    use crate::source::Source;
+    #[pymodule_export]
+    use crate::vocabulary::Vocabulary;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

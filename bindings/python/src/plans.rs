@@ -1,0 +1,224 @@
+//! Plans: words of an automaton over actions.
+
+use crate::arguments::{from_json, json, limits};
+use crate::errors::{self, Raise};
+use crate::policy::PythonPolicy;
+use crate::source::spec_options;
+use grammata::plan::search::{self, STRATEGIES};
+use grammata::plan::{
+    Plan, PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan, SearchOptions, Step, Verdict,
+};
+use grammata::syntax::automaton_spec::{Options, Spec};
+use grammata::transitions::Count;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyTuple};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The plans of a spec: words of an automaton whose letters are actions. Calls of several threads wait for each other.
+///
+/// >>> import grammata
+/// >>> plans = grammata.Plans({"kind": "cfg", "symbols": ["walk", "bus", "rest"], "start": "s", "rules": {"s": ["walk rest", "bus"]}})
+/// >>> plans.count()
+/// 2
+/// >>> [[str(step) for step in plan] for plan in plans.enumerate(10)]
+/// [['walk', 'rest'], ['bus']]
+/// >>> plans.verify(["walk", "bus"]).feasible
+/// ('rest',)
+/// >>> outcome = plans.run(lambda question: "bus")
+/// >>> [step.action for step in outcome.plan]
+/// ['bus']
+#[pyclass(frozen, module = "grammata")]
+pub(crate) struct Plans {
+    text: String,
+    options: Options,
+    automaton: Mutex<PlanAutomaton>,
+}
+
+impl Plans {
+    fn lock(&self) -> MutexGuard<'_, PlanAutomaton> {
+        self.automaton.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` without the interpreter's lock.
+    fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut PlanAutomaton) -> grammata::Result<R> + Send,
+    ) -> PyResult<R> {
+        py.detach(|| work(&mut self.lock())).raise(py)
+    }
+
+    fn spec(&self, py: Python<'_>) -> std::sync::Arc<Spec> {
+        py.detach(|| self.lock().shared_spec())
+    }
+
+    /// A plan that is a list of steps or the text of one.
+    fn read(&self, plan: &Bound<'_, PyAny>) -> PyResult<ReadPlan> {
+        let py = plan.py();
+        let text = match plan.extract::<String>() {
+            Ok(text) => text,
+            Err(_) => {
+                let plain = py.import("grammata._values")?.call_method1("plain_plan", (plan,))?;
+                json("the plan", &plain)?.to_string()
+            }
+        };
+        let spec = self.spec(py);
+        py.detach(|| ReadPlan::parse(&text, &spec)).raise(py)
+    }
+}
+
+/// A `grammata.Step`.
+fn step<'py>(py: Python<'py>, spec: &Spec, step: &Step) -> PyResult<Bound<'py, PyAny>> {
+    let symbol = spec.symbols().get(step.action);
+    let set = symbol.and_then(|symbol| symbol.set.as_ref());
+    let elements = step.elements.iter().filter_map(|&place| set?.of.get(place));
+    py.import("grammata._values")?.getattr("Step")?.call1((
+        symbol.map(|symbol| symbol.id.as_str()),
+        step.text(spec),
+        PyTuple::new(py, elements.collect::<Vec<_>>())?,
+        step.outcome_name(spec),
+        step.arguments.as_ref().map(|value| from_json(py, value)).transpose()?,
+    ))
+}
+
+/// The steps of a plan in the order in which they are carried out.
+fn steps<'py>(py: Python<'py>, spec: &Spec, plan: &Plan) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    plan.executed(spec).map(|one| step(py, spec, one)).collect()
+}
+
+#[pymethods]
+impl Plans {
+    #[new]
+    #[pyo3(signature = (spec, *, parameters=None, folder=None, limits=None))]
+    fn new(
+        spec: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyDict>>,
+        folder: Option<PathBuf>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Plans> {
+        let py = spec.py();
+        let (text, options) = spec_options(spec, parameters, folder, self::limits(limits)?)?;
+        let made = py.detach(|| PlanAutomaton::new(Spec::read(&text, &options)?));
+        Ok(Plans { automaton: Mutex::new(made.raise(py)?), text, options })
+    }
+
+    /// The names of the actions, in the spec's order.
+    #[getter]
+    fn actions(&self, py: Python<'_>) -> Vec<String> {
+        self.spec(py).symbols().iter().map(|symbol| symbol.id.clone()).collect()
+    }
+
+    /// What the spec's author should know.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        errors::warnings(py, self.spec(py).warnings())
+    }
+
+    /// How many plans there are, exactly; `math.inf` where there are plans of any length.
+    fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.run(py, PlanAutomaton::count)? {
+            Count::Finite(count) => {
+                let bytes = PyBytes::new(py, &count.to_bytes_le());
+                py.get_type::<PyInt>().call_method1("from_bytes", (bytes, "little"))
+            }
+            Count::Infinite => Ok(PyFloat::new(py, f64::INFINITY).into_any()),
+        }
+    }
+
+    /// The first plans: in the order of the spec's actions where there is an end of them, else by length.
+    #[pyo3(signature = (limit, /))]
+    fn enumerate<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
+        let plans =
+            self.run(py, |plans| plans.plans()?.take(limit).collect::<grammata::Result<Vec<Plan>>>())?;
+        let spec = self.spec(py);
+        plans.iter().map(|plan| steps(py, &spec, plan)).collect()
+    }
+
+    /// Plans drawn at random, each as likely as any other. Equal seeds draw alike.
+    #[pyo3(signature = (count=1, *, seed=0, max_steps=100))]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        seed: u64,
+        max_steps: usize,
+    ) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
+        let plans = self.run(py, |plans| {
+            let mut sampler = PlanSampler::new(plans, seed, max_steps);
+            (0..count).map(|_| sampler.sample()).collect::<grammata::Result<Vec<Plan>>>()
+        })?;
+        let spec = self.spec(py);
+        plans.iter().map(|plan| steps(py, &spec, plan)).collect()
+    }
+
+    /// Checks a plan: a text (a line a step, or JSON), or a list of steps and names of actions.
+    #[pyo3(signature = (plan, /))]
+    fn verify<'py>(&self, plan: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = plan.py();
+        let read = self.read(plan)?;
+        let verdict = self.run(py, |plans| plans.verify(&read, &[]))?;
+        let spec = self.spec(py);
+        let class = py.import("grammata._values")?.getattr("Verdict")?;
+        match verdict {
+            Verdict::Valid(plan) => class.call1((true, steps(py, &spec, &plan)?)),
+            Verdict::Wrong { step, feasible, may_end } => {
+                let symbols = feasible.iter().filter_map(|&action| spec.symbols().get(action));
+                let feasible =
+                    PyTuple::new(py, symbols.map(|symbol| symbol.id.as_str()).collect::<Vec<_>>())?;
+                class.call1((false, py.None(), step, feasible, may_end))
+            }
+        }
+    }
+
+    /// The plan of the spec with the fewest edits from a given one, and how many these are.
+    #[pyo3(signature = (plan, /))]
+    fn nearest<'py>(&self, plan: &Bound<'py, PyAny>) -> PyResult<(Vec<Bound<'py, PyAny>>, usize)> {
+        let py = plan.py();
+        let read = self.read(plan)?;
+        let repair = self.run(py, |plans| plans.repair(&read))?;
+        Ok((steps(py, &self.spec(py), &repair.plan)?, repair.edits))
+    }
+
+    /// Makes a plan with the help of a policy, which is only offered what leads to a finished plan (but by "backtracking").
+    ///
+    /// `strategy`: "greedy", "backtracking", "best-first", "beam" or "a-star". What a policy raises ends the search and is raised here.
+    #[pyo3(signature = (policy, *, strategy="greedy", width=4, task=None, lookahead=false, max_questions=10_000,
+        max_free_steps=100))]
+    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    #[pyo3(name = "run")]
+    fn search<'py>(
+        &self,
+        policy: &Bound<'py, PyAny>,
+        strategy: &str,
+        width: usize,
+        task: Option<&str>,
+        lookahead: bool,
+        max_questions: usize,
+        max_free_steps: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = policy.py();
+        let mut policy = PythonPolicy::new(policy, lookahead);
+        // a search writes to its tables: this one has its own, as the policy may ask these plans something
+        let find = || {
+            let Some(search) = search::strategy(strategy, width) else {
+                return Err(errors::choice(
+                    "strategy",
+                    strategy,
+                    &STRATEGIES.map(|(name, ..)| name).join(", "),
+                ));
+            };
+            let mut plans = PlanAutomaton::new(Spec::read(&self.text, &self.options)?)?;
+            let questions = Questions::new(plans.spec(), task)?;
+            let options =
+                SearchOptions::default().max_questions(max_questions).max_free_steps(max_free_steps);
+            search.run(&mut Problem::new(&mut plans, &mut policy, &questions, &options))
+        };
+        let found = py.detach(find);
+        let outcome = found.map_err(|error| policy.failure(py, &error))?;
+        let spec = self.spec(py);
+        let plan = outcome.plan.as_ref().map(|plan| steps(py, &spec, plan)).transpose()?;
+        let class = py.import("grammata._values")?.getattr("PlanOutcome")?;
+        class.call1((plan, outcome.score, outcome.questions, outcome.backtracks))
+    }
+}

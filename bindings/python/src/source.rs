@@ -1,0 +1,270 @@
+//! Sources: a grammar's text with all that says how it is read.
+
+use crate::arguments::{json, limits};
+use crate::errors::{self, Raise};
+use grammata::Limits;
+use grammata::syntax::json_schema::{Documents, Formats, Numbers, PropertyOrder, Whitespace};
+use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A grammar's text with all that says how it is read: what a `GrammarCache` knows grammars by.
+///
+/// >>> import grammata
+/// >>> grammata.Source.regex("a+") == grammata.Source.regex("a+")
+/// True
+#[pyclass(frozen, eq, hash, module = "grammata")]
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct Source(pub(crate) Arc<grammata::syntax::Source>);
+
+/// Options of JSON Schema, as they are given.
+pub(crate) struct SchemaOptions<'a, 'py> {
+    pub(crate) whitespace: &'a str,
+    pub(crate) property_order: &'a str,
+    pub(crate) formats: &'a str,
+    pub(crate) numbers: &'a str,
+    pub(crate) max_digits: Option<u32>,
+    pub(crate) documents: Option<&'a Bound<'py, PyDict>>,
+}
+
+/// Options of regular expressions, as they are given.
+pub(crate) struct RegexOptions<'a> {
+    pub(crate) dialect: &'a str,
+    pub(crate) unicode: bool,
+    pub(crate) case_insensitive: bool,
+    pub(crate) dot_matches_newline: bool,
+    pub(crate) ascii_classes: bool,
+    pub(crate) search: bool,
+}
+
+/// The value of an option among those that it has.
+fn choose<T>(
+    py: Python<'_>,
+    name: &'static str,
+    given: &str,
+    all: impl IntoIterator<Item = (&'static str, T)>,
+) -> PyResult<T> {
+    let mut names = Vec::new();
+    for (known, value) in all {
+        if known == given {
+            return Ok(value);
+        }
+        names.push(known);
+    }
+    Err(errors::choice(name, given, &names.join(", "))).raise(py)
+}
+
+fn whitespace(py: Python<'_>, given: &str) -> PyResult<Whitespace> {
+    match given.split_once('=') {
+        Some(("pattern", pattern)) => Ok(Whitespace::Pattern(pattern.to_owned())),
+        Some(("max", most)) if most.parse::<u32>().is_ok() => {
+            Ok(Whitespace::AtMost(most.parse().unwrap_or_default()))
+        }
+        _ => {
+            let named =
+                [("free", Whitespace::Free), ("compact", Whitespace::Compact), ("short", Whitespace::Short)];
+            // for the error alone
+            let forms = [("max=N", Whitespace::Free), ("pattern=REGEX", Whitespace::Free)];
+            choose(
+                py,
+                "whitespace",
+                given,
+                named.into_iter().chain(forms.into_iter().filter(|form| form.0 != given)),
+            )
+        }
+    }
+}
+
+pub(crate) fn of_json_schema(
+    schema: &Bound<'_, PyAny>,
+    options: SchemaOptions<'_, '_>,
+    limits: Limits,
+) -> PyResult<Source> {
+    let py = schema.py();
+    let text: String = py.import("grammata._schemas")?.call_method1("text_of", (schema,))?.extract()?;
+    let mut documents = Documents::default();
+    if let Some(given) = options.documents {
+        for (uri, document) in given {
+            let document = match document.extract::<String>() {
+                Ok(text) => serde_json::from_str(&text)
+                    .map_err(|error| errors::not_json("a document of `documents`", &error))
+                    .raise(py)?,
+                Err(_) => json("a document of `documents`", &document)?,
+            };
+            documents.insert(uri.extract::<String>()?, document);
+        }
+    }
+    let order = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
+    let formats = [("assert", Formats::Assert), ("annotate", Formats::Annotate)];
+    let numbers = [("any", Numbers::Any), ("plain", Numbers::Plain)];
+    let options = json_schema::Options::default()
+        .whitespace(whitespace(py, options.whitespace)?)
+        .property_order(choose(py, "property_order", options.property_order, order)?)
+        .formats(choose(py, "formats", options.formats, formats)?)
+        .numbers(choose(py, "numbers", options.numbers, numbers)?)
+        .max_digits(options.max_digits)
+        .documents(documents)
+        .limits(limits);
+    Ok(Source(Arc::new(grammata::syntax::Source::JsonSchema(text, options))))
+}
+
+pub(crate) fn of_regex(
+    py: Python<'_>,
+    pattern: String,
+    options: RegexOptions<'_>,
+    limits: Limits,
+) -> PyResult<Source> {
+    let dialects = [("rust", regex::Dialect::Rust), ("ecma", regex::Dialect::Ecma262)];
+    let options = regex::Options::default()
+        .dialect(choose(py, "dialect", options.dialect, dialects)?)
+        .unicode(options.unicode)
+        .case_insensitive(options.case_insensitive)
+        .dot_matches_newline(options.dot_matches_newline)
+        .ascii_classes(options.ascii_classes)
+        .search(options.search)
+        .limits(limits);
+    Ok(Source(Arc::new(grammata::syntax::Source::Regex(pattern, options))))
+}
+
+pub(crate) fn of_gbnf(grammar: String, root: &str, limits: Limits) -> Source {
+    let options = gbnf::Options::default().root(root.to_owned()).limits(limits);
+    Source(Arc::new(grammata::syntax::Source::Gbnf(grammar, options)))
+}
+
+/// The text of a spec, which may be a dict, and its options.
+pub(crate) fn spec_options(
+    spec: &Bound<'_, PyAny>,
+    parameters: Option<&Bound<'_, PyDict>>,
+    folder: Option<PathBuf>,
+    limits: Limits,
+) -> PyResult<(String, automaton_spec::Options)> {
+    let text = match spec.extract::<String>() {
+        Ok(text) => text,
+        Err(_) => json("the spec", spec)?.to_string(),
+    };
+    let format = match text.trim_start().starts_with('{') {
+        true => automaton_spec::Format::Json,
+        false => automaton_spec::Format::Toml,
+    };
+    let mut written = BTreeMap::new();
+    if let Some(parameters) = parameters {
+        for (name, value) in parameters {
+            written.insert(name.extract()?, parameter(&value)?);
+        }
+    }
+    let options =
+        automaton_spec::Options::default().format(format).parameters(written).folder(folder).limits(limits);
+    Ok((text, options))
+}
+
+/// A parameter as specs write it.
+fn parameter(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Ok(truth.is_true().to_string());
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text);
+    }
+    match value.extract::<Vec<String>>() {
+        Ok(texts) => Ok(texts.join(",")),
+        Err(_) => Ok(value.str()?.to_string()),
+    }
+}
+
+pub(crate) fn of_spec(
+    spec: &Bound<'_, PyAny>,
+    parameters: Option<&Bound<'_, PyDict>>,
+    folder: Option<PathBuf>,
+    limits: Limits,
+) -> PyResult<Source> {
+    let (text, options) = spec_options(spec, parameters, folder, limits)?;
+    Ok(Source(Arc::new(grammata::syntax::Source::Spec(text, options))))
+}
+
+#[pymethods]
+impl Source {
+    /// A JSON Schema: a text, a dict, a Pydantic model, a dataclass, a TypedDict, an Enum, or another type (`json_schema_of`).
+    ///
+    /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32 blanks), "max=N" or
+    /// "pattern=REGEX". `property_order`: "declared" or "any". `formats`: "assert" or "annotate". `numbers`: "any", or "plain" (no
+    /// exponents). `max_digits`: in each run of digits that nothing else bounds. `documents`: what references may name, by URI.
+    #[staticmethod]
+    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", numbers="any",
+        max_digits=None, documents=None, limits=None))]
+    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    fn json_schema(
+        schema: &Bound<'_, PyAny>,
+        whitespace: &str,
+        property_order: &str,
+        formats: &str,
+        numbers: &str,
+        max_digits: Option<u32>,
+        documents: Option<&Bound<'_, PyDict>>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Source> {
+        let options = SchemaOptions { whitespace, property_order, formats, numbers, max_digits, documents };
+        of_json_schema(schema, options, self::limits(limits)?)
+    }
+
+    /// A regular expression that describes whole texts; with `search`, any text may stand before and after the match.
+    ///
+    /// `dialect`: "rust", or "ecma" (ECMA-262 with the flag u). `unicode`: whether classes are over characters, not bytes.
+    #[staticmethod]
+    #[pyo3(signature = (pattern, *, dialect="rust", unicode=true, case_insensitive=false, dot_matches_newline=false,
+        ascii_classes=false, search=false, limits=None))]
+    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    fn regex(
+        py: Python<'_>,
+        pattern: String,
+        dialect: &str,
+        unicode: bool,
+        case_insensitive: bool,
+        dot_matches_newline: bool,
+        ascii_classes: bool,
+        search: bool,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Source> {
+        let options =
+            RegexOptions { dialect, unicode, case_insensitive, dot_matches_newline, ascii_classes, search };
+        of_regex(py, pattern, options, self::limits(limits)?)
+    }
+
+    /// A grammar in llama.cpp's notation, with special tokens (`<think>`) and text that runs until a trigger.
+    #[staticmethod]
+    #[pyo3(signature = (grammar, *, root="root", limits=None))]
+    fn gbnf(grammar: String, root: &str, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
+        Ok(of_gbnf(grammar, root, self::limits(limits)?))
+    }
+
+    /// An automaton spec: TOML, JSON or a dict. `parameters` are values for those that it declares; `folder` has the files that
+    /// it names.
+    #[staticmethod]
+    #[pyo3(signature = (spec, *, parameters=None, folder=None, limits=None))]
+    fn spec(
+        spec: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyDict>>,
+        folder: Option<PathBuf>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Source> {
+        of_spec(spec, parameters, folder, self::limits(limits)?)
+    }
+
+    /// The source's text.
+    #[getter]
+    fn text(&self) -> &str {
+        self.0.text()
+    }
+
+    /// "json-schema", "regex", "gbnf" or "spec".
+    #[getter]
+    fn notation(&self) -> &str {
+        self.0.notation().id()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<grammata.Source: {}, {} bytes>", self.0.notation().name(), self.0.text().len())
+    }
+}

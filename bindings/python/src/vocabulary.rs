@@ -1,0 +1,298 @@
+//! Vocabularies: from files, from the tokenizers of other packages, and from tokens.
+
+use crate::arguments::{Bytes, Ids, Token, ids, limits};
+use crate::errors::{self, Raise};
+use grammata::TokenId;
+use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The tokens of one tokenizer, as one model uses them. It does not change, and threads may share it.
+///
+/// >>> import grammata
+/// >>> vocabulary = grammata.Vocabulary.from_tokens(["a", "b", "ab", None], specials={"<end>": 3}, eos=3, width=8)
+/// >>> len(vocabulary), vocabulary.width, vocabulary.eos
+/// (4, 8, [3])
+/// >>> vocabulary.bytes(2), vocabulary.special(3)
+/// (b'ab', '<end>')
+/// >>> vocabulary.decode(vocabulary.encode_greedy("abb"))
+/// b'abb'
+#[pyclass(frozen, eq, hash, module = "grammata")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Vocabulary(pub(crate) Arc<grammata::Vocabulary>);
+
+impl std::hash::Hash for Vocabulary {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.fingerprint().hash(state);
+    }
+}
+
+/// What a tokenizer does not say.
+#[derive(Default)]
+struct Unsaid<'a, 'py> {
+    eos: Option<Ids>,
+    specials: Option<BTreeMap<String, Token>>,
+    width: Option<usize>,
+    limits: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Unsaid<'_, '_> {
+    fn options(self) -> PyResult<LoadOptions> {
+        let specials = self.specials.unwrap_or_default().into_iter();
+        Ok(LoadOptions::default()
+            .eos(self.eos.map(Ids::list).unwrap_or_default())
+            .specials(specials.map(|(name, id)| (name, id.0)).collect())
+            .width(self.width)
+            .limits(limits(self.limits)?))
+    }
+
+    fn read(self, py: Python<'_>, content: &[u8]) -> PyResult<Vocabulary> {
+        let options = self.options()?;
+        let read = py.detach(|| grammata::Vocabulary::from_file_bytes(content, &options));
+        Ok(Vocabulary(Arc::new(read.raise(py)?)))
+    }
+}
+
+fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map(|name| name.to_string()).unwrap_or_default()
+}
+
+#[pymethods]
+impl Vocabulary {
+    /// Reads a tokenizer file: a Hugging Face `tokenizer.json`, a tiktoken rank file, or a JSON array of tokens.
+    ///
+    /// `eos` are the ids that end a sequence; without it, the special tokens with well-known names. `specials` are special tokens
+    /// besides those that the file names, `width` is the length of the model's logits, and `limits` bound what a file may cost.
+    ///
+    /// Raises VocabularyError, FileError, LimitError.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, eos=None, specials=None, width=None, limits=None))]
+    fn from_file(
+        py: Python<'_>,
+        path: PathBuf,
+        eos: Option<Ids>,
+        specials: Option<BTreeMap<String, Token>>,
+        width: Option<usize>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vocabulary> {
+        let options = Unsaid { eos, specials, width, limits }.options()?;
+        let read = py.detach(|| grammata::Vocabulary::from_file(path, &options));
+        Ok(Vocabulary(Arc::new(read.raise(py)?)))
+    }
+
+    /// Reads the content of a tokenizer file; see `from_file`.
+    #[staticmethod]
+    #[pyo3(signature = (content, *, eos=None, specials=None, width=None, limits=None))]
+    fn from_file_bytes(
+        py: Python<'_>,
+        content: Bytes,
+        eos: Option<Ids>,
+        specials: Option<BTreeMap<String, Token>>,
+        width: Option<usize>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vocabulary> {
+        Unsaid { eos, specials, width, limits }.read(py, content.as_ref())
+    }
+
+    /// The vocabulary of a `tokenizers.Tokenizer`.
+    ///
+    /// `width` is the length of the model's logits, where it is more than the tokenizer's ids. Raises VocabularyError.
+    #[staticmethod]
+    #[pyo3(signature = (tokenizer, *, eos=None, width=None))]
+    fn from_tokenizers(
+        tokenizer: &Bound<'_, PyAny>,
+        eos: Option<Ids>,
+        width: Option<usize>,
+    ) -> PyResult<Vocabulary> {
+        let py = tokenizer.py();
+        let text: Option<String> = match tokenizer.getattr_opt("to_str")? {
+            Some(method) => method.call0()?.extract().ok(),
+            None => None,
+        };
+        let Some(text) = text else {
+            let found = format!("{} without `to_str()`", type_name(tokenizer));
+            return Err(errors::tokenizer(&found, "a `tokenizers.Tokenizer`")).raise(py);
+        };
+        Unsaid { eos, width, ..Unsaid::default() }.read(py, text.as_bytes())
+    }
+
+    /// The vocabulary of a fast tokenizer of `transformers`.
+    ///
+    /// Sequences end with its `eos_token_id` unless `eos` says otherwise; `width` is `model.config.vocab_size`, where that is more
+    /// than the tokenizer's ids. Raises VocabularyError.
+    #[staticmethod]
+    #[pyo3(signature = (tokenizer, *, eos=None, width=None))]
+    fn from_transformers(
+        tokenizer: &Bound<'_, PyAny>,
+        eos: Option<Ids>,
+        width: Option<usize>,
+    ) -> PyResult<Vocabulary> {
+        let py = tokenizer.py();
+        let Some(backend) = tokenizer.getattr_opt("backend_tokenizer")? else {
+            let found = format!("{} without `backend_tokenizer`", type_name(tokenizer));
+            return Err(errors::tokenizer(&found, "a fast tokenizer of transformers")).raise(py);
+        };
+        let eos = match (eos, tokenizer.getattr_opt("eos_token_id")?) {
+            (None, Some(own)) => own.extract()?,
+            (given, _) => given,
+        };
+        Vocabulary::from_tokenizers(&backend, eos, width)
+    }
+
+    /// The vocabulary of a `tiktoken.Encoding`.
+    ///
+    /// Sequences end with its `eot_token` unless `eos` says otherwise. Raises VocabularyError.
+    #[staticmethod]
+    #[pyo3(signature = (encoding, *, eos=None, width=None))]
+    fn from_tiktoken(
+        encoding: &Bound<'_, PyAny>,
+        eos: Option<Ids>,
+        width: Option<usize>,
+    ) -> PyResult<Vocabulary> {
+        let py = encoding.py();
+        let Some(count) = encoding.getattr_opt("n_vocab")? else {
+            let found = format!("{} without `n_vocab`", type_name(encoding));
+            return Err(errors::tokenizer(&found, "a `tiktoken.Encoding`")).raise(py);
+        };
+        let count: u32 = count.extract()?;
+        let (mut builder, bytes_of) =
+            (VocabularyBuilder::default(), encoding.getattr("decode_single_token_bytes")?);
+        for id in 0..count {
+            match bytes_of.call1((id,)) {
+                Ok(bytes) => builder.push(bytes.extract()?),
+                // an id that is not used
+                Err(error) if error.is_instance_of::<PyKeyError>(py) => builder.push(b""),
+                Err(error) => return Err(error),
+            }
+        }
+        for name in encoding.getattr("special_tokens_set")?.try_iter()? {
+            let name: String = name?.extract()?;
+            let id: Token = encoding.call_method1("encode_single_token", (&name,))?.extract()?;
+            builder = builder.special(id.0, name);
+        }
+        builder = match eos {
+            Some(eos) => builder.eos(eos.list()),
+            None => builder.eos([encoding.getattr("eot_token")?.extract::<Token>()?.0]),
+        };
+        build(py, builder, width)
+    }
+
+    /// A vocabulary of these tokens, with ids from 0; None and an empty token are ids without bytes.
+    ///
+    /// A text stands for its UTF-8. `specials` are ids by name, `eos` the ids that end a sequence. Raises VocabularyError.
+    #[staticmethod]
+    #[pyo3(signature = (tokens, *, specials=None, eos=None, width=None, limits=None))]
+    fn from_tokens(
+        tokens: &Bound<'_, PyAny>,
+        specials: Option<BTreeMap<String, Token>>,
+        eos: Option<Ids>,
+        width: Option<usize>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vocabulary> {
+        let mut builder = VocabularyBuilder::new(&self::limits(limits)?);
+        for token in tokens.try_iter()? {
+            match token?.extract::<Option<Bytes>>()? {
+                Some(bytes) => builder.push(bytes.as_ref()),
+                None => builder.push(b""),
+            }
+        }
+        for (name, id) in specials.unwrap_or_default() {
+            builder = builder.special(id.0, name);
+        }
+        builder = builder.eos(eos.map(Ids::list).unwrap_or_default());
+        build(tokens.py(), builder, width)
+    }
+
+    /// The length of the model's logits, in tokens; a mask has one bit for each.
+    #[getter]
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    /// The 32-bit words of a mask.
+    #[getter]
+    fn mask_words(&self) -> usize {
+        self.0.mask_words()
+    }
+
+    /// The ids that end a sequence, rising.
+    #[getter]
+    fn eos(&self) -> Vec<u32> {
+        self.0.eos().iter().map(|id| id.get()).collect()
+    }
+
+    /// The special tokens: ids by name.
+    #[getter]
+    fn specials(&self) -> BTreeMap<&str, u32> {
+        self.0.specials().map(|(id, name)| (name, id.get())).collect()
+    }
+
+    /// SHA-256 over everything that a mask depends on.
+    #[getter]
+    fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.fingerprint())
+    }
+
+    /// The bytes that are no token alone: text with them is made by longer tokens, if at all.
+    #[getter]
+    fn missing_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let missing = self.0.missing_bytes();
+        let bytes: Vec<u8> = (0..=255u8).filter(|&byte| missing[usize::from(byte)]).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    /// The bytes of an ordinary token; None for special tokens and unused ids.
+    fn bytes<'py>(&self, py: Python<'py>, token: Token) -> Option<Bound<'py, PyBytes>> {
+        self.0.bytes(token.0).map(|bytes| PyBytes::new(py, bytes))
+    }
+
+    /// The name of a special token; None for every other id.
+    fn special(&self, token: Token) -> Option<&str> {
+        self.0.special(token.0)
+    }
+
+    /// The id of the special token of this name.
+    fn special_id(&self, name: &str) -> Option<u32> {
+        self.0.special_id(name).map(TokenId::get)
+    }
+
+    /// Splits a text into tokens by taking the longest one at each place; None where no token fits.
+    ///
+    /// This is not the tokenizer's own encoding, but its tokens' bytes are those of the text.
+    fn encode_greedy(&self, text: Bytes) -> Option<Vec<u32>> {
+        let tokens = self.0.encode_greedy(text.as_ref())?;
+        Some(tokens.into_iter().map(TokenId::get).collect())
+    }
+
+    /// The bytes of tokens, one after the other; special tokens have none.
+    fn decode<'py>(&self, py: Python<'py>, tokens: Vec<Token>) -> Bound<'py, PyBytes> {
+        let bytes: Vec<u8> =
+            ids(tokens).into_iter().flat_map(|id| self.0.bytes(id).unwrap_or_default()).copied().collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Memory held, in bytes.
+    fn memory_usage(&self) -> usize {
+        self.0.memory_usage()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<grammata.Vocabulary: {} tokens, width {}>", self.0.len(), self.0.width())
+    }
+}
+
+fn build(py: Python<'_>, builder: VocabularyBuilder, width: Option<usize>) -> PyResult<Vocabulary> {
+    let builder = match width {
+        Some(width) => builder.width(width),
+        None => builder,
+    };
+    Ok(Vocabulary(Arc::new(py.detach(|| builder.build()).raise(py)?)))
+}

@@ -1,0 +1,175 @@
+"""Memory that masks are written to: every kind, and what is wrong with it."""
+
+import array
+import ctypes
+import mmap
+
+import grammata
+import numpy as np
+import pytest
+from conftest import bits
+
+WORDS = 9  # of the vocabulary of single bytes
+
+
+@pytest.fixture
+def matcher(bytewise):
+    return bytewise.compile_regex("[ac]").matcher()
+
+
+class Tensor:
+    """A tensor as torch has it: DLPack, a method `numpy`, no buffer protocol."""
+
+    def __init__(self, size: int, device: tuple[int, int] = (1, 0)) -> None:
+        self.memory = np.zeros(size, np.int32)
+        self.device = device
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.memory.__dlpack__(**options)
+
+    def numpy(self) -> np.ndarray:
+        return self.memory
+
+
+class Plain(Tensor):
+    """A DLPack object without the method."""
+
+    numpy = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        np.ones(WORDS, np.int32),
+        np.ones(WORDS, np.uint32),
+        np.ones((3, WORDS), np.int32)[1],
+        array.array("I", [1] * WORDS),
+        array.array("i", [1] * WORDS),
+        bytearray(b"\xff" * (4 * WORDS)),
+        memoryview(bytearray(4 * WORDS)).cast("I"),
+        (ctypes.c_uint32 * WORDS)(),
+        mmap.mmap(-1, 4096),
+    ],
+    ids=lambda memory: type(memory).__name__,
+)
+def test_kinds_of_memory(matcher, memory):
+    matcher.fill_mask(memory)
+    assert bits(memory) == [97, 99]
+
+
+@pytest.mark.parametrize("kind", [Tensor, Plain])
+def test_dlpack(matcher, kind):
+    tensor = kind(WORDS)
+    matcher.fill_mask(tensor)
+    assert bits(tensor.memory) == [97, 99]
+    bound = grammata.MaskBuffer(tensor)
+    tensor.memory[:] = 0
+    matcher.fill_mask(bound)
+    assert bits(tensor.memory) == [97, 99]
+    matcher.fill_mask(kind(WORDS, (3, 0)))
+    with pytest.raises(grammata.UsageError) as caught:
+        matcher.fill_mask(kind(WORDS, (2, 1)))
+    assert caught.value.code == "python/device" and "type 2" in caught.value.found
+
+
+def unaligned() -> memoryview:
+    memory = bytearray(4 * WORDS + 8)
+    start = next(at for at in range(1, 4) if (ctypes.addressof(ctypes.c_char.from_buffer(memory)) + at) % 4)
+    return memoryview(memory)[start : start + 4 * WORDS]
+
+
+WRONG = {
+    "read-only": (lambda: bytes(4 * WORDS), "python/read-only"),
+    "read-only array": (lambda: np.broadcast_to(np.int32(0), WORDS), "python/read-only"),
+    "floats": (lambda: np.zeros(WORDS, np.float32), "python/element-type"),
+    "64 bits": (lambda: np.zeros(WORDS, np.int64), "python/element-type"),
+    "bools": (lambda: np.zeros(300, bool), "python/element-type"),
+    "signed bytes": (lambda: np.zeros(300, np.int8), "python/element-type"),
+    "other order": (lambda: np.zeros(WORDS, ">i4"), "python/element-type"),
+    "records": (lambda: np.zeros(WORDS, [("a", "i4")]), "python/element-type"),
+    "gaps": (lambda: np.zeros(2 * WORDS, np.int32)[::2], "python/not-contiguous"),
+    "columns": (lambda: np.zeros((WORDS, 2), np.int32, order="F"), "python/not-contiguous"),
+    "misaligned": (unaligned, "python/misaligned"),
+    "too short": (lambda: np.zeros(WORDS - 1, np.int32), "mask/buffer-too-short"),
+    "too short by a byte": (lambda: bytearray(4 * WORDS - 1), "mask/buffer-too-short"),
+    "empty": (lambda: np.zeros(0, np.int32), "mask/buffer-too-short"),
+    "no memory": (lambda: [0] * WORDS, "python/no-buffer"),
+    "nothing": (lambda: None, "python/no-buffer"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_memory(matcher, name):
+    make, code = WRONG[name]
+    for fill in (matcher.fill_mask, matcher.mask().write_to, lambda memory: matcher.fill_mask_within(1, memory)):
+        with pytest.raises(grammata.UsageError) as caught:
+            fill(make())
+        assert caught.value.code == code
+    if not code.startswith("mask/"):
+        with pytest.raises(grammata.UsageError):
+            grammata.MaskBuffer(make())
+    matcher.accept_bytes("a")
+
+
+def test_bound_memory_is_lent(matcher):
+    memory = bytearray(4 * WORDS)
+    bound = grammata.MaskBuffer(memory)
+    with pytest.raises(BufferError):
+        memory.extend(b"more")
+    matcher.fill_mask(bound)
+    assert len(bound) == WORDS
+    del bound
+    memory.extend(b"more")
+
+
+def test_batches(bytewise):
+    grammar, other = bytewise.compile_regex("[ac]"), bytewise.compile_regex("b")
+    for count in (0, 1, 3, 4, 5, 40):
+        matchers = [(grammar if row % 2 else other).matcher() for row in range(count)]
+        table = np.ones((count + 1, WORDS + 2), np.int32)
+        assert grammata.fill_masks(matchers, table) == [None] * count
+        flat = bytearray(4 * WORDS * count)
+        assert grammata.fill_masks(matchers, flat) == [None] * count
+        for row in range(count):
+            expected = [97, 99] if row % 2 else [98]
+            assert bits(table[row]) == expected
+            assert bits(flat[4 * WORDS * row : 4 * WORDS * (row + 1)]) == expected
+        assert (table[count] == 1).all()
+        failed = grammata.accept_tokens(matchers, [97] * count)
+        assert [error is None for error in failed] == [bool(row % 2) for row in range(count)]
+        assert [matcher.steps for matcher in matchers] == [row % 2 for row in range(count)]
+
+
+def test_wrong_batches(bytewise):
+    matchers = [bytewise.compile_regex("a").matcher() for _ in range(6)]
+    for count in (3, 6):
+        some = matchers[:count]
+        short = grammata.fill_masks(some, np.zeros((count, WORDS - 1), np.int32))
+        assert [error.code for error in short] == ["mask/buffer-too-short"] * count
+        assert [error.code for error in grammata.fill_masks(some, bytearray())] == ["mask/buffer-too-short"] * count
+        for wrong in (
+            lambda some=some: grammata.fill_masks(some, np.zeros((len(some) - 1, WORDS), np.int32)),
+            lambda some=some: grammata.accept_tokens(some, [97]),
+        ):
+            with pytest.raises(grammata.UsageError) as caught:
+                wrong()
+            assert caught.value.code == "python/rows"
+        with pytest.raises(grammata.UsageError) as caught:
+            grammata.fill_masks([*some, some[0]], np.zeros((count + 1, WORDS), np.int32))
+        assert caught.value.code == "python/matcher-in-use"
+    assert grammata.fill_masks(matchers, np.zeros((6, WORDS), np.int32)) == [None] * 6
+    with pytest.raises(TypeError):
+        grammata.fill_masks([1], np.zeros((1, WORDS), np.int32))
+
+
+def test_logits():
+    logits = np.arange(70, dtype=np.float32)
+    mask = np.array([1, -1, 0b100000], np.int32)
+    grammata.mask_logits(logits, mask)
+    assert np.flatnonzero(np.isfinite(logits)).tolist() == [0, *range(32, 64), 69]
+    for wrong in (np.zeros(70, np.float64), np.zeros(70, np.float16), np.zeros(97, np.float32), np.zeros(140, np.float32)[::2]):
+        with pytest.raises(grammata.UsageError):
+            grammata.mask_logits(wrong, mask)

@@ -1,0 +1,56 @@
+"""Exceptions: what they carry, how they print, and that they travel."""
+
+import pickle
+import subprocess
+import sys
+
+import grammata
+import pytest
+
+
+def test_they_print_as_the_program_does(bytewise, tmp_path):
+    file = tmp_path / "pattern.regex"
+    file.write_text("(a")
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_regex("(a")
+    error = caught.value
+    program = subprocess.run(
+        [sys.executable, "-m", "grammata", "check", str(file), "--text", "a"], capture_output=True, text=True
+    )
+    assert program.returncode == 2
+    assert program.stderr.strip() == str(error).replace("at: ", f"at: {file}:").replace("line 1, column 1", "1:1")
+    assert isinstance(error, grammata.GrammataError)
+    first = error.diagnostic
+    assert (first.code, first.line, first.column, first.found) == ("regex/unclosed-group", 1, 1, "(")
+    assert (error.code, error.place, error.found, error.allowed, error.help) == (
+        first.code,
+        "line 1, column 1",
+        first.found,
+        first.allowed,
+        first.help,
+    )
+
+
+def test_several_of_one_source(bytewise):
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_gbnf('root ::= a b\n')
+    assert [one.code for one in caught.value.diagnostics] == ["gbnf/undefined-rule"] * 2
+    assert str(caught.value).count("error[") == 2 and not caught.value.is_cut
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_gbnf("root ::= " + " ".join(f"rule-{i}" for i in range(99)))
+    assert caught.value.is_cut and str(caught.value).endswith("reading stopped here")
+
+
+def test_places_of_schemas(bytewise):
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_json_schema({"properties": {"a": {"type": "strin"}}})
+    assert caught.value.diagnostic.pointer == "/properties/a/type"
+    assert caught.value.place == "#/properties/a/type"
+
+
+def test_they_travel_between_processes(bytewise):
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_regex("(")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is grammata.GrammarError
+    assert (str(again), again.diagnostics) == (str(caught.value), caught.value.diagnostics)

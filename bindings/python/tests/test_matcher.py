@@ -1,0 +1,131 @@
+"""What a matcher does."""
+
+import copy
+
+import grammata
+import numpy as np
+import pytest
+from conftest import bits
+
+
+def test_a_sequence(compiler, vocabulary):
+    matcher = compiler.compile_regex("(yes|no)!").matcher()
+    allowed = matcher.mask()
+    assert {vocabulary.bytes(token) for token in allowed.ids()} == {b"y", b"ye", b"yes", b"n", b"no"}
+    assert len(allowed) == len(allowed.ids()) and allowed.width == vocabulary.width
+    yes = vocabulary.encode_greedy("yes")[0]
+    assert yes in allowed and vocabulary.eos[0] not in allowed
+    assert matcher.may_come(yes) and not matcher.may_come(vocabulary.eos[0])
+    matcher.accept_token(np.int64(yes))
+    assert matcher.bytes == b"yes" and matcher.byte_count == 3 and matcher.steps == 1
+    assert matcher.forced_bytes() == b"!" and matcher.allowed_bytes() == b"!"
+    assert [vocabulary.bytes(token) for token in matcher.forced_tokens()] == [b"!"]
+    assert not matcher.is_accepting()
+    matcher.accept_bytes("!")
+    assert matcher.is_accepting() and matcher.is_finished()
+    matcher.accept_token(vocabulary.eos[0])
+    assert not matcher.mask() and matcher.is_finished()
+    matcher.rollback(3)
+    assert matcher.bytes == b"" and matcher.mask() == allowed
+    matcher.accept_bytes(b"no")
+    matcher.reset()
+    assert matcher.steps == 0
+
+
+def test_forks_are_apart(bytewise):
+    matcher = bytewise.compile_regex("a(b|c)").matcher()
+    matcher.accept_bytes("a")
+    for other in (matcher.fork(), copy.copy(matcher)):
+        other.accept_bytes("c")
+        assert other.bytes == b"ac" and matcher.bytes == b"a"
+    assert matcher.compiled.matcher().steps == 0
+
+
+def test_every_way_to_a_mask_agrees(compiler, vocabulary):
+    grammar = compiler.compile_json_schema({"type": "object", "properties": {"a": {"type": "string"}}})
+    matcher = grammar.matcher()
+    words = vocabulary.mask_words
+    for text in ("", "{", '{"', '{"a": "x', '{"a": "x"}'):
+        matcher.reset()
+        matcher.accept_bytes(text)
+        mask = matcher.mask()
+        bound, memory = np.ones(words + 3, np.uint32), bytearray(b"\xff" * (4 * words))
+        matcher.fill_mask(grammata.MaskBuffer(bound))
+        matcher.fill_mask(memory)
+        signed = np.ones(words, np.int32)
+        mask.write_to(signed)
+        assert bits(bound) == bits(memory) == bits(signed) == bits(mask.to_bytes()) == mask.ids()
+        assert all(matcher.may_come(token) == (token in mask) for token in [*range(300), *vocabulary.eos])
+
+
+def test_budgets(compiler, vocabulary):
+    matcher = compiler.compile_regex("a{20}").matcher()
+    distance = matcher.distance()
+    assert distance.kind == "exact" and distance.known >= 1
+    assert matcher.distance_in_bytes() == grammata.Distance("exact", 20)
+    matcher.check_budget(distance.known)
+    with pytest.raises(grammata.RejectedError) as caught:
+        matcher.check_budget(distance.known - 1)
+    assert caught.value.code == "matcher/budget"
+    with pytest.raises(grammata.RejectedError):
+        matcher.mask_within(0)
+    within = matcher.mask_within(distance.known)
+    assert set(within.ids()) <= set(matcher.mask().ids()) and within
+    memory = np.zeros(vocabulary.mask_words, np.int32)
+    matcher.fill_mask_within(distance.known, memory)
+    assert bits(memory) == within.ids()
+    assert all(matcher.may_come_within(token, distance.known) for token in within.ids())
+
+
+def test_explanations(bytewise):
+    schema = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
+    matcher = bytewise.compile_json_schema(schema).matcher()
+    explanation = matcher.explain('{"age": x')
+    assert (explanation.position, explanation.found, explanation.is_viable) == (8, ord("x"), False)
+    assert explanation.accepted_tail == b'{"age": '
+    assert any(one.label == "#/properties/age" and ord("7") in one.bytes for one in explanation.expected)
+    assert str(explanation).startswith("rejected at byte 8: found `x`")
+    assert matcher.explain("{").is_viable and not matcher.explain("{").may_end
+    assert matcher.explain_token(ord("{")).is_viable
+    with pytest.raises(grammata.RejectedError) as caught:
+        matcher.accept_bytes('{"age": x')
+    error = caught.value
+    assert (error.code, error.place, error.diagnostic.byte) == ("matcher/rejected", "byte 8", 8)
+    assert error.found and error.allowed and error.help
+
+
+def test_after_the_end(bytewise):
+    matcher = bytewise.compile_regex("a").matcher()
+    with pytest.raises(grammata.RejectedError):
+        matcher.accept_token(256)
+    matcher.accept_token(97)
+    matcher.accept_token(256)
+    for accept in (lambda: matcher.accept_token(97), lambda: matcher.accept_bytes("a"), lambda: matcher.accept_token(256)):
+        with pytest.raises(grammata.RejectedError) as caught:
+            accept()
+        assert caught.value.code == "matcher/ended"
+    assert matcher.distance().known == 0 and matcher.forced_bytes() == b""
+
+
+def test_wrong_calls(bytewise):
+    matcher = bytewise.compile_regex("a").matcher()
+    with pytest.raises(grammata.UsageError) as caught:
+        matcher.rollback(1)
+    assert caught.value.code == "matcher/rollback-too-far"
+    with pytest.raises(OverflowError):
+        matcher.rollback(-1)
+    for token in (257, 1 << 31):
+        with pytest.raises(grammata.RejectedError):
+            matcher.accept_token(token)
+        assert not matcher.may_come(token)
+    for token in (-1, 1 << 40):
+        with pytest.raises(grammata.UsageError) as caught:
+            matcher.accept_token(token)
+        assert caught.value.code == "python/token-range"
+    with pytest.raises(TypeError):
+        matcher.accept_token("a")
+    with pytest.raises(TypeError):
+        matcher.accept_bytes(3)
+    with pytest.raises(TypeError):
+        grammata.Matcher()
+    assert matcher.steps == 0

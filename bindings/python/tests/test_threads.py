@@ -1,0 +1,139 @@
+"""Threads, processes, the end of the interpreter, and memory."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import grammata
+import numpy as np
+import pytest
+
+
+def test_a_matcher_is_of_one_thread_at_a_time(compiler, vocabulary):
+    """One of two calls at a time fails with a clear exception, and neither does harm."""
+    codes: set[str] = set()
+    for attempt in range(50):
+        # another grammar each time, so that its first mask takes a while
+        matcher = compiler.apart().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}").matcher()
+        started = threading.Event()
+
+        def fill(matcher: grammata.Matcher = matcher, started: threading.Event = started) -> None:
+            started.set()
+            try:
+                matcher.fill_mask(np.zeros(vocabulary.mask_words, np.int32))
+            except grammata.UsageError as error:
+                codes.add(error.code)
+
+        thread = threading.Thread(target=fill)
+        thread.start()
+        started.wait()
+        while thread.is_alive():
+            try:
+                matcher.is_accepting()
+            except grammata.UsageError as error:
+                codes.add(error.code)
+        thread.join()
+        assert matcher.steps == 0 and matcher.mask()
+        if codes:
+            break
+    assert codes == {"python/matcher-in-use"}
+
+
+def test_threads_share_grammars(compiler, vocabulary):
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
+    text = vocabulary.encode_greedy('{"a": "some text", "b": 12}')
+    alone = [mask.to_bytes() for mask in walk(compiler.apart().compile_json_schema(schema), text)]
+    grammar = compiler.apart().compile_json_schema(schema)
+    found: list[list[bytes]] = []
+    threads = [
+        threading.Thread(target=lambda: found.append([mask.to_bytes() for mask in walk(grammar, text)]))
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [alone] * 16
+
+
+def walk(grammar: grammata.CompiledGrammar, tokens: list[int]) -> list[grammata.TokenMask]:
+    matcher, masks = grammar.matcher(), []
+    for token in tokens:
+        masks.append(matcher.mask())
+        matcher.accept_token(token)
+    return masks
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_has_threads_of_its_own(bytewise):
+    grammar = bytewise.compile_regex("[ab]+")
+    table = np.zeros((20, 9), np.int32)
+    matchers = [grammar.matcher() for _ in range(20)]
+    assert grammata.fill_masks(matchers, table) == [None] * 20
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            fine = grammata.fill_masks(matchers, table) == [None] * 20
+            fine = fine and grammata.accept_tokens(matchers, [97] * 20) == [None] * 20
+            code = 0 if fine and bytewise.compile_regex("c").matcher().mask().ids() == [99] else 2
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if ended == (0, 0):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended == (child, 0)
+    assert grammata.fill_masks(matchers, table) == [None] * 20
+
+
+ENDING = """
+import threading, grammata, numpy, sys
+tokens = [bytes([byte]) for byte in range(256)]
+grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(tokens)).compile_regex("[ab]*")
+def forever():
+    matchers, table = [grammar.matcher() for _ in range(8)], numpy.zeros((8, 8), numpy.int32)
+    while True:
+        grammata.fill_masks(matchers, table)
+        matchers[0].fill_mask(table[0])
+        matchers[0].accept_token(97)
+for _ in range(4):
+    threading.Thread(target=forever, daemon=True).start()
+kept = grammata.MaskBuffer(bytearray(32))
+sys.stdout.write("done")
+"""
+
+
+def test_the_interpreter_ends_while_threads_work():
+    for _ in range(5):
+        ended = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=120)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done", "")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="there is no /proc here")
+def test_matchers_leave_no_memory(compiler, vocabulary):
+    grammar = compiler.compile_json_schema({"type": "array", "items": {"type": "string"}})
+    memory = np.zeros(vocabulary.mask_words, np.int32)
+    tokens = vocabulary.encode_greedy('["a", "b"]')
+
+    def make(count: int) -> int:
+        for _ in range(count):
+            matcher = grammar.matcher()
+            bound = grammata.MaskBuffer(memory)
+            for token in tokens:
+                matcher.fill_mask(bound)
+                matcher.accept_token(token)
+            matcher.fork().rollback(2)
+            with pytest.raises(grammata.RejectedError):
+                matcher.accept_bytes("x")
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = make(500)
+    assert make(2_000) - before < 4 << 20

@@ -1,0 +1,118 @@
+"""The logits processor, under a stand-in for `generate` with NumPy: greedy, sampling, beams, padding."""
+
+import json
+
+import grammata
+import numpy as np
+import pytest
+from grammata.transformers import GrammarLogitsProcessor
+
+PAD, END = 255, 256
+PROMPT = [10, 20, 30]
+SCHEMA = {"type": "object", "required": ["name", "age"], "additionalProperties": False,
+          "properties": {"name": {"type": "string", "maxLength": 4}, "age": {"type": "integer", "minimum": 0, "maximum": 99}}}  # fmt: skip
+
+
+def scores_of(rows: np.ndarray, width: int = 260) -> np.ndarray:
+    """Logits that depend on the text alone, as a model's do."""
+    return np.stack([np.random.default_rng([int(one) for one in row]).normal(size=width) for row in rows]).astype(np.float32)
+
+
+def follow(processor: GrammarLogitsProcessor, batch: int, steps: int) -> list[list[int]]:
+    """As `generate` draws greedily: rows that have ended are padded."""
+    rows = np.array([PROMPT] * batch)
+    rows[:, 0] += np.arange(batch)
+    ended = np.zeros(batch, bool)
+    for _ in range(steps):
+        scores = processor(rows, scores_of(rows))
+        assert scores.dtype == np.float32
+        next_ = np.where(ended, PAD, scores.argmax(axis=1))
+        ended |= next_ == END
+        rows = np.concatenate([rows, next_[:, None]], axis=1)
+        if ended.all():
+            break
+    return [[int(token) for token in row[len(PROMPT) :]] for row in rows]
+
+
+def beams(processor: GrammarLogitsProcessor, count: int, steps: int) -> list[list[int]]:
+    """As `generate` searches with beams: rows are chosen anew from all at each step."""
+    rows, totals = np.array([PROMPT] * count), np.array([0.0] + [-1e9] * (count - 1))
+    done: list[list[int]] = []
+    for _ in range(steps):
+        scores = processor(rows, scores_of(rows)).astype(np.float64)
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        flat = (totals[:, None] + scores).ravel()
+        order = [int(place) for place in np.argsort(-flat, kind="stable")[: 2 * count]]
+        width, chosen = scores.shape[1], []
+        for place in order:
+            if flat[place] == -np.inf:
+                continue
+            if place % width == END:
+                done.append([*map(int, rows[place // width][len(PROMPT) :])])
+            elif len(chosen) < count:
+                chosen.append(place)
+        if not chosen:
+            break
+        chosen += [chosen[0]] * (count - len(chosen))
+        totals = flat[chosen]
+        rows = np.array([[*rows[place // width], place % width] for place in chosen])
+    return done
+
+
+def valid(tokens: list[int]) -> bool:
+    value = json.loads(bytes(token for token in tokens[: tokens.index(END)] if token < 256))
+    return set(value) == {"name", "age"} and len(value["name"]) <= 4 and 0 <= value["age"] <= 99
+
+
+def test_batches(bytewise):
+    grammar = bytewise.compile_json_schema(SCHEMA, whitespace="compact")
+    texts = follow(GrammarLogitsProcessor(grammar), 7, 120)
+    assert len({tuple(text) for text in texts}) > 1 and all(valid(text) for text in texts)
+
+
+def test_each_sequence_may_have_its_grammar(bytewise):
+    grammars = [bytewise.compile_regex(pattern) for pattern in ("a{3}", "b{1,5}c", "d")]
+    texts = follow(GrammarLogitsProcessor(grammars), 3, 20)
+    texts = [bytes(token for token in text if token < 128).decode() for text in texts]
+    assert texts[0] == "aaa" and texts[1].strip("b") == "c" and texts[2] == "d"
+    with pytest.raises(grammata.UsageError):
+        GrammarLogitsProcessor(grammars)(np.array([PROMPT] * 4), scores_of(np.array([PROMPT] * 4)))
+
+
+def test_beams_are_found_by_their_texts(bytewise):
+    grammar = bytewise.compile_json_schema(SCHEMA, whitespace="compact")
+    texts = beams(GrammarLogitsProcessor(grammar), 4, 120)
+    assert texts and all(valid([*text, END]) for text in texts)
+
+
+def test_rows_are_what_a_matcher_says(bytewise):
+    """Rows change places, come twice, and lose their last tokens."""
+    grammar, random = bytewise.compile_regex("(a|bb|c{3})*"), np.random.default_rng(5)
+    processor = GrammarLogitsProcessor(grammar)
+    texts = [[], [], [], []]
+    processor(np.array([PROMPT] * 4), scores_of(np.array([PROMPT] * 4)))
+    for _ in range(60):
+        parents = random.integers(0, 4, 4)
+        grown = []
+        for parent in parents:
+            matcher = grammar.matcher()
+            for token in texts[parent]:
+                matcher.accept_token(token)
+            grown.append([*texts[parent], int(random.choice([t for t in matcher.mask().ids() if t != END]))])
+        texts = grown
+        rows = np.array([PROMPT + text for text in texts])
+        scores = processor(rows, scores_of(rows))
+        for text, row in zip(texts, scores):
+            matcher = grammar.matcher()
+            matcher.accept_bytes(bytes(text))
+            assert np.flatnonzero(np.isfinite(row)).tolist() == matcher.mask().ids()
+
+
+def test_a_processor_begins_again(bytewise):
+    processor = GrammarLogitsProcessor(bytewise.compile_regex("ab"))
+    first = follow(processor, 2, 9)
+    assert first == follow(processor, 2, 9)
+    with pytest.raises(grammata.RejectedError):
+        processor(np.array([PROMPT]), scores_of(np.array([PROMPT])))
+        rows = np.array([[*PROMPT, ord("x")]])
+        processor(rows, scores_of(rows))

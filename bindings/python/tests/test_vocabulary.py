@@ -1,0 +1,98 @@
+"""Vocabularies from every source, and what is wrong with them."""
+
+import re
+
+import grammata
+import pytest
+import tiktoken
+import tokenizers
+
+
+def test_sources_of_one_tokenizer_agree(root, vocabulary):
+    path = root / "tests/data/smollm2/tokenizer.json"
+    library = tokenizers.Tokenizer.from_file(str(path))
+
+    class Fast:
+        """A fast tokenizer of transformers, as far as it is asked."""
+
+        backend_tokenizer = library
+        eos_token_id = 2
+
+    assert grammata.Vocabulary.from_file_bytes(path.read_bytes()) == vocabulary
+    assert grammata.Vocabulary.from_tokenizers(library) == vocabulary
+    own = grammata.Vocabulary.from_transformers(Fast())
+    assert own.eos == [2]
+    assert grammata.Vocabulary.from_transformers(Fast(), eos=vocabulary.eos) == vocabulary
+    assert hash(own) == hash(grammata.Vocabulary.from_tokenizers(library, eos=2))
+    assert grammata.Vocabulary.from_file(str(path), width=50_000).width == 50_000
+    assert len(vocabulary) == vocabulary.width == 49_152
+    assert vocabulary.mask_words == 1_536
+
+
+def test_bytes_are_those_of_the_tokenizer(vocabulary, root):
+    library = tokenizers.Tokenizer.from_file(str(root / "tests/data/smollm2/tokenizer.json"))
+    text = "Grüße, {\"name\": \"日本\"}\n"
+    ids = library.encode(text, add_special_tokens=False).ids
+    assert vocabulary.decode(ids) == text.encode()
+    greedy = vocabulary.encode_greedy(text)
+    assert greedy is not None and vocabulary.decode(greedy) == text.encode()
+
+
+def test_tiktoken():
+    encoding = tiktoken.Encoding(
+        "small",
+        pat_str=r"\w+|\W+",
+        mergeable_ranks={bytes([byte]): byte for byte in range(256)} | {b"ab": 256},
+        special_tokens={"<|endoftext|>": 300, "<|fim|>": 301},
+    )
+    vocabulary = grammata.Vocabulary.from_tiktoken(encoding)
+    assert vocabulary.bytes(256) == b"ab"
+    assert vocabulary.bytes(280) is None
+    assert vocabulary.specials == {"<|endoftext|>": 300, "<|fim|>": 301}
+    assert vocabulary.eos == [300]
+    assert grammata.Vocabulary.from_tiktoken(encoding, eos=[301], width=400).width == 400
+
+
+def test_what_is_no_tokenizer():
+    for make in (
+        grammata.Vocabulary.from_tokenizers,
+        grammata.Vocabulary.from_transformers,
+        grammata.Vocabulary.from_tiktoken,
+    ):
+        with pytest.raises(grammata.UsageError) as caught:
+            make(object())
+        assert caught.value.code == "python/tokenizer"
+        assert "object" in caught.value.found
+
+
+def test_bad_files(tmp_path):
+    with pytest.raises(grammata.FileError) as caught:
+        grammata.Vocabulary.from_file(tmp_path / "none.json")
+    assert caught.value.code == "io/file"
+    file = tmp_path / "tokenizer.json"
+    file.write_text('{"model": ')
+    with pytest.raises(grammata.VocabularyError) as caught:
+        grammata.Vocabulary.from_file(file)
+    assert str(file) in str(caught.value)
+    with pytest.raises(grammata.LimitError) as caught:
+        grammata.Vocabulary.from_file(file, limits={"tokenizer_bytes": 1})
+    assert 'limits={"tokenizer_bytes": …}' in caught.value.help
+    with pytest.raises(grammata.VocabularyError) as caught:
+        grammata.Vocabulary.from_file_bytes('["a", "b"]')
+    assert "eos=" in caught.value.help
+
+
+def test_tokens_that_do_not_fit():
+    with pytest.raises(grammata.VocabularyError):
+        grammata.Vocabulary.from_tokens(["a", "b"], width=1)
+    with pytest.raises(grammata.VocabularyError):
+        grammata.Vocabulary.from_tokens([])
+    with pytest.raises(TypeError):
+        grammata.Vocabulary.from_tokens([1, 2])
+    for wrong in (-1, 1 << 32, 1 << 100):
+        with pytest.raises(grammata.UsageError) as caught:
+            grammata.Vocabulary.from_tokens(["a"]).bytes(wrong)
+        assert caught.value.code == "python/token-range"
+        assert re.search(r"\d", caught.value.found)
+    with pytest.raises(TypeError):
+        grammata.Vocabulary.from_tokens(["a"]).bytes("a")
