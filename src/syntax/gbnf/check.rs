@@ -14,8 +14,8 @@ pub(super) fn check(source: &str, grammar: &Grammar, names: &Names<'_>) -> Resul
     let productive = analysis::productive(grammar);
     let reachable = analysis::reachable(grammar);
     let (mut unreachable, mut unproductive) = (Vec::new(), Vec::new());
-    for ((rule, &reachable), &(name, offset)) in grammar.rules().iter().zip(&reachable).zip(names.in_order())
-    {
+    for ((rule, &reachable), written) in grammar.rules().iter().zip(&reachable).zip(names.in_order()) {
+        let Some((name, offset)) = *written else { continue };
         if !reachable {
             unreachable.push((offset, name));
         } else if !productive.holds(rule.body) {

@@ -9,8 +9,9 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Names<'s> {
     ids: FxHashMap<&'s str, RuleId>,
-    /// By rule id: the name, and the offset of the definition or, until there is one, of the first use.
-    rules: Vec<(&'s str, usize)>,
+    /// By rule id: the name, and the offset of the definition or, until there is one, of the first use; none of rules that free
+    /// text is made of, which are not written.
+    rules: Vec<Option<(&'s str, usize)>>,
     defined: Vec<bool>,
 }
 
@@ -22,8 +23,10 @@ impl<'s> Names<'s> {
         let id = builder.declare(name);
         self.ids.insert(name, id);
         // past a limit the builder gives out ids again, and will fail in the end
-        if id.index() == self.rules.len() {
-            self.rules.push((name, offset));
+        if id.index() >= self.rules.len() {
+            self.rules.resize(id.index(), None);
+            self.defined.resize(id.index(), true);
+            self.rules.push(Some((name, offset)));
             self.defined.push(false);
         }
         id
@@ -47,21 +50,23 @@ impl<'s> Names<'s> {
             return Ok(id);
         }
         if std::mem::replace(&mut self.defined[id.index()], true) {
-            return Err(errors::duplicate_rule(source, offset, name, self.rules[id.index()].1));
+            let first = self.rules[id.index()].map_or(offset, |(_, first)| first);
+            return Err(errors::duplicate_rule(source, offset, name, first));
         }
-        self.rules[id.index()].1 = offset;
+        self.rules[id.index()] = Some((name, offset));
         Ok(id)
     }
 
     /// By rule id: the names, with the offsets of their definitions.
-    pub(super) fn in_order(&self) -> &[(&'s str, usize)] {
+    pub(super) fn in_order(&self) -> &[Option<(&'s str, usize)>] {
         &self.rules
     }
 
     /// The errors of names that are used and not defined, each at its first use.
     pub(super) fn check(&self, source: &str, errors: &mut Errors) {
         let missing = self.rules.iter().zip(&self.defined).filter(|(_, defined)| !**defined);
-        let mut missing: Vec<(usize, &str)> = missing.map(|(&(name, offset), _)| (offset, name)).collect();
+        let missing = missing.filter_map(|(rule, _)| *rule);
+        let mut missing: Vec<(usize, &str)> = missing.map(|(name, offset)| (offset, name)).collect();
         missing.sort_unstable();
         for (offset, name) in missing {
             if errors.is_full() {
@@ -77,7 +82,7 @@ impl<'s> Names<'s> {
             Some(&id) => Ok(id),
             None => {
                 let first = self.rules.iter().zip(&self.defined).filter(|(_, defined)| **defined);
-                let first = first.map(|(&(name, offset), _)| (offset, name)).min();
+                let first = first.filter_map(|(rule, _)| *rule).map(|(name, offset)| (offset, name)).min();
                 Err(errors::no_root(source, name, first, self.known()))
             }
         }
@@ -85,6 +90,10 @@ impl<'s> Names<'s> {
 
     /// The names that are defined.
     fn known(&self) -> impl Iterator<Item = &'s str> {
-        self.rules.iter().zip(&self.defined).filter(|(_, defined)| **defined).map(|(&(name, _), _)| name)
+        self.rules
+            .iter()
+            .zip(&self.defined)
+            .filter(|(_, defined)| **defined)
+            .filter_map(|(rule, _)| Some((*rule)?.0))
     }
 }
