@@ -211,7 +211,7 @@ fn words_of_requests_read_back() {
         "/a/b/c": {"get": {"operationId": "b"}}}}"##;
     let set = set(text);
     let schema = text_options().schema.whitespace(Whitespace::Compact);
-    for (name, count) in [("http", 2), ("endpoint", 2), ("python", 1), ("qwen-coder", 2), ("restgpt", 2)] {
+    for (name, count) in [("http", 2), ("endpoint", 2), ("python", 1), ("qwen-coder", 2)] {
         let format = CallFormat::named(name).unwrap();
         let options = text_options().choice(Choice::Required).schema(schema.clone());
         let made = format.grammar(&set, &options).unwrap();
