@@ -3,7 +3,7 @@
 
 use grammata::explore::ExploreBudget;
 use grammata::grammar::Grammar;
-use grammata::syntax::json_schema::{self, Options};
+use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, Vocabulary};
 use grammata::{CompiledGrammar, Compiler, Limits, MaskFile, Result};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     let compiler = Compiler::new(Arc::new(vocabulary));
     let schema =
         r#"{"type": "object", "required": ["answer"], "properties": {"answer": {"enum": ["yes", "no"]}}}"#;
-    let grammar = json_schema::compile(schema, &Options::default())?.grammar;
+    let grammar = json_schema::compile(schema, &json_schema::Options::default())?.grammar;
     ahead_of_time(&compiler, &grammar)?;
     let prefill = || std::thread::sleep(std::time::Duration::from_millis(20));
     while_prefilling(&compiler, &grammar, prefill)?;

@@ -29,7 +29,6 @@ impl Grammata {
     }
 
     /// The same, begun with mask files.
-    #[allow(dead_code)] // the tests of the runner do without
     pub(crate) fn with_files(self, folder: PathBuf, budget: ExploreBudget) -> Grammata {
         Grammata { files: Some((folder, budget)), ..self }
     }

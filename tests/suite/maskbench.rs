@@ -25,6 +25,7 @@ mod summary;
 use engine::{Compilation, Compiled, Engine, Refusal, Session};
 use flate2::{Compression, write::GzEncoder};
 use grammata::Vocabulary;
+use grammata::explore::ExploreBudget;
 use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata_engine::Grammata;
 use run::{Outcome, Settings, Status, Tokens};
@@ -200,6 +201,37 @@ fn schemas_that_grow_are_right_and_are_reported() {
         "{svg}"
     );
     assert!(svg.matches("<polyline").count() > 1, "{svg}");
+}
+
+#[test]
+fn mask_files_are_written_once_and_masks_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let lazy = Bench::new(PropertyOrder::Declared);
+    let Bench { engine, vocabulary } = Bench::new(PropertyOrder::Declared);
+    let engine = engine.with_files(folder.path().into(), ExploreBudget::default().states(400));
+    let bench = Bench { engine, vocabulary };
+    let (mut explored, mut all) = (0, 0);
+    for (schema, _) in sample().into_iter().take(8) {
+        let known: Vec<Vec<u32>> = bench.tokens(&schema).into_iter().map(|test| test.tokens).collect();
+        let once = lazy.run(&schema, SETTINGS);
+        let written = bench.engine.write_masks(&schema.text, &known);
+        assert_eq!(written.is_some(), once.compiled(), "{}", schema.id);
+        assert!(
+            written.is_none_or(|written| written.states > 0 && written.bytes > 0 && !written.time.is_zero())
+        );
+        assert!(bench.engine.write_masks(&schema.text, &known).is_none());
+        let from_file = bench.run(&schema, SETTINGS);
+        let warm = Settings { warm: Some(Duration::from_millis(5)), sweep: 1, ..SETTINGS };
+        let warm = lazy.run(&schema, warm);
+        for other in [from_file, warm] {
+            assert_eq!((other.status, other.right), (once.status, once.right), "{}", schema.id);
+            let digest = |outcome: &Outcome| outcome.digest.clone().map(Digest::finalize);
+            assert_eq!(digest(&other), digest(&once), "{}", schema.id);
+            explored += other.times.iter().filter(|times| times.explored).count();
+        }
+        all += once.times.len();
+    }
+    assert!(explored * 2 > all, "{explored} of {all}");
 }
 
 #[test]
