@@ -1,11 +1,13 @@
 //! Arguments that several functions take.
 
 use crate::errors::{self, Raise};
+use grammata::limits::LimitKind;
 use grammata::{Limits, TokenId};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A token id: any integer of Python or NumPy.
 #[derive(Clone, Copy)]
@@ -82,6 +84,14 @@ pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
 /// Limits from a dict; those that it does not name have their default.
 pub(crate) fn limits(object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     let Some(object) = object else { return Ok(Limits::default()) };
-    let value = json("limits", object)?;
-    serde_json::from_value(value).map_err(|error| errors::limits(&error)).raise(object.py())
+    let py = object.py();
+    let given: BTreeMap<String, usize> =
+        object.extract().map_err(|error: PyErr| errors::limits(&error)).raise(py)?;
+    let mut limits = Limits::default();
+    for (name, limit) in given {
+        let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
+        let kind = kind.ok_or_else(|| errors::limits(&format!("there is no limit `{name}`"))).raise(py)?;
+        limits = limits.with(*kind, limit);
+    }
+    Ok(limits)
 }
