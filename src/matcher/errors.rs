@@ -64,7 +64,7 @@ pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -
     )
 }
 
-pub(super) fn rollback_too_far(wanted: usize, steps: usize) -> Error {
+pub(crate) fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     Error::new(
         ErrorKind::Usage,
         Diagnostic::new("matcher/rollback-too-far", "there are not so many steps to take back")

@@ -7,6 +7,7 @@
 //! What is known is read without a lock. What is not is found out under the engine's lock, in one section for each
 //! step: tables are dropped between sections, never within one.
 
+mod attempt;
 mod budget;
 mod draft;
 mod errors;
@@ -18,6 +19,7 @@ mod path;
 mod promises;
 mod within;
 
+pub(crate) use errors::rollback_too_far;
 pub use explain::{Expectation, Explanation};
 
 use crate::automaton::keys::tracker::KeyTracker;
