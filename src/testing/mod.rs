@@ -26,3 +26,4 @@ pub mod soak;
 pub mod strategies;
 mod taken;
 pub mod token_sets;
+pub mod tool_sessions;

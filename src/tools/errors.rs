@@ -175,3 +175,32 @@ pub(super) fn request(found: &str, allowed: &str) -> Error {
         .help("see `grammata tools list --json` for what the tool stands for");
     Error::new(ErrorKind::Usage, diagnostic)
 }
+
+/// A token or bytes with which no turn goes on.
+pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Error {
+    let allowed = names
+        .map_or_else(|| "what the mask allows".to_owned(), |names| format!("the name of a tool: {names}"));
+    let diagnostic = Diagnostic::new("tools/rejected", "no turn goes on so")
+        .at(Place::Byte(place))
+        .found(found)
+        .allowed(allowed)
+        .help("offer only tokens that the mask allows");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+/// The host speaks before the model's turn can end.
+pub(super) fn open_turn(place: usize) -> Error {
+    let diagnostic = Diagnostic::new("tools/open-turn", "the turn of the model has not come to an end")
+        .at(Place::Byte(place))
+        .help("let the model finish, or begin the turn again: `Session::restart`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A value of `tool_choice` that no one knows.
+pub(super) fn tool_choice(found: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/tool-choice", "this says of no tools whether they may be called")
+        .found(found)
+        .allowed("\"auto\", \"required\", \"any\", \"none\", {\"type\": \"function\", \"name\": N}, {\"type\": \"allowed_tools\", \"mode\": \"auto\", \"tools\": [\u{2026}]}")
+        .help("docs/tools.md shows the forms");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

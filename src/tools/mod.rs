@@ -13,9 +13,11 @@ mod errors;
 mod finding;
 mod format;
 mod name;
+mod needs;
 mod prompt;
 mod read;
 mod request;
+pub mod session;
 mod set;
 
 pub use binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};

@@ -101,6 +101,7 @@ mod tools;
 mod tools_formats;
 mod tools_hard;
 mod tools_requests;
+mod tools_sessions;
 mod transitions;
 mod travel;
 mod vocabulary;

@@ -111,19 +111,11 @@ impl CallFormat {
         if options.min_calls == 0 || most.is_some_and(|most| most < options.min_calls) {
             return Err(errors::call_count(options.min_calls, most));
         }
-        let mut writer = Writer {
-            format: self,
-            options,
-            builder: GrammarBuilder::with_limits(options.schema.limits.clone()),
-            tools: Vec::new(),
-            refused: Vec::new(),
-        };
+        let mut writer = Writer::new(self, options);
         let calls = if options.choice == Choice::None { Vec::new() } else { writer.calls(set)? };
-        let root = writer.builder.declare("turn");
-        let body = writer.turn(&calls, most)?;
-        writer.builder.define(root, body);
-        let grammar = writer.builder.build(root)?;
-        Ok(CallGrammar { grammar, tools: writer.tools, refused: writer.refused })
+        let turn = writer.turn(&calls, most)?;
+        let (tools, refused) = (std::mem::take(&mut writer.tools), std::mem::take(&mut writer.refused));
+        Ok(CallGrammar { grammar: writer.build(turn)?, tools, refused })
     }
 
     /// Refuses a tool whose name the format cannot write.
@@ -135,7 +127,9 @@ impl CallFormat {
         // where names are looked for in text, one ends at the first character of what follows it
         let first = after.chars().next().filter(|_| self.text == TextPlace::Named);
         let holds_first = first.is_some_and(|first| tool.name.contains(first));
-        if tool.name.contains(after) || tool.name.contains('\n') || holds_first {
+        // elsewhere where all of that first comes
+        let ends_itself = format!("{}{after}", tool.name).find(after) == Some(tool.name.len());
+        if !ends_itself || tool.name.contains('\n') || holds_first {
             return Err(errors::unwritable_name(tool.place.clone(), &tool.name, after));
         }
         Ok(())
@@ -150,7 +144,23 @@ pub(super) struct Writer<'f> {
     refused: Vec<(String, Diagnostic)>,
 }
 
-impl Writer<'_> {
+impl<'f> Writer<'f> {
+    pub(super) fn new(format: &'f CallFormat, options: &'f GrammarOptions) -> Writer<'f> {
+        Writer {
+            format,
+            options,
+            builder: GrammarBuilder::with_limits(options.schema.limits.clone()),
+            tools: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    pub(super) fn build(mut self, body: ExprId) -> Result<Grammar> {
+        let root = self.builder.declare("turn");
+        self.builder.define(root, body);
+        self.builder.build(root)
+    }
+
     /// The part of a call that depends on its tool, of each tool.
     fn calls(&mut self, set: &ToolSet) -> Result<Vec<ExprId>> {
         let pieces: Vec<Piece> = self.varying().to_vec();
@@ -227,7 +237,7 @@ impl Writer<'_> {
         Ok(self.builder.import(&compiled.grammar))
     }
 
-    fn fixed(&mut self, piece: &Piece) -> ExprId {
+    pub(super) fn fixed(&mut self, piece: &Piece) -> ExprId {
         match piece {
             Piece::Token(name) if self.options.markers == Markers::Tokens => {
                 self.builder.token(TokenTerminal::named(name.as_str()))
@@ -240,13 +250,13 @@ impl Writer<'_> {
         }
     }
 
-    fn all_fixed(&mut self, pieces: &[Piece]) -> ExprId {
+    pub(super) fn all_fixed(&mut self, pieces: &[Piece]) -> ExprId {
         let parts: Vec<ExprId> = pieces.iter().map(|piece| self.fixed(piece)).collect();
         self.builder.sequence(parts)
     }
 
     /// The language of the turns.
-    fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
+    pub(super) fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
         let must_call = self.options.choice == Choice::Required || self.format.always;
         if calls.is_empty() && must_call {
             return Err(errors::no_tools());
@@ -384,12 +394,23 @@ impl Writer<'_> {
         self.builder.free_text(&text)
     }
 
+    /// What of a call comes before and after the part that depends on its tool.
+    fn fixed_ends(&self) -> (&'f [Piece], &'f [Piece]) {
+        let call = &self.format.call;
+        let first = call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
+        (&call[..first], &call[first + self.varying().len()..])
+    }
+
+    /// The same as grammars.
+    pub(super) fn around_call(&mut self) -> (ExprId, ExprId) {
+        let (head, tail) = self.fixed_ends();
+        (self.all_fixed(head), self.all_fixed(tail))
+    }
+
     /// All calls of a turn, with or without the marker that they begin with.
     fn sequence_of_calls(&mut self, calls: &[ExprId], most: Option<u32>, skip_marker: bool) -> ExprId {
         let format = self.format;
-        let first = format.call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
-        let last = first + self.varying().len();
-        let (head, tail) = (&format.call[..first], &format.call[last..]);
+        let (head, tail) = self.fixed_ends();
         let any = self.builder.choice(calls.iter().copied());
         let after = self.all_fixed(tail);
         let begin =

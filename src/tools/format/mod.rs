@@ -4,6 +4,7 @@ mod arguments;
 mod grammar;
 mod http;
 mod members;
+mod parts;
 mod read;
 mod read_arguments;
 mod read_http;
@@ -11,6 +12,7 @@ mod render;
 mod scalar;
 
 pub use grammar::{CallGrammar, Choice, GrammarOptions, Markers};
+pub(in crate::tools) use parts::{After, HOLE, Hole};
 pub use read::{Call, Turn};
 
 use super::errors;

@@ -35,7 +35,11 @@ impl CallFormat {
     pub fn read(&self, text: &str, set: &ToolSet) -> Result<Turn> {
         let mut reader = Reader { text, at: 0, set };
         reader.literal(&self.lead)?;
-        if self.nothing.as_deref() == Some(reader.rest()) {
+        let is_nothing = match &self.nothing {
+            Some(nothing) => nothing == reader.rest(),
+            None => self.text == TextPlace::None && reader.rest().is_empty(),
+        };
+        if is_nothing {
             return Ok(Turn::default());
         }
         let rest = reader.rest();

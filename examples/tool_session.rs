@@ -1,0 +1,41 @@
+//! A conversation with tools: one compiled set, a subset for each turn, and what a turn says as it comes.
+
+use grammata::Compiler;
+use grammata::tools::session::{Event, Session, ToolCompiler, TurnOptions};
+use grammata::tools::{CallFormat, Choice, Document, GrammarOptions, ReadOptions, read};
+use grammata::vocabulary::Vocabulary;
+use std::sync::Arc;
+
+fn main() -> grammata::Result<()> {
+    let text = r#"[{"name": "find_album", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}}},
+                   {"name": "play_album", "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}}]"#;
+    let set = Arc::new(read([Document { label: "music", text }], &ReadOptions::default())?);
+    let vocabulary = Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &Default::default())?;
+
+    // once for each vocabulary, set and format: names, and what stands around them
+    let compiler = ToolCompiler::new(Compiler::new(Arc::new(vocabulary)));
+    let format = CallFormat::named("hermes").expect("a name of CallFormat::names");
+    let tools = compiler.compile(set, format, &GrammarOptions::default())?;
+    assert!(compiler.is_empty());
+
+    // once for each request: the tools that may be called
+    let subset = tools.subset(["play_album"])?;
+    let options = TurnOptions { choice: Choice::Required, subset: Some(subset), ..TurnOptions::default() };
+    let mut session = Session::new(&tools, options)?;
+
+    // tokens of a model go to `accept_token` under the masks of `mask`; here the host writes, as if it were one
+    assert_eq!(session.accept_bytes(b"Here.<tool_call>\n")?, [Event::Text("Here.".to_owned())]);
+    let forced = session.forced_bytes()?;
+    assert_eq!(forced, br#"{"#);
+    session.accept_bytes(br#"{"name": "play_album""#)?;
+    assert_eq!(compiler.len(), 1); // its arguments are compiled now, and stay so for other sets
+    session.accept_bytes(br#", "arguments": {"id": "7"}}"#)?;
+    session.accept_bytes(b"\n</tool_call>")?;
+    let events = session.finish()?;
+    assert!(matches!(events.last(), Some(Event::Finished(_))));
+    assert_eq!(session.turns()[0].calls[0].arguments["id"], "7");
+
+    // what the host says is no call, whatever it is
+    session.observe(r#"{"playing": "<tool_call>"}"#)?;
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Many tools: `cargo run --release --example tools_scale -- TOKENIZER DOCUMENT... COUNT...`
+//!
+//! Takes COUNT tools from the documents, and copies of them under other names where they have fewer; measures on one thread, the
+//! median of five: reading, compiling, masks before, within and after a name, a subset of 20, memory.
+#![allow(clippy::print_stdout)] // an example talks to its user
+
+use grammata::tools::session::{ToolCompiler, TurnMatcher, TurnOptions};
+use grammata::tools::{CallFormat, Choice, Document, GrammarOptions, ReadOptions, Tool, ToolSet, read};
+use grammata::vocabulary::Vocabulary;
+use grammata::{Compiler, Limits};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Instant;
+
+type Failure = Box<dyn std::error::Error>;
+
+const RUNS: usize = 5;
+
+/// Resident memory in bytes (Linux; 0 elsewhere).
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4_096
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Microseconds of a piece of work.
+fn timed<R>(work: impl FnOnce() -> grammata::Result<R>) -> grammata::Result<(R, f64)> {
+    let start = Instant::now();
+    let made = work()?;
+    Ok((made, start.elapsed().as_secs_f64() * 1e6))
+}
+
+/// A document of `count` tools: those of the documents, then copies under labels.
+fn document(tools: &[Tool], count: usize) -> String {
+    let list = (0..count).map(|index| {
+        let tool = &tools[index % tools.len()];
+        let name = match index / tools.len() {
+            0 => tool.name.clone(),
+            copy => format!("s{copy:03}__{}", tool.name),
+        };
+        json!({"name": name, "description": tool.description, "inputSchema": tool.arguments})
+    });
+    json!({"tools": list.collect::<Vec<_>>()}).to_string()
+}
+
+#[derive(Default)]
+struct Row {
+    compile: Vec<f64>,
+    before: Vec<f64>,
+    first: Vec<f64>,
+    warm: Vec<f64>,
+    lowering: Vec<f64>,
+    arguments: Vec<f64>,
+    subset: Vec<f64>,
+    subset_mask: Vec<f64>,
+}
+
+fn measure(set: &Arc<ToolSet>, compiler: &Compiler, row: &mut Row) -> grammata::Result<(usize, usize)> {
+    let format = CallFormat::named("hermes").unwrap_or_else(|| unreachable!("a preset"));
+    // nothing that another run has found out
+    let tools = ToolCompiler::new(compiler.apart());
+    let before = resident();
+    let (compiled, compile) = timed(|| tools.compile(Arc::clone(set), format, &GrammarOptions::default()))?;
+    let memory = resident().saturating_sub(before);
+    let options = TurnOptions { choice: Choice::Required, ..TurnOptions::default() };
+    let ((mut turn, _), first) = timed(|| {
+        let mut turn = compiled.turn(&options)?;
+        let mask = turn.mask()?;
+        Ok((turn, mask))
+    })?;
+    row.compile.push(compile);
+    row.before.push(first);
+    turn.accept_bytes(b"<tool_call>\n{\"name\": \"")?;
+    row.first.push(timed(|| turn.mask())?.1);
+    row.warm.push(timed(|| turn.mask())?.1);
+    let names: Vec<&str> = compiled.names(compiled.all()).collect();
+    let name = names[names.len() / 2];
+    let call = |turn: &mut TurnMatcher| -> grammata::Result<()> {
+        turn.accept_bytes(serde_json::Value::from(name).to_string()[1..].as_bytes())?;
+        turn.mask().map(|_| ())
+    };
+    row.lowering.push(timed(|| call(&mut turn))?.1);
+    turn.accept_bytes(b", \"arguments\": {")?;
+    row.arguments.push(timed(|| turn.mask())?.1);
+    let some: Vec<&str> = (0..20).map(|n| names[n * names.len() / 20]).collect();
+    let (subset, time) = timed(|| compiled.subset(some.iter().copied()))?;
+    row.subset.push(time);
+    let mut turn = compiled.turn(&TurnOptions { subset: Some(subset), ..options })?;
+    turn.accept_bytes(b"<tool_call>\n{\"name\": \"")?;
+    row.subset_mask.push(timed(|| turn.mask())?.1);
+    Ok((memory, compiled.memory_usage() + tools.memory_usage()))
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [tokenizer, rest @ ..] = arguments.as_slice() else {
+        return Err("TOKENIZER DOCUMENT... COUNT...".into());
+    };
+    let compiler = Compiler::new(Arc::new(Vocabulary::from_file(tokenizer, &Default::default())?));
+    compiler.prepare()?;
+    let limits = Limits::default().catalogue_tools(200_000).source_bytes(1 << 30);
+    let options = ReadOptions::default().limits(limits);
+    let (counts, files): (Vec<&String>, Vec<&String>) =
+        rest.iter().partition(|text| text.parse::<usize>().is_ok());
+    let mut real: Vec<Tool> = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file)?;
+        let set = read([Document { label: file, text: &text }], &options)?;
+        real.extend(set.callable().cloned());
+    }
+    real.sort_by(|one, other| one.name.cmp(&other.name));
+    real.dedup_by(|one, other| one.name == other.name);
+    println!("{} tools in the documents; times in microseconds", real.len());
+    println!(
+        "tools | read | compile | first mask | name mask | warm | name's end | arguments | subset of 20 | its mask | MB grown | MB counted"
+    );
+    for count in counts {
+        let text = document(&real, count.parse()?);
+        let (set, reading) = timed(|| read([Document { label: "t", text: &text }], &options))?;
+        let set = Arc::new(set);
+        let mut row = Row::default();
+        let mut memory = Vec::new();
+        for _ in 0..RUNS {
+            memory.push(measure(&set, &compiler, &mut row)?);
+        }
+        let (grown, counted) = memory[0];
+        let times = [
+            row.compile,
+            row.before,
+            row.first,
+            row.warm,
+            row.lowering,
+            row.arguments,
+            row.subset,
+            row.subset_mask,
+        ];
+        let times: Vec<String> = times.into_iter().map(|times| format!("{:.1}", median(times))).collect();
+        println!(
+            "{count} | {reading:.0} | {} | {:.1} | {:.1}",
+            times.join(" | "),
+            grown as f64 / 1e6,
+            counted as f64 / 1e6
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! The names of a set in order, and positions among them: a trie that is never built.
+
+use super::subset::Bits;
+
+/// Names as they are written in calls, in the order of their bytes, each once.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    bytes: Box<[u8]>,
+    /// Where each ends in `bytes`, after a zero.
+    ends: Box<[u32]>,
+    /// The tool of each, an index into the set.
+    tools: Box<[u32]>,
+}
+
+/// The names with a prefix: those of the ranks `low..high` begin with the same `depth` bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Spot {
+    low: u32,
+    high: u32,
+    depth: u32,
+}
+
+/// A byte that a name may go on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Branch {
+    pub(super) byte: u8,
+    pub(super) spot: Spot,
+}
+
+impl Names {
+    /// Of names, each with its tool.
+    pub(super) fn new(mut names: Vec<(String, u32)>) -> Names {
+        names.sort_unstable();
+        let mut bytes = Vec::with_capacity(names.iter().map(|(name, _)| name.len()).sum());
+        let mut ends = Vec::with_capacity(names.len() + 1);
+        ends.push(0);
+        for (name, _) in &names {
+            bytes.extend_from_slice(name.as_bytes());
+            ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        }
+        Names {
+            bytes: bytes.into(),
+            ends: ends.into(),
+            tools: names.into_iter().map(|(_, tool)| tool).collect(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// The tool of a rank, an index into the set.
+    pub(super) fn tool(&self, rank: u32) -> usize {
+        self.tools[rank as usize] as usize
+    }
+
+    /// The name of a rank as it is written.
+    pub(super) fn name(&self, rank: u32) -> &[u8] {
+        &self.bytes[self.ends[rank as usize] as usize..self.ends[rank as usize + 1] as usize]
+    }
+
+    /// The rank of a name as it is written.
+    pub(super) fn rank(&self, name: &[u8]) -> Option<u32> {
+        let at = self.partition(0, self.tools.len() as u32, |rank| self.name(rank) < name);
+        (at < self.tools.len() as u32 && self.name(at) == name).then_some(at)
+    }
+
+    pub(super) fn memory_usage(&self) -> usize {
+        self.bytes.len() + (self.ends.len() + self.tools.len()) * 4
+    }
+
+    /// Before the first byte of a name.
+    pub(super) fn start(&self) -> Spot {
+        Spot { low: 0, high: self.tools.len() as u32, depth: 0 }
+    }
+
+    /// The rank of the name that ends here, if one that is allowed does.
+    pub(super) fn complete(&self, at: Spot, allowed: &Bits) -> Option<u32> {
+        let ends = at.low < at.high && self.name(at.low).len() == at.depth as usize;
+        (ends && allowed.has(at.low)).then_some(at.low)
+    }
+
+    /// After one more byte, if an allowed name goes on with it.
+    pub(super) fn step(&self, at: Spot, byte: u8, allowed: &Bits) -> Option<Spot> {
+        let depth = at.depth as usize;
+        // a name that ends here comes first
+        let low = self.partition(at.low, at.high, |rank| self.name(rank).get(depth) < Some(&byte));
+        let high = self.partition(low, at.high, |rank| self.name(rank).get(depth) <= Some(&byte));
+        let next = Spot { low, high, depth: at.depth + 1 };
+        allowed.first(low, high).map(|_| next)
+    }
+
+    /// Each byte that an allowed name goes on with, in order.
+    pub(super) fn branches<'n>(&'n self, at: Spot, allowed: &'n Bits) -> impl Iterator<Item = Branch> + 'n {
+        let depth = at.depth as usize;
+        let mut from = at.low;
+        std::iter::from_fn(move || {
+            loop {
+                let rank = allowed.first(from, at.high)?;
+                let Some(&byte) = self.name(rank).get(depth) else {
+                    from = rank + 1;
+                    continue;
+                };
+                let high = self.gallop(rank, at.high, |rank| self.name(rank).get(depth) == Some(&byte));
+                from = high;
+                // names before it that are not allowed do not matter
+                return Some(Branch { byte, spot: Spot { low: rank, high, depth: at.depth + 1 } });
+            }
+        })
+    }
+
+    /// The bytes that all allowed names go on with, and the only one of them, if there is one.
+    pub(super) fn forced(&self, at: Spot, allowed: &Bits) -> (&[u8], Option<u32>) {
+        let Some(first) = allowed.first(at.low, at.high) else { return (&[], None) };
+        let Some(last) = allowed.last(at.low, at.high) else { return (&[], None) };
+        let rest = |rank: u32| self.name(rank).get(at.depth as usize..).unwrap_or_default();
+        let (first_rest, last_rest) = (rest(first), rest(last));
+        let common = first_rest.iter().zip(last_rest).take_while(|(a, b)| a == b).count();
+        (&first_rest[..common], (first == last).then_some(first))
+    }
+
+    /// The ranks of the allowed names with a prefix.
+    pub(super) fn within<'n>(&self, at: Spot, allowed: &'n Bits) -> impl Iterator<Item = u32> + 'n {
+        let mut from = at.low;
+        std::iter::from_fn(move || {
+            let found = allowed.first(from, at.high)?;
+            from = found + 1;
+            Some(found)
+        })
+    }
+
+    fn partition(&self, mut low: u32, mut high: u32, is_before: impl Fn(u32) -> bool) -> u32 {
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The first rank from `low` on for which it does not hold, which is not far away as a rule.
+    fn gallop(&self, low: u32, high: u32, holds: impl Fn(u32) -> bool) -> u32 {
+        let (mut known, mut step) = (low, 1);
+        while high - known > step && holds(known + step) {
+            known += step;
+            step *= 2;
+        }
+        self.partition(known, (known.saturating_add(step).saturating_add(1)).min(high), holds)
+    }
+}

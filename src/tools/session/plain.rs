@@ -1,0 +1,125 @@
+//! Schemas that surely have a grammar and a value, which a look at them shows: their tools are lowered when they are called.
+//!
+//! What is not known to be plain is compiled with its set, so that a name in the trie is never a dead end.
+
+use serde_json::{Map, Value};
+
+/// Objects and lists that are looked at, at most.
+const MOST_PARTS: usize = 1_000;
+
+/// Nesting that is looked at, at most: the look recurses.
+const MOST_DEPTH: usize = 24;
+
+/// The most that a bound on a length or a number of items may ask for.
+const MOST_BOUND: u64 = 1_000;
+
+/// Whether a schema of arguments has a value, and nothing that a front end could refuse. `false` says nothing.
+pub(super) fn is_plain(schema: &Value) -> bool {
+    let mut left = MOST_PARTS;
+    schema["type"] == "object" && plain(schema, MOST_DEPTH, &mut left)
+}
+
+fn plain(schema: &Value, depth: usize, left: &mut usize) -> bool {
+    if schema == &Value::Bool(true) {
+        return true;
+    }
+    let Some(members) = schema.as_object() else { return false };
+    if depth == 0 || *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    let kind = members.get("type").and_then(Value::as_str);
+    match kind {
+        Some("object") => object(members, depth, left),
+        Some("array") => array(members, depth, left),
+        Some("string") => string(members),
+        Some("integer" | "number") => number(members),
+        Some("boolean" | "null") => only(members, &[]),
+        Some(_) => false,
+        None => !members.contains_key("type") && only(members, &[]),
+    }
+}
+
+/// Whether there is nothing but these keywords and what says nothing about values.
+fn only(members: &Map<String, Value>, keywords: &[&str]) -> bool {
+    const SILENT: [&str; 11] = [
+        "type",
+        "title",
+        "description",
+        "default",
+        "example",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+        "xml",
+    ];
+    let known = |name: &String| keywords.contains(&name.as_str()) || SILENT.contains(&name.as_str());
+    members.keys().all(|name| known(name) || name.starts_with("x-"))
+}
+
+fn object(members: &Map<String, Value>, depth: usize, left: &mut usize) -> bool {
+    if !only(members, &["properties", "required", "additionalProperties"]) {
+        return false;
+    }
+    let empty = Map::new();
+    let properties = match members.get("properties") {
+        None => &empty,
+        Some(Value::Object(properties)) => properties,
+        Some(_) => return false,
+    };
+    let is_open = match members.get("additionalProperties") {
+        None | Some(Value::Bool(true)) => true,
+        Some(Value::Bool(false)) => false,
+        Some(_) => return false,
+    };
+    let required = match members.get("required") {
+        None => &[][..],
+        Some(Value::Array(required)) => required,
+        Some(_) => return false,
+    };
+    let different: rustc_hash::FxHashSet<&str> = required.iter().filter_map(Value::as_str).collect();
+    different.len() == required.len()
+        && different.iter().all(|name| is_open || properties.contains_key(*name))
+        && properties.values().all(|property| plain(property, depth - 1, left))
+}
+
+fn array(members: &Map<String, Value>, depth: usize, left: &mut usize) -> bool {
+    only(members, &["items", "minItems", "maxItems"])
+        && bounds(members, "minItems", "maxItems")
+        && members.get("items").is_none_or(|items| plain(items, depth - 1, left))
+}
+
+fn string(members: &Map<String, Value>) -> bool {
+    if members.contains_key("enum") {
+        return only(members, &["enum"]) && listed(members, Value::is_string);
+    }
+    only(members, &["minLength", "maxLength"]) && bounds(members, "minLength", "maxLength")
+}
+
+fn number(members: &Map<String, Value>) -> bool {
+    if members.contains_key("enum") {
+        let is_integer = |value: &Value| value.is_i64() || value.is_u64();
+        return only(members, &["enum"]) && listed(members, is_integer);
+    }
+    let bound = |name: &str| members.get(name).map(Value::as_i64);
+    let (least, most) = (bound("minimum"), bound("maximum"));
+    only(members, &["minimum", "maximum"])
+        && least != Some(None)
+        && most != Some(None)
+        && least.flatten().zip(most.flatten()).is_none_or(|(least, most)| least <= most)
+}
+
+fn listed(members: &Map<String, Value>, is_of_type: impl Fn(&Value) -> bool) -> bool {
+    let values = members.get("enum").and_then(Value::as_array);
+    values.is_some_and(|values| !values.is_empty() && values.iter().all(is_of_type))
+}
+
+fn bounds(members: &Map<String, Value>, least: &str, most: &str) -> bool {
+    let bound = |name: &str| members.get(name).map(Value::as_u64);
+    let (least, most) = (bound(least), bound(most));
+    let fits =
+        |bound: Option<Option<u64>>| bound.is_none_or(|bound| bound.is_some_and(|bound| bound <= MOST_BOUND));
+    fits(least) && fits(most) && least.flatten().zip(most.flatten()).is_none_or(|(a, b)| a <= b)
+}
