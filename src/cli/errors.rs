@@ -439,3 +439,15 @@ pub(super) fn not_a_call(text: &str, cause: &str) -> Error {
             .help("write the call as JSON"),
     )
 }
+
+#[cfg(feature = "ort")]
+/// A format whose calls begin with a special token, or with what depends on the tool.
+pub(super) fn no_exact_choice() -> Error {
+    let diagnostic = Diagnostic::new(
+        "cli/no-exact-choice",
+        "in this format the most probable name cannot be searched for",
+    )
+    .allowed("a format whose calls begin with text and name their tool first: json, hermes, react")
+    .help("leave out `--choose exact`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

@@ -36,6 +36,7 @@ mod text;
 mod timings;
 #[cfg(feature = "huggingface")]
 mod tokenizer;
+mod tools;
 
 #[cfg(feature = "ort")]
 pub mod ort;

@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("explore", &["automaton", "grammar", "mask", "mask_file", "vocabulary"]),
     ("serve", &["explore", "grammar", "mask", "mask_file", "matcher", "syntax", "vocabulary"]),
     ("tools", &["document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
-    ("decode", &["matcher", "template", "vocabulary"]),
+    ("decode", &["matcher", "template", "tools", "vocabulary"]),
     (
         "plan",
         &[

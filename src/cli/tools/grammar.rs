@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 
 /// Whether a turn calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ChoiceName {
+pub(super) enum ChoiceName {
     /// It may
     Auto,
     /// It does
@@ -54,16 +54,22 @@ enum ChoiceName {
     None,
 }
 
+impl From<ChoiceName> for Choice {
+    fn from(name: ChoiceName) -> Choice {
+        match name {
+            ChoiceName::Auto => Choice::Auto,
+            ChoiceName::Required => Choice::Required,
+            ChoiceName::None => Choice::None,
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
     let limits = arguments.set.limits.get();
     let format = format(&arguments.format, &limits)?;
     let options = GrammarOptions {
-        choice: match arguments.choice {
-            ChoiceName::Auto => Choice::Auto,
-            ChoiceName::Required => Choice::Required,
-            ChoiceName::None => Choice::None,
-        },
+        choice: arguments.choice.into(),
         tools: arguments.tool.clone(),
         min_calls: arguments.min_calls,
         max_calls: Some(arguments.max_calls.max(arguments.min_calls)),

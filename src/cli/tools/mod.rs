@@ -3,6 +3,9 @@
 mod check;
 #[cfg(feature = "ort")]
 mod eval;
+mod generate;
+#[cfg(feature = "ort")]
+mod generation;
 mod grammar;
 mod list;
 mod prompt;
@@ -40,6 +43,8 @@ enum Command {
     Eval(Box<eval::Arguments>),
     /// The HTTP requests that calls stand for; nothing is sent
     Request(request::Arguments),
+    /// Let a model call tools for a request
+    Generate(Box<generate::Arguments>),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -51,6 +56,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         #[cfg(feature = "ort")]
         Command::Eval(arguments) => eval::run(arguments, output),
         Command::Request(arguments) => request::run(arguments, output),
+        Command::Generate(arguments) => generate::run(arguments, output),
     }
 }
 

@@ -1,0 +1,263 @@
+//! `grammata tools generate` at work.
+
+use super::generate::{Arguments, ChooseName};
+use super::{Loaded, grammar};
+use crate::cli::errors;
+use crate::cli::messages::{self, Progress};
+use crate::cli::model::Parts;
+use crate::cli::output::{Exit, Failure, Output};
+use crate::cli::text::counted;
+use crate::decode::ort::OrtModel;
+use crate::decode::{
+    Decoder, Event, Feed, GenerationOptions, LogSoftmax, Message, Model, PromptTokenizer, Rows,
+    SamplingParams,
+};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::mask::Compiler;
+use crate::retrieval::{self, Catalogue, RetrievalOptions, Retriever, Template};
+use crate::tools::session::{CompiledTools, Session, ToolCompiler, TurnOptions, most_probable_names};
+use crate::tools::{Choice, GrammarOptions, ToolSet, Turn};
+use crate::vocabulary::TokenId;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.set.limits.get();
+    let Loaded { set, .. } = arguments.set.load()?;
+    let set = Arc::new(set);
+    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let vocabulary = Arc::new(parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?.vocabulary);
+    let compiler = Compiler::new(vocabulary).limits(limits.clone());
+    compiler.prepare()?;
+    let options =
+        GrammarOptions { schema: GrammarOptions::arguments(limits.clone()), ..GrammarOptions::default() };
+    let start = Instant::now();
+    let format = grammar::format(&arguments.format, &limits)?;
+    let tools = ToolCompiler::new(compiler).compile(Arc::clone(&set), format, &options)?;
+    let compiling = start.elapsed();
+    let (names, finding) = found(arguments, &set, &limits)?;
+    let start = Instant::now();
+    let mut turn = TurnOptions {
+        choice: arguments.choice.into(),
+        subset: Some(tools.subset(names.iter().map(String::as_str))?),
+        min_calls: arguments.min_calls,
+        max_calls: Some(arguments.max_calls.max(arguments.min_calls)),
+        limited: Vec::new(),
+    };
+    tools.turn(&turn)?.mask()?;
+    let first_mask = start.elapsed();
+    let mut model = parts.load(&arguments.model_settings)?;
+    let mut prompt = prompt(arguments, &set, &names, &parts, &tokenizer)?;
+    let mut session = Session::new(&tools, turn.clone())?;
+    let mut searched = None;
+    if turn.choice == Choice::Required {
+        // a call is owed: it begins at once, without a run of the model
+        let beginning = tools.turn(&turn)?.begin_call()?;
+        if arguments.choose == ChooseName::Exact {
+            let beginning = beginning.as_deref().ok_or_else(errors::no_exact_choice)?;
+            let best = most_probable(&tools, beginning, &names, &tokenizer, &prompt, &mut model)?;
+            turn.subset = Some(tools.subset([best.as_str()])?);
+            session = Session::new(&tools, turn)?;
+            searched = Some(best);
+        }
+        if let Some(beginning) = beginning {
+            session.accept_bytes(&beginning)?;
+            prompt.extend(tokenizer.encode(&String::from_utf8_lossy(&beginning), false)?);
+        }
+    } else if arguments.choose == ChooseName::Exact {
+        return Err(errors::no_exact_choice().into());
+    }
+    let generation = GenerationOptions {
+        max_tokens: arguments.max_tokens,
+        complete: true,
+        sampling: SamplingParams {
+            temperature: arguments.temperature,
+            seed: arguments.seed,
+            ..SamplingParams::default()
+        },
+        end_tokens: tools.vocabulary().eos().iter().map(|id| id.get()).collect(),
+        ..GenerationOptions::default()
+    };
+    let progress = Progress::start("the model writes");
+    let constraint = Box::new(session.turn().clone());
+    let mut decoder =
+        Decoder::new(&mut model, &**tools.vocabulary(), Some(constraint), &prompt, &generation)?;
+    while !matches!(decoder.next(&mut model)?, Event::Finished(_)) {}
+    let written = decoder.close(&mut model);
+    let writing = progress.finish();
+    for &token in &written.tokens {
+        let token = TokenId::new(token);
+        if !tools.vocabulary().is_eos(token) {
+            session.accept_token(token)?;
+        }
+    }
+    let text = String::from_utf8_lossy(session.text()).into_owned();
+    let finished = session.is_accepting()?;
+    let turn = if finished { session.finish().map(|_| session.turns().last().cloned())? } else { None };
+    write(arguments, &set, &names, &text, turn.as_ref(), output)?;
+    if !arguments.quiet {
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        messages::plain(&format!(
+            "{}: compiled in {:.1} ms; {} for this turn in {:.2} ms, first mask after {:.2} ms{}; {} in {:.1} s",
+            counted(set.tools().len(), "tool"),
+            ms(compiling),
+            counted(names.len(), "tool"),
+            ms(finding),
+            ms(first_mask),
+            searched.map_or_else(String::new, |name| format!("; most probable name: {name}")),
+            counted(written.tokens.len(), "token"),
+            writing.as_secs_f64()
+        ));
+    }
+    Ok(if turn.is_some() { Exit::Done } else { Exit::Cut })
+}
+
+/// The names of the tools of this turn, and how long it took to find them.
+fn found(arguments: &Arguments, set: &ToolSet, limits: &Limits) -> Result<(Vec<String>, Duration)> {
+    if !arguments.tool.is_empty() {
+        return Ok((arguments.tool.clone(), Duration::ZERO));
+    }
+    let callable: Vec<usize> =
+        (0..set.tools().len()).filter(|&index| set.tools()[index].refusal.is_none()).collect();
+    if arguments.k == 0 {
+        return Ok((
+            callable.into_iter().map(|index| set.tools()[index].name.clone()).collect(),
+            Duration::ZERO,
+        ));
+    }
+    let documents = callable.iter().map(|&index| &set.tools()[index]).map(|tool| retrieval::Tool {
+        id: tool.name.clone(),
+        function: tool.name.clone(),
+        name: tool.name.clone(),
+        tool: String::new(),
+        category: String::new(),
+        description: tool.description.clone(),
+        parameters: None,
+    });
+    let catalogue = Catalogue::new(documents.collect(), limits)?;
+    let retriever = Retriever::new(&catalogue, Template::Full)?;
+    let start = Instant::now();
+    let options = RetrievalOptions { k: arguments.k, ..RetrievalOptions::default() };
+    let found = retriever.retrieve(&[arguments.request.clone()], None, &options)?;
+    let tools: Vec<usize> = found.tools.iter().map(|found| callable[found.tool]).collect();
+    let tools = if arguments.no_prerequisites { tools } else { set.with_prerequisites(tools) };
+    let names = tools.into_iter().map(|index| set.tools()[index].name.clone()).collect();
+    Ok((names, start.elapsed()))
+}
+
+/// The prompt: the tools as signatures with their descriptions, and the request.
+fn prompt(
+    arguments: &Arguments,
+    set: &ToolSet,
+    names: &[String],
+    parts: &Parts,
+    tokenizer: &PromptTokenizer,
+) -> Result<Vec<u32>> {
+    let mut lines = vec!["You can call these tools:".to_owned()];
+    for tool in names.iter().filter_map(|name| set.tool(name)) {
+        let members = tool.arguments["properties"].as_object();
+        let members = members.map(|members| members.keys().cloned().collect::<Vec<_>>().join(", "));
+        let first = tool.description.lines().next().unwrap_or_default();
+        lines.push(format!("- {}({}): {first}", tool.name, members.unwrap_or_default()));
+    }
+    lines.push(
+        "Answer the request with a call of the tool that fits it, with values from the request.".to_owned(),
+    );
+    let system = lines.join("\n");
+    match &parts.template {
+        Some(template) => {
+            let messages = [Message::system(system), Message::user(arguments.request.clone())];
+            tokenizer.encode(&template.render(&messages, true)?, false)
+        }
+        None => tokenizer.encode(&format!("{system}\n\nRequest: {}\nCall: ", arguments.request), true),
+    }
+}
+
+/// The most probable name after the beginning of a call.
+fn most_probable(
+    tools: &CompiledTools,
+    beginning: &[u8],
+    names: &[String],
+    tokenizer: &PromptTokenizer,
+    prompt: &[u32],
+    model: &mut OrtModel,
+) -> Result<String> {
+    let before = String::from_utf8_lossy(beginning).into_owned();
+    let after = tools.after_name()?;
+    let close: String = String::from_utf8_lossy(&after).chars().take(1).collect();
+    let base = tokenizer.encode(&before, false)?;
+    let spelled = names.iter().map(|name| {
+        let written = format!("{}{close}", tools.written_name(name));
+        let whole = tokenizer.encode(&format!("{before}{written}"), false)?;
+        // where the beginning is cut in another way before a name, the name is cut alone
+        let tokens = match whole.strip_prefix(&base[..]) {
+            Some(rest) => rest.to_vec(),
+            None => tokenizer.encode(&written, false)?,
+        };
+        Ok(tokens.into_iter().map(TokenId::new).collect())
+    });
+    let spelled: Vec<Vec<TokenId>> = spelled.collect::<Result<_>>()?;
+    let sequence = model.open()?;
+    let text: Vec<u32> = prompt.iter().chain(&base).copied().collect();
+    let vocabulary = model.vocabulary_size();
+    let found = most_probable_names(&spelled, 1, |prefix| {
+        let held = model.length(sequence)?.min(text.len());
+        model.truncate(sequence, held)?;
+        let tokens: Vec<u32> =
+            text[held..].iter().copied().chain(prefix.iter().map(|token| token.get())).collect();
+        let tokens = if tokens.is_empty() {
+            model.truncate(sequence, held - 1)?;
+            vec![text[held - 1]]
+        } else {
+            tokens
+        };
+        let logits = model.feed(&[Feed { sequence, tokens: &tokens, rows: Rows::Last }])?;
+        let mut buffer = Vec::new();
+        let row = logits.row(0, &mut buffer)?;
+        let scores = LogSoftmax::of(row);
+        Ok(row.iter().take(vocabulary).map(|&logit| scores.at(logit) as f32).collect())
+    });
+    model.close(sequence);
+    let best = found?.first().map_or(0, |best| best.name);
+    Ok(names[best].clone())
+}
+
+fn write(
+    arguments: &Arguments,
+    set: &ToolSet,
+    names: &[String],
+    text: &str,
+    turn: Option<&Turn>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let calls = turn.map_or(&[][..], |turn| &turn.calls);
+    let requests: Vec<Value> = calls
+        .iter()
+        .map(|call| {
+            set.request(call).map_or(Value::Null, |request| {
+                json!({"method": request.method, "url": request.url, "headers": request.headers, "body": request.body})
+            })
+        })
+        .collect();
+    let shown: Vec<Value> =
+        calls.iter().map(|call| json!({"tool": call.tool, "arguments": call.arguments})).collect();
+    if arguments.json {
+        let complete = turn.is_some();
+        output.json(&json!({"tools": names, "text": text, "complete": complete, "calls": shown, "requests": requests}))?;
+        return Ok(());
+    }
+    writeln!(output, "tools: {}", names.join(", "))?;
+    writeln!(output, "{text}")?;
+    for request in requests.iter().filter(|request| !request.is_null()) {
+        let field = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
+        writeln!(output, "{} {}", field("method"), field("url"))?;
+        if let Some(body) = request["body"].as_str() {
+            writeln!(output, "{body}")?;
+        }
+    }
+    Ok(())
+}
