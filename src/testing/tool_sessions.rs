@@ -1,6 +1,6 @@
 //! Sessions with tools held to the grammar of the whole turn: the same masks at each step, whatever parts they are put together of.
 
-use super::fuzz::limits;
+use super::fuzz_limits::limits;
 use crate::mask::Compiler;
 use crate::matcher::Matcher;
 use crate::tools::session::{Event, Session, ToolCompiler, TurnOptions};
