@@ -411,6 +411,7 @@ pub(super) fn unknown_call_format<'a>(name: &str, known: impl Iterator<Item = &'
     )
 }
 
+#[cfg(feature = "ort")]
 pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
     usage(
         Diagnostic::new("cli/not-tasks", "these are no tasks of tools")
@@ -421,6 +422,7 @@ pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
     )
 }
 
+#[cfg(feature = "ort")]
 pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     usage(
         Diagnostic::new("cli/no-arm", "this arm does not write this format")
