@@ -8,6 +8,7 @@ use super::generate::{
     random_tokenisation, random_vocabulary,
 };
 use super::mask_files::loaded;
+use super::outcome::{Step, Stop, decided, same};
 use super::taken::{Taken, texts};
 use super::token_sets::TokenSets;
 use crate::diagnostic::excerpt_bytes;
@@ -15,45 +16,7 @@ use crate::grammar::{Expression, Grammar};
 use crate::{CompiledGrammar, Compiler, Error, ErrorKind, Limits, Matcher, TokenId, TokenMask};
 use std::sync::Arc;
 
-/// What came of a case without disagreement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outcome {
-    /// Engine and oracles agreed.
-    Agreed,
-    /// They agreed that the language is empty.
-    EmptyLanguage,
-    /// The oracle could not decide within its budget, or the engine within its limits.
-    Undecided,
-}
-
-/// Why a case ended before its end: a disagreement, in words, or what was not decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    Disagreement(String),
-    Undecided,
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        match error.kind() {
-            ErrorKind::Limit => Stop::Undecided,
-            _ => Stop::Disagreement(format!("the engine failed: {error}")),
-        }
-    }
-}
-
-pub(super) type Step<T = ()> = Result<T, Stop>;
-
-pub(super) fn decided<T>(answer: Option<T>) -> Step<T> {
-    answer.ok_or(Stop::Undecided)
-}
-
-pub(super) fn same<T: PartialEq + std::fmt::Debug>(what: &str, engine: T, oracle: T) -> Step {
-    if engine == oracle {
-        return Ok(());
-    }
-    Err(Stop::Disagreement(format!("{what}: the engine says {engine:?}, the oracle {oracle:?}")))
-}
+pub use super::outcome::Outcome;
 
 /// A grammar and a vocabulary drawn from bytes, compiled, with the oracle.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! Distances to the end, and masks within budgets, against exhaustive search.
 
-use super::agreement::{Case, Outcome, Step, Stop, decided, run_case, same};
+use super::agreement::{Case, run_case};
 use super::earley::State;
 use super::generate::{Choices, GrammarShape, random_grammar};
+use super::outcome::{Outcome, Step, Stop, decided, same};
 use crate::mask::Distance;
 use crate::{Matcher, TokenId};
 

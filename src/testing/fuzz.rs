@@ -4,7 +4,7 @@
 use super::agreement::operations_agree;
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
-use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files};
+use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, tool_sessions};
 use crate::grammar::Grammar;
 use crate::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
@@ -28,6 +28,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("model_settings", fuzz_templates::model_settings),
     ("procedure", fuzz_procedures::procedure),
     ("tools", fuzz_tools::tools),
+    ("tool_sessions", tool_sessions::session),
     ("flow", fuzz_flows::flow),
     ("mask_file", mask_files::mask_file),
 ];

@@ -1,9 +1,9 @@
 //! Mask files: engines that begin with one, and files that lie.
 
-use super::agreement::Step;
 use super::fuzz::BYTES;
 use super::fuzz_limits::limits;
 use super::generate::Choices;
+use super::outcome::Step;
 use crate::explore::ExploreBudget;
 use crate::grammar::Grammar;
 use crate::mask_file::resealed;

@@ -21,6 +21,7 @@ pub mod fuzz_tools;
 pub mod generate;
 pub mod mask_files;
 pub mod names;
+mod outcome;
 pub mod pressure;
 pub mod soak;
 pub mod strategies;

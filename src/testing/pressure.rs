@@ -7,7 +7,7 @@ use super::generate::{Choices, FiniteSchema, random_finite_schema, random_vocabu
 use crate::diagnostic::excerpt_bytes;
 use crate::explore::ExploreBudget;
 use crate::syntax::json_schema::{self, Numbers, PropertyOrder, Whitespace, compile_value};
-use crate::testing::agreement::Outcome;
+use crate::testing::outcome::Outcome;
 use crate::{CompiledGrammar, Compiler, ErrorKind, Limits, Matcher, TokenId};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
