@@ -152,3 +152,19 @@ fn what_was_promised_holds_after_a_rollback_and_in_forks() {
     // abab abab c, and abab ab ab c in three orders
     assert_eq!(ways, 4);
 }
+
+/// Of the grammar that these bytes draw the shortest word has 8 bytes, "aaê😀". The oracle once found one of 9 first.
+#[test]
+fn a_distance_that_the_oracle_once_took_to_be_longer() {
+    #[rustfmt::skip]
+    let bytes = [
+        1, 0, 209, 158, 36, 0, 75, 179, 21, 14, 0, 0, 100, 46, 0, 0, 0, 0, 100, 141, 171, 0, 0, 40,
+        44, 173, 59, 32, 24, 0, 144, 124, 215, 15, 0, 0, 17, 0, 0, 17, 60, 0, 0, 0, 100, 0, 54, 176,
+        47, 159, 108, 135, 24, 46, 28, 3, 135, 31, 0, 16, 0, 47, 0, 0, 0, 0, 56, 0, 75, 5, 0, 60,
+        114, 0, 158, 0, 0, 151, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60, 1, 0,
+        124, 61, 235, 70, 136, 1, 180, 0, 196, 0, 0, 69, 93, 88, 0, 0, 20, 0, 0, 0, 0, 140, 167, 1,
+        0, 0, 0, 52, 0, 0, 0, 40, 80, 39, 0, 42, 41, 100, 0, 60, 170, 0, 0, 0, 154, 0, 0, 0,
+        180, 0, 1, 87, 28, 0, 59, 4, 84, 32, 82, 202, 29,
+    ];
+    distances_agree(&bytes, &GrammarShape::default()).unwrap();
+}

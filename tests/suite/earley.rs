@@ -259,20 +259,21 @@ fn compare(grammar: &Grammar, alphabet: &[u8], length: usize) -> Result<bool, Te
         let state = recogniser.after(&string);
         prop_assert_eq!(recogniser.is_accepting(&state), words.contains(&string), "{:?}", string);
         let viable = recogniser.is_viable(&state);
-        if prefixes.contains(&string) {
-            prop_assert_ne!(viable, Some(false), "a prefix of a word: {:?}", string);
-        } else if viable == Some(true) {
-            // then the word that it is a prefix of is long, or not of this alphabet
-            if let Some(completion) = recogniser.completion(&state) {
-                let completion =
-                    completion.ok_or_else(|| TestCaseError::fail("viable, but no completion"))?;
-                let completion: Vec<u8> = completion.into_iter().filter_map(Symbol::byte).collect();
-                let word = [&string[..], &completion].concat();
-                let outside = word.len() > length || word.iter().any(|b| !alphabet.contains(b));
-                prop_assert!(outside, "{:?} is missing from the enumeration", word);
-                prop_assert!(recogniser.accepts(&word));
-            }
+        let is_prefix = prefixes.contains(&string);
+        prop_assert!(!is_prefix || viable != Some(false), "a prefix of a word: {:?}", string);
+        if viable != Some(true) {
+            continue;
         }
+        let Some(completion) = recogniser.completion(&state) else { continue };
+        let completion = completion.ok_or_else(|| TestCaseError::fail("viable, but no completion"))?;
+        let completion: Vec<u8> = completion.into_iter().filter_map(Symbol::byte).collect();
+        let word = [&string[..], &completion].concat();
+        prop_assert!(recogniser.accepts(&word));
+        let shortest = words.iter().filter(|other| other.starts_with(&string)).map(Vec::len).min();
+        prop_assert!(shortest.is_none_or(|shortest| word.len() <= shortest), "{:?} is not a shortest", word);
+        // of no listed word only the prefix of one that is long, or not of this alphabet
+        let listed = word.len() <= length && word.iter().all(|byte| alphabet.contains(byte));
+        prop_assert_eq!(words.contains(&word), listed, "{:?}", word);
     }
     Ok(true)
 }
@@ -476,4 +477,26 @@ fn members_in_any_order_with_keys_that_are_prefixes() {
     assert_eq!(recogniser.viable_prefix(b"a,ab,aa"), Some(true));
     assert_eq!(recogniser.viable_prefix(b"a,ab,ab"), Some(false));
     assert_eq!(recogniser.viable_prefix(b"a,ab,aab,"), Some(false));
+}
+
+/// What follows "bt" is what follows "ccct", and the longer way is examined first: of the intersection, which goes on from
+/// "ccc" too, no length is known.
+#[test]
+fn a_completion_is_a_shortest_where_a_longer_way_is_examined_first() {
+    let mut g = GrammarBuilder::new();
+    let root = g.declare("root");
+    let after = g.declare("after");
+    let [b, ccc, cccz, z, q, t] =
+        ["b", "ccc", "cccz", "zzzzzzzzzzzz", "q", "tuvwxy"].map(|text| g.text(text));
+    g.define(after, t);
+    let tail = g.rule(after);
+    let not = g.complement(q);
+    let long = g.intersection([z, not]);
+    let ways = [g.sequence([b, tail]), g.sequence([ccc, tail]), g.sequence([cccz, long])];
+    let any = g.choice(ways);
+    g.define(root, any);
+    let grammar = g.build(root).unwrap();
+    let recogniser = Recogniser::new(&grammar).unwrap();
+    let completion = recogniser.completion(&recogniser.start()).unwrap().unwrap();
+    assert_eq!(completion, b"btuvwxy".map(Symbol::Byte));
 }

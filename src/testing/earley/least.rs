@@ -1,6 +1,7 @@
 //! The least length of a word of each expression, rule and piece, if it has a word at all.
 
 use super::chart::{Head, Piece, SoFar};
+use super::text;
 use crate::grammar::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -151,8 +152,19 @@ impl Least {
             Piece::Call(Head::Root) => Some(0),
             Piece::Call(Head::Rule(rule)) => self.rules[rule.index()],
             Piece::Call(Head::Lock(id)) => self.lock(*id),
-            // not exact for what has been begun, but never too great
-            Piece::Bytes { .. } | Piece::Set(_) | Piece::Token(_) | Piece::Char { .. } => Some(1),
+            Piece::Bytes { of, member, at } => {
+                let bytes = match (grammar.expression(*of), member) {
+                    (Expression::Bytes(bytes), None) => bytes.len(),
+                    (Expression::Members(members), Some(member)) => members.members[*member].key.len(),
+                    other => unreachable!("no bytes in {other:?}"),
+                };
+                Some((bytes - at) as u64)
+            }
+            Piece::Char { class, read } => match read.first() {
+                None => self.expression(*class),
+                Some(&first) => Some(text::length(first)?.saturating_sub(read.len()) as u64),
+            },
+            Piece::Set(_) | Piece::Token(_) => Some(1),
             Piece::Node { of, node } => match grammar.expression(*of) {
                 Expression::WordGraph(graph) => self.graph(graph, *node),
                 other => unreachable!("no graph in {other:?}"),

@@ -239,18 +239,23 @@ impl<'g> Recogniser<'g> {
     /// A completion: symbols after which the state accepts; a shortest one. `None` if none was found within
     /// the budget, `Some(None)` if there is none.
     pub fn completion(&self, state: &State) -> Option<Option<Vec<Symbol>>> {
-        // A*: at the front is the state whose word can be the shortest, and of these the one read furthest
-        let begun = self.work.get();
-        let mut seen = FxHashSet::default();
+        // A*: at the front is the state whose word can be the shortest, and of these the one read furthest. The lower
+        // bounds may fall by more than was read, so a state that is reached again by fewer symbols is gone on from again
+        let (begun, mut reached) = (self.work.get(), 0usize);
+        let mut fewest: FxHashMap<Key, usize> = FxHashMap::default();
         let mut queue = BTreeMap::new();
         if let Some(least) = self.least_completion(&state.0) {
-            queue.insert((least, Reverse(0usize), 0usize), (state.clone(), Vec::new()));
+            fewest.insert(state.0.key(), 0);
+            queue.insert((least, Reverse(0usize), reached), (state.clone(), Vec::new()));
         }
         while let Some((_, (state, word))) = queue.pop_first() {
+            if fewest.get(&state.0.key()).is_some_and(|&fewest| fewest < word.len()) {
+                continue;
+            }
             if self.is_accepting(&state) {
                 return Some(Some(word));
             }
-            if seen.len() > Recogniser::BUDGET || self.work.get() - begun > 10 * Recogniser::SEARCH_WORK {
+            if reached > Recogniser::BUDGET || self.work.get() - begun > 10 * Recogniser::SEARCH_WORK {
                 return None;
             }
             let bytes = self.alphabet.iter().map(|&byte| Symbol::Byte(byte));
@@ -259,10 +264,13 @@ impl<'g> Recogniser<'g> {
                 let mut next = state.clone();
                 self.advance_symbol(&mut next, symbol);
                 let Some(least) = self.least_completion(&next.0) else { continue };
-                if seen.insert(next.0.key()) {
-                    let longer = [&word[..], &[symbol]].concat();
-                    let length = longer.len();
-                    queue.insert((least + length as u64, Reverse(length), seen.len()), (next, longer));
+                let longer = [&word[..], &[symbol]].concat();
+                let length = longer.len();
+                let known = fewest.entry(next.0.key()).or_insert(usize::MAX);
+                if length < *known {
+                    *known = length;
+                    reached += 1;
+                    queue.insert((least + length as u64, Reverse(length), reached), (next, longer));
                 }
             }
         }
