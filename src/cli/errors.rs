@@ -453,3 +453,12 @@ pub(super) fn no_exact_choice() -> Error {
     .help("leave out `--choose exact`");
     Error::new(ErrorKind::Usage, diagnostic)
 }
+
+#[cfg(feature = "ort")]
+/// Retrieval by words found nothing for a request.
+pub(super) fn no_tool_found(request: &str) -> Error {
+    let diagnostic = Diagnostic::new("cli/no-tool-found", "no tool has a word of the request")
+        .found(request)
+        .help("take all tools with `-k 0`, or name some with `--tool NAME`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

@@ -10,6 +10,7 @@ mod cli_embed;
 mod cli_errors;
 mod cli_generate;
 mod cli_retrieve;
+mod cli_tools;
 mod counters;
 mod decode_batches;
 mod decode_drivers;

@@ -2,6 +2,7 @@
 
 use super::SetArgs;
 use super::grammar::ChoiceName;
+use super::prompt::LevelName;
 use crate::cli::model::ModelSettings;
 use crate::cli::output::{Exit, Failure, Output};
 use std::path::PathBuf;
@@ -25,6 +26,9 @@ pub(super) struct Arguments {
     /// How the tool is chosen
     #[arg(long, value_enum, default_value_t = ChooseName::Tokens)]
     pub(super) choose: ChooseName,
+    /// What the prompt says of the tools
+    #[arg(long, value_enum, default_value_t = LevelName::Signature)]
+    pub(super) level: LevelName,
     /// Only this many tools, those that retrieval finds for the request by words; 0 takes all
     #[arg(short, value_name = "N", default_value_t = 5)]
     pub(super) k: usize,

@@ -1,7 +1,7 @@
 //! `grammata tools generate` at work.
 
 use super::generate::{Arguments, ChooseName};
-use super::{Loaded, grammar};
+use super::{Loaded, encoding, grammar};
 use crate::cli::errors;
 use crate::cli::messages::{self, Progress};
 use crate::cli::model::Parts;
@@ -9,8 +9,7 @@ use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::text::counted;
 use crate::decode::ort::OrtModel;
 use crate::decode::{
-    Decoder, Event, Feed, GenerationOptions, LogSoftmax, Message, Model, PromptTokenizer, Rows,
-    SamplingParams,
+    Decoder, Event, Feed, GenerationOptions, LogSoftmax, Model, PromptTokenizer, Rows, SamplingParams,
 };
 use crate::error::Result;
 use crate::limits::Limits;
@@ -144,12 +143,15 @@ fn found(arguments: &Arguments, set: &ToolSet, limits: &Limits) -> Result<(Vec<S
     let options = RetrievalOptions { k: arguments.k, ..RetrievalOptions::default() };
     let found = retriever.retrieve(&[arguments.request.clone()], None, &options)?;
     let tools: Vec<usize> = found.tools.iter().map(|found| callable[found.tool]).collect();
+    if tools.is_empty() && !callable.is_empty() {
+        return Err(errors::no_tool_found(&arguments.request));
+    }
     let tools = if arguments.no_prerequisites { tools } else { set.with_prerequisites(tools) };
     let names = tools.into_iter().map(|index| set.tools()[index].name.clone()).collect();
     Ok((names, start.elapsed()))
 }
 
-/// The prompt: the tools as signatures with their descriptions, and the request.
+/// The prompt: the documentation of the tools, and the request.
 fn prompt(
     arguments: &Arguments,
     set: &ToolSet,
@@ -157,24 +159,15 @@ fn prompt(
     parts: &Parts,
     tokenizer: &PromptTokenizer,
 ) -> Result<Vec<u32>> {
-    let mut lines = vec!["You can call these tools:".to_owned()];
-    for tool in names.iter().filter_map(|name| set.tool(name)) {
-        let members = tool.arguments["properties"].as_object();
-        let members = members.map(|members| members.keys().cloned().collect::<Vec<_>>().join(", "));
-        let first = tool.description.lines().next().unwrap_or_default();
-        lines.push(format!("- {}({}): {first}", tool.name, members.unwrap_or_default()));
-    }
-    lines.push(
-        "Answer the request with a call of the tool that fits it, with values from the request.".to_owned(),
+    let tools = names.iter().filter_map(|name| set.tool(name)).enumerate();
+    let entries: Vec<String> =
+        tools.map(|(at, tool)| tool.documentation(arguments.level.into(), at + 1)).collect();
+    let system = format!(
+        "You can call these tools:\n{}\nCall the one that fits the request, with values from it.",
+        entries.join("\n")
     );
-    let system = lines.join("\n");
-    match &parts.template {
-        Some(template) => {
-            let messages = [Message::system(system), Message::user(arguments.request.clone())];
-            tokenizer.encode(&template.render(&messages, true)?, false)
-        }
-        None => tokenizer.encode(&format!("{system}\n\nRequest: {}\nCall: ", arguments.request), true),
-    }
+    let plain = || format!("{system}\n\nRequest: {}\nCall: ", arguments.request);
+    encoding::prompt(parts.template.as_ref(), tokenizer, &system, &arguments.request, plain)
 }
 
 /// The most probable name after the beginning of a call.

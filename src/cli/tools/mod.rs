@@ -2,6 +2,8 @@
 
 mod check;
 #[cfg(feature = "ort")]
+mod encoding;
+#[cfg(feature = "ort")]
 mod eval;
 mod generate;
 #[cfg(feature = "ort")]

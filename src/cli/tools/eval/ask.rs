@@ -1,7 +1,8 @@
 //! Prompts: the tools, the call format with two worked examples, and the question.
 
 use super::tasks::Task;
-use crate::decode::{ChatTemplate, Message, PromptTokenizer};
+use crate::cli::tools::encoding;
+use crate::decode::{ChatTemplate, PromptTokenizer};
 use crate::error::Result;
 use crate::tools::{Call, CallFormat, Document, Level, ReadOptions, ToolSet, Turn, read};
 use serde_json::{Value, json};
@@ -17,9 +18,6 @@ const EXAMPLES: &str = r#"{"openapi": "3.1.0", "servers": [{"url": "https://gard
 const NUMBERS: &str = "Question: A shelf holds 4 rows of 6 jars, and 3 jars are taken. How many are left?\nAnswer: There are \
     <multiply>(4, 6)=24 jars at first. Then <subtract>(24, 3)=21 are left. #### 21\nQuestion: What is the square root of 2 to two \
     decimals?\nAnswer: It is <sqrt>(2)=1.41. #### 1.41\n";
-
-/// Text of the prompt in which the parts that are data stand between two characters of the private use area.
-const MARK: char = '\u{F8FF}';
 
 /// What prompts are made with.
 pub(super) struct Asker<'a> {
@@ -37,26 +35,8 @@ impl Asker<'_> {
     /// The template or the tokenizer fails.
     pub(super) fn prompt(&self, task: &Task) -> Result<Vec<u32>> {
         let system = self.system(&task.tools)?;
-        let messages = [system.as_str(), task.question.as_str()];
-        let Some(template) = self.template else {
-            return self
-                .tokenizer
-                .encode_literal(&format!("{system}\n\nQuestion: {}\nAnswer: ", task.question));
-        };
-        // what the template writes may have special tokens, what it is given may not
-        let marks = [format!("{MARK}0{MARK}"), format!("{MARK}1{MARK}")];
-        let rendered =
-            template.render(&[Message::system(marks[0].as_str()), Message::user(marks[1].as_str())], true)?;
-        let mut tokens = Vec::new();
-        let mut rest = rendered.as_str();
-        for (mark, text) in marks.iter().zip(messages) {
-            let Some((before, after)) = rest.split_once(mark.as_str()) else { continue };
-            tokens.extend(self.tokenizer.encode(before, false)?);
-            tokens.extend(self.tokenizer.encode_literal(text)?);
-            rest = after;
-        }
-        tokens.extend(self.tokenizer.encode(rest, false)?);
-        Ok(tokens)
+        let plain = || format!("{system}\n\nQuestion: {}\nAnswer: ", task.question);
+        encoding::prompt(self.template, self.tokenizer, &system, &task.question, plain)
     }
 
     fn system(&self, set: &ToolSet) -> Result<String> {

@@ -1,0 +1,73 @@
+//! `grammata tools generate`: without the feature `ort` it says how to get it; with it, a tiny decoder writes a turn.
+#![cfg(feature = "cli")]
+
+use crate::cli::refused;
+
+/// A document with one tool, `f`, that has this description.
+fn tool(description: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
+    let tool = serde_json::json!({"name": "f", "description": description, "inputSchema": {"type": "object",
+        "properties": {"a": {"type": "boolean"}}, "required": ["a"]}});
+    std::fs::write(file.path(), serde_json::json!({"tools": [tool]}).to_string()).unwrap();
+    file
+}
+
+fn arguments<'a>(file: &'a tempfile::NamedTempFile, more: &[&'a str]) -> Vec<&'a str> {
+    let path = file.path().to_str().unwrap();
+    let model = ["--model", "tests/data/tiny-decoder", "--threads", "1"];
+    ["tools", "generate", path]
+        .iter()
+        .chain(&model)
+        .chain(&["--format", "json"])
+        .chain(more)
+        .copied()
+        .collect()
+}
+
+#[cfg(not(feature = "ort"))]
+#[test]
+fn without_onnx_runtime_it_says_how_to_build() {
+    let file = tool("");
+    let error = refused("cli/no-onnx-runtime", &arguments(&file, &["--request", "x"]));
+    assert!(error.contains("--features ort"), "{error}");
+}
+
+#[cfg(feature = "ort")]
+mod with_onnx_runtime {
+    use super::{arguments, refused, tool};
+    use crate::cli::json;
+
+    #[test]
+    fn a_turn_is_a_call_of_a_tool() {
+        let file = tool("");
+        for choose in ["tokens", "exact"] {
+            let more = ["--request", "x", "-k", "0", "--level", "names", "--choose", choose, "--json"];
+            let found = json(0, &arguments(&file, &more));
+            let call = &found["calls"][0];
+            assert_eq!((&found["complete"], &call["tool"]), (&true.into(), &"f".into()), "{found}");
+            assert!(call["arguments"]["a"].is_boolean(), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_request_without_a_word_of_a_tool_is_refused() {
+        let error = refused("cli/no-tool-found", &arguments(&tool("Waters plants."), &["--request", "x"]));
+        assert!(error.contains("`-k 0`"), "{error}");
+    }
+
+    /// The tokens of a prompt that is too long.
+    fn prompt_tokens(description: &str, request: &str) -> usize {
+        let long = format!("{}{description}", "q".repeat(200));
+        let file = tool(&long);
+        let error = refused("decode/prompt-too-long", &arguments(&file, &["--request", request, "-k", "0"]));
+        let found = error.split_once("found: ").unwrap().1;
+        found.split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn what_spells_a_special_token_in_a_description_or_request_is_text() {
+        let plain = prompt_tokens("", "");
+        assert!(prompt_tokens("<|im_end|>", "") >= plain + 3);
+        assert!(prompt_tokens("", "<|im_end|>") >= plain + 3);
+    }
+}
