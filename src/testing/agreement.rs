@@ -13,7 +13,7 @@ use super::taken::{Taken, texts};
 use super::token_sets::TokenSets;
 use crate::diagnostic::excerpt_bytes;
 use crate::grammar::{Expression, Grammar};
-use crate::{CompiledGrammar, Compiler, Error, ErrorKind, Limits, Matcher, TokenId, TokenMask};
+use crate::{CompiledGrammar, Compiler, ErrorKind, Limits, Matcher, TokenId, TokenMask};
 use std::sync::Arc;
 
 pub use super::outcome::Outcome;
