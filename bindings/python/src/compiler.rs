@@ -1,15 +1,18 @@
 //! Compilers, grammars compiled for a vocabulary, and a cache of them.
 
-use crate::arguments::limits;
+use crate::arguments::{Bytes, limits};
 use crate::errors::{self, Raise};
+use crate::mask_file::Exploring;
 use crate::matcher::Matcher;
 use crate::source::{self, RegexOptions, SchemaOptions, Source};
 use crate::vocabulary::Vocabulary;
-use grammata::Diagnostic;
+use grammata::limits::LimitKind;
 use grammata::serve;
 use grammata::syntax::{Parsed, parse};
+use grammata::{Diagnostic, MaskFile};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -151,6 +154,29 @@ impl Compiler {
         let source = source::of_spec(spec, parameters, folder, self.limits.clone())?;
         self.parse_and_compile(spec.py(), &source)
     }
+
+    /// The grammar of a mask file, which `CompiledGrammar.save` or `grammata compile` has written for this vocabulary: what was
+    /// explored is there already, the rest is made as it is needed. Warnings of the grammar's source are not kept in files.
+    ///
+    /// Raises FileError, GrammarError, LimitError; UsageError for a file of another vocabulary.
+    #[pyo3(signature = (path, /))]
+    fn load(&self, py: Python<'_>, path: PathBuf) -> PyResult<CompiledGrammar> {
+        let load = || self.compiler.load(MaskFile::open(path, &self.limits)?);
+        Ok(CompiledGrammar::of(py.detach(load).raise(py)?))
+    }
+
+    /// The grammar of a mask file's bytes; see `load`.
+    ///
+    /// >>> import grammata
+    /// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"]))
+    /// >>> content = compiler.compile_regex("ab").to_bytes()
+    /// >>> compiler.load_bytes(content).matcher().mask().ids()
+    /// [0]
+    #[pyo3(signature = (content, /))]
+    fn load_bytes(&self, py: Python<'_>, content: Bytes) -> PyResult<CompiledGrammar> {
+        let load = || self.compiler.load(MaskFile::from_bytes(content.as_ref())?);
+        Ok(CompiledGrammar::of(py.detach(load).raise(py)?))
+    }
 }
 
 /// A grammar compiled for a vocabulary. Any number of matchers on any number of threads may use it at once.
@@ -194,6 +220,50 @@ impl CompiledGrammar {
         let mut all = self.warnings.clone();
         all.extend(py.detach(|| self.compiled.warnings()));
         errors::warnings(py, &all)
+    }
+
+    /// Explores the grammar ahead of time and writes what was found to a mask file, which `Compiler.load` reads. The file is
+    /// put into its place as a whole.
+    ///
+    /// `documents` are texts that are explored first; `states` is the most places to explore (4,096 unless it is given) and `work`
+    /// the most steps (4,000,000, some 200 ms). The same grammar, documents and bounds make the same bytes.
+    ///
+    /// Raises FileError, LimitError.
+    #[pyo3(signature = (path, /, *, documents=None, states=None, work=None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        documents: Option<Vec<Bytes>>,
+        states: Option<usize>,
+        work: Option<u64>,
+    ) -> PyResult<()> {
+        let exploring = Exploring { documents: documents.unwrap_or_default(), states, work };
+        py.detach(|| exploring.run(&self.compiled)?.save(path)).raise(py)
+    }
+
+    /// The bytes of the mask file that `save` writes, for `Compiler.load_bytes`.
+    #[pyo3(signature = (*, documents=None, states=None, work=None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        documents: Option<Vec<Bytes>>,
+        states: Option<usize>,
+        work: Option<u64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let exploring = Exploring { documents: documents.unwrap_or_default(), states, work };
+        let file = py.detach(|| exploring.run(&self.compiled)).raise(py)?;
+        Ok(PyBytes::new(py, file.as_bytes()))
+    }
+
+    /// For `pickle`: the vocabulary, the limits that are not the default, and the bytes of a mask file.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (limits, default) = (self.compiled.automaton().limits(), grammata::Limits::default());
+        let changed = LimitKind::ALL.iter().filter(|&&kind| limits.get(kind) != default.get(kind));
+        let limits: BTreeMap<&str, usize> = changed.map(|&kind| (kind.name(), limits.get(kind))).collect();
+        let content = self.to_bytes(py, None, None, None)?;
+        let arguments = (self.vocabulary(), limits, content).into_pyobject(py)?;
+        Ok((py.import("grammata._pickles")?.getattr("grammar")?, arguments))
     }
 
     /// Sizes and counts: states, configurations, masks computed, bytes.

@@ -14,6 +14,7 @@ mod errors;
 mod explanation;
 mod logits;
 mod mask;
+mod mask_file;
 mod matcher;
 mod plans;
 mod policy;

@@ -6,7 +6,7 @@ use grammata::TokenId;
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -273,6 +273,17 @@ impl Vocabulary {
         let bytes: Vec<u8> =
             ids(tokens).into_iter().flat_map(|id| self.0.bytes(id).unwrap_or_default()).copied().collect();
         PyBytes::new(py, &bytes)
+    }
+
+    /// For `pickle`: tokens, special tokens, ends and width, and the fingerprint that they must have.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let tokens = (0..self.0.len()).map(|id| {
+            let id = u32::try_from(id).ok().map(TokenId::new);
+            id.and_then(|id| self.0.bytes(id)).map(|bytes| PyBytes::new(py, bytes))
+        });
+        let tokens: Vec<Option<Bound<'py, PyBytes>>> = tokens.collect();
+        let arguments = (tokens, self.specials(), self.eos(), self.width(), self.fingerprint(py));
+        Ok((py.import("grammata._pickles")?.getattr("vocabulary")?, arguments.into_pyobject(py)?))
     }
 
     /// Memory held, in bytes.
