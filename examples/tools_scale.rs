@@ -80,7 +80,7 @@ fn measure(set: &Arc<ToolSet>, compiler: &Compiler, row: &mut Row) -> grammata::
     let names: Vec<&str> = compiled.names(compiled.all()).collect();
     let name = names[names.len() / 2];
     let call = |turn: &mut TurnMatcher| -> grammata::Result<()> {
-        turn.accept_bytes(serde_json::Value::from(name).to_string()[1..].as_bytes())?;
+        turn.accept_bytes(&serde_json::Value::from(name).to_string().as_bytes()[1..])?;
         turn.mask().map(|_| ())
     };
     row.lowering.push(timed(|| call(&mut turn))?.1);

@@ -33,12 +33,15 @@ impl BaseState {
     }
 }
 
+/// The words that masks share; none where the file has none that can be read.
+type Words = Option<Arc<[u32]>>;
+
 /// A mask file in use. Masks are decoded when they are first asked for.
 #[derive(Debug)]
 pub(crate) struct Base {
     file: Arc<MaskFile>,
     masks: Box<[OnceLock<Option<Arc<TokenMask>>>]>,
-    words: Box<[OnceLock<Option<Arc<[u32]>>>]>,
+    words: Box<[OnceLock<Words>]>,
     /// A bit for each token.
     all: OnceLock<Arc<[u32]>>,
     /// Bytes of what was decoded.
@@ -141,7 +144,7 @@ impl Base {
         let width = self.file.width();
         let all = self.all.get_or_init(|| {
             let mut all = vec![u32::MAX; width.div_ceil(32)];
-            if let Some(last) = all.last_mut().filter(|_| width % 32 > 0) {
+            if let Some(last) = all.last_mut().filter(|_| !width.is_multiple_of(32)) {
                 *last = (1 << (width % 32)) - 1;
             }
             all.into()

@@ -177,7 +177,7 @@ impl Container {
             let section = kind.checked_sub(1).and_then(|kind| sections.get_mut(kind));
             let section = section.ok_or_else(|| damaged(at, "a section of an unknown kind"))?;
             let (start, len) = (long(at + 8)?, long(at + 16)?);
-            let range = start..start.checked_add(len).unwrap_or(usize::MAX);
+            let range = start..start.saturating_add(len);
             // sections lie one after the other, so none overlaps another
             if start < end || range.end > file.len() || !start.is_multiple_of(ALIGNMENT) || section.end > 0 {
                 return Err(damaged(at, "a section that lies outside of its place"));

@@ -98,7 +98,7 @@ impl MaskDrafts {
             self.masks.extend(if ids.len() == ones { ids } else { ones_of(words) });
         } else if least == all_but {
             let mut zeros: Vec<u32> = words.iter().map(|word| !word).collect();
-            if let Some(last) = zeros.last_mut().filter(|_| self.width % 32 > 0) {
+            if let Some(last) = zeros.last_mut().filter(|_| !self.width.is_multiple_of(32)) {
                 *last &= (1 << (self.width % 32)) - 1;
             }
             self.masks.extend([form::ALL_BUT, (self.width - ones) as u32]);

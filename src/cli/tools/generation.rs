@@ -141,7 +141,7 @@ fn found(arguments: &Arguments, set: &ToolSet, limits: &Limits) -> Result<(Vec<S
     let retriever = Retriever::new(&catalogue, Template::Full)?;
     let start = Instant::now();
     let options = RetrievalOptions { k: arguments.k, ..RetrievalOptions::default() };
-    let found = retriever.retrieve(&[arguments.request.clone()], None, &options)?;
+    let found = retriever.retrieve(std::slice::from_ref(&arguments.request), None, &options)?;
     let tools: Vec<usize> = found.tools.iter().map(|found| callable[found.tool]).collect();
     if tools.is_empty() && !callable.is_empty() {
         return Err(errors::no_tool_found(&arguments.request));

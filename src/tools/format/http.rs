@@ -317,7 +317,7 @@ impl Writer<'_> {
             return Err(self.unwritable(tool, &tool.name, "arguments that do not depend on each other"));
         }
         let text = Some(self.value(tool, &json!({"type": "string"}), Spelling::Json)?);
-        let start = self.builder.text(&Value::from(server.as_str()).to_string().trim_end_matches('"'));
+        let start = self.builder.text(Value::from(server.as_str()).to_string().trim_end_matches('"'));
         let (path, quote) = (self.path(tool, plain, http)?, self.builder.text("\""));
         let url = self.builder.sequence([start, path, quote]);
         let mut members = vec![("url", url, true)];

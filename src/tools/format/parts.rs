@@ -74,7 +74,7 @@ impl CallFormat {
         let mut writer = Writer::new(self, options);
         let calls = match options.choice {
             Choice::None => Vec::new(),
-            _ => vec![writer.to_hole(hole)],
+            _ => vec![writer.close_with_hole(hole)],
         };
         let turn = writer.turn(&calls, Some(1))?;
         writer.build(turn)
@@ -96,7 +96,7 @@ impl CallFormat {
     ///
     /// # Errors
     /// Limits.
-    pub(in crate::tools) fn from_name(
+    pub(in crate::tools) fn grammar_after_name(
         &self,
         options: &GrammarOptions,
         arguments: &Grammar,
@@ -113,7 +113,7 @@ impl CallFormat {
         if after.call {
             let (head, _) = writer.around_call();
             let separator = writer.all_fixed(&self.separator);
-            let hole = writer.to_hole(hole);
+            let hole = writer.close_with_hole(hole);
             ways.push(writer.builder.sequence([separator, head, hole]));
         }
         let ways = writer.builder.choice(ways);
@@ -225,7 +225,7 @@ impl Writer<'_> {
     }
 
     /// What of a call comes between its head and its name, and a hole.
-    fn to_hole(&mut self, hole: Hole) -> ExprId {
+    fn close_with_hole(&mut self, hole: Hole) -> ExprId {
         let hole = self.hole(hole);
         let Some(Piece::Object([name, _])) = self.format.call.iter().find(|piece| !piece.is_fixed()) else {
             return hole;

@@ -272,7 +272,7 @@ impl CompiledTools {
         let limited = limited_schema(&tool.name, &tool.arguments, limits);
         let arguments = limited.as_ref().unwrap_or(&tool.arguments);
         inner.compiler.section(&inner.context, arguments, after, || {
-            lowering::from_name(inner.compiler.compiler(), &inner.format, &inner.options, arguments, after)
+            lowering::after_name(inner.compiler.compiler(), &inner.format, &inner.options, arguments, after)
         })
     }
 

@@ -124,7 +124,7 @@ impl ToolCompiler {
         }
         parts.sections.insert(key, Arc::clone(&made));
         parts.order.push_back(key);
-        if parts.order.len() % COUNTED_EACH == 0 {
+        if parts.order.len().is_multiple_of(COUNTED_EACH) {
             parts.make_room();
         }
         Ok(made)
@@ -153,7 +153,7 @@ pub(super) fn context(format: &CallFormat, options: &GrammarOptions) -> [u8; 32]
 }
 
 /// What follows the name of a tool with these arguments, compiled.
-pub(super) fn from_name(
+pub(super) fn after_name(
     compiler: &Compiler,
     format: &CallFormat,
     options: &GrammarOptions,
@@ -161,7 +161,9 @@ pub(super) fn from_name(
     after: After,
 ) -> Result<Section> {
     let lowered = crate::syntax::json_schema::compile_value(arguments, &options.schema)?;
-    Section::new(compiler, after.call, |hole| format.from_name(options, &lowered.grammar, after, hole))
+    Section::new(compiler, after.call, |hole| {
+        format.grammar_after_name(options, &lowered.grammar, after, hole)
+    })
 }
 
 /// Of each schema once, whether a grammar can be made of it; the error if none can.

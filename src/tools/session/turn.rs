@@ -66,6 +66,8 @@ pub(super) struct Rules {
 }
 
 /// A way to read the turn so far.
+// nearly all are sections, and few: a box would cost each of them an allocation
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub(super) enum Thread {
     Section(At),
@@ -120,7 +122,7 @@ impl At {
 
 impl Rules {
     /// What follows the name of a tool that ends at a place, after other calls.
-    pub(super) fn from_name(&self, rank: u32, end: usize, calls: &Calls) -> Result<At> {
+    pub(super) fn after_name(&self, rank: u32, end: usize, calls: &Calls) -> Result<At> {
         let mut calls = calls.clone();
         calls.push(Begun { rank, end });
         let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
@@ -164,7 +166,7 @@ impl Rules {
                     if let Some(rank) = self.complete(spot)
                         && self.tools.link()?.matcher().may_continue(&bytes[from..=from])?
                     {
-                        open.push((Thread::Section(self.from_name(rank, position + from, &calls)?), from));
+                        open.push((Thread::Section(self.after_name(rank, position + from, &calls)?), from));
                     }
                     let names = self.tools.ranked();
                     if let Some(spot) = names.step(spot, bytes[from], self.subset.bits()) {
@@ -212,7 +214,7 @@ impl Rules {
                     if bytes.is_some() || !self.tools.link()?.matcher().try_accept(token)? {
                         continue;
                     }
-                    self.from_name(rank, position, calls)?
+                    self.after_name(rank, position, calls)?
                 }
             };
             if at.step(|matcher| matcher.try_accept(token))? {

@@ -191,7 +191,7 @@ impl<'r> Walk<'r> {
                 // tokens may reach into the arguments
                 if self.lowered.insert((rank, calls.len(), from)) {
                     // where in the turn the name ended does not matter to a mask
-                    self.open.push((Place::Section(self.rules.from_name(rank, 0, calls)?), from));
+                    self.open.push((Place::Section(self.rules.after_name(rank, 0, calls)?), from));
                 }
             }
             self.open.push((Place::Link { rank, calls: calls.clone(), link: next, from }, child));
