@@ -1,7 +1,7 @@
 //! Exploring: finding out ahead of time what masks will need.
 //!
 //! - [`CompiledGrammar::explore`] walks along documents that are likely and then best-first through what is near to them, within
-//!   an [`ExploreBudget`], and gives a [`MaskFile`](crate::MaskFile).
+//!   an [`ExploreBudget`], and gives a [`MaskFile`].
 //! - [`CompiledGrammar::warm`] does the same on a thread of its own, in the tables of the grammar itself, while for instance a
 //!   prompt is prefilled, and lets sequences go first.
 //! - [`CompiledGrammar::verify_masks`] holds a mask file to its own grammar.
