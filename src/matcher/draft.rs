@@ -1,7 +1,7 @@
-//! Tokens that someone proposes, of which the grammar may refuse some: a refusal is an answer here, and no error that has to
-//! be explained.
+//! Tokens and bytes that someone proposes, of which the grammar may refuse some: a refusal is an answer here, and no error that
+//! has to be explained.
 
-use super::{Matcher, accept_known, explored};
+use super::{Matcher, accept_known, explored, known_run};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
@@ -42,6 +42,35 @@ impl Matcher {
     /// Limits.
     pub fn validate_tokens(&self, tokens: &[TokenId]) -> Result<usize> {
         self.fork().accept_tokens(tokens)
+    }
+
+    /// Whether a word goes on with these bytes. Nothing is accepted.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn may_continue(&mut self, bytes: &[u8]) -> Result<bool> {
+        if self.path.has_ended() {
+            return Ok(false);
+        }
+        match known_run(&self.compiled, &self.path, bytes) {
+            Some((None, _)) => return Ok(false),
+            Some((Some(_), names)) if names.is_empty() && self.path.place().is_outside() => return Ok(true),
+            _ => {}
+        }
+        self.fork().step_over(bytes)
+    }
+
+    /// Accepts bytes as one step if a word goes on with them, and says whether it did.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn try_accept_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
+        let steps = self.steps();
+        let took = self.step_over(bytes)?;
+        if took {
+            self.promises.took(steps, None);
+        }
+        Ok(took)
     }
 
     /// Whether a token was accepted as a step.

@@ -7,7 +7,6 @@
 //! What is known is read without a lock. What is not is found out under the engine's lock, in one section for each
 //! step: tables are dropped between sections, never within one.
 
-mod attempt;
 mod budget;
 mod draft;
 mod errors;
@@ -172,12 +171,10 @@ impl Matcher {
     /// `matcher/rejected` with the place and what was expected there, if no word goes on so (the matcher
     /// stays where it was); limits.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        let steps = self.steps();
-        if !self.step_over(bytes)? {
-            return Err(self.refusal_of_text(bytes)?);
+        match self.try_accept_bytes(bytes)? {
+            true => Ok(()),
+            false => Err(self.refusal_of_text(bytes)?),
         }
-        self.promises.took(steps, None);
-        Ok(())
     }
 
     /// Whether bytes were accepted as a step.
