@@ -166,46 +166,32 @@ pub(super) fn extent(text: &str) -> usize {
     text.len()
 }
 
+/// The words that JSON and Python spell differently, in the order of JSON and Python.
+const WORDS: [(&str, &str); 3] = [("true", "True"), ("false", "False"), ("null", "None")];
+
 /// A literal of Python, whose words are put in the place of those of JSON.
 pub(super) fn from_python(text: &str) -> Option<Value> {
-    let mut json = String::with_capacity(text.len() + 8);
-    let (mut is_in_string, mut is_escaped) = (false, false);
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let word = [("True", "true"), ("False", "false"), ("None", "null")]
-            .into_iter()
-            .find(|(word, _)| !is_in_string && rest.starts_with(word));
-        if let Some((word, instead)) = word {
-            json.push_str(instead);
-            rest = &rest[word.len()..];
-            continue;
-        }
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_in_string => is_escaped = true,
-            '"' => is_in_string = !is_in_string,
-            // words of JSON are none of Python
-            't' | 'f' | 'n' if !is_in_string => return None,
-            _ => {}
-        }
-        json.push(c);
-        rest = &rest[c.len_utf8()..];
-    }
-    serde_json::from_str(&json).ok()
+    // words of JSON are none of Python
+    let is_foreign = |c: char| matches!(c, 't' | 'f' | 'n');
+    serde_json::from_str(&with_words(text, WORDS.map(|(json, python)| (python, json)), is_foreign)?).ok()
 }
 
 /// A value as a literal of Python.
 pub(super) fn to_python(value: &Value) -> String {
     let json = value.to_string();
-    let mut python = String::with_capacity(json.len() + 8);
+    with_words(&json, WORDS, |_| false).unwrap_or(json)
+}
+
+/// A literal with the second of each pair of words in the place of the first, outside of strings in double quotes; none if
+/// another character outside of strings is foreign.
+fn with_words(literal: &str, words: [(&str, &str); 3], is_foreign: impl Fn(char) -> bool) -> Option<String> {
+    let mut replaced = String::with_capacity(literal.len() + 8);
     let (mut is_in_string, mut is_escaped) = (false, false);
-    let mut rest = json.as_str();
+    let mut rest = literal;
     while let Some(c) = rest.chars().next() {
-        let word = [("true", "True"), ("false", "False"), ("null", "None")]
-            .into_iter()
-            .find(|(word, _)| !is_in_string && rest.starts_with(word));
+        let word = words.into_iter().find(|(word, _)| !is_in_string && rest.starts_with(word));
         if let Some((word, instead)) = word {
-            python.push_str(instead);
+            replaced.push_str(instead);
             rest = &rest[word.len()..];
             continue;
         }
@@ -213,12 +199,13 @@ pub(super) fn to_python(value: &Value) -> String {
             _ if is_escaped => is_escaped = false,
             '\\' if is_in_string => is_escaped = true,
             '"' => is_in_string = !is_in_string,
+            _ if !is_in_string && is_foreign(c) => return None,
             _ => {}
         }
-        python.push(c);
+        replaced.push(c);
         rest = &rest[c.len_utf8()..];
     }
-    python
+    Some(replaced)
 }
 
 const KEYWORDS: [&str; 35] = [
