@@ -5,8 +5,6 @@ use crate::failure::GrammataStatus;
 use crate::matcher::GrammataMatcher;
 use crate::raw::Call;
 use crate::vocabulary::in_range;
-use engine::Error;
-use engine::ErrorKind;
 use std::ffi::c_char;
 
 /// Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. `count` is that of the words
@@ -80,7 +78,7 @@ pub unsafe extern "C" fn grammata_matcher_accept_tokens(
         let tokens = call.list(tokens, count, "tokens")?;
         for (before, &token) in tokens.iter().enumerate() {
             let token = in_range(matcher.compiled().vocabulary(), token)?;
-            if !taken(matcher.accept_token(token))? {
+            if !matcher.try_accept(token)? {
                 break;
             }
             call.set(accepted, before + 1, "accepted")?;
@@ -106,7 +104,7 @@ pub unsafe extern "C" fn grammata_matcher_validate_tokens(
         let mut fine = 0;
         for &token in tokens {
             let token = in_range(ahead.compiled().vocabulary(), token)?;
-            if !taken(ahead.accept_token(token))? {
+            if !ahead.try_accept(token)? {
                 break;
             }
             fine += 1;
@@ -155,13 +153,4 @@ pub unsafe extern "C" fn grammata_matcher_reset(
         GrammataMatcher::acquire(&call, matcher)?.reset();
         Ok(())
     })
-}
-
-/// Whether a token was accepted; what else went wrong stays an error.
-fn taken(result: Result<(), Error>) -> Result<bool, Error> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::Rejected => Ok(false),
-        Err(error) => Err(error),
-    }
 }
