@@ -52,7 +52,7 @@ impl Budget {
         self.limit - self.left.get()
     }
 
-    /// At most so many steps of one mask, for who explores ahead and leaves alone what takes more.
+    /// At most this number of steps of one mask, for who explores ahead and leaves alone what takes more.
     pub(crate) fn of_exploring(steps: u64, limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
     }

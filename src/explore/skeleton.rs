@@ -11,9 +11,9 @@ const BYTES: usize = 1 << 14;
 const STEPS: usize = 1 << 15;
 /// Rules and operands are followed so deep.
 const DEPTH: usize = 96;
-/// So many alternatives of each choice are taken in turn.
+/// The most alternatives of each choice that are taken in turn.
 const ALTERNATIVES: usize = 16;
-/// What must come more often than so many times comes so many times.
+/// The most times that what must be repeated is repeated.
 const ROUNDS: u32 = 64;
 
 /// What a document is like.

@@ -9,11 +9,11 @@ use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// A place may stand for several configurations, if their futures are the same; for more than so many on average it is a sign of
+/// A place may stand for several configurations, if their futures are the same; for more than this number on average it is a sign of
 /// a file that does not fit.
 const CONFIGURATIONS_A_PLACE: usize = 4;
 
-/// So many more where there are few places.
+/// The number allowed beyond it where there are few places.
 const CONFIGURATIONS: usize = 1 << 10;
 
 impl CompiledGrammar {

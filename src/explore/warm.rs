@@ -38,7 +38,7 @@ impl CompiledGrammar {
 }
 
 impl WarmUp {
-    /// Whether it has come to its end.
+    /// Whether it has ended.
     pub fn is_finished(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

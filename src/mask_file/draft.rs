@@ -10,7 +10,7 @@ use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
-/// A mask of at most so many words never has shared words of its own.
+/// A mask of at most this number of words never has shared words of its own.
 const FEW: usize = 8;
 
 /// Where a run of bytes, or a token, leads.
@@ -57,7 +57,7 @@ pub(crate) struct MaskDrafts {
 }
 
 impl MaskDrafts {
-    /// No masks, of a vocabulary of so many tokens.
+    /// No masks, of a vocabulary of this number of tokens.
     pub(crate) fn new(width: usize) -> MaskDrafts {
         let (places, masks, shared) = Default::default();
         MaskDrafts { width, places, masks, shared, known: FxHashMap::default() }

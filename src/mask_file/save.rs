@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of names that are taken so many are tried.
+/// The most names that are tried where others are taken.
 const ATTEMPTS: u32 = 100;
 
 /// Files of this process so far: part of the names of those that are being written.

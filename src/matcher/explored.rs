@@ -11,7 +11,7 @@ use crate::mask::{Base, BaseState, CompiledGrammar, Located, NameEnds, TokenMask
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Each step that the engine makes looks for places in the file along so many edges.
+/// Each step that the engine makes looks for places in the file along at most this number of edges.
 const EDGES: usize = 64;
 
 /// Where a matcher begins.
@@ -26,13 +26,13 @@ fn reached(base: &Base, place: BaseState) -> Option<Reached> {
     Some(Reached { at: Located::unknown(facts.is_accepting, facts.is_final), base: place })
 }
 
-/// The mask where a path has come to, names that came not regarded.
+/// The mask at the end of a path, names that came not regarded.
 #[inline]
 pub(super) fn mask<'a>(compiled: &'a CompiledGrammar, path: &Path) -> Option<&'a Arc<TokenMask>> {
     compiled.base()?.mask(path.base())
 }
 
-/// What is true of where a path has come to.
+/// What is true of the end of a path.
 #[inline]
 pub(super) fn facts(compiled: &CompiledGrammar, path: &Path) -> Option<Facts> {
     compiled.base()?.facts(path.base())

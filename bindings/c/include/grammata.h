@@ -374,7 +374,7 @@ GrammataStatus grammata_compile_spec(const GrammataCompiler *compiler,
 size_t grammata_grammar_warning_count(const GrammataGrammar *grammar);
 
 /**
- * Warning `index`, which belongs to the grammar; NULL if there are not so many.
+ * Warning `index`, which belongs to the grammar; NULL past the last.
  */
 const GrammataDiagnostic *grammata_grammar_warning(const GrammataGrammar *grammar, size_t index);
 
@@ -661,7 +661,7 @@ const char *grammata_error_code(const GrammataError *error);
 size_t grammata_error_count(const GrammataError *error);
 
 /**
- * Message `index` of the error, in the order of the source; NULL if there are not so many.
+ * Message `index` of the error, in the order of the source; NULL past the last.
  */
 const GrammataDiagnostic *grammata_error_diagnostic(const GrammataError *error, size_t index);
 

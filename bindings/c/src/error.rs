@@ -99,7 +99,7 @@ pub unsafe extern "C" fn grammata_error_count(error: *const GrammataError) -> us
     call.any(error).map_or(0, |error| error.diagnostics.len())
 }
 
-/// Message `index` of the error, in the order of the source; NULL if there are not so many.
+/// Message `index` of the error, in the order of the source; NULL past the last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_diagnostic(
     error: *const GrammataError,

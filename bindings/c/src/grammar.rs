@@ -175,7 +175,7 @@ pub unsafe extern "C" fn grammata_grammar_warning_count(grammar: *const Grammata
     call.any(grammar).map_or(0, |grammar| grammar.warnings.len())
 }
 
-/// Warning `index`, which belongs to the grammar; NULL if there are not so many.
+/// Warning `index`, which belongs to the grammar; NULL past the last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_warning(
     grammar: *const GrammataGrammar,

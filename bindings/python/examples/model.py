@@ -25,7 +25,7 @@ class Model:
             "input_ids": np.array([tokens], np.int64),
             "attention_mask": np.ones((1, self.length), np.int64),
             "position_ids": np.arange(start, self.length, dtype=np.int64)[None],
-            # some exports give the logits of so many of the last tokens alone
+            # some exports give the logits of this number of last tokens alone
             "num_logits_to_keep": np.array(1, np.int64),
         }
         # an export has those of these that it needs

@@ -40,7 +40,7 @@ impl Matcher {
     fn locked<R>(&self, work: impl FnOnce(&mut Option<grammata::Matcher>) -> R) -> Option<R> {
         match self.matcher.try_lock() {
             Ok(mut matcher) => Some(work(&mut matcher)),
-            // a panic of the engine leaves the matcher where it was, and tables are made anew
+            // a panic of the engine leaves the matcher where it was, and tables are built again
             Err(TryLockError::Poisoned(poisoned)) => Some(work(&mut poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }

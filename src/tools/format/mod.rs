@@ -92,7 +92,7 @@ fn yes() -> bool {
     true
 }
 
-/// Where text may stand beside calls.
+/// Where text may surround calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TextPlace {

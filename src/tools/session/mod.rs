@@ -1,7 +1,7 @@
 //! One conversation with tools: the turns of a model over a set that is compiled once.
 //!
 //! - A [`ToolCompiler`] makes [`CompiledTools`] of a set and a format: names and what stands around them. What follows a name is
-//!   compiled when a turn has come to the name's end, and kept by its content for all sets.
+//!   compiled when a turn has reached the name's end, and kept by its content for all sets.
 //! - A [`TurnMatcher`] has the masks of one turn, with a [`Subset`] of the tools. They are those of the grammar of the whole turn.
 //! - A [`Session`] follows turns of the model and of the host, and tells what a turn says as it comes.
 //! - [`most_probable_names`] finds the tool that a model gives the most probability, where greedy choice looks at one token alone.

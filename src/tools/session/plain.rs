@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-/// Objects and lists that are looked at, at most.
+/// Objects and lists that are examined, at most.
 const MOST_PARTS: usize = 1_000;
 
-/// Nesting that is looked at, at most: the look recurses.
+/// Nesting that is examined, at most: the check recurses.
 const MOST_DEPTH: usize = 24;
 
 /// The most that a bound on a length or a number of items may ask for.

@@ -146,7 +146,7 @@ impl Rules {
     /// The threads after bytes that come at a position.
     fn after(&self, threads: &Threads, bytes: &[u8], position: usize) -> Result<Threads> {
         let mut next = Threads::new();
-        // threads that have come to a place in the bytes
+        // threads that have reached a place in the bytes
         let mut open: Vec<(Thread, usize)> = threads.iter().cloned().map(|thread| (thread, 0)).collect();
         while let Some((thread, from)) = open.pop() {
             match thread {

@@ -54,7 +54,7 @@ class Distance:
     """How few tokens or bytes lead to a complete text."""
 
     kind: Literal["exact", "at most", "unreachable", "unknown"]
-    """`exact`: so many and no fewer; `at most`: so many do, whether fewer would is not known; `unreachable`: none do;
+    """`exact`: this number and no fewer; `at most`: this number, whether fewer would do is not known; `unreachable`: none do;
     `unknown`: none were found within the limits."""
     known: int | None
     """The number that is known to do."""
