@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 #[test]
 fn distances_are_those_of_exhaustive_search() {
-    hold_on_part(distances_agree, &GrammarShape::default(), 15, 5);
+    hold_on_part(distances_agree, &GrammarShape::default(), 20, 5);
 }
 
 #[test]
 fn distances_are_those_of_exhaustive_search_on_few_letters() {
-    hold_on_part(distances_agree, &few_letters(), 15, 5);
+    hold_on_part(distances_agree, &few_letters(), 20, 5);
 }
 
 #[test]

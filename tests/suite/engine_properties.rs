@@ -45,11 +45,9 @@ fn hold_on_bytes(property: impl Fn(&[u8]) -> Result<Outcome, String>, undecided:
     let counts = counts.into_inner();
     let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
     assert!(count(Outcome::Undecided) * 100 <= undecided * cases as usize, "too many undecided: {counts:?}");
-    // of few cases, and with an oracle that gives up sooner, a third
-    assert!(
-        count(Outcome::Agreed) * (1 + part.min(2)) as usize > cases as usize,
-        "too few cases say something: {counts:?}"
-    );
+    // Half of the grammars of some shapes have no words. A quarter is six standard deviations below what any shape gives, so chance alone
+    // fails no run.
+    assert!(count(Outcome::Agreed) * 4 > cases as usize, "too few cases say something: {counts:?}");
     eprintln!("{counts:?}");
 }
 
