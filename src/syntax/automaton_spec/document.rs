@@ -1,6 +1,7 @@
 //! The spec as it is written: fields, their types, and which fields which kind has.
 
 use super::fields::{Names, NamesForm, Rules, RulesForm, Table};
+use super::kind::Kind;
 use super::symbol::{Symbols, SymbolsForm};
 use super::{Format, errors};
 use crate::error::Result;
@@ -8,32 +9,6 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
-
-/// The kind of machine or grammar that a spec describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A deterministic finite automaton.
-    Dfa,
-    /// A nondeterministic finite automaton.
-    Nfa,
-    /// A pushdown automaton.
-    Pda,
-    /// A context-free grammar.
-    Cfg,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::Dfa => "dfa",
-            Kind::Nfa => "nfa",
-            Kind::Pda => "pda",
-            Kind::Cfg => "cfg",
-        })
-    }
-}
 
 /// When a pushdown automaton accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -206,14 +181,4 @@ pub(super) fn read(text: &str, format: Format) -> Result<Document> {
     };
     document.check_fields()?;
     Ok(document)
-}
-
-/// The JSON Pointer of a path.
-pub(super) fn pointer<'a>(path: impl IntoIterator<Item = &'a str>) -> String {
-    let mut pointer = String::new();
-    for part in path {
-        pointer.push('/');
-        pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
-    }
-    pointer
 }

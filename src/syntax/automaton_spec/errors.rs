@@ -1,7 +1,8 @@
 //! The errors and warnings of automaton specs.
 
-use super::document::Kind;
-use super::parameters::{Parameter, ParameterType};
+use super::kind::Kind;
+use super::parameter::{Parameter, ParameterType};
+use super::place::pointer;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{LimitKind, Limits};
@@ -234,7 +235,7 @@ pub(super) fn unused_symbols<'a>(names: impl IntoIterator<Item = &'a str>) -> Di
 pub(super) fn unmade_input(symbol: &str, input: &str, number: usize) -> Diagnostic {
     let message = format!("no symbol makes `{}`, an input of `{}`", excerpt(input), excerpt(symbol));
     Diagnostic::new("automaton-spec/unmade-input", message)
-        .at(Place::Pointer(super::document::pointer(["symbols", symbol, "inputs", &number.to_string()])))
+        .at(Place::Pointer(pointer(["symbols", symbol, "inputs", &number.to_string()])))
         .help("list it among the `outputs` of the symbol that makes it, or take it out of `inputs`")
 }
 
@@ -260,7 +261,7 @@ pub(super) fn empty_text(name: &str) -> Error {
     let message = format!("the symbol `{}` spells nothing, so `limits` cannot be checked", excerpt(name));
     error(
         Diagnostic::new("automaton-spec/ambiguous-texts", message)
-            .at(Place::Pointer(super::document::pointer(["symbols", name])))
+            .at(Place::Pointer(pointer(["symbols", name])))
             .help("give it a text, or take `limits` out"),
     )
 }
@@ -273,7 +274,7 @@ pub(super) fn equal_texts(first: &str, second: &str, text: &str) -> Error {
     );
     error(
         Diagnostic::new("automaton-spec/ambiguous-texts", message)
-            .at(Place::Pointer(super::document::pointer(["symbols", second])))
+            .at(Place::Pointer(pointer(["symbols", second])))
             .found(text)
             .help("give them different texts, or use one symbol"),
     )
@@ -303,7 +304,7 @@ pub(super) fn header_without_end() -> Error {
 pub(super) fn parameter_name(name: &str) -> Error {
     error(
         Diagnostic::new("automaton-spec/parameter", "the name of a parameter is not an identifier")
-            .at(Place::Pointer(super::document::pointer(["parameters", name])))
+            .at(Place::Pointer(pointer(["parameters", name])))
             .found(name)
             .allowed("letters of ASCII, digits and `_`, not beginning with a digit")
             .help("rename the parameter"),
@@ -317,7 +318,7 @@ pub(super) fn parameter_default(name: &str, kind: Option<ParameterType>, value: 
     };
     error(
         Diagnostic::new("automaton-spec/parameter", "the default of a parameter has the wrong type")
-            .at(Place::Pointer(super::document::pointer(["parameters", name, "default"])))
+            .at(Place::Pointer(pointer(["parameters", name, "default"])))
             .found(value.to_string())
             .allowed(allowed)
             .help("change the default, or `type`"),
@@ -327,7 +328,7 @@ pub(super) fn parameter_default(name: &str, kind: Option<ParameterType>, value: 
 pub(super) fn parameter_bounds(name: &str, kind: ParameterType) -> Error {
     error(
         Diagnostic::new("automaton-spec/parameter", format!("a parameter of type {kind} has `min` or `max`"))
-            .at(Place::Pointer(super::document::pointer(["parameters", name])))
+            .at(Place::Pointer(pointer(["parameters", name])))
             .allowed("`min` and `max` for integers")
             .help("list the values in `allowed` instead"),
     )
@@ -336,7 +337,7 @@ pub(super) fn parameter_bounds(name: &str, kind: ParameterType) -> Error {
 pub(super) fn parameter_allowed(name: &str, kind: ParameterType) -> Error {
     error(
         Diagnostic::new("automaton-spec/parameter", "an allowed value of a parameter has the wrong type")
-            .at(Place::Pointer(super::document::pointer(["parameters", name, "allowed"])))
+            .at(Place::Pointer(pointer(["parameters", name, "allowed"])))
             .allowed(format!("values of type {kind}"))
             .help("change the values, or the default's type"),
     )
@@ -382,7 +383,7 @@ pub(super) fn group_is_symbol(name: &str) -> Error {
     let message = format!("`{}` is both a symbol and a group", excerpt(name));
     error(
         Diagnostic::new("automaton-spec/twice", message)
-            .at(Place::Pointer(super::document::pointer(["symbols", name])))
+            .at(Place::Pointer(pointer(["symbols", name])))
             .help("give the group another name: limits name symbols and groups alike"),
     )
 }
@@ -390,7 +391,7 @@ pub(super) fn group_is_symbol(name: &str) -> Error {
 pub(super) fn bad_set(name: &str, wrong: &str) -> Error {
     error(
         Diagnostic::new("automaton-spec/set", wrong)
-            .at(Place::Pointer(super::document::pointer(["symbols", name, "set"])))
+            .at(Place::Pointer(pointer(["symbols", name, "set"])))
             .allowed("`{ of = [texts], min = 0, max = all, separator = \", \", empty = \"none\" }`")
             .help("mend the set, or the symbol's `text`"),
     )
@@ -401,7 +402,7 @@ pub(super) fn set_under_limits(name: &str) -> Error {
         format!("the symbol `{}` is set-valued, so `limits` cannot be checked on texts", excerpt(name));
     error(
         Diagnostic::new("automaton-spec/plans-only", message)
-            .at(Place::Pointer(super::document::pointer(["symbols", name, "set"])))
+            .at(Place::Pointer(pointer(["symbols", name, "set"])))
             .allowed("sets, or limits and `requires`; plans may have both")
             .help("use the spec with `grammata plan`, or take one of them out"),
     )
@@ -414,7 +415,7 @@ pub(super) fn token_under_limits(name: &str) -> Error {
     );
     error(
         Diagnostic::new("automaton-spec/token-under-limits", message)
-            .at(Place::Pointer(super::document::pointer(["symbols", name, "token"])))
+            .at(Place::Pointer(pointer(["symbols", name, "token"])))
             .allowed("tokens, or limits and `requires`")
             .help("say it with states, or give the symbol a text"),
     )
@@ -424,7 +425,7 @@ pub(super) fn token_in_plan(name: &str) -> Error {
     let message = format!("the action `{}` is a token: plans are made of texts", excerpt(name));
     error(
         Diagnostic::new("automaton-spec/token-in-plan", message)
-            .at(Place::Pointer(super::document::pointer(["symbols", name, "token"])))
+            .at(Place::Pointer(pointer(["symbols", name, "token"])))
             .help("give the action a text, or use the spec as a grammar"),
     )
 }
@@ -452,7 +453,7 @@ pub(super) fn free_text_in_plan(name: &str) -> Error {
 }
 
 pub(super) fn free_text_of(name: &str) -> Place {
-    Place::Pointer(super::document::pointer(["symbols", name, "free_text"]))
+    Place::Pointer(pointer(["symbols", name, "free_text"]))
 }
 
 pub(super) fn cost_in_text() -> Error {

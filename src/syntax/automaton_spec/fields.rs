@@ -1,5 +1,6 @@
 //! Shapes of fields that serde's derive does not make: tables in order and without repeats, one-or-many.
 
+use super::place::pointer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
@@ -170,7 +171,7 @@ impl<'de> Deserialize<'de> for Rules {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Rules, A::Error> {
                 let table: Vec<(String, Vec<Body>)> = entries(map)?;
                 let rules = table.into_iter().flat_map(|(head, bodies)| {
-                    let start = super::document::pointer(["rules", head.as_str()]);
+                    let start = pointer(["rules", head.as_str()]);
                     bodies.into_iter().enumerate().map(move |(i, body)| Written {
                         head: head.clone(),
                         body: body.0,

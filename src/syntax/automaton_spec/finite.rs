@@ -1,7 +1,8 @@
 //! Finite automata as productions `state ::= symbol next-state`; and the states of every automaton.
 
-use super::document::{Document, Kind, Transition};
+use super::document::{Document, Transition};
 use super::errors;
+use super::kind::Kind;
 use super::productions::{Item, Productions};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Errors, Result};

@@ -2,6 +2,7 @@
 
 use super::document::Document;
 use super::errors;
+use super::place::pointer;
 use super::productions::Productions;
 use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,7 +45,7 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
         };
     let mut all = once("at_most_once", &written.at_most_once, 0);
     all.extend(once("exactly_once", &written.exactly_once, 1));
-    let place = |list: &str, name: &str| super::document::pointer(["limits", list, name]);
+    let place = |list: &str, name: &str| pointer(["limits", list, name]);
     all.extend(written.at_most.0.iter().map(|(n, max)| (place("at_most", n), n.clone(), 0, Some(*max))));
     all.extend(written.at_least.0.iter().map(|(n, min)| (place("at_least", n), n.clone(), *min, None)));
     let mut errors = Errors::default();

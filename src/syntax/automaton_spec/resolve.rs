@@ -1,8 +1,9 @@
 //! Reads the rules of a spec: names in formulas and effects become variables, and what cannot be is refused.
 
-use super::document::{Direction, Document, pointer};
+use super::document::{Direction, Document};
 use super::facts::{About, ActionRules, Assignment, FALSE, Facts, OutcomeRules, Variable};
 use super::formula::{Formula, WrittenAtom, parse};
+use super::place::pointer;
 use super::rule_errors as errors;
 use super::rules::{WrittenEffects, WrittenFact, WrittenRequires, WrittenRules, WrittenValue};
 use crate::diagnostic::Diagnostic;

@@ -1,6 +1,7 @@
 //! The errors and warnings of `requires`, `effects`, `outcomes`, `facts` and `arguments`.
 
 use super::formula::Fault;
+use super::place::pointer;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 
@@ -96,7 +97,7 @@ pub(super) fn clears_group(name: &str, place: String) -> Error {
 pub(super) fn not_backward(id: &str, field: &'static str) -> Error {
     let message = format!("the `{field}` of `{}` cannot be kept in a spec that plans backwards", excerpt(id));
     error(
-        at("automaton-spec/backward", message, super::document::pointer(["symbols", id, field]))
+        at("automaton-spec/backward", message, pointer(["symbols", id, field]))
             .allowed("`requires` as a list of actions, or actions with `and` between them")
             .help("write the spec forwards (without `direction = \"backward\"`), which allows all of it"),
     )
@@ -127,7 +128,7 @@ pub(super) fn outcomes_in_text(id: &str) -> Error {
         excerpt(id)
     );
     error(
-        at("automaton-spec/plans-only", message, super::document::pointer(["symbols", id, "outcomes"]))
+        at("automaton-spec/plans-only", message, pointer(["symbols", id, "outcomes"]))
             .help("use the spec with `grammata plan`, or take the outcomes out"),
     )
 }
@@ -143,19 +144,19 @@ pub(super) fn never_given(name: &str, value: Option<&str>, place: String) -> Dia
 
 pub(super) fn unused_fact(name: &str) -> Diagnostic {
     let message = format!("no formula and no effect names the fact `{}`", excerpt(name));
-    at("automaton-spec/unused", message, super::document::pointer(["facts", name]))
+    at("automaton-spec/unused", message, pointer(["facts", name]))
         .help("name it in a `requires`, or take it away")
 }
 
 fn arguments(code: &'static str, id: &str, message: impl Into<String>) -> Diagnostic {
-    at(code, message, super::document::pointer(["symbols", id, "arguments"]))
+    at(code, message, pointer(["symbols", id, "arguments"]))
 }
 
 pub(super) fn brace_in_text(id: &str) -> Error {
     let message =
         format!("the text of `{}` has a `{{`, so `limits` and `requires` cannot be checked", excerpt(id));
     error(
-        at("automaton-spec/ambiguous-texts", message, super::document::pointer(["symbols", id, "text"]))
+        at("automaton-spec/ambiguous-texts", message, pointer(["symbols", id, "text"]))
             .allowed("texts without `{`, where some symbol has arguments and some `limits` or `requires`")
             .help("take the `{` out of the text and the `separator`"),
     )
@@ -189,7 +190,7 @@ pub(super) fn open_arguments(id: &str) -> Error {
 pub(super) fn text_of_arguments(id: &str) -> Error {
     let message = format!("the text of `{}` does not say where its arguments are", excerpt(id));
     error(
-        at("automaton-spec/arguments", message, super::document::pointer(["symbols", id, "text"]))
+        at("automaton-spec/arguments", message, pointer(["symbols", id, "text"]))
             .allowed("one `{}`, where the JSON of the arguments is; and no `set` beside `arguments`")
             .help("leave `text` out: then the arguments follow the name; or put one `{}` into it"),
     )
@@ -201,7 +202,7 @@ pub(super) fn arguments_schema(id: &str, cause: &Error) -> Error {
         Place::Pointer(pointer) => pointer.clone(),
         _ => String::new(),
     };
-    let place = format!("{}{inner}", super::document::pointer(["symbols", id, "arguments"]));
+    let place = format!("{}{inner}", pointer(["symbols", id, "arguments"]));
     Error::new(cause.kind(), diagnostic.clone().at(Place::Pointer(place)))
 }
 

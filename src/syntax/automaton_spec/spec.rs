@@ -2,8 +2,9 @@
 
 use super::actions::Codes;
 use super::arguments::{self, Arguments};
-use super::document::{Direction, Document, Kind, Templates};
+use super::document::{Direction, Document, Templates};
 use super::facts::Facts;
+use super::kind::Kind;
 use super::limits::Limit;
 use super::productions::Productions;
 use super::symbol::Symbol;

@@ -1,7 +1,7 @@
 //! Rendering of the template after a header, in the sandbox of the module `template`.
 
 use super::errors;
-use super::parameters::{Parameter, ParameterValue};
+use super::parameter::{Parameter, ParameterValue};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::template::Dialect;

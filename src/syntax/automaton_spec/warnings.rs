@@ -1,7 +1,8 @@
 //! What is odd about a spec, though it has a language: states without an end, unused symbols, inputs without a maker.
 
-use super::document::{Document, Kind};
+use super::document::Document;
 use super::errors;
+use super::kind::Kind;
 use super::productions::Productions;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;

@@ -1,8 +1,9 @@
 //! What single assertions say: sets of types, counts, lists of values, and the parts that a schema has for
 //! each type. What a part does not say is its default, which admits everything.
 
+use super::counts::Counts;
 use super::decimal::Decimal;
-use super::schema::SchemaId;
+use super::schema_id::SchemaId;
 use super::string_test::StringTest;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -59,48 +60,6 @@ impl TypeSet {
             Value::Array(_) => TypeSet::ARRAY,
             Value::Object(_) => TypeSet::OBJECT,
         }
-    }
-}
-
-/// How many of something: characters, items, members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Counts {
-    pub(super) min: u32,
-    /// `None` is without bound.
-    pub(super) max: Option<u32>,
-}
-
-impl Counts {
-    pub(super) fn at_least(min: u32) -> Counts {
-        Counts { min, max: None }
-    }
-
-    pub(super) fn exactly(count: u32) -> Counts {
-        Counts { min: count, max: Some(count) }
-    }
-
-    pub(super) fn is_free(&self) -> bool {
-        *self == Counts::default()
-    }
-
-    pub(super) fn is_crossed(&self) -> bool {
-        self.max.is_some_and(|max| max < self.min)
-    }
-
-    pub(super) fn contains(&self, count: usize) -> bool {
-        count >= self.min as usize && self.max.is_none_or(|max| count <= max as usize)
-    }
-
-    pub(super) fn intersection(&self, other: &Counts) -> Counts {
-        let max = self.max.into_iter().chain(other.max).min();
-        Counts { min: self.min.max(other.min), max }
-    }
-
-    /// The counts that are not in it: those below, those above.
-    pub(super) fn complement(&self) -> impl Iterator<Item = Counts> + use<> {
-        let below = self.min.checked_sub(1).map(|max| Counts { min: 0, max: Some(max) });
-        let above = self.max.and_then(|max| max.checked_add(1)).map(Counts::at_least);
-        below.into_iter().chain(above)
     }
 }
 

@@ -6,7 +6,8 @@
 
 use super::conjunction::Part;
 use super::empty::surely_empty_within;
-use super::schema::{Schema, SchemaId, Schemas};
+use super::schema::{Schema, Schemas};
+use super::schema_id::SchemaId;
 use crate::error::Result;
 use crate::work::Budget;
 use rustc_hash::FxHashSet;

@@ -4,13 +4,15 @@
 //! Nothing is combined then. Of each member there are as many variants as it takes to tell apart which of the schemas that
 //! the alternatives have for it hold of its value; each alternative becomes a condition on the variants that come.
 
-use super::assertion::{Counts, NameClass, SomeMember, TypeSet, ValueList};
+use super::assertion::{NameClass, SomeMember, TypeSet, ValueList};
 use super::combine;
 use super::conjunction::{Conjunctions, Part, unfold};
+use super::counts::Counts;
 use super::empty::surely_empty;
 use super::errors;
 use super::merge::{declared_names, some_of};
-use super::schema::{Schema, SchemaId};
+use super::schema::Schema;
+use super::schema_id::SchemaId;
 use super::shape::{MemberShape, ObjectShape, Shape, Typed};
 use crate::error::Result;
 use crate::grammar::{Alternative, Condition};

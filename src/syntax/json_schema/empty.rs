@@ -1,10 +1,12 @@
 //! A quick look whether schemas exclude each other: sound, not complete. What tells alternatives apart in
 //! practice is found: types, listed values, members and items that are required and exclude each other.
 
-use super::assertion::{Counts, TypeSet};
+use super::assertion::TypeSet;
 use super::conjunction::{Part, unfold};
+use super::counts::Counts;
 use super::numbers;
-use super::schema::{Schema, SchemaId, Schemas};
+use super::schema::{Schema, Schemas};
+use super::schema_id::SchemaId;
 use crate::error::Result;
 use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};

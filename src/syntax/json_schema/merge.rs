@@ -1,10 +1,12 @@
 //! The assertions of several schemas put together, type by type.
 
-use super::assertion::{Counts, NameClass, NameSet, SomeMember, TypeSet};
+use super::assertion::{NameClass, NameSet, SomeMember, TypeSet};
 use super::conjunction::{Bases, ConjunctionId, Conjunctions, Part};
+use super::counts::Counts;
 use super::cubes::{self, Cube};
 use super::numbers;
-use super::schema::{Schema, SchemaId};
+use super::schema::Schema;
+use super::schema_id::SchemaId;
 use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
 use super::{errors, exclusive, listed};

@@ -4,7 +4,8 @@ use super::errors;
 use super::pointer::{join, percent_decode};
 use super::reader::{Location, Reader};
 use super::resources::{Found, RECURSIVE, ResourceId};
-use super::schema::{SchemaId, Schemas};
+use super::schema::Schemas;
+use super::schema_id::SchemaId;
 use super::uri;
 use crate::error::Result;
 

@@ -6,12 +6,13 @@
 //! as there are schemas, recursive ones included.
 
 use super::assertion::{
-    ArrayPart, Contains, Counts, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, ValueList,
-    equality_key,
+    ArrayPart, Contains, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, ValueList, equality_key,
 };
 use super::conjunction::Part;
+use super::counts::Counts;
 use super::empty::surely_empty_within;
-use super::schema::{Applied, Schema, SchemaId, Schemas};
+use super::schema::{Applied, Schema, Schemas};
+use super::schema_id::SchemaId;
 use super::{errors, numbers};
 use crate::error::Result;
 use crate::syntax::json_schema::json::{Map, Value};

@@ -1,8 +1,9 @@
 //! Which conjunctions some value satisfies (patterns aside, whose languages are not looked into), and why
 //! others are satisfied by none.
 
-use super::assertion::{Counts, TypeSet};
+use super::assertion::TypeSet;
 use super::conjunction::{ConjunctionId, Conjunctions};
+use super::counts::Counts;
 use super::errors;
 use super::numbers;
 use super::pointer::shown;

@@ -7,14 +7,11 @@
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
 use super::listed::Listed;
 use super::numbers::NumberRange;
+use super::schema_id::SchemaId;
 use super::seldom::Seldom;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// The place of a schema in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct SchemaId(pub(super) u32);
 
 /// One schema: all of its assertions hold together.
 #[derive(Clone, Debug)]

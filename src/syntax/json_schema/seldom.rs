@@ -1,6 +1,7 @@
 //! Parts that most schemas say nothing of.
 
-use super::assertion::{ArrayPart, Counts, ObjectPart, Properties, StringPart};
+use super::assertion::{ArrayPart, ObjectPart, Properties, StringPart};
+use super::counts::Counts;
 use super::numbers::{Notation, NumberRange};
 use std::ops::{Deref, DerefMut};
 

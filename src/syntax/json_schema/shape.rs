@@ -1,9 +1,10 @@
 //! Normal forms of conjunctions of schemas: values listed one by one, alternatives, or a part for each type.
 
-use super::assertion::{Counts, TypeSet};
+use super::assertion::TypeSet;
 use super::conjunction::ConjunctionId;
+use super::counts::Counts;
 use super::numbers::NumberRange;
-use super::schema::SchemaId;
+use super::schema_id::SchemaId;
 use super::seldom::Seldom;
 use super::string_test::StringTest;
 use crate::grammar::Condition;

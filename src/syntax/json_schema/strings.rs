@@ -6,7 +6,7 @@
 //! in lower case otherwise. Strings whose content is constrained (patterns, enumerated values, names of
 //! members) are canonical, so that each has one spelling.
 
-use super::assertion::Counts;
+use super::counts::Counts;
 use crate::grammar::{
     ByteSet, CharClass, ExprId, Expression, GrammarBuilder, Text, WordEdge, WordGraph, WordTarget,
 };

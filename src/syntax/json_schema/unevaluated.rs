@@ -9,7 +9,8 @@
 use super::assertion::TypeSet;
 use super::errors;
 use super::pointer::join;
-use super::schema::{Applied, Schema, SchemaId, Schemas};
+use super::schema::{Applied, Schema, Schemas};
+use super::schema_id::SchemaId;
 use crate::error::Result;
 use bumpalo::Bump;
 use rustc_hash::FxHashMap;

@@ -4,7 +4,8 @@
 use super::assertion::{NameClass, SomeMember, TypeSet, equality_key};
 use super::conjunction::Part;
 use super::decimal::Decimal;
-use super::schema::{Schema, SchemaId, Schemas};
+use super::schema::{Schema, Schemas};
+use super::schema_id::SchemaId;
 use super::string_test::{Matcher, StringTest};
 use super::{errors, numbers};
 use crate::error::Result;

@@ -29,6 +29,7 @@ mod errors;
 mod leaf;
 mod look;
 mod lower;
+mod parse;
 mod program;
 mod source;
 
@@ -37,7 +38,6 @@ use crate::error::{ErrorKind, Result};
 use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 use leaf::Hook;
-use source::Source;
 
 /// The language that a pattern is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -180,10 +180,10 @@ fn lower_with(
         return Err(Limits::exceeded(LimitKind::PatternBytes, limit, format!("{} bytes", pattern.len())));
     }
     let source = match options.dialect {
-        Dialect::Rust => Source::verbatim(pattern)?,
+        Dialect::Rust => parse::verbatim(pattern)?,
         Dialect::Ecma262 => ecma::translate(pattern, options.dot_matches_newline)?,
     };
-    let mut ast = source.parse(builder.limits())?;
+    let mut ast = parse::parse(&source, builder.limits())?;
     if options.ascii_classes {
         ascii::narrow(&mut ast);
     }

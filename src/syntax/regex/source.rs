@@ -1,14 +1,8 @@
 //! A pattern: as it was written, as regex-syntax reads it, and how places in the one map to the other.
 
-use super::errors;
 use crate::diagnostic::Place;
-use crate::error::Result;
-use crate::limits::Limits;
-use regex_syntax::ast::{Ast, Span, parse};
+use regex_syntax::ast::Span;
 use std::borrow::Cow;
-
-/// regex-syntax keeps group names in a sorted list, into which the nth insertion takes time n.
-const MAX_NAMED_GROUPS: usize = 10_000;
 
 pub(super) struct Source<'p> {
     pub(super) original: &'p str,
@@ -19,23 +13,12 @@ pub(super) struct Source<'p> {
 }
 
 impl<'p> Source<'p> {
-    pub(super) fn verbatim(pattern: &'p str) -> Result<Source<'p>> {
-        let names = pattern.matches("(?P<").count() + pattern.matches("(?<").count();
-        if names > MAX_NAMED_GROUPS {
-            return Err(errors::too_many_names(names, MAX_NAMED_GROUPS));
-        }
-        Ok(Source { original: pattern, text: Cow::Borrowed(pattern), map: Vec::new() })
+    pub(super) fn verbatim(pattern: &'p str) -> Source<'p> {
+        Source { original: pattern, text: Cow::Borrowed(pattern), map: Vec::new() }
     }
 
     pub(super) fn rewritten(original: &'p str, text: String, map: Vec<(usize, usize)>) -> Source<'p> {
         Source { original, text: Cow::Owned(text), map }
-    }
-
-    /// Reads the text; deeper nesting than `source_depth` is refused.
-    pub(super) fn parse(&self, limits: &Limits) -> Result<Ast> {
-        let depth = u32::try_from(limits.source_depth).unwrap_or(u32::MAX);
-        let mut parser = parse::ParserBuilder::new().nest_limit(depth).build();
-        parser.parse(&self.text).map_err(|e| errors::from_ast(self, &e, limits))
     }
 
     /// The place in the original of a byte offset of the rewritten text.

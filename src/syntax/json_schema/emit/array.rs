@@ -3,11 +3,12 @@
 use super::{Emitter, Layout, value};
 use crate::error::Result;
 use crate::grammar::{Distinct, ExprId, Member, Members, Order};
-use crate::syntax::json_schema::assertion::{Counts, TypeSet};
+use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::conjunction::ConjunctionId;
+use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::json::Value;
-use crate::syntax::json_schema::schema::SchemaId;
+use crate::syntax::json_schema::schema_id::SchemaId;
 use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, Shape};
 use rustc_hash::FxHashMap;
 

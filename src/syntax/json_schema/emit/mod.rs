@@ -302,7 +302,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// A string that passes tests, in canonical spelling, with its quotes.
-    fn tested(&mut self, tests: &[Test<'a>], length: &super::assertion::Counts) -> Result<ExprId> {
+    fn tested(&mut self, tests: &[Test<'a>], length: &super::counts::Counts) -> Result<ExprId> {
         let mut contents = Vec::with_capacity(tests.len());
         if let Some(first) = tests.first() {
             self.spend(tests.len(), self.all.schemas.get(first.schema).pointer)?;

@@ -3,7 +3,7 @@
 use super::Emitter;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Member, Members, Names};
-use crate::syntax::json_schema::assertion::Counts;
+use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::shape::{ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
 use smallvec::SmallVec;

@@ -3,7 +3,8 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::assertion::{Contains, Counts};
+use crate::syntax::json_schema::assertion::Contains;
+use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;

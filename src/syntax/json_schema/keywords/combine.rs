@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::refs;
-use crate::syntax::json_schema::schema::{Applied, Schema, SchemaId};
+use crate::syntax::json_schema::schema::{Applied, Schema};
+use crate::syntax::json_schema::schema_id::SchemaId;
 
 pub(super) fn read_ref<'a>(
     reader: &mut Reader<'a, '_>,

@@ -6,7 +6,8 @@ use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::numbers::NumberRange;
 use crate::syntax::json_schema::reader::Reader;
-use crate::syntax::json_schema::schema::{Applied, Schema, SchemaId};
+use crate::syntax::json_schema::schema::{Applied, Schema};
+use crate::syntax::json_schema::schema_id::SchemaId;
 
 const ALLOWED: &str =
     "\"null\", \"boolean\", \"object\", \"array\", \"number\", \"string\" or \"integer\", or a list of such";

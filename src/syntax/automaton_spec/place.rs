@@ -1,0 +1,11 @@
+//! Places in a spec.
+
+/// The JSON Pointer of a path.
+pub(super) fn pointer<'a>(path: impl IntoIterator<Item = &'a str>) -> String {
+    let mut pointer = String::new();
+    for part in path {
+        pointer.push('/');
+        pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
+    }
+    pointer
+}

@@ -1,0 +1,26 @@
+//! Parsing patterns with regex-syntax, within bounds.
+
+use super::errors;
+use super::source::Source;
+use crate::error::Result;
+use crate::limits::Limits;
+use regex_syntax::ast::{Ast, parse};
+
+/// regex-syntax keeps group names in a sorted list, into which the nth insertion takes time n.
+const MAX_NAMED_GROUPS: usize = 10_000;
+
+/// A pattern that regex-syntax reads as it is written.
+pub(super) fn verbatim(pattern: &str) -> Result<Source<'_>> {
+    let names = pattern.matches("(?P<").count() + pattern.matches("(?<").count();
+    if names > MAX_NAMED_GROUPS {
+        return Err(errors::too_many_names(names, MAX_NAMED_GROUPS));
+    }
+    Ok(Source::verbatim(pattern))
+}
+
+/// The syntax tree; deeper nesting than `source_depth` is refused.
+pub(super) fn parse(source: &Source<'_>, limits: &Limits) -> Result<Ast> {
+    let depth = u32::try_from(limits.source_depth).unwrap_or(u32::MAX);
+    let mut parser = parse::ParserBuilder::new().nest_limit(depth).build();
+    parser.parse(&source.text).map_err(|e| errors::from_ast(source, &e, limits))
+}
