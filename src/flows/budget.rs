@@ -1,9 +1,9 @@
 //! Plans within a number of tokens: what could not be finished any more is masked.
 
-use super::automaton::FlowOptions;
 use super::completions::Completions;
 use super::domain::FlowDomain;
 use super::errors;
+use super::options::FlowOptions;
 use super::text::Thoughts;
 use crate::decode::Constraint;
 use crate::error::Result;

@@ -1,12 +1,13 @@
-//! A domain from what is written: names resolved, and each flow checked for a plan.
+//! Reading a domain: names resolved, and each flow checked for a plan.
 
-use super::automaton::{FlowAutomaton, FlowOptions, Within};
+use super::automaton::FlowAutomaton;
 use super::domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
 use super::entries::{self, Entries};
 use super::errors;
 use super::follow::follow;
+use super::options::{FlowOptions, Within};
 use super::written::{Written, WrittenApi, WrittenFlow, WrittenInput, WrittenOrder, WrittenStep};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::{ErrorKind, Errors, Result};
 use crate::limits::Limits;
 use crate::work::Budget;
@@ -14,6 +15,31 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// States that are searched to find out whether an entry of a flow is ever left out, or an alternative ever taken.
 const ENTRY_SEARCH: usize = 10_000;
+
+impl FlowDomain {
+    /// Reads a domain from TOML and checks that each of its flows can be followed.
+    ///
+    /// # Errors
+    /// `flow/…`, with the JSON Pointer and the line of what is wrong, all errors of the file together; limits.
+    pub fn read(text: &str, limits: &Limits) -> Result<FlowDomain> {
+        FlowDomain::read_with(text, limits, false)
+    }
+
+    /// As [`read`](FlowDomain::read); with `allow_infeasible` a flow that no plan can follow is a warning, and none of its
+    /// plans is offered.
+    ///
+    /// # Errors
+    /// As [`read`](FlowDomain::read).
+    pub fn read_with(text: &str, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
+        limits.check_source(text)?;
+        let source = Source::new(text, Notation::Toml);
+        let read = toml::from_str::<Written>(text).map_err(|cause| errors::toml(text, &cause));
+        let checked = read.and_then(|written| domain(&written, limits, allow_infeasible));
+        let mut domain = checked.map_err(|error| error.in_source(&source))?;
+        source.locate(&mut domain.warnings);
+        Ok(domain)
+    }
+}
 
 /// Resolves names and checks flows.
 pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {

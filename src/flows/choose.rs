@@ -1,9 +1,10 @@
 //! Choosing among valid plans: thoughts with their APIs are drawn under the mask and scored once a call, and the flow is
 //! chosen by what its intent and steps have in common with the query.
 
-use super::automaton::{FlowAutomaton, FlowOptions, FlowState};
+use super::automaton::{FlowAutomaton, FlowState};
 use super::domain::FlowDomain;
 use super::flap::FlapOptions;
+use super::options::FlowOptions;
 use super::parse::{Brackets, ParsedPlan, WrittenCall, parse_with};
 use super::similarity::{Similarity, similar};
 use super::text::Thoughts;

@@ -1,8 +1,8 @@
 //! Short ends of plans as texts: what finishes a plan from any beginning of it.
 
-use super::automaton::{FlowOptions, Level};
 use super::domain::FlowDomain;
 use super::letters::{self, Letter};
+use super::options::{FlowOptions, Level};
 use super::text::{Thoughts, now_line, stated_text};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};

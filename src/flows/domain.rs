@@ -1,10 +1,6 @@
 //! Domains: APIs, steps and flows, as they are read.
 
-use super::written::Written;
-use super::{check, errors};
-use crate::diagnostic::{Diagnostic, Notation, Source};
-use crate::error::Result;
-use crate::limits::Limits;
+use crate::diagnostic::Diagnostic;
 use fixedbitset::FixedBitSet;
 
 /// What an API needs: any one of some data.
@@ -138,29 +134,6 @@ pub struct FlowDomain {
 }
 
 impl FlowDomain {
-    /// Reads a domain from TOML and checks that each of its flows can be followed.
-    ///
-    /// # Errors
-    /// `flow/…`, with the JSON Pointer and the line of what is wrong, all errors of the file together; limits.
-    pub fn read(text: &str, limits: &Limits) -> Result<FlowDomain> {
-        FlowDomain::read_with(text, limits, false)
-    }
-
-    /// As [`read`](FlowDomain::read); with `allow_infeasible` a flow that no plan can follow is a warning, and none of its
-    /// plans is offered.
-    ///
-    /// # Errors
-    /// As [`read`](FlowDomain::read).
-    pub fn read_with(text: &str, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
-        limits.check_source(text)?;
-        let source = Source::new(text, Notation::Toml);
-        let read = toml::from_str::<Written>(text).map_err(|cause| errors::toml(text, &cause));
-        let checked = read.and_then(|written| check::domain(&written, limits, allow_infeasible));
-        let mut domain = checked.map_err(|error| error.in_source(&source))?;
-        source.locate(&mut domain.warnings);
-        Ok(domain)
-    }
-
     /// The API of a name or an alias.
     pub fn api(&self, name: &str) -> Option<usize> {
         self.apis.iter().position(|api| api.name == name || api.aliases.iter().any(|alias| alias == name))

@@ -1,8 +1,8 @@
 //! Follows a flow once, to say why it cannot be followed.
 
-use super::automaton::Within;
 use super::domain::{Entry, FlowDomain, Input};
 use super::errors::{self, Maker};
+use super::options::Within;
 use crate::error::Result;
 use crate::work::Budget;
 use rustc_hash::FxHashSet;

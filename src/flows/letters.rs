@@ -1,8 +1,9 @@
 //! Calls as plans write them: bare, or with the API that made each input.
 
-use super::automaton::{FlowAutomaton, FlowCall, FlowOptions, FlowState, Level};
+use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::{Api, FlowDomain};
 use super::errors;
+use super::options::{FlowOptions, Level};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Graph, Transition, TransitionSystem, minimize};

@@ -24,6 +24,7 @@ mod letters;
 mod lookahead;
 mod merge;
 pub mod metrics;
+mod options;
 mod parse;
 mod picture;
 mod places;
@@ -35,7 +36,7 @@ mod spec;
 mod text;
 mod written;
 
-pub use automaton::{FlowAutomaton, FlowCall, FlowOptions, FlowState, Level, Within};
+pub use automaton::{FlowAutomaton, FlowCall, FlowState};
 pub use budget::WithinBudget;
 pub use choose::{
     ChooserOptions, ChosenPlan, IntentText, Served, ValidChooser, intent_similarities, serving_flow,
@@ -43,6 +44,7 @@ pub use choose::{
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
 pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};
 pub use merge::Names;
+pub use options::{FlowOptions, Level, Within};
 pub use parse::{Brackets, ParsedPlan, WrittenCall, parse, parse_with};
 pub use picture::FlowPicture;
 pub use prompt::FlowPrompt;

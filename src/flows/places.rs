@@ -1,8 +1,8 @@
 //! Where plans of levels 5 and 6 can be in flows: a nondeterministic automaton over APIs, whose subsets are the states of
 //! [`FlowAutomaton`](super::FlowAutomaton).
 
-use super::automaton::{FlowOptions, Level, Within};
 use super::domain::{FlowDomain, FlowOrder};
+use super::options::{FlowOptions, Level, Within};
 use super::program::Program;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};

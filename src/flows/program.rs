@@ -1,8 +1,8 @@
 //! The body of a flow as position automata (Glushkov 1961): one for a flow whose list orders it, else one for each entry,
 //! with a partial order of their beginnings.
 
-use super::automaton::Level;
 use super::domain::{Entry, FlowDomain, FlowOrder, Rounds};
+use super::options::Level;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use fixedbitset::FixedBitSet;

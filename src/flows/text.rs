@@ -1,9 +1,10 @@
 //! Plans as texts: calls and thoughts in one grammar over bytes, so that a model writes a whole plan under one mask.
 
-use super::automaton::{FlowAutomaton, FlowCall, FlowOptions, Level};
+use super::automaton::{FlowAutomaton, FlowCall};
 use super::domain::FlowDomain;
 use super::errors;
 use super::letters::{self, Letter};
+use super::options::{FlowOptions, Level};
 use crate::error::Result;
 use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder, Member, Members, Order};
 use crate::limits::{LimitKind, Limits};

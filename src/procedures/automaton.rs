@@ -5,9 +5,10 @@
 
 use super::declarations::NodeKind;
 use super::flow::{PointId, Step};
-use super::marks::{Marks, Status};
+use super::marks::Marks;
 use super::procedure::Procedure;
 use super::rules::{self, Mode, View};
+use super::status::Status;
 use super::value::Scalar;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};

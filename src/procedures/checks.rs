@@ -3,10 +3,10 @@
 use super::declarations::{Node, NodeKind};
 use super::errors::{self, Findings};
 use super::guards::{Guards, Site, Test};
-use super::marks::Status;
 use super::pdl::{Expr, ExprId, Expressions, Operator, Program};
 use super::procedure::{Precondition, Procedure};
 use super::registers::Registers;
+use super::status::Status;
 use super::value::Literal;
 use crate::diagnostic::{Place, did_you_mean};
 use crate::error::Result;

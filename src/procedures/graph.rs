@@ -1,7 +1,7 @@
 //! A procedure's automaton in Graphviz's notation.
 
 use super::automaton::{Letter, StateId};
-use super::marks::Status;
+use super::status::Status;
 use super::supervisor::Supervisor;
 use crate::error::Result;
 use crate::transitions::Graph;

@@ -1,19 +1,9 @@
 //! What a session or a state of the automaton remembers, and the effects of answers on it.
 
-use super::procedure::{Procedure, Register};
+use super::procedure::Procedure;
+use super::registers::Register;
+use super::status::Status;
 use super::value::Scalar;
-
-/// What is known of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Status {
-    /// It was not called or said, or was taken back.
-    #[default]
-    No,
-    /// The last answer of the API was a result; or the answer was said.
-    Ok,
-    /// The last answer of the API was an error.
-    Error,
-}
 
 /// A value of a register: a concrete one, or a cell of the partition of its values.
 pub(super) trait Cell: Clone {

@@ -21,6 +21,7 @@ mod claims;
 mod conversation;
 mod declarations;
 mod errors;
+mod evaluation;
 mod fill;
 mod flow;
 mod format;
@@ -32,10 +33,12 @@ mod obstacle;
 mod outcomes;
 mod pdl;
 mod procedure;
+mod read;
 mod registers;
 mod rules;
 mod session;
 mod spec;
+mod status;
 mod step;
 mod supervisor;
 mod trace;
@@ -52,11 +55,11 @@ pub use declarations::{Node, NodeKind, Slot, Source};
 pub use errors::{Finding, Severity};
 pub use format::format;
 pub use graph::ProcedureGraph;
-pub use marks::Status;
 pub use obstacle::Obstacle;
 pub use procedure::Procedure;
 pub use rules::Mode;
 pub use session::Session;
+pub use status::Status;
 pub use step::{Offer, StepFormat, StepOptions, Text, step_grammar};
 pub use supervisor::{Size, Supervisor};
 pub use trace::{Event, Verdict, Violation, follow, read_trace, verify};
@@ -86,7 +89,7 @@ pub struct Report {
 /// The limits `source_bytes`, `procedure_nodes` and `compile_work`, if the file cannot be read within them.
 pub fn check(text: &str, format: Format, limits: &Limits) -> Result<Report> {
     let mut findings = errors::Findings::default();
-    let procedure = procedure::read(text, format, limits, &mut findings)?;
+    let procedure = read::read(text, format, limits, &mut findings)?;
     let mut report = Report { findings: Vec::new(), procedure: None, size: None, unchecked: None };
     if let Some(procedure) = procedure.filter(|_| !findings.has_errors()) {
         match outcomes::check(&procedure, limits, &mut findings) {

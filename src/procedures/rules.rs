@@ -1,9 +1,10 @@
 //! The rules: why a node may not come in a state.
 
+use super::evaluation::Evaluation;
 use super::flow::PointId;
-use super::guards::Evaluation;
-use super::marks::{Cell, Marks, Status};
+use super::marks::{Cell, Marks};
 use super::procedure::{Precondition, Procedure};
+use super::status::Status;
 use std::fmt;
 
 /// How much of a procedure binds the agent.

@@ -1,13 +1,15 @@
 //! One conversation under a procedure: values as they came, which nodes may come next, and why others may not.
 
 use super::declarations::NodeKind;
+use super::evaluation::Evaluation;
 use super::flow::PointId;
-use super::guards::{Evaluation, Guard, Test};
-use super::marks::{Marks, Status};
+use super::guards::{Guard, Test};
+use super::marks::Marks;
 use super::obstacle::Obstacle;
 use super::pdl::{Expr, ExprId};
 use super::procedure::Procedure;
 use super::rules::{self, Mode, Rule, View};
+use super::status::Status;
 use super::supervisor::Supervisor;
 use super::value::{Scalar, Truth};
 use serde_json::{Map, Value};

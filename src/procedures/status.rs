@@ -1,0 +1,13 @@
+//! What is known of nodes.
+
+/// What is known of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// It was not called or said, or was taken back.
+    #[default]
+    No,
+    /// The last answer of the API was a result; or the answer was said.
+    Ok,
+    /// The last answer of the API was an error.
+    Error,
+}
