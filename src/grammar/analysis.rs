@@ -5,7 +5,8 @@
 
 use super::Grammar;
 use super::conditions;
-use super::expression::{ExprId, Expression};
+use super::expression::Expression;
+use super::ids::ExprId;
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 

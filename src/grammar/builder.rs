@@ -3,9 +3,8 @@
 use super::class::{ByteSet, CharClass};
 use super::conditions;
 use super::errors;
-use super::expression::{
-    Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order, RuleId, Text,
-};
+use super::expression::{Distinct, Expression, Member, Members, Names, Operands, Order, Text};
+use super::ids::{ExprId, LabelId, RuleId};
 use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use super::{Grammar, Labels, Rule, Tables, verify};

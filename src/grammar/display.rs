@@ -5,7 +5,8 @@
 //! repeats, `a & b` intersection, `!a` complement, `members(...)`,
 //! `graph(...)`, token terminals as in GBNF.
 
-use super::expression::{Alternative, Condition, ExprId, Expression, Order};
+use super::expression::{Alternative, Condition, Expression, Order};
+use super::ids::ExprId;
 use super::{ByteSet, CharClass, Grammar, WordGraph, WordTarget};
 use std::fmt::{self, Write};
 

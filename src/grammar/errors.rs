@@ -40,8 +40,11 @@ pub(super) fn invariant(name: &'static str, what: &str, place: Place) -> Error {
     )
 }
 
+/// What is wrong where G8 does not hold.
+pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
+
 pub(super) fn unsound_word_graph() -> Error {
-    invariant("G8", super::verify::UNSOUND_GRAPH, Place::Whole)
+    invariant("G8", UNSOUND_GRAPH, Place::Whole)
 }
 
 pub(super) fn empty_trigger() -> Error {

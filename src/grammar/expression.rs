@@ -1,48 +1,10 @@
-//! The kinds of expressions, and their ids.
+//! The kinds of expressions.
 
 use super::class::{ByteSet, CharClass};
+use super::ids::{ExprId, LabelId, RuleId};
 use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use smallvec::SmallVec;
-
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(u32);
-
-        impl $name {
-            /// The id of table place `index`, if it fits.
-            pub fn new(index: usize) -> Option<$name> {
-                u32::try_from(index).ok().map($name)
-            }
-
-            /// The place in the table.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-id! {
-    /// The id of an expression in its grammar.
-    ExprId
-}
-impl ExprId {
-    /// Those that the builder begins with.
-    pub(super) const EMPTY: ExprId = ExprId(0);
-    pub(super) const NEVER: ExprId = ExprId(1);
-}
-
-id! {
-    /// The id of a rule in its grammar.
-    RuleId
-}
-id! {
-    /// The id of a label in its grammar.
-    LabelId
-}
 
 /// A byte string; a short one lies where it stands.
 pub type Text = SmallVec<[u8; 24]>;

@@ -7,7 +7,7 @@
 
 use super::builder::GrammarBuilder;
 use super::errors;
-use super::expression::{ExprId, RuleId};
+use super::ids::{ExprId, RuleId};
 use super::word_graph::{WordEdge, WordGraph, WordTarget};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};

@@ -29,6 +29,7 @@ mod display;
 mod errors;
 mod expression;
 mod free_text;
+mod ids;
 mod least;
 mod token_terminal;
 pub mod verify;
@@ -37,10 +38,10 @@ mod word_graph;
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
 pub use expression::{
-    Alternative, Condition, Distinct, ExprId, Expression, LabelId, Member, Members, Names, Operands, Order,
-    RuleId, Text,
+    Alternative, Condition, Distinct, Expression, Member, Members, Names, Operands, Order, Text,
 };
 pub use free_text::FreeText;
+pub use ids::{ExprId, LabelId, RuleId};
 pub(crate) use least::{Unit, least_lengths};
 pub use token_terminal::{TokenScope, TokenSelector, TokenTerminal};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};

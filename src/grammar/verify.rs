@@ -16,15 +16,12 @@
 //! - **G11** token terminals are not empty; their lists are sorted, ranges of ids disjoint and apart.
 
 use super::Grammar;
-use super::errors::invariant;
+use super::errors::{UNSOUND_GRAPH, invariant};
 use super::expression::{Expression, Member};
 use super::word_graph::WordGraph;
 use crate::diagnostic::Place;
 use crate::error::Result;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-
-/// What is wrong where G8 does not hold.
-pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
 
 /// Checks all invariants; `graphs` asks for those of word graphs as well, which the builder has examined.
 pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {

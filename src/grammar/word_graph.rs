@@ -1,7 +1,7 @@
 //! Acyclic graphs of bytes.
 
 use super::class::ByteSet;
-use super::expression::ExprId;
+use super::ids::ExprId;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};

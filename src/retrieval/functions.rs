@@ -1,6 +1,6 @@
 //! Names by which tools are called.
 
-use super::catalogue::Tool;
+use super::tool::Tool;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 

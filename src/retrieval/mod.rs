@@ -21,12 +21,14 @@ pub mod requests;
 pub mod retriever;
 pub mod split;
 pub mod store;
+mod tool;
 pub mod training;
 mod words;
 
-pub use catalogue::{Catalogue, Template, Tool};
+pub use catalogue::Catalogue;
 pub use index::{Bm25, FlatIndex, ToolIndex};
 pub use retriever::{Ranker, Retrieval, RetrievalOptions, Retriever};
+pub use tool::{Template, Tool};
 
 /// A tool that an index found for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,9 @@
 //! Pools of tools: those that a model is trained with, and those that it is only tested with.
 
-use super::catalogue::{Catalogue, Tool};
+use super::catalogue::Catalogue;
 use super::errors;
 use super::requests::Request;
+use super::tool::Tool;
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

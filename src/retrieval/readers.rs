@@ -1,8 +1,9 @@
 //! Readers of the files of other sets of tools.
 
-use super::catalogue::{Catalogue, Tool, numbered_lines};
+use super::catalogue::{Catalogue, numbered_lines};
 use super::errors;
 use super::requests::Request;
+use super::tool::Tool;
 use crate::diagnostic::{Notation, Source};
 use crate::error::Result;
 use crate::limits::Limits;

@@ -1,8 +1,9 @@
 //! From queries to a short list of tools.
 
-use super::catalogue::{Catalogue, Template, Tool};
+use super::catalogue::Catalogue;
 use super::fuse::{Join, join, reciprocal_rank_fusion};
 use super::index::{DenseIndex, Filter, IndexedTool, LexicalIndex, Match, Query, ToolIndex};
+use super::tool::{Template, Tool};
 use super::{Hit, errors};
 use crate::decode::{Embedder, Embeddings, Truncation};
 use crate::error::Result;

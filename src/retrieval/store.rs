@@ -9,9 +9,10 @@
 //! catalogue (u64), fingerprint of the embedder (32 bytes); the catalogue as JSON lines; the rows as 32-bit floats; the
 //! SHA-256 of all before it.
 
-use super::catalogue::{Catalogue, Template, Tool};
+use super::catalogue::Catalogue;
 use super::errors;
 use super::index::{DenseIndex, IndexedTool, ToolIndex};
+use super::tool::{Template, Tool};
 use crate::decode::{Embedder, Embeddings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{LimitKind, Limits};

@@ -2,12 +2,12 @@
 //! crate in the place of others.
 
 use super::meter::{Meter, NODE, metered};
+use super::namespace::Namespace;
 use super::{costs, program};
-use minijinja::value::{Enumerator, Kwargs, Object, Rest, Tuple, Value, ValueKind, ValueOrKwargs};
+use minijinja::value::{Kwargs, Rest, Tuple, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, filters, tests};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Units of any operation that is charged for, beside those for its operands.
 const OPERATION: u64 = 128;
@@ -144,27 +144,6 @@ fn item(meter: &Meter, value: &Value, key: &Value) -> Result<Value, Error> {
         meter.spend(text.len() as u64)?;
     }
     value.get_item(key)
-}
-
-/// What `{% set name.attribute = … %}` can change.
-#[derive(Debug, Default)]
-pub(super) struct Namespace(Mutex<BTreeMap<Arc<str>, Value>>);
-
-impl Namespace {
-    fn with<R>(&self, action: impl FnOnce(&mut BTreeMap<Arc<str>, Value>) -> R) -> R {
-        action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Object for Namespace {
-    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        let name = key.as_str()?;
-        self.with(|values| values.get(name).cloned())
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Values(self.with(|values| values.keys().cloned().map(Value::from).collect()))
-    }
 }
 
 fn set(meter: &Meter, value: &Value, to: &Value, name: &str) -> Result<(), Error> {

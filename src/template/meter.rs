@@ -1,6 +1,6 @@
 //! The meter of one rendering: what was made and visited so far, and how large a value is.
 
-use super::functions::Namespace;
+use super::namespace::Namespace;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 use std::cell::Cell;

@@ -13,6 +13,7 @@
 mod costs;
 mod functions;
 mod meter;
+mod namespace;
 mod program;
 mod scan;
 

@@ -271,15 +271,15 @@ fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
     (modules, edges)
 }
 
-/// Files of the engine that may import each other, each circle a recursion of the data: an expression may hold a graph of words
-/// whose exits are expressions, and clauses are decided by a search over clauses.
-const CIRCLES: usize = 4;
+/// Files of the engine that may import each other, each circle a recursion of the data: clauses are decided by a search over
+/// clauses.
+const CIRCLES: usize = 2;
+/// Files of the whole tree that may import each other.
+const CIRCLES_OF_TREE: usize = 40;
 
-#[test]
-fn imports_go_one_way() {
-    let core =
-        ["automaton", "collections", "grammar", "json", "mask", "matcher", "token_index", "vocabulary"];
-    let (modules, edges) = imports(&core);
+/// The files of some rooms that import each other, directly or not.
+fn in_circles(rooms: &[&str]) -> Vec<String> {
+    let (modules, edges) = imports(rooms);
     assert!(modules.len() > 100 && edges.iter().map(Vec::len).sum::<usize>() > 300);
     let reaches = |from: usize| {
         let mut seen = vec![false; modules.len()];
@@ -291,9 +291,18 @@ fn imports_go_one_way() {
         }
         seen
     };
-    let in_circles: Vec<String> =
-        (0..modules.len()).filter(|&at| reaches(at)[at]).map(|at| modules[at].join("::")).collect();
-    assert!(in_circles.len() <= CIRCLES, "{} files in circles: {in_circles:#?}", in_circles.len());
+    (0..modules.len()).filter(|&at| reaches(at)[at]).map(|at| modules[at].join("::")).collect()
+}
+
+#[test]
+fn imports_go_one_way() {
+    let core =
+        ["automaton", "collections", "grammar", "json", "mask", "matcher", "token_index", "vocabulary"];
+    let found = in_circles(&core);
+    assert!(found.len() <= CIRCLES, "{} files in circles: {found:#?}", found.len());
+    let all: Vec<&str> = ROOMS.iter().map(|(name, _)| *name).collect();
+    let found = in_circles(&all);
+    assert!(found.len() <= CIRCLES_OF_TREE, "{} files in circles: {found:#?}", found.len());
 }
 
 /// Words of this tree's own that the literature has better ones for; see `docs/glossary.md`.
