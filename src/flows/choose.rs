@@ -76,6 +76,11 @@ pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
 
 /// Settings of [`ValidChooser`].
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct ChooserOptions {
     /// Which plans.

@@ -6,6 +6,7 @@ use crate::limits::Limits;
 
 /// What a plan keeps; each level is a sub-language of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Level {
     /// 1: the form of a plan, whatever the names: a language of texts alone, see [`grammar`](super::grammar).
     Format,
@@ -43,6 +44,7 @@ impl Level {
 
 /// The order of the APIs of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Within {
     /// Any that the data allow.
     Any,
@@ -52,6 +54,11 @@ pub enum Within {
 
 /// Which plans.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct FlowOptions {
     /// The level; 6 by default.

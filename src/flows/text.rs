@@ -13,6 +13,7 @@ use crate::transitions::{Graph, GraphEdge};
 /// What is written with the calls of a plan. A THOUGHT is of 1 to [`THOUGHT_CHARS`] characters, none of line break, `[` and
 /// `]`, with no blank at its ends: no second call can be written in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Thoughts {
     /// Nothing: ` Name(), Name()`.
     None,

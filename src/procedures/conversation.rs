@@ -72,6 +72,7 @@ impl<'p> Workflow<'p> {
 
 /// Which texts answers with a reference text have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Texts {
     /// The reference text with its values.
     #[default]
@@ -84,6 +85,11 @@ pub enum Texts {
 
 /// What is offered to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Offering {
     /// Only nodes that may come; else all.
     pub only_open: bool,

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 /// How a step is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum StepFormat {
     /// Lines: `Thought: …`, `Action: API` and `Action Input: JSON`, or `Answer: NAME` and `Response: TEXT`.
     #[default]
@@ -58,6 +59,11 @@ pub enum Offer {
 
 /// How the grammar of a step is made.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct StepOptions {
     /// How a step is written.

@@ -18,6 +18,11 @@ const NUMBERS: i64 = 60;
 
 /// What happens in random sessions.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct WalkOptions {
     /// Acts of the agent, at most. 24 by default.

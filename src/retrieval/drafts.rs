@@ -25,6 +25,11 @@ pub struct Draft {
 
 /// What must hold of a draft that is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Selection {
     /// The best drafts of each request that are pooled; 1 by default.
     pub drafts: usize,

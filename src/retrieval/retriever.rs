@@ -55,6 +55,11 @@ impl Utterance {
 
 /// How a list of tools is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct RetrievalOptions {
     /// Tools of the list, 11 by default: the largest cut-off that the paper reports.

@@ -21,6 +21,7 @@ const BINS: usize = 10;
 
 /// A prompt as a trainer reads it: one text, or messages for a chat template.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum PromptForm {
     /// Instruction and rest as one text.
     Text,
@@ -74,6 +75,11 @@ pub struct DraftRecord {
 
 /// How drafts are drawn and selected.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct TrainingOptions {
     /// Number of the round of drawing and training, from 1.

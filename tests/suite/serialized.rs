@@ -1,6 +1,17 @@
 //! Options, limits, statistics and diagnostics as JSON (feature `serde`).
 
 use grammata::decode::{BeamOptions, GenerationOptions, SamplingParams};
+use grammata::flows::flap::{FlapOptions, Incomplete};
+use grammata::flows::{ChooserOptions, FlowOptions, Level, Thoughts, Within};
+use grammata::plan::SearchOptions;
+use grammata::plan::policy::{PromptMode, PromptOptions};
+use grammata::procedures::agent::RunOptions;
+use grammata::procedures::{StepFormat, StepOptions, WalkOptions};
+use grammata::retrieval::drafts::Selection;
+use grammata::retrieval::fuse::Join;
+use grammata::retrieval::queries::WriterOptions;
+use grammata::retrieval::training::{PromptForm, TrainingOptions};
+use grammata::retrieval::{Ranker, RetrievalOptions};
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, LimitKind, Limits};
@@ -58,6 +69,30 @@ fn options_and_limits_are_read_as_they_are_written() {
         GenerationOptions::default().sampling(SamplingParams::default().temperature(0.5).seed(7));
     holds(&generation.stop(vec!["x".into()]), json!({"stop": ["x"], "sampling": sampling}));
     holds(&BeamOptions::default().width(2), json!({"width": 2}));
+}
+
+#[test]
+fn options_of_agents_are_read_as_they_are_written() {
+    holds(
+        &FlowOptions::default().level(Level::Data).within(Within::Declared),
+        json!({"level": "data", "within": "declared"}),
+    );
+    let score = FlapOptions::default().incomplete(Incomplete::Partial);
+    holds(&score, json!({"incomplete": "partial", "lambda": 0.7}));
+    let chooser = ChooserOptions::default().thoughts(Thoughts::Stated).score(score);
+    holds(&chooser, json!({"thoughts": "stated", "score": json!(score)}));
+    let prompts = PromptOptions::default().mode(PromptMode::Likelihood).orders(4);
+    holds(&prompts, json!({"mode": "likelihood", "orders": 4}));
+    holds(&SearchOptions::default().trace(true), json!({"trace": true, "max_free_steps": 100}));
+    let retrieval = RetrievalOptions::default().ranker(Ranker::Hybrid).join(Join::ReciprocalRanks);
+    holds(&retrieval, json!({"k": 11, "ranker": "hybrid", "join": "reciprocal_ranks"}));
+    let training = TrainingOptions::default().prompts(PromptForm::Chat).selection(Selection::default());
+    holds(&training, json!({"prompts": "chat", "drafts": 24}));
+    holds(&WriterOptions::default().max_tokens(9), json!({"max_tokens": 9, "format": "lines"}));
+    holds(&RunOptions::default().acts(2), json!({"acts": 2, "tries": 3}));
+    holds(&WalkOptions::default().eager(true), json!({"eager": true, "acts": 24}));
+    let step = StepOptions::default().format(StepFormat::Json).thought(Some(80));
+    holds(&step, json!({"format": "json", "thought": 80}));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::flows::similarity::{Similarity, nearest, similar};
 
 /// What a thought and API scores that did not end within the look-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Incomplete {
     /// Nothing, as the published formula has it: long thoughts are punished.
     #[default]
@@ -16,6 +17,11 @@ pub enum Incomplete {
 
 /// The hyper-parameters. The default is FLAP.4 as published.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct FlapOptions {
     /// The weight a of the similarity of thought and step. Default 1.

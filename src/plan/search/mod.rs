@@ -49,6 +49,11 @@ pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
 
 /// Bounds of a search, and what it keeps.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct SearchOptions {
     /// After this many steps only what finishes the plan in the fewest steps is offered, so that languages without a

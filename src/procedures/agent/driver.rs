@@ -22,6 +22,11 @@ use serde_json::{Value, json};
 
 /// Bounds of a session.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct RunOptions {
     /// Messages of the user, at most. 20 by default.

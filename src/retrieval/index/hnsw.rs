@@ -15,6 +15,11 @@ const FEW: usize = 1_000;
 
 /// How a graph is built and searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct HnswOptions {
     /// Neighbours of a point on a layer, 1 to 255: 24 by default.

@@ -13,6 +13,11 @@ use std::sync::Arc;
 
 /// How a model writes queries.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct WriterOptions {
     /// What it is asked for.

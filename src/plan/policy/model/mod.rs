@@ -27,6 +27,7 @@ use std::time::Duration;
 
 /// How a model is asked at a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PromptMode {
     /// It writes the number of a listed option, token by token, under a grammar of the numbers.
@@ -60,6 +61,11 @@ impl PromptMode {
 
 /// How a model is asked, and how it chooses.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub struct PromptOptions {
     /// The way of asking.
