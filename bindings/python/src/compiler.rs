@@ -1,15 +1,15 @@
-//! Compilers, grammars compiled for a vocabulary, and a cache of them.
+//! Compilers, and grammars compiled for a vocabulary.
 
 use crate::arguments::{Bytes, limits};
 use crate::errors::{self, Raise};
-use crate::mask_file::Exploring;
+use crate::mask_file::{Exploring, MaskFile, budget};
 use crate::matcher::Matcher;
 use crate::source::{self, RegexOptions, SchemaOptions, Source};
 use crate::vocabulary::Vocabulary;
+use crate::warm::WarmUp;
+use grammata::Diagnostic;
 use grammata::limits::LimitKind;
-use grammata::serve;
 use grammata::syntax::{Parsed, parse};
-use grammata::{Diagnostic, MaskFile};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::collections::BTreeMap;
@@ -29,17 +29,18 @@ use std::sync::Arc;
 /// [0, 1]
 #[pyclass(frozen, module = "grammata")]
 pub(crate) struct Compiler {
-    compiler: grammata::Compiler,
+    pub(crate) compiler: grammata::Compiler,
     limits: grammata::Limits,
 }
 
 impl Compiler {
     fn parse_and_compile(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
         let compile = || {
-            let Parsed { grammar, warnings, .. } = parse(&source.0)?;
+            let Parsed { grammar, warnings, .. } = parse(&source.source)?;
             Ok((self.compiler.compile(&grammar)?, warnings))
         };
-        let (compiled, warnings) = py.detach(compile).raise(py)?;
+        let found: grammata::Result<_> = py.detach(compile);
+        let (compiled, warnings) = found.map_err(|error| source.raised.exception(py, &error))?;
         Ok(CompiledGrammar { compiled, warnings })
     }
 }
@@ -109,7 +110,7 @@ impl Compiler {
         formats: &str,
         numbers: &str,
         max_digits: Option<u32>,
-        documents: Option<&Bound<'_, PyDict>>,
+        documents: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<CompiledGrammar> {
         let options = SchemaOptions { whitespace, property_order, formats, numbers, max_digits, documents };
         let source = source::of_json_schema(schema, options, self.limits.clone())?;
@@ -158,11 +159,21 @@ impl Compiler {
     /// The grammar of a mask file, which `CompiledGrammar.save` or `grammata compile` has written for this vocabulary: what was
     /// explored is there already, the rest is made as it is needed. Warnings of the grammar's source are not kept in files.
     ///
-    /// Raises FileError, GrammarError, LimitError; UsageError for a file of another vocabulary.
-    #[pyo3(signature = (path, /))]
-    fn load(&self, py: Python<'_>, path: PathBuf) -> PyResult<CompiledGrammar> {
-        let load = || self.compiler.load(MaskFile::open(path, &self.limits)?);
-        Ok(CompiledGrammar::of(py.detach(load).raise(py)?))
+    /// It is given by its path, or as a `MaskFile`. Raises FileError, GrammarError, LimitError; UsageError for a file of another
+    /// vocabulary.
+    #[pyo3(signature = (file, /))]
+    fn load(&self, py: Python<'_>, file: &Bound<'_, PyAny>) -> PyResult<CompiledGrammar> {
+        let loaded = match file.cast::<MaskFile>() {
+            Ok(file) => {
+                let file = Arc::clone(&file.get().0);
+                py.detach(|| self.compiler.load(file))
+            }
+            Err(_) => {
+                let path: PathBuf = file.extract()?;
+                py.detach(|| self.compiler.load(grammata::MaskFile::open(path, &self.limits)?))
+            }
+        };
+        Ok(CompiledGrammar::of(loaded.raise(py)?))
     }
 
     /// The grammar of a mask file's bytes; see `load`.
@@ -174,7 +185,7 @@ impl Compiler {
     /// [0]
     #[pyo3(signature = (content, /))]
     fn load_bytes(&self, py: Python<'_>, content: Bytes) -> PyResult<CompiledGrammar> {
-        let load = || self.compiler.load(MaskFile::from_bytes(content.as_ref())?);
+        let load = || self.compiler.load(grammata::MaskFile::from_bytes(content.as_ref())?);
         Ok(CompiledGrammar::of(py.detach(load).raise(py)?))
     }
 }
@@ -189,9 +200,9 @@ impl Compiler {
 /// [0]
 #[pyclass(frozen, module = "grammata")]
 pub(crate) struct CompiledGrammar {
-    compiled: grammata::CompiledGrammar,
+    pub(crate) compiled: grammata::CompiledGrammar,
     /// Those of the front end.
-    warnings: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl CompiledGrammar {
@@ -266,62 +277,44 @@ impl CompiledGrammar {
         Ok((py.import("grammata._pickles")?.getattr("grammar")?, arguments))
     }
 
-    /// Sizes and counts: states, configurations, masks computed, bytes.
+    /// Computes all again that the mask file of a loaded grammar says, and gives the number of masks that were compared; 0 for a
+    /// grammar that is of no file. Raises GrammarError if something is wrong; LimitError.
+    fn verify_masks(&self, py: Python<'_>) -> PyResult<usize> {
+        py.detach(|| self.compiled.verify_masks()).raise(py)
+    }
+
+    /// Begins to explore the grammar on a thread of its own, in the tables that its matchers use, as while a prompt is prefilled.
+    /// Sequences go first. `states` and `work` are as of `save`.
+    #[pyo3(signature = (*, states=None, work=None))]
+    fn warm(&self, states: Option<usize>, work: Option<u64>) -> WarmUp {
+        WarmUp::new(self.compiled.warm(budget(states, work)))
+    }
+
+    /// Sizes and counts: "states" of the automaton; "configurations" and "masks_computed" so far; "strategies", how the tokens of these
+    /// masks were computed; "resets" of full tables; "automaton_bytes", "cache_bytes"; "distances" that budgets have asked for, of these
+    /// "distances_at_most" and "distances_unknown".
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| self.compiled.statistics());
+        let strategies = PyDict::new(py);
+        for (name, count) in found.strategies.iter() {
+            strategies.set_item(name, count)?;
+        }
         let statistics = PyDict::new(py);
         statistics.set_item("states", found.states)?;
         statistics.set_item("configurations", found.configurations)?;
         statistics.set_item("masks_computed", found.masks_computed)?;
+        statistics.set_item("strategies", strategies)?;
         statistics.set_item("resets", found.resets)?;
         statistics.set_item("automaton_bytes", found.automaton_bytes)?;
         statistics.set_item("cache_bytes", found.cache_bytes)?;
+        statistics.set_item("distances", found.distances)?;
+        statistics.set_item("distances_at_most", found.distances_at_most)?;
+        statistics.set_item("distances_unknown", found.distances_unknown)?;
         Ok(statistics)
     }
 
     /// Bytes of the automaton, its grammar, and the tables and masks made so far.
     fn memory_usage(&self, py: Python<'_>) -> usize {
         py.detach(|| self.compiled.memory_usage())
-    }
-}
-
-/// Compiled grammars by their source, within a bound of bytes. Threads may share it; a grammar that several ask for at once is
-/// compiled once.
-///
-/// >>> import grammata
-/// >>> cache = grammata.GrammarCache(grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])), max_bytes=1 << 20)
-/// >>> grammar = cache.get(grammata.Source.regex("a+"))
-/// >>> len(cache)
-/// 1
-#[pyclass(frozen, module = "grammata")]
-pub(crate) struct GrammarCache(serve::GrammarCache);
-
-#[pymethods]
-impl GrammarCache {
-    #[new]
-    #[pyo3(signature = (compiler, *, max_bytes=256 << 20))]
-    fn new(compiler: &Compiler, max_bytes: usize) -> GrammarCache {
-        GrammarCache(serve::GrammarCache::new(compiler.compiler.clone(), max_bytes))
-    }
-
-    /// The grammar of a source: the one that is kept, else compiled now. Raises GrammarError, LimitError.
-    #[pyo3(signature = (source, /))]
-    fn get(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
-        let cached = py.detach(|| self.0.get(&source.0)).raise(py)?;
-        Ok(CompiledGrammar { compiled: cached.compiled.clone(), warnings: cached.warnings.clone() })
-    }
-
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.0.len())
-    }
-
-    /// Bytes of the grammars that are kept.
-    fn memory_usage(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.0.memory_usage())
-    }
-
-    /// Lets all grammars go.
-    fn clear(&self, py: Python<'_>) {
-        py.detach(|| self.0.clear());
     }
 }

@@ -9,7 +9,9 @@
 mod arguments;
 mod batch;
 mod buffer;
+mod cache;
 mod compiler;
+mod documents;
 mod errors;
 mod explanation;
 mod logits;
@@ -21,6 +23,7 @@ mod policy;
 mod pool;
 mod source;
 mod vocabulary;
+mod warm;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -40,11 +43,15 @@ mod _native {
     #[pymodule_export]
     use crate::buffer::MaskBuffer;
     #[pymodule_export]
-    use crate::compiler::{CompiledGrammar, Compiler, GrammarCache};
+    use crate::cache::GrammarCache;
+    #[pymodule_export]
+    use crate::compiler::{CompiledGrammar, Compiler};
     #[pymodule_export]
     use crate::logits::mask_logits;
     #[pymodule_export]
     use crate::mask::TokenMask;
+    #[pymodule_export]
+    use crate::mask_file::MaskFile;
     #[pymodule_export]
     use crate::matcher::Matcher;
     #[pymodule_export]
@@ -53,6 +60,8 @@ mod _native {
     use crate::source::Source;
     #[pymodule_export]
     use crate::vocabulary::Vocabulary;
+    #[pymodule_export]
+    use crate::warm::WarmUp;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

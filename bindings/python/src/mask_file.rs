@@ -1,8 +1,20 @@
 //! Mask files: what exploring has found out about a grammar, for another process to begin with.
 
-use crate::arguments::Bytes;
+use crate::arguments::{self, Bytes};
+use crate::errors::Raise;
 use grammata::explore::{ExploreBudget, suggested_documents};
-use grammata::{CompiledGrammar, MaskFile, Result};
+use grammata::{CompiledGrammar, Limits, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How far to explore; what is not given has its default.
+pub(crate) fn budget(states: Option<usize>, work: Option<u64>) -> ExploreBudget {
+    let budget = ExploreBudget::default();
+    let budget = states.map_or(budget.clone(), |states| budget.states(states));
+    work.map_or(budget.clone(), |work| budget.work(work))
+}
 
 /// How far to explore, and along what first.
 #[derive(Default)]
@@ -18,14 +30,113 @@ impl Exploring {
     ///
     /// # Errors
     /// The first configuration exceeds a limit.
-    pub(crate) fn run(&self, compiled: &CompiledGrammar) -> Result<MaskFile> {
-        let budget = ExploreBudget::default();
-        let budget = self.states.map_or(budget.clone(), |states| budget.states(states));
-        let budget = self.work.map_or(budget.clone(), |work| budget.work(work));
+    pub(crate) fn run(&self, compiled: &CompiledGrammar) -> Result<grammata::MaskFile> {
+        let budget = budget(self.states, self.work);
         let suggested = suggested_documents(compiled.grammar());
         let given = self.documents.iter().map(AsRef::as_ref);
         let all = given.chain(suggested.iter().map(Vec::as_slice));
         let documents: Vec<_> = all.filter_map(|text| compiled.vocabulary().encode_greedy(text)).collect();
         compiled.explore(&budget, &documents)
+    }
+}
+
+/// A mask file, to look at or to load: `CompiledGrammar.save` or `grammata compile` has written it. Grammars that are loaded from
+/// one object share its bytes.
+///
+/// >>> import grammata
+/// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"]))
+/// >>> file = grammata.MaskFile.from_bytes(compiler.compile_regex("ab").to_bytes())
+/// >>> file.fingerprint == compiler.vocabulary.fingerprint
+/// True
+/// >>> file.contents()["states"], file.contents()["masks"]
+/// (3, 3)
+/// >>> compiler.load(file).matcher().mask().ids()
+/// [0]
+#[pyclass(frozen, module = "grammata")]
+pub(crate) struct MaskFile(pub(crate) Arc<grammata::MaskFile>);
+
+#[pymethods]
+impl MaskFile {
+    /// Reads a file into memory and checks its header and checksums. `limits` has "mask_file_bytes", the most that is read.
+    ///
+    /// Raises FileError, LimitError; GrammarError for what is no mask file or a damaged one.
+    #[staticmethod]
+    #[pyo3(signature = (path, /, *, limits=None))]
+    fn open(py: Python<'_>, path: PathBuf, limits: Option<&Bound<'_, PyAny>>) -> PyResult<MaskFile> {
+        let limits = arguments::limits(limits)?;
+        let file = py.detach(|| grammata::MaskFile::open(path, &limits)).raise(py)?;
+        Ok(MaskFile(Arc::new(file)))
+    }
+
+    /// The same of a file's bytes.
+    #[staticmethod]
+    #[pyo3(signature = (content, /))]
+    fn from_bytes(py: Python<'_>, content: Bytes) -> PyResult<MaskFile> {
+        let file = py.detach(|| grammata::MaskFile::from_bytes(content.as_ref())).raise(py)?;
+        Ok(MaskFile(Arc::new(file)))
+    }
+
+    /// The fingerprint of the vocabulary that the masks are of.
+    #[getter]
+    fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.fingerprint())
+    }
+
+    /// SHA-256 of the grammar as it stands in the file: files of the same grammar have the same.
+    #[getter]
+    fn grammar_hash<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.grammar_hash())
+    }
+
+    /// How the file was made.
+    #[getter]
+    fn about(&self) -> &str {
+        self.0.about()
+    }
+
+    /// The grammar, for people. Raises GrammarError, LimitError.
+    #[pyo3(signature = (*, limits=None))]
+    fn grammar(&self, py: Python<'_>, limits: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        let limits: Limits = arguments::limits(limits)?;
+        py.detach(|| Ok(self.0.grammar(&limits)?.to_string())).raise(py)
+    }
+
+    /// Sizes and counts: "bytes", explored places ("states", "states_with_mask"), "masks" and the "shared_words" that they are near
+    /// to, and in "sections" the bytes of each section.
+    fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| self.0.contents());
+        let sections = PyDict::new(py);
+        for section in &found.sections {
+            sections.set_item(section.name, section.bytes)?;
+        }
+        let contents = PyDict::new(py);
+        contents.set_item("bytes", found.bytes)?;
+        contents.set_item("states", found.states)?;
+        contents.set_item("states_with_mask", found.states_with_mask)?;
+        contents.set_item("masks", found.masks)?;
+        contents.set_item("shared_words", found.shared_words)?;
+        contents.set_item("sections", sections)?;
+        Ok(contents)
+    }
+
+    /// Raises GrammarError if a block, a place or a mask is not in order. Whether masks are right, `CompiledGrammar.verify_masks`
+    /// finds out.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.check()).raise(py)
+    }
+
+    /// Puts the file into its place as a whole. Raises FileError.
+    #[pyo3(signature = (path, /))]
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(path)).raise(py)
+    }
+
+    /// The bytes of the file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.0.as_bytes())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<grammata.MaskFile: {} bytes>", self.0.as_bytes().len())
     }
 }

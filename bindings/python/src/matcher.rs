@@ -1,6 +1,6 @@
 //! Matchers: one sequence under a grammar.
 
-use crate::arguments::{Bytes, Token};
+use crate::arguments::{Bytes, Token, ids};
 use crate::buffer;
 use crate::compiler::CompiledGrammar;
 use crate::errors::{self, Raise};
@@ -117,6 +117,35 @@ impl Matcher {
         self.run(py, |matcher| matcher.accept_bytes(bytes))
     }
 
+    /// Accepts a token if the mask allows it, and says whether it does. A refusal costs no more than an acceptance, and leaves the
+    /// matcher where it was. Raises LimitError.
+    #[pyo3(signature = (token, /))]
+    fn try_accept(&self, py: Python<'_>, token: Token) -> PyResult<bool> {
+        self.run(py, |matcher| matcher.try_accept(token.0))
+    }
+
+    /// Accepts bytes, or the UTF-8 of a text, as one step if a word goes on so, and says whether one does. Raises LimitError.
+    #[pyo3(signature = (text, /))]
+    fn try_accept_bytes(&self, py: Python<'_>, text: Bytes) -> PyResult<bool> {
+        let bytes = text.as_ref();
+        self.run(py, |matcher| matcher.try_accept_bytes(bytes))
+    }
+
+    /// Accepts tokens up to the first one that is not allowed, as of a draft of speculative decoding, and says how many these are.
+    /// Raises LimitError; the matcher then stays where it was before the first token.
+    #[pyo3(signature = (tokens, /))]
+    fn accept_tokens(&self, py: Python<'_>, tokens: Vec<Token>) -> PyResult<usize> {
+        let tokens = ids(tokens);
+        self.run(py, |matcher| matcher.accept_tokens(&tokens))
+    }
+
+    /// How many of some tokens may come one after the other; the matcher stays where it is. Raises LimitError.
+    #[pyo3(signature = (tokens, /))]
+    fn validate_tokens(&self, py: Python<'_>, tokens: Vec<Token>) -> PyResult<usize> {
+        let tokens = ids(tokens);
+        self.run(py, |matcher| matcher.validate_tokens(&tokens))
+    }
+
     /// Takes back the last steps. Raises UsageError if there were fewer.
     #[pyo3(signature = (steps=1, /))]
     fn rollback(&self, py: Python<'_>, steps: usize) -> PyResult<()> {
@@ -175,6 +204,13 @@ impl Matcher {
         self.run(py, |matcher| matcher.may_come(token.0))
     }
 
+    /// Whether a word goes on with these bytes; nothing is accepted. Raises LimitError.
+    #[pyo3(signature = (text, /))]
+    fn may_continue(&self, py: Python<'_>, text: Bytes) -> PyResult<bool> {
+        let bytes = text.as_ref();
+        self.run(py, |matcher| matcher.may_continue(bytes))
+    }
+
     /// Whether a token is in the mask within a budget.
     #[pyo3(signature = (token, budget, /))]
     fn may_come_within(&self, py: Python<'_>, token: Token, budget: usize) -> PyResult<bool> {
@@ -185,6 +221,11 @@ impl Matcher {
     #[pyo3(signature = (budget, /))]
     fn check_budget(&self, py: Python<'_>, budget: usize) -> PyResult<()> {
         self.run(py, |matcher| matcher.check_budget(budget))
+    }
+
+    /// Whether the next mask is read from the mask file that the grammar was loaded from, and nothing is computed.
+    fn is_explored(&self, py: Python<'_>) -> PyResult<bool> {
+        self.ask(py, grammata::Matcher::is_explored)
     }
 
     /// Whether the text so far is a word of the language, so that it may end here.

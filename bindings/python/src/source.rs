@@ -1,24 +1,50 @@
 //! Sources: a grammar's text with all that says how it is read.
 
 use crate::arguments::{json, limits};
+use crate::documents::{Raised, documents};
 use crate::errors::{self, Raise};
 use grammata::Limits;
-use grammata::syntax::json_schema::{Documents, Formats, Numbers, PropertyOrder, Whitespace};
+use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Whitespace};
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A grammar's text with all that says how it is read: what a `GrammarCache` knows grammars by.
+/// A grammar's text with all that says how it is read: what a `GrammarCache` knows grammars by. One whose `documents` are a callable
+/// is equal to itself alone.
 ///
 /// >>> import grammata
 /// >>> grammata.Source.regex("a+") == grammata.Source.regex("a+")
 /// True
 #[pyclass(frozen, eq, hash, module = "grammata")]
-#[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Source(pub(crate) Arc<grammata::syntax::Source>);
+pub(crate) struct Source {
+    pub(crate) source: Arc<grammata::syntax::Source>,
+    /// What was raised while it was read.
+    pub(crate) raised: Raised,
+}
+
+impl Source {
+    fn new(source: grammata::syntax::Source) -> Source {
+        Source { source: Arc::new(source), raised: Raised::default() }
+    }
+}
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Source) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Source {}
+
+impl Hash for Source {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.source.hash(state);
+    }
+}
 
 /// Options of JSON Schema, as they are given.
 pub(crate) struct SchemaOptions<'a, 'py> {
@@ -27,7 +53,7 @@ pub(crate) struct SchemaOptions<'a, 'py> {
     pub(crate) formats: &'a str,
     pub(crate) numbers: &'a str,
     pub(crate) max_digits: Option<u32>,
-    pub(crate) documents: Option<&'a Bound<'py, PyDict>>,
+    pub(crate) documents: Option<&'a Bound<'py, PyAny>>,
 }
 
 /// Options of regular expressions, as they are given.
@@ -85,18 +111,7 @@ pub(crate) fn of_json_schema(
 ) -> PyResult<Source> {
     let py = schema.py();
     let text: String = py.import("grammata._schemas")?.call_method1("text_of", (schema,))?.extract()?;
-    let mut documents = Documents::default();
-    if let Some(given) = options.documents {
-        for (uri, document) in given {
-            let document = match document.extract::<String>() {
-                Ok(text) => serde_json::from_str(&text)
-                    .map_err(|error| errors::not_json("a document of `documents`", &error))
-                    .raise(py)?,
-                Err(_) => json("a document of `documents`", &document)?,
-            };
-            documents.insert(uri.extract::<String>()?, document);
-        }
-    }
+    let (documents, raised) = documents(options.documents)?;
     let order = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
     let formats = [("assert", Formats::Assert), ("annotate", Formats::Annotate)];
     let numbers = [("any", Numbers::Any), ("plain", Numbers::Plain)];
@@ -108,7 +123,7 @@ pub(crate) fn of_json_schema(
         .max_digits(options.max_digits)
         .documents(documents)
         .limits(limits);
-    Ok(Source(Arc::new(grammata::syntax::Source::JsonSchema(text, options))))
+    Ok(Source { raised, ..Source::new(grammata::syntax::Source::JsonSchema(text, options)) })
 }
 
 pub(crate) fn of_regex(
@@ -126,12 +141,12 @@ pub(crate) fn of_regex(
         .ascii_classes(options.ascii_classes)
         .search(options.search)
         .limits(limits);
-    Ok(Source(Arc::new(grammata::syntax::Source::Regex(pattern, options))))
+    Ok(Source::new(grammata::syntax::Source::Regex(pattern, options)))
 }
 
 pub(crate) fn of_gbnf(grammar: String, root: &str, limits: Limits) -> Source {
     let options = gbnf::Options::default().root(root.to_owned()).limits(limits);
-    Source(Arc::new(grammata::syntax::Source::Gbnf(grammar, options)))
+    Source::new(grammata::syntax::Source::Gbnf(grammar, options))
 }
 
 /// The text of a spec, which may be a dict, and its options.
@@ -181,7 +196,7 @@ pub(crate) fn of_spec(
     limits: Limits,
 ) -> PyResult<Source> {
     let (text, options) = spec_options(spec, parameters, folder, limits)?;
-    Ok(Source(Arc::new(grammata::syntax::Source::Spec(text, options))))
+    Ok(Source::new(grammata::syntax::Source::Spec(text, options)))
 }
 
 #[pymethods]
@@ -190,7 +205,8 @@ impl Source {
     ///
     /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32 blanks), "max=N" or
     /// "pattern=REGEX". `property_order`: "declared" or "any". `formats`: "assert" or "annotate". `numbers`: "any", or "plain" (no
-    /// exponents). `max_digits`: in each run of digits that nothing else bounds. `documents`: what references may name, by URI.
+    /// exponents). `max_digits`: in each run of digits that nothing else bounds. `documents`: a dict from URIs to what
+    /// references may name, or a callable that is asked once for each URI; nothing is fetched.
     #[staticmethod]
     #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", numbers="any",
         max_digits=None, documents=None, limits=None))]
@@ -202,7 +218,7 @@ impl Source {
         formats: &str,
         numbers: &str,
         max_digits: Option<u32>,
-        documents: Option<&Bound<'_, PyDict>>,
+        documents: Option<&Bound<'_, PyAny>>,
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Source> {
         let options = SchemaOptions { whitespace, property_order, formats, numbers, max_digits, documents };
@@ -255,16 +271,16 @@ impl Source {
     /// The source's text.
     #[getter]
     fn text(&self) -> &str {
-        self.0.text()
+        self.source.text()
     }
 
     /// "json-schema", "regex", "gbnf" or "spec".
     #[getter]
     fn notation(&self) -> &str {
-        self.0.notation().id()
+        self.source.notation().id()
     }
 
     fn __repr__(&self) -> String {
-        format!("<grammata.Source: {}, {} bytes>", self.0.notation().name(), self.0.text().len())
+        format!("<grammata.Source: {}, {} bytes>", self.source.notation().name(), self.source.text().len())
     }
 }

@@ -139,6 +139,52 @@ def test_options_of_schemas(bytewise):
         assert caught.value.code == "python/option" and name in str(caught.value)
 
 
+def test_documents_are_asked_for(bytewise):
+    schema = {"anyOf": [{"$ref": "https://a/x.json"}, {"$ref": "https://a/y.json#/$defs/z"}, {"$ref": "https://a/x.json"}]}
+    store = {"https://a/x.json": {"const": 1}, "https://a/y.json": '{"$defs": {"z": {"$ref": "https://a/x.json"}}}'}
+    asked: list[str] = []
+
+    def resolve(uri: str) -> Any:
+        asked.append(uri)
+        return store[uri]
+
+    grammar = bytewise.compile_json_schema(schema, documents=resolve)
+    assert accepts(grammar, "1") and not accepts(grammar, "2")
+    assert sorted(asked) == sorted(store)
+    source = grammata.Source.json_schema(schema, documents=resolve)
+    assert source == source and source != grammata.Source.json_schema(schema, documents=resolve)
+    cache = grammata.GrammarCache(bytewise)
+    assert accepts(cache.get(source), "1") and accepts(cache.get(source), "1") and len(asked) == 4
+
+
+def test_a_callable_for_documents_that_raises(bytewise):
+    def compile_with(resolve: Any) -> None:
+        bytewise.compile_json_schema({"items": {"$ref": "urn:a"}}, documents=resolve)
+
+    def missing(uri: str) -> Any:
+        raise LookupError(f"no {uri} here")
+
+    def interrupted(uri: str) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(grammata.GrammarError) as caught:
+        compile_with(missing)
+    assert caught.value.code == "json-schema/remote-reference" and caught.value.place == "#/items/$ref"
+    assert "no urn:a here" in caught.value.found and isinstance(caught.value.__cause__, LookupError)
+    with pytest.raises(KeyboardInterrupt):
+        compile_with(interrupted)
+    for wrong in (lambda uri: object(), lambda uri: "{", lambda: {}):
+        with pytest.raises(grammata.GrammarError) as caught:
+            compile_with(wrong)
+        assert caught.value.code == "json-schema/remote-reference" and caught.value.__cause__
+    with pytest.raises(TypeError):
+        compile_with(3)
+    cache = grammata.GrammarCache(bytewise)
+    with pytest.raises(grammata.GrammarError) as caught:
+        cache.get(grammata.Source.json_schema({"$ref": "urn:a"}, documents=missing))
+    assert isinstance(caught.value.__cause__, LookupError) and len(cache) == 0
+
+
 def test_regular_expressions(bytewise):
     assert accepts(bytewise.compile_regex("a|bc"), "bc")
     assert accepts(bytewise.compile_regex("A", case_insensitive=True), "a")
@@ -190,7 +236,11 @@ def test_grammars_know_themselves(compiler, vocabulary):
     assert grammar.vocabulary == vocabulary
     assert [warning.code for warning in grammar.warnings]
     grammar.matcher().mask()
-    assert grammar.statistics()["masks_computed"] == 1
+    statistics = grammar.statistics()
+    assert statistics["masks_computed"] == 1 and sum(statistics["strategies"].values()) > 0
+    assert statistics["distances"] == 0 and statistics["cache_bytes"] > 0
+    grammar.matcher().distance()
+    assert grammar.statistics()["distances"] > 0
     assert grammar.memory_usage() > 0
     assert compiler.memory_usage() > 0
     compiler.apart().compile_regex("a")

@@ -65,6 +65,64 @@ def test_a_file_is_bounded_by_the_limits_of_the_compiler(grammar, vocabulary, tm
         grammata.Compiler(vocabulary, limits={"mask_file_bytes": 100}).load(path)
 
 
+def test_a_file_is_looked_at_before_it_is_loaded(grammar, compiler, vocabulary, tmp_path):
+    path = tmp_path / "size.gmask"
+    grammar.save(path, documents=[TEXT])
+    file = grammata.MaskFile.open(path)
+    file.check()
+    assert file.fingerprint == vocabulary.fingerprint and len(file.grammar_hash) == 32
+    assert "small" in file.grammar() and file.about
+    contents = file.contents()
+    assert contents["bytes"] == len(file.to_bytes()) == path.stat().st_size
+    assert 0 < contents["masks"] and 0 < contents["states_with_mask"] <= contents["states"]
+    assert 0 < sum(contents["sections"].values()) < contents["bytes"]
+    loaded = compiler.load(file)
+    assert loaded.verify_masks() > 0 and grammar.verify_masks() == 0
+    matcher = loaded.matcher()
+    assert matcher.is_explored() and not grammar.matcher().is_explored()
+    assert_same_masks(grammar, loaded)
+    file.save(tmp_path / "copy.gmask")
+    assert (tmp_path / "copy.gmask").read_bytes() == grammata.MaskFile.from_bytes(file.to_bytes()).to_bytes()
+
+
+def test_what_is_no_mask_file(grammar, tmp_path):
+    path = tmp_path / "size.gmask"
+    for content in (b"", b"{}", grammar.to_bytes(states=3)[:-1]):
+        path.write_bytes(content)
+        for read in (lambda: grammata.MaskFile.open(path), lambda content=content: grammata.MaskFile.from_bytes(content)):
+            with pytest.raises(grammata.GrammataError) as caught:
+                read()
+            assert caught.value.code.startswith("mask-file/")
+    with pytest.raises(grammata.FileError):
+        grammata.MaskFile.open(tmp_path)
+    with pytest.raises(grammata.LimitError):
+        grammata.MaskFile.open(path, limits={"mask_file_bytes": 10})
+
+
+def test_a_cache_keeps_its_files_for_the_next_process(compiler, tmp_path):
+    source = grammata.Source.json_schema(SCHEMA)
+    first = grammata.GrammarCache(compiler, folder=tmp_path / "masks", states=50)
+    made = first.get(source)
+    first.flush()
+    assert len(list((tmp_path / "masks").glob("*.gmask"))) == 1
+    again = grammata.GrammarCache(compiler.apart(), folder=tmp_path / "masks").get(source)
+    assert again.matcher().is_explored() and not made.matcher().is_explored()
+    assert_same_masks(made, again)
+    (tmp_path / "file").touch()
+    with pytest.raises(grammata.FileError):
+        grammata.GrammarCache(compiler, folder=tmp_path / "file")
+
+
+def test_a_thread_explores_while_something_else_is_done(compiler):
+    grammar = compiler.apart().compile_json_schema(SCHEMA)
+    warm = grammar.warm(states=200)
+    places, masks = warm.wait()
+    assert warm.is_finished() and warm.wait() == (0, 0)
+    assert 0 < masks <= places <= 200 and grammar.statistics()["configurations"] >= places
+    stopped = grammar.warm()
+    assert stopped.cancel() >= (0, 0) and stopped.is_finished()
+
+
 def test_a_vocabulary_comes_out_of_a_pickle_as_it_was(vocabulary, bytewise):
     for one in (vocabulary, bytewise.vocabulary):
         again = pickle.loads(pickle.dumps(one))

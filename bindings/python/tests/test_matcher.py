@@ -77,6 +77,32 @@ def test_budgets(compiler, vocabulary):
     assert all(matcher.may_come_within(token, distance.known) for token in within.ids())
 
 
+def test_proposals(bytewise):
+    """Tokens and bytes of which a refusal is an answer and no error."""
+    matcher = bytewise.compile_regex("ab*c").matcher()
+    assert matcher.try_accept(97) and not matcher.try_accept(97)
+    # no byte, no id of the vocabulary, and the end where the text may not end
+    assert not matcher.try_accept(1_000_000) and not matcher.try_accept(256)
+    draft = np.array([98, 98, 100, 98])
+    assert matcher.validate_tokens(draft) == 2 and matcher.bytes == b"a"
+    assert matcher.accept_tokens(draft) == 2 and matcher.bytes == b"abb" and matcher.steps == 3
+    assert matcher.accept_tokens([]) == 0 and matcher.validate_tokens([97]) == 0
+    assert matcher.may_continue("bc") and not matcher.may_continue(b"bcb") and matcher.bytes == b"abb"
+    assert not matcher.try_accept_bytes("bb!") and matcher.try_accept_bytes(b"bbc") and matcher.steps == 4
+    assert matcher.accept_tokens([256, 97]) == 1 and not matcher.try_accept(97) and not matcher.may_continue("")
+    matcher.rollback(5)
+    assert matcher.bytes == b""
+    for wrong in (-1, 1 << 40):
+        for propose in (matcher.try_accept, lambda token: matcher.accept_tokens([97, token])):
+            with pytest.raises(grammata.UsageError) as caught:
+                propose(wrong)
+            assert caught.value.code == "python/token-range"
+    for call in (matcher.accept_tokens, matcher.validate_tokens, matcher.try_accept_bytes, matcher.may_continue):
+        with pytest.raises(TypeError):
+            call(3)
+    assert matcher.steps == 0
+
+
 def test_explanations(bytewise):
     schema = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
     matcher = bytewise.compile_json_schema(schema).matcher()

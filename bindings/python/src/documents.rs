@@ -1,0 +1,74 @@
+//! Documents that references of a schema name: given in a dict, or by a callable that is asked for them.
+
+use crate::arguments::json;
+use crate::errors::{self, Raise};
+use grammata::Error;
+use grammata::syntax::json_schema::Documents;
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The exception of a callable that was asked for a document, until the call that asked raises it.
+#[derive(Clone, Default)]
+pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    fn keep(&self, raised: PyErr) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+    }
+
+    /// The exception of an error: where a callable raised one that ends programs (`KeyboardInterrupt`), that; another one is the
+    /// cause of the error's.
+    pub(crate) fn exception(&self, py: Python<'_>, error: &Error) -> PyErr {
+        let raised = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match raised {
+            Some(raised) if !raised.is_instance_of::<PyException>(py) => raised,
+            raised => {
+                let exception = errors::exception(py, error);
+                exception.set_cause(py, raised);
+                exception
+            }
+        }
+    }
+}
+
+/// The documents of a dict or a callable, and where the exceptions of the callable go.
+pub(crate) fn documents(given: Option<&Bound<'_, PyAny>>) -> PyResult<(Documents, Raised)> {
+    let (mut documents, raised) = (Documents::default(), Raised::default());
+    let Some(given) = given else { return Ok((documents, raised)) };
+    if let Ok(given) = given.cast::<PyDict>() {
+        for (uri, document) in given {
+            documents.insert(uri.extract::<String>()?, value(&document)?);
+        }
+    } else if given.is_callable() {
+        let (resolver, raised) = (given.clone().unbind(), raised.clone());
+        documents.set_resolver(move |uri| {
+            Python::attach(|py| {
+                let document = resolver.bind(py).call1((uri,)).and_then(|document| value(&document));
+                document.map_err(|error| {
+                    let reason = error.to_string();
+                    raised.keep(error);
+                    reason
+                })
+            })
+        });
+    } else {
+        return Err(PyTypeError::new_err(
+            "`documents` is a dict from URIs to documents, or a callable that gives them",
+        ));
+    }
+    Ok((documents, raised))
+}
+
+/// A document: a text, or what `json` can write.
+fn value(document: &Bound<'_, PyAny>) -> PyResult<Value> {
+    const WHAT: &str = "a document of `documents`";
+    match document.extract::<String>() {
+        Ok(text) => {
+            serde_json::from_str(&text).map_err(|error| errors::not_json(WHAT, &error)).raise(document.py())
+        }
+        Err(_) => json(WHAT, document),
+    }
+}

@@ -1,0 +1,73 @@
+//! Exploring in the background.
+
+use grammata::explore;
+use pyo3::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A thread that explores a grammar, from `CompiledGrammar.warm`. It stops when this is no longer kept.
+///
+/// >>> import grammata
+/// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("ab")
+/// >>> grammar.warm().wait()  # places and masks
+/// (3, 3)
+#[pyclass(frozen, module = "grammata")]
+pub(crate) struct WarmUp {
+    /// `None` once it was waited for.
+    work: Mutex<Option<explore::WarmUp>>,
+    /// The process that has the thread.
+    process: u32,
+}
+
+impl WarmUp {
+    pub(crate) fn new(work: explore::WarmUp) -> WarmUp {
+        WarmUp { work: Mutex::new(Some(work)), process: std::process::id() }
+    }
+
+    fn work(&self) -> MutexGuard<'_, Option<explore::WarmUp>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the work by `end`, without the interpreter's lock; nothing was explored where another call has done so, or in a child
+    /// of `fork()`, which has no such thread.
+    fn end(
+        &self,
+        py: Python<'_>,
+        end: impl FnOnce(explore::WarmUp) -> (usize, usize) + Send,
+    ) -> (usize, usize) {
+        let work = self.work().take();
+        match work {
+            Some(work) if self.process == std::process::id() => py.detach(|| end(work)),
+            work => {
+                std::mem::forget(work);
+                (0, 0)
+            }
+        }
+    }
+}
+
+impl Drop for WarmUp {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // a handle of a thread that does not exist here
+            std::mem::forget(self.work().take());
+        }
+    }
+}
+
+#[pymethods]
+impl WarmUp {
+    /// Whether it has ended.
+    fn is_finished(&self) -> bool {
+        self.process != std::process::id() || self.work().as_ref().is_none_or(explore::WarmUp::is_finished)
+    }
+
+    /// Waits for the end; says how many places and masks were explored. A second call has nothing to wait for, and says (0, 0).
+    fn wait(&self, py: Python<'_>) -> (usize, usize) {
+        self.end(py, explore::WarmUp::wait)
+    }
+
+    /// Stops it; says how many places and masks were explored.
+    fn cancel(&self, py: Python<'_>) -> (usize, usize) {
+        self.end(py, explore::WarmUp::cancel)
+    }
+}
