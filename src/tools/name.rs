@@ -3,7 +3,7 @@
 use super::errors;
 use super::set::ToolSet;
 use crate::error::Result;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -44,9 +44,12 @@ pub(super) fn qualify(set: &mut ToolSet) -> Result<()> {
     for tool in &set.tools {
         *count.entry(tool.name.clone()).or_insert(0) += 1;
     }
-    for tool in &mut set.tools {
+    // what those that were qualified had been called
+    let mut plain: FxHashMap<usize, String> = FxHashMap::default();
+    for (index, tool) in set.tools.iter_mut().enumerate() {
         if count[&tool.name] > 1 {
-            tool.name = format!("{}__{}", tool.label, tool.name);
+            let qualified = format!("{}__{}", tool.label, tool.name);
+            plain.insert(index, std::mem::replace(&mut tool.name, qualified));
         }
     }
     let mut first: FxHashMap<&str, usize> = FxHashMap::default();
@@ -59,14 +62,14 @@ pub(super) fn qualify(set: &mut ToolSet) -> Result<()> {
         }
     }
     let Some(&(clash, _)) = clashes.first() else { return Ok(()) };
-    // all tools of the first name that is there twice, and the other names
+    // all tools of the first name that is there twice, those qualified as they were, and the other names
     let name = &set.tools[clash].name;
-    let mut all: Vec<String> = set
-        .tools
-        .iter()
-        .filter(|tool| tool.name == *name)
-        .map(|tool| format!("{} of {}", tool.name, tool.label))
-        .collect();
+    let has_name = |index: &usize| set.tools[*index].name == *name;
+    let was: FxHashSet<&String> =
+        plain.iter().filter(|(index, _)| has_name(index)).map(|(_, was)| was).collect();
+    let is_told = |index: &usize| has_name(index) || plain.get(index).is_some_and(|own| was.contains(own));
+    let told = (0..set.tools.len()).filter(is_told).map(|index| &set.tools[index]);
+    let mut all: Vec<String> = told.map(|tool| format!("{} of {}", tool.name, tool.label)).collect();
     all.extend(
         clashes.iter().map(|(_, index)| &set.tools[*index].name).filter(|other| *other != name).cloned(),
     );

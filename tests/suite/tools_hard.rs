@@ -2,21 +2,27 @@
 //!
 //! A case has `documents` (`{label: document}`; text stands for itself), and of `format` with `options`: the `words` that are turns with
 //! their calls, the `refused` texts, the bytes that come `next` after a text, which tools are `callable`, `not_callable` (with a part of
-//! the reason) or `refused_tools` in the format, the number of `warnings`, the `error`, and how many words there are (`count`).
+//! the reason) or `refused_tools` in the format, the number of `warnings` and of `errors`, the `error`, and how many words there are
+//! (`count`). Of `tokens` beside the bytes `masks` says which may come after a text; `forced` what comes after one in any case, without
+//! a run of the model; after `observations` of the host the words are turns as before. `short_names` are the names in the
+//! alphabet and length of OpenAI's. A list of values `{"numbers": N}` has the texts of the numbers below N. Of budgets
+//! `too_few` are refused before the first token, and with the least that is not the turn is whole, whatever tokens are chosen.
 
 use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count};
 use grammata::syntax::json_schema::{self, PropertyOrder, Whitespace};
+use grammata::tools::session::{CompiledTools, Session, ToolCompiler, TurnOptions};
 use grammata::tools::{
     CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, Severity, ToolSet, read,
+    restricted_names,
 };
-use grammata::vocabulary::VocabularyBuilder;
-use grammata::{CompiledGrammar, Compiler, Limits, TokenId};
+use grammata::vocabulary::{Vocabulary, VocabularyBuilder};
+use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 29] = [
     "case",
     "documents",
     "format",
@@ -38,6 +44,14 @@ const KEYS: [&str; 21] = [
     "count",
     "requests",
     "grouped",
+    "errors",
+    "tokens",
+    "masks",
+    "forced",
+    "observations",
+    "short_names",
+    "too_few",
+    "whole",
 ];
 
 fn cases() -> Vec<(String, Value)> {
@@ -56,7 +70,9 @@ fn cases() -> Vec<(String, Value)> {
 }
 
 fn set(case: &Value) -> Result<ToolSet, String> {
-    let documents = case["documents"].as_object().unwrap();
+    let mut documents = case["documents"].clone();
+    list_numbers(&mut documents);
+    let documents = documents.as_object().unwrap();
     let texts: Vec<(&String, String)> = documents
         .iter()
         .map(|(label, document)| {
@@ -72,6 +88,20 @@ fn set(case: &Value) -> Result<ToolSet, String> {
     let mut set = read(documents, &options).map_err(|error| error.to_string())?;
     set.check(&schema(case));
     Ok(set)
+}
+
+/// Replaces each `{"numbers": N}` by the texts of the numbers below N.
+fn list_numbers(value: &mut Value) {
+    match value {
+        Value::Object(members) => match members.get("numbers").and_then(Value::as_u64) {
+            Some(count) if members.len() == 1 => {
+                *value = (0..count).map(|number| number.to_string()).collect();
+            }
+            _ => members.values_mut().for_each(list_numbers),
+        },
+        Value::Array(items) => items.iter_mut().for_each(list_numbers),
+        _ => {}
+    }
 }
 
 fn schema(case: &Value) -> json_schema::Options {
@@ -95,10 +125,13 @@ fn options(case: &Value) -> GrammarOptions {
     GrammarOptions::default().choice(choice).max_calls(max_calls).markers(Markers::Text).schema(schema(case))
 }
 
-fn compiled(grammar: &grammata::grammar::Grammar) -> CompiledGrammar {
-    let tokens = (0..=255_u8).map(|byte| vec![byte]).chain([b"</s>".to_vec()]);
-    let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
-    Compiler::new(Arc::new(vocabulary)).compile(grammar).unwrap()
+/// All bytes, the tokens of a case, and an end.
+fn vocabulary(case: &Value) -> Arc<Vocabulary> {
+    let tokens = (0..=255_u8).map(|byte| vec![byte]);
+    let tokens = tokens.chain(texts(&case["tokens"]).map(|token| token.as_bytes().to_vec()));
+    let tokens: Vec<Vec<u8>> = tokens.chain([b"</s>".to_vec()]).collect();
+    let end = TokenId::new(tokens.len() as u32 - 1);
+    Arc::new(VocabularyBuilder::from_tokens(tokens).eos([end]).build().unwrap())
 }
 
 fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
@@ -124,6 +157,96 @@ fn texts(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap())
 }
 
+/// Of the tokens of a case those that are in the mask of the whole grammar, and of a session, after a text.
+fn allowed_tokens(case: &Value, whole: &CompiledGrammar, tools: Option<&CompiledTools>, text: &str) -> Value {
+    let of = |allowed: &dyn Fn(TokenId) -> bool| -> Value {
+        let tokens = texts(&case["tokens"]).enumerate();
+        tokens.filter(|(at, _)| allowed(TokenId::new(256 + *at as u32))).map(|(_, token)| token).collect()
+    };
+    let mut matcher = whole.matcher();
+    matcher.accept_bytes(text.as_bytes()).unwrap();
+    let mask = matcher.mask().unwrap();
+    let found = of(&|token| mask.contains(token));
+    if let Some(tools) = tools {
+        let mut turn = tools.turn(&turn_options(case)).unwrap();
+        turn.accept_bytes(text.as_bytes()).unwrap();
+        let mask = turn.mask().unwrap();
+        assert_eq!(of(&|token| mask.contains(token)), found, "a session after {text:?}");
+    }
+    found
+}
+
+fn turn_options(case: &Value) -> TurnOptions {
+    let GrammarOptions { choice, min_calls, max_calls, .. } = options(case);
+    TurnOptions { choice, min_calls, max_calls, ..TurnOptions::default() }
+}
+
+/// What is not as a case says of the turns of a session: what is forced, and words after what the host said.
+fn session_failures(case: &Value, tools: &CompiledTools) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (text, expected) in case["forced"].as_object().into_iter().flatten() {
+        let mut turn = tools.turn(&turn_options(case)).unwrap();
+        turn.accept_bytes(text.as_bytes()).unwrap();
+        let forced = String::from_utf8(turn.forced_bytes().unwrap()).unwrap();
+        if forced != expected.as_str().unwrap() {
+            wrong.push(format!("forced after {text:?}: {forced:?}"));
+        }
+    }
+    if !case["observations"].is_array() {
+        return wrong;
+    }
+    let mut session = Session::new(tools, turn_options(case)).unwrap();
+    let mut turns = Vec::new();
+    for (text, _) in case["words"].as_object().into_iter().flatten() {
+        for observation in texts(&case["observations"]) {
+            session.observe(observation).unwrap();
+            session.accept_bytes(text.as_bytes()).unwrap();
+            session.finish().unwrap();
+            turns.push(tools.format().read(text, tools.set()).unwrap());
+        }
+    }
+    if session.turns() != turns {
+        wrong.push(format!("turns of the session: {:?}", session.turns()));
+    }
+    wrong
+}
+
+/// The least budget that is not refused.
+fn least_budget(matcher: &mut Matcher) -> usize {
+    (0..10_000).find(|&budget| matcher.check_budget(budget).is_ok()).unwrap()
+}
+
+/// What is not as a case says of budgets.
+fn budget_failures(case: &Value, whole: &CompiledGrammar) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if let Some(budget) = case["too_few"].as_u64() {
+        let found = whole.matcher().check_budget(budget as usize).map_err(|error| error.code());
+        if found != Err("matcher/budget") {
+            wrong.push(format!("a budget of {budget}: {found:?}"));
+        }
+    }
+    if case["whole"] != json!(true) {
+        return wrong;
+    }
+    let least = least_budget(&mut whole.matcher());
+    // the first and the last of the tokens that may come
+    for is_last in [false, true] {
+        let mut matcher = whole.matcher();
+        let mut left = least + 1;
+        while !matcher.is_finished() {
+            let mask = matcher.mask_within(left).unwrap();
+            let token = if is_last { mask.iter().max() } else { mask.iter().min() };
+            let token = token.unwrap();
+            matcher.accept_token(token).unwrap();
+            left -= usize::from(!whole.vocabulary().is_eos(token));
+        }
+        if !matcher.is_accepting() && !matcher.is_finished() {
+            wrong.push(format!("cut within {} tokens", least + 1));
+        }
+    }
+    wrong
+}
+
 /// What of a case does not hold.
 fn failures(case: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -146,11 +269,16 @@ fn failures(case: &Value) -> Vec<String> {
             wrong.push(format!("{name} refused: {found:?}"));
         }
     }
-    if let Some(expected) = case["warnings"].as_u64() {
-        let found: Vec<_> =
-            set.findings().iter().filter(|finding| finding.severity == Severity::Warning).collect();
-        if found.len() as u64 != expected {
-            wrong.push(format!("warnings: {found:?}"));
+    for (key, severity) in [("warnings", Severity::Warning), ("errors", Severity::Error)] {
+        let found: Vec<_> = set.findings().iter().filter(|finding| finding.severity == severity).collect();
+        if case[key].as_u64().is_some_and(|expected| found.len() as u64 != expected) {
+            wrong.push(format!("{key}: {found:?}"));
+        }
+    }
+    if case["short_names"].is_array() {
+        let found = restricted_names(set.tools().iter().map(|tool| tool.name.as_str()), 64);
+        if json!(found) != case["short_names"] {
+            wrong.push(format!("short names: {found:?}"));
         }
     }
     for (call, expected) in case["requests"].as_object().into_iter().flatten() {
@@ -193,7 +321,22 @@ fn failures(case: &Value) -> Vec<String> {
             wrong.push(format!("words: {found:?}"));
         }
     }
-    let grammar = compiled(&made.grammar);
+    let compiler = Compiler::new(vocabulary(case));
+    let grammar = compiler.compile(&made.grammar).unwrap();
+    let tools = format.names_come_first().then(|| {
+        let options = options(case);
+        ToolCompiler::new(compiler).compile(Arc::new(set.clone()), format.clone(), &options).unwrap()
+    });
+    for (text, expected) in case["masks"].as_object().into_iter().flatten() {
+        let found = allowed_tokens(case, &grammar, tools.as_ref(), text);
+        if found != *expected {
+            wrong.push(format!("tokens after {text:?}: {found}"));
+        }
+    }
+    if let Some(tools) = &tools {
+        wrong.extend(session_failures(case, tools));
+    }
+    wrong.extend(budget_failures(case, &grammar));
     for (text, expected) in case["words"].as_object().into_iter().flatten() {
         if !is_word(&grammar, text) {
             let mut matcher = grammar.matcher();
