@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar};
 use crate::tools::set::Tool;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The byte that stands for a name: none of UTF-8.
@@ -52,17 +53,18 @@ impl CallFormat {
     /// `tools/not-callable`: the format cannot write it.
     pub(in crate::tools) fn written_name(&self, tool: &Tool) -> Result<String> {
         self.check_name(tool)?;
-        Ok(self.written(&tool.name))
+        Ok(self.written(&tool.name).into_owned())
     }
 
     /// The same of a name that it can write.
-    pub(in crate::tools) fn written(&self, name: &str) -> String {
+    pub(in crate::tools) fn written<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let is_quoted = self.call.iter().any(|piece| matches!(piece, Piece::Object(_)));
-        if !is_quoted {
-            return name.to_owned();
+        let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+        if !is_quoted || name.bytes().all(is_plain) {
+            return Cow::Borrowed(name);
         }
         let quoted = Value::from(name).to_string();
-        quoted[1..quoted.len() - 1].to_owned()
+        Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
     }
 
     /// The turns, where each has at most one call: a hole, and what comes before it.

@@ -93,8 +93,7 @@ impl ToolCompiler {
             }
         }
         let names = Names::new(names);
-        let mut bits = Bits::none(names.len());
-        (0..names.len() as u32).for_each(|rank| bits.insert(rank));
+        let all = Subset::of(Bits::all(names.len()));
         let options = GrammarOptions { tools: Vec::new(), ..options.clone() };
         let context = lowering::context(&format, &options);
         Ok(CompiledTools(Arc::new(Inner {
@@ -104,7 +103,7 @@ impl ToolCompiler {
             options,
             compiler: self.clone(),
             names,
-            all: Subset::of(bits),
+            all,
             refused,
             link: OnceLock::new(),
             starts: Default::default(),
@@ -139,11 +138,8 @@ impl CompiledTools {
     /// # Errors
     /// `tools/unknown-tool`: the set has none of that name; the diagnostic of one that may not be called.
     pub fn subset<'n>(&self, tools: impl IntoIterator<Item = &'n str>) -> Result<Subset> {
-        let mut bits = Bits::none(self.0.names.len());
-        for name in tools {
-            bits.insert(self.rank(name)?);
-        }
-        Ok(Subset::of(bits))
+        let ranks: Vec<u32> = tools.into_iter().map(|name| self.rank(name)).collect::<Result<_>>()?;
+        Ok(Subset::of(Bits::of(self.0.names.len(), ranks)))
     }
 
     /// The names of a subset's tools, in the order of the set.
@@ -155,7 +151,7 @@ impl CompiledTools {
 
     /// A name as it is written in calls.
     pub fn written_name(&self, name: &str) -> String {
-        self.0.format.written(name)
+        self.0.format.written(name).into_owned()
     }
 
     fn rank(&self, name: &str) -> Result<u32> {

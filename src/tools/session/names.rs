@@ -1,6 +1,8 @@
 //! The names of a set in order, and positions among them: a trie that is never built.
 
 use super::subset::Bits;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
 
 /// Names as they are written in calls, in the order of their bytes, each once.
 #[derive(Clone, Debug)]
@@ -10,6 +12,31 @@ pub(super) struct Names {
     ends: Box<[u32]>,
     /// The tool of each, an index into the set.
     tools: Box<[u32]>,
+    /// Open addressing: a part of the hash of a name and its rank, in one of the [`PROBES`] slots from that of its hash on. A name for
+    /// which these were taken is not there.
+    slots: Box<[(u32, u32)]>,
+}
+
+/// Slots in which a name may be: names that are made to have one hash cost a binary search, as all did without hashes.
+const PROBES: usize = 16;
+
+/// The rank of a slot without a name.
+const NO_RANK: u32 = u32::MAX;
+
+fn hash(name: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(name);
+    hasher.finish()
+}
+
+/// The slots of a hash in a table of so many, a power of two.
+fn probes(hash: u64, slots: usize) -> impl Iterator<Item = usize> {
+    (0..PROBES.min(slots)).map(move |probe| (hash as usize).wrapping_add(probe) & (slots - 1))
+}
+
+/// What a slot keeps of a hash: other bits than those that choose the slot.
+fn mark(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }
 
 /// The names with a prefix: those of the ranks `low..high` begin with the same `depth` bytes.
@@ -38,10 +65,19 @@ impl Names {
             bytes.extend_from_slice(name.as_bytes());
             ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         }
+        let mut slots = vec![(0, NO_RANK); (2 * names.len()).next_power_of_two()];
+        for (rank, (name, _)) in (0..NO_RANK).zip(&names) {
+            let hash = hash(name.as_bytes());
+            let free = probes(hash, slots.len()).find(|&slot| slots[slot].1 == NO_RANK);
+            if let Some(slot) = free {
+                slots[slot] = (mark(hash), rank);
+            }
+        }
         Names {
             bytes: bytes.into(),
             ends: ends.into(),
             tools: names.into_iter().map(|(_, tool)| tool).collect(),
+            slots: slots.into(),
         }
     }
 
@@ -61,12 +97,20 @@ impl Names {
 
     /// The rank of a name as it is written.
     pub(super) fn rank(&self, name: &[u8]) -> Option<u32> {
+        let hash = hash(name);
+        for slot in probes(hash, self.slots.len()) {
+            match self.slots[slot] {
+                (_, NO_RANK) => return None,
+                (found, rank) if found == mark(hash) && self.name(rank) == name => return Some(rank),
+                _ => {}
+            }
+        }
         let at = self.partition(0, self.tools.len() as u32, |rank| self.name(rank) < name);
         (at < self.tools.len() as u32 && self.name(at) == name).then_some(at)
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        self.bytes.len() + (self.ends.len() + self.tools.len()) * 4
+        self.bytes.len() + (self.ends.len() + self.tools.len() + 2 * self.slots.len()) * 4
     }
 
     /// Before the first byte of a name.

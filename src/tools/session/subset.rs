@@ -5,34 +5,55 @@ use crate::mask::TokenMask;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Names by their ranks, one bit each.
+/// Names by their ranks. Of a set that has fewer than one in [`SPARSE`] names the ranks are listed, else there is a bit for each name:
+/// a request that names few tools of many writes few words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
-    words: Box<[u64]>,
+    ranks: Ranks,
     count: usize,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ranks {
+    /// In order, each once.
+    Few(Box<[u32]>),
+    /// A bit for each name.
+    Many(Box<[u64]>),
+}
+
+/// A list of ranks has 32 bits for each of them.
+const SPARSE: usize = 32;
+
 impl Bits {
-    pub(super) fn none(len: usize) -> Bits {
-        Bits { words: vec![0; len.div_ceil(64)].into(), count: 0 }
+    /// All names of so many.
+    pub(super) fn all(len: usize) -> Bits {
+        let mut words = vec![u64::MAX; len.div_ceil(64)];
+        if let (Some(last), used @ 1..) = (words.last_mut(), len % 64) {
+            *last = (1 << used) - 1;
+        }
+        Bits { ranks: Ranks::Many(words.into()), count: len }
     }
 
-    pub(super) fn insert(&mut self, rank: u32) {
-        let word = &mut self.words[rank as usize / 64];
-        let bit = 1 << (rank % 64);
-        self.count += usize::from(*word & bit == 0);
-        *word |= bit;
-    }
-
-    pub(super) fn remove(&mut self, rank: u32) {
-        let word = &mut self.words[rank as usize / 64];
-        let bit = 1 << (rank % 64);
-        self.count -= usize::from(*word & bit != 0);
-        *word &= !bit;
+    /// These ranks of the names of so many.
+    pub(super) fn of(len: usize, mut ranks: Vec<u32>) -> Bits {
+        if ranks.len().saturating_mul(SPARSE) < len {
+            ranks.sort_unstable();
+            ranks.dedup();
+            return Bits { count: ranks.len(), ranks: Ranks::Few(ranks.into()) };
+        }
+        let mut words = vec![0_u64; len.div_ceil(64)];
+        for rank in ranks {
+            words[rank as usize / 64] |= 1 << (rank % 64);
+        }
+        let count = words.iter().map(|word| word.count_ones() as usize).sum();
+        Bits { ranks: Ranks::Many(words.into()), count }
     }
 
     pub(super) fn has(&self, rank: u32) -> bool {
-        self.words[rank as usize / 64] >> (rank % 64) & 1 == 1
+        match &self.ranks {
+            Ranks::Few(ranks) => ranks.binary_search(&rank).is_ok(),
+            Ranks::Many(words) => words[rank as usize / 64] >> (rank % 64) & 1 == 1,
+        }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -41,9 +62,16 @@ impl Bits {
 
     /// The first of `low..high`.
     pub(super) fn first(&self, low: u32, high: u32) -> Option<u32> {
+        let words = match &self.ranks {
+            Ranks::Few(ranks) => {
+                let found = *ranks.get(ranks.partition_point(|&rank| rank < low))?;
+                return (found < high).then_some(found);
+            }
+            Ranks::Many(words) => words,
+        };
         let mut at = low;
         while at < high {
-            let word = self.words[at as usize / 64] >> (at % 64);
+            let word = words[at as usize / 64] >> (at % 64);
             if word != 0 {
                 let found = at + word.trailing_zeros();
                 return (found < high).then_some(found);
@@ -55,10 +83,18 @@ impl Bits {
 
     /// The last of `low..high`.
     pub(super) fn last(&self, low: u32, high: u32) -> Option<u32> {
+        let words = match &self.ranks {
+            Ranks::Few(ranks) => {
+                let before = ranks.partition_point(|&rank| rank < high);
+                let found = ranks[..before].last().copied();
+                return found.filter(|&found| found >= low);
+            }
+            Ranks::Many(words) => words,
+        };
         let mut end = high;
         while end > low {
             let at = end - 1;
-            let word = self.words[at as usize / 64] << (63 - at % 64);
+            let word = words[at as usize / 64] << (63 - at % 64);
             if word != 0 {
                 let found = at - word.leading_zeros();
                 return (found >= low).then_some(found);
@@ -69,7 +105,10 @@ impl Bits {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let high = self.words.len() as u32 * 64;
+        let high = match &self.ranks {
+            Ranks::Few(_) => u32::MAX,
+            Ranks::Many(words) => words.len() as u32 * 64,
+        };
         let mut from = 0;
         std::iter::from_fn(move || {
             let found = self.first(from, high)?;
@@ -79,8 +118,8 @@ impl Bits {
     }
 }
 
-/// Tools of one [`CompiledTools`](super::CompiledTools) that may be called, one bit each. To make one costs a word for 64 tools
-/// and a look-up a name; nothing is compiled. Clones share it, and the masks within names that were made under it.
+/// Tools of one [`CompiledTools`](super::CompiledTools) that may be called. To make one costs a look-up a name, and a bit for each tool
+/// of the set only if it has many of them; nothing is compiled. Clones share it, and the masks within names that were made under it.
 #[derive(Clone, Debug)]
 pub struct Subset(Arc<Inner>);
 

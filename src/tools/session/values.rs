@@ -1,7 +1,7 @@
 //! Arguments that are limited to values which the host has seen.
 
 use super::compiled::CompiledTools;
-use super::subset::Subset;
+use super::subset::{Bits, Subset};
 use crate::syntax::json_schema::compile_value;
 use crate::tools::set::ToolSet;
 use serde_json::{Value, json};
@@ -41,15 +41,13 @@ pub(super) fn limited_subset(tools: &CompiledTools, subset: Subset, limits: &[Li
     if limits.is_empty() {
         return subset;
     }
-    let mut bits = subset.bits().clone();
-    for rank in subset.bits().iter() {
+    let is_left = |&rank: &u32| {
         let tool = &tools.set().tools()[tools.ranked().tool(rank)];
         let schema = limited_schema(&tool.name, &tool.arguments, limits);
-        if schema.is_some_and(|schema| compile_value(&schema, tools.schema_options()).is_err()) {
-            bits.remove(rank);
-        }
-    }
-    Subset::of(bits)
+        schema.is_none_or(|schema| compile_value(&schema, tools.schema_options()).is_ok())
+    };
+    let left: Vec<u32> = subset.bits().iter().filter(is_left).collect();
+    if left.len() == subset.len() { subset } else { Subset::of(Bits::of(tools.ranked().len(), left)) }
 }
 
 /// A set with limited members.
