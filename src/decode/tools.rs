@@ -5,25 +5,26 @@ use crate::error::Result;
 use crate::tools::session::TurnMatcher;
 use crate::vocabulary::TokenId;
 
-/// Budgets hold from the end of a name on: what a tool that has not been chosen needs is not known.
+/// Budgets hold for whole turns; of more than 256 tools from the end of the last name on: what a tool that has not been chosen needs is
+/// not known.
 impl Constraint for TurnMatcher {
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         TurnMatcher::fill_mask(self, words)
     }
 
     fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
-        match self.section() {
+        match self.keeper(budget)? {
             Some(matcher) => Constraint::fill_mask_within(matcher, budget, words),
             None => TurnMatcher::fill_mask(self, words),
         }
     }
 
     fn check_budget(&mut self, budget: usize) -> Result<()> {
-        self.section().map_or(Ok(()), |matcher| Constraint::check_budget(matcher, budget))
+        self.keeper(budget)?.map_or(Ok(()), |matcher| Constraint::check_budget(matcher, budget))
     }
 
     fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
-        self.section().map_or(Ok(true), |matcher| Constraint::may_come_within(matcher, token, budget))
+        self.keeper(budget)?.map_or(Ok(true), |matcher| Constraint::may_come_within(matcher, token, budget))
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

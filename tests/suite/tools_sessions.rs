@@ -1,6 +1,7 @@
 //! Sessions with tools: their masks beside those of the whole grammar, which tools may be called, and what they tell.
 
 use super::properties::cases;
+use grammata::decode::Constraint;
 use grammata::testing::tool_sessions::session_agrees;
 use grammata::tools::session::{
     CompiledTools, Grounding, Session, ToolChoice, ToolCompiler, TurnOptions, most_probable_names,
@@ -127,6 +128,63 @@ fn arguments_take_only_values_that_were_seen() {
     }
     let value = json!([{"id": 1, "of": {"id": [2, 1]}}, {"id": {"id": 3}}]);
     assert_eq!(values_under(&value, "id"), [&json!(1), &json!(2), &json!(3)]);
+}
+
+const BUDGETS: &str = r#"[{"name": "find", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}},
+    {"name": "play", "inputSchema": {"type": "object", "properties": {"id": {"type": "integer", "minimum": 1000}, "at": {"type": "string", "pattern": "^[0-9]{2}h$"}}, "required": ["id", "at"]}},
+    {"name": "send", "inputSchema": {"type": "object", "properties": {"to": {"enum": ["alice", "bob"]}, "text": {"type": "string", "minLength": 12}}, "required": ["text", "to"]}}]"#;
+
+/// Budgets are kept from the first token on, as the grammar of the whole turn has them: with what is left after each token there is a
+/// whole turn, whichever tokens are chosen.
+#[test]
+fn turns_are_whole_within_budgets_before_a_name_is_chosen() {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    for (format, choice, calls) in [
+        ("json", Choice::Required, (1, 1)),
+        ("json", Choice::Auto, (1, 1)),
+        ("hermes", Choice::Required, (1, 2)),
+        ("json-array", Choice::Required, (2, 3)),
+        ("react", Choice::Required, (1, 1)),
+    ] {
+        let tools = compiled(&compiler(), format, BUDGETS);
+        let options =
+            TurnOptions { choice, min_calls: calls.0, max_calls: Some(calls.1), ..TurnOptions::default() };
+        let whole = GrammarOptions::default().choice(choice).min_calls(calls.0).max_calls(Some(calls.1));
+        let whole = tools.format().grammar(tools.set(), &whole).unwrap().grammar;
+        let whole = compiler().compiler().compile(&whole).unwrap().matcher();
+        let keeps = |matcher: &dyn Constraint, budget: usize| matcher.fork().check_budget(budget).is_ok();
+        let turn = tools.turn(&options).unwrap();
+        let least = (0..500).find(|&budget| keeps(&whole, budget)).unwrap();
+        assert_eq!((0..500).find(|&budget| keeps(&turn, budget)), Some(least), "{format}");
+        for budget in [least, least + 1, least + 9, 200, 400] {
+            let mut turn: Box<dyn Constraint> = turn.fork();
+            let (mut left, mut steps, mut text) = (budget, 0, Vec::new());
+            while !turn.is_finished().unwrap() {
+                let mut words = [0_u32; 9];
+                turn.fill_mask_within(left, &mut words).unwrap();
+                let allowed: Vec<u32> =
+                    (0..257).filter(|id| words[*id as usize / 32] >> (id % 32) & 1 == 1).collect();
+                assert!(!allowed.is_empty(), "{format} within {budget}: {}", String::from_utf8_lossy(&text));
+                let token = allowed[random.random_range(0..allowed.len())];
+                turn.accept_token(token).unwrap();
+                if token == 256 {
+                    break;
+                }
+                (left, steps) = (left - 1, steps + 1);
+                text.push(token as u8);
+                if random.random_range(0..9) == 0 {
+                    let back = random.random_range(1..=steps.min(4));
+                    turn.rollback(back).unwrap();
+                    text.truncate(text.len() - back);
+                    (left, steps) = (left + back, steps - back);
+                }
+            }
+            let text = String::from_utf8(text).unwrap();
+            let read = tools.format().read(&text, tools.set()).unwrap();
+            assert!(text.len() <= budget, "{format} within {budget}: {text}");
+            assert!(choice == Choice::Auto || read.calls.len() >= calls.0 as usize, "{text}");
+        }
+    }
 }
 
 /// Best first as far as needed, beside the sums of all names.

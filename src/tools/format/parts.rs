@@ -42,6 +42,20 @@ impl CallFormat {
         !has_other_text && matches!(pieces[..], [Piece::Object(_)] | [Piece::Name(_), Piece::Arguments(_)])
     }
 
+    /// A bound on the bytes of a turn of one call without text, but for its name and its arguments; names come first in it.
+    pub(in crate::tools) fn fixed_bytes(&self) -> usize {
+        let pieces = self.begin.iter().chain(&self.call).chain(&self.separator).chain(&self.end);
+        let bytes = pieces.map(|piece| match piece {
+            Piece::Object(names) => {
+                names.iter().map(|name| Value::from(name.as_str()).to_string().len()).sum()
+            }
+            piece => piece.fixed_text().map_or(0, str::len),
+        });
+        // braces, quotes, colons and the comma of an object
+        const MARKS: usize = 8;
+        self.lead.len() + bytes.sum::<usize>() + MARKS
+    }
+
     /// Whether a turn may have several calls.
     pub(in crate::tools) fn has_several(&self) -> bool {
         self.several

@@ -196,8 +196,8 @@ impl CompiledTools {
         }
     }
 
-    /// A matcher of the whole grammar of a turn, where what depends on a tool comes before its name.
-    fn whole(&self, subset: &Subset, turn: &TurnOptions) -> Result<Matcher> {
+    /// A matcher of the whole grammar of a turn: where what depends on a tool comes before its name, and for budgets.
+    pub(super) fn whole(&self, subset: &Subset, turn: &TurnOptions) -> Result<Matcher> {
         let options = GrammarOptions {
             choice: turn.choice,
             tools: self.names(subset).map(str::to_owned).collect(),

@@ -6,6 +6,7 @@
 //! - A [`Session`] follows turns of the model and of the host, and tells what a turn says as it comes.
 //! - [`most_probable_names`] finds the tool that a model gives the most probability, where greedy choice looks at one token alone.
 
+mod budget;
 mod choice;
 mod compiled;
 mod conversation;

@@ -19,6 +19,42 @@ pub(super) fn is_plain(schema: &Value) -> bool {
     schema["type"] == "object" && plain(schema, MOST_DEPTH, &mut left)
 }
 
+/// A bound on the bytes of a shortest value of a plain schema of arguments, without spaces; none of others, and of long ones.
+pub(super) fn least_bytes(schema: &Value) -> Option<usize> {
+    let bytes = is_plain(schema).then(|| least(schema))?;
+    (bytes <= MOST_BOUND as usize).then_some(bytes)
+}
+
+/// Of a schema that is plain, so not nested deeper than [`MOST_DEPTH`].
+fn least(schema: &Value) -> usize {
+    let bound = |name: &str| schema[name].as_u64().and_then(|bound| usize::try_from(bound).ok()).unwrap_or(0);
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().map(|value| value.to_string().len()).min().unwrap_or(0);
+    }
+    match schema["type"].as_str() {
+        Some("object") => {
+            let required = schema["required"].as_array().into_iter().flatten();
+            let members = required.map(|name| {
+                let member = name.as_str().map_or(1, |name| least(&schema["properties"][name]));
+                member.saturating_add(name.to_string().len() + 2)
+            });
+            members.fold(2, usize::saturating_add)
+        }
+        Some("array") => {
+            let item = least(&schema["items"]).saturating_add(1);
+            bound("minItems").saturating_mul(item).saturating_add(2)
+        }
+        Some("string") => bound("minLength").saturating_add(2),
+        Some("integer" | "number") => {
+            let nearest = |name: &str| schema[name].as_i64().map_or(1, |bound| bound.to_string().len());
+            nearest("minimum").max(nearest("maximum"))
+        }
+        Some("boolean" | "null") => 4,
+        // any value
+        _ => 1,
+    }
+}
+
 fn plain(schema: &Value, depth: usize, left: &mut usize) -> bool {
     if schema == &Value::Bool(true) {
         return true;
@@ -122,4 +158,30 @@ fn bounds(members: &Map<String, Value>, least: &str, most: &str) -> bool {
     let fits =
         |bound: Option<Option<u64>>| bound.is_none_or(|bound| bound.is_some_and(|bound| bound <= MOST_BOUND));
     fits(least) && fits(most) && least.flatten().zip(most.flatten()).is_none_or(|(a, b)| a <= b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn bounds_are_of_values() {
+        let object = |required: &[&str]| {
+            json!({"type": "object", "required": required, "properties": {
+                "s": {"type": "string", "minLength": 3}, "e": {"type": "string", "enum": ["abc", "x"]},
+                "l": {"type": "array", "minItems": 2, "items": {"type": "integer", "minimum": 100}}, "n": {"type": "null"}}})
+        };
+        for (required, text) in [
+            (&[][..], "{}"),
+            (&["s"], r#"{"s":"aaa",}"#),
+            (&["e", "n"], r#"{"e":"x","n":null,}"#),
+            (&["l"], r#"{"l":[100,100,],}"#),
+        ] {
+            assert_eq!(least_bytes(&object(required)), Some(text.len()), "{text}");
+        }
+        let long = json!({"type": "array", "minItems": 1000, "items": {"type": "array", "minItems": 1000}});
+        let long = json!({"type": "object", "required": ["a"], "properties": {"a": long}});
+        assert_eq!(least_bytes(&long), None);
+    }
 }

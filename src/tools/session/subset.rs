@@ -3,7 +3,7 @@
 use super::names::Spot;
 use crate::mask::TokenMask;
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Names by their ranks. Of a set that has fewer than one in [`SPARSE`] names the ranks are listed, else there is a bit for each name:
 /// a request that names few tools of many writes few words.
@@ -128,11 +128,13 @@ struct Inner {
     bits: Bits,
     /// The masks at places in names.
     masks: Mutex<FxHashMap<Spot, Arc<TokenMask>>>,
+    /// The bytes of the longest of its tools' shortest calls, once it was asked for.
+    longest: OnceLock<Option<usize>>,
 }
 
 impl Subset {
     pub(super) fn of(bits: Bits) -> Subset {
-        Subset(Arc::new(Inner { bits, masks: Mutex::default() }))
+        Subset(Arc::new(Inner { bits, masks: Mutex::default(), longest: OnceLock::new() }))
     }
 
     /// How many tools it has.
@@ -147,6 +149,14 @@ impl Subset {
 
     pub(super) fn bits(&self) -> &Bits {
         &self.0.bits
+    }
+
+    /// What `find` says of its ranks, the first time.
+    pub(super) fn longest(
+        &self,
+        find: impl FnOnce(&mut dyn Iterator<Item = u32>) -> Option<usize>,
+    ) -> Option<usize> {
+        *self.0.longest.get_or_init(|| find(&mut self.0.bits.iter()))
     }
 
     pub(super) fn mask(&self, at: Spot) -> Option<Arc<TokenMask>> {

@@ -23,24 +23,33 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct TurnMatcher {
     tools: CompiledTools,
-    engine: Engine,
+    pub(super) engine: Engine,
 }
 
 #[derive(Clone, Debug)]
-enum Engine {
+pub(super) enum Engine {
     Parts(Box<Parts>),
     /// Of formats in which names do not come first.
     Whole(Matcher),
 }
 
 #[derive(Clone, Debug)]
-struct Parts {
-    rules: Rules,
-    threads: Threads,
+pub(super) struct Parts {
+    pub(super) rules: Rules,
+    pub(super) threads: Threads,
     /// Bytes of the turn so far, special tokens as their names.
     position: usize,
-    /// Of each step the position before it, and the threads, unless it was one within the only thread's section.
-    history: Vec<(usize, Option<Threads>)>,
+    /// Of each step the position before it, the threads, unless it was one within the only thread's section, and what it was.
+    pub(super) history: Vec<(usize, Option<Threads>, Taken)>,
+    /// Of the whole turn, where a budget is kept by it.
+    pub(super) whole: Option<Matcher>,
+}
+
+/// What a step was.
+#[derive(Clone, Debug)]
+pub(super) enum Taken {
+    Token(TokenId),
+    Bytes(Box<[u8]>),
 }
 
 /// The calls that have begun.
@@ -258,7 +267,7 @@ impl TurnMatcher {
         if !at.is_over()? {
             threads.push(Thread::Section(at));
         }
-        let parts = Parts { rules, threads, position: 0, history: Vec::new() };
+        let parts = Parts { rules, threads, position: 0, history: Vec::new(), whole: None };
         Ok(TurnMatcher { tools, engine: Engine::Parts(Box::new(parts)) })
     }
 
@@ -323,11 +332,11 @@ impl TurnMatcher {
             && at.over.is_none()
         {
             at.inside.accept_token(token)?;
-            parts.came(spelled.len());
+            parts.came(spelled.len(), Taken::Token(token));
             return Ok(());
         }
         let next = parts.rules.after_token(&parts.threads, token, &vocabulary, parts.position)?;
-        parts.go_on(next, spelled)
+        parts.go_on(next, spelled, Taken::Token(token))
     }
 
     /// Accepts bytes as one step.
@@ -343,11 +352,11 @@ impl TurnMatcher {
             && at.over.is_none()
         {
             at.inside.accept_bytes(bytes)?;
-            parts.came(bytes.len());
+            parts.came(bytes.len(), Taken::Bytes(bytes.into()));
             return Ok(());
         }
         let next = parts.rules.after(&parts.threads, bytes, parts.position)?;
-        parts.go_on(next, bytes)
+        parts.go_on(next, bytes, Taken::Bytes(bytes.into()))
     }
 
     /// Takes back the last `steps` steps.
@@ -363,7 +372,7 @@ impl TurnMatcher {
             return Err(crate::matcher::rollback_too_far(steps, parts.history.len()));
         }
         for _ in 0..steps {
-            let Some((position, before)) = parts.history.pop() else { break };
+            let Some((position, before, _)) = parts.history.pop() else { break };
             parts.position = position;
             match (before, &mut parts.threads[..]) {
                 (Some(before), _) => parts.threads = before,
@@ -371,6 +380,7 @@ impl TurnMatcher {
                 (None, _) => {}
             }
         }
+        parts.go_back(steps);
         Ok(())
     }
 
@@ -422,17 +432,6 @@ impl TurnMatcher {
             [Thread::Section(at)] => Some(&at.calls),
             [Thread::Name { calls, .. }] => Some(calls),
             _ => None,
-        }
-    }
-
-    /// The matcher of what is left of the turn, where no further name can come.
-    pub(crate) fn section(&mut self) -> Option<&mut Matcher> {
-        match &mut self.engine {
-            Engine::Whole(matcher) => Some(matcher),
-            Engine::Parts(parts) => match &mut parts.threads[..] {
-                [Thread::Section(at)] if at.over.is_none() => Some(&mut at.inside),
-                _ => None,
-            },
         }
     }
 
@@ -517,7 +516,7 @@ pub(super) fn spelled(vocabulary: &Vocabulary, token: TokenId) -> &[u8] {
 }
 
 impl Parts {
-    fn go_on(&mut self, next: Threads, found: &[u8]) -> Result<()> {
+    fn go_on(&mut self, next: Threads, found: &[u8], taken: Taken) -> Result<()> {
         if next.is_empty() {
             let names = self.threads.iter().find_map(|thread| match thread {
                 Thread::Name { spot, .. } => Some(self.some_names(*spot)),
@@ -528,14 +527,16 @@ impl Parts {
         let before = std::mem::replace(&mut self.threads, next);
         let is_within = matches!((&before[..], &self.threads[..]),
             ([Thread::Section(one)], [Thread::Section(other)]) if one.calls == other.calls);
-        self.history.push((self.position, (!is_within).then_some(before)));
+        self.go_along(&taken);
+        self.history.push((self.position, (!is_within).then_some(before), taken));
         self.position += found.len();
         Ok(())
     }
 
     /// After a step within a section.
-    fn came(&mut self, bytes: usize) {
-        self.history.push((self.position, None));
+    fn came(&mut self, bytes: usize, taken: Taken) {
+        self.go_along(&taken);
+        self.history.push((self.position, None, taken));
         self.position += bytes;
     }
 
