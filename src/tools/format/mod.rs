@@ -4,6 +4,7 @@ mod arguments;
 mod grammar;
 mod http;
 mod members;
+mod numbers;
 mod parts;
 mod read;
 mod read_arguments;

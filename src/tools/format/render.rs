@@ -1,7 +1,7 @@
 //! The text of calls.
 
 use super::read::Turn;
-use super::{CallFormat, Piece};
+use super::{CallFormat, Piece, numbers};
 use crate::diagnostic::Place;
 use crate::error::Result;
 use crate::tools::errors;
@@ -9,7 +9,7 @@ use crate::tools::set::ToolSet;
 use serde_json::Value;
 
 impl CallFormat {
-    /// The text of a turn, without needless spaces; special tokens are written as their names.
+    /// The text of a turn, without needless spaces; special tokens are written as their names, numbers in plain notation.
     ///
     /// # Errors
     /// `tools/call-text`: a tool that the set has not, or that the format cannot write; several calls where there may be one.
@@ -31,6 +31,7 @@ impl CallFormat {
             if at > 0 {
                 fixed(&self.separator, &mut text);
             }
+            let call = &*numbers::in_plain_notation(call);
             let arguments = Value::Object(call.arguments.clone());
             for piece in &self.call {
                 match piece {
