@@ -116,7 +116,7 @@ pub(super) fn format(place: Place, found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/format", "this is no call format")
         .at(place)
         .found(found)
-        .allowed("description, text, lead, begin, call, separator, end, several, nothing")
+        .allowed("description, text, lead, begin, call, separator, end, between, after, several, always, endings, nothing")
         .help("docs/tools.md describes the table");
     fatal(diagnostic)
 }

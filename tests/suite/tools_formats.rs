@@ -5,6 +5,7 @@ use grammata::automaton::words::{Count, count, enumerate};
 use grammata::grammar::Grammar;
 use grammata::syntax::json_schema::Whitespace;
 use grammata::testing::earley::Recogniser;
+use grammata::tools::session::{Event, Session, ToolCompiler, TurnOptions};
 use grammata::tools::{Call, CallFormat, Choice, GrammarOptions, Markers, ToolSet, Turn};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, Limits, TokenId};
@@ -186,10 +187,62 @@ fn tables_that_are_no_formats_say_where() {
         "description = 'd'\ntext = 'here'\ncall = []",
         "description = 'd'\ntext = 'none'\ncall = [{ name = true }]",
         "description = 'd'\ntext = 'before'\ncall = [{ object = ['a', 'b'] }]",
+        "description = 'd'\ntext = 'before'\nbetween = true\nseparator = [{ text = ';' }]\ncall = [{ text = '<' }, { object = ['a', 'b'] }]",
+        "description = 'd'\ntext = 'before'\nbetween = true\ncall = [{ token = '<' }, { object = ['a', 'b'] }]",
+        "description = 'd'\ntext = 'opening'\nbetween = true\ncall = [{ text = '<' }, { object = ['a', 'b'] }]",
         "description = 'd'\ntext = 'none'\nbegin = [{ name = true }]\ncall = [{ object = ['a', 'b'] }]",
     ] {
         let error = CallFormat::from_toml(table).unwrap_err();
         assert_eq!(error.code(), "tools/format", "{table}");
+    }
+}
+
+/// Text before, between and after calls, in a format of one's own: what are turns, how they read, and what a session tells of them.
+#[test]
+fn text_may_stand_between_calls() {
+    let table = "description = 'd'\ntext = 'before'\nbetween = true\nafter = true\n\
+        call = [{ text = '<call>' }, { object = ['name', 'arguments'] }, { text = '</call>' }]";
+    let format = CallFormat::from_toml(table).unwrap();
+    let set = set(NAMES);
+    let call = |id: u32| format!("<call>{{\"name\":\"get_user\",\"arguments\":{{\"id\":{id}}}}}</call>");
+    let (one, two, three) = (call(1), call(2), call(3));
+    for (calls, text, expected) in [
+        ((1, 3), format!("a{one}b <cal{two}c"), Some(("a", &["b <cal"][..], "c"))),
+        ((1, 3), format!("{one}{two}{three}"), Some(("", &["", ""], ""))),
+        ((1, 3), format!("{one}</call>"), Some(("", &[], "</call>"))),
+        ((2, 3), format!("{one} and {two}"), Some(("", &[" and "], ""))),
+        ((2, 3), format!("{one} and"), None),
+        ((1, 1), format!("{one}{two}"), None),
+        ((1, 3), format!("{one} <call>"), None),
+    ] {
+        let options = text_options().choice(Choice::Required).min_calls(calls.0).max_calls(Some(calls.1));
+        let made = format.grammar(&set, &options).unwrap();
+        let tokens = (0..=255_u8).map(|byte| vec![byte]).chain([b"</s>".to_vec()]);
+        let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
+        let compiler = Compiler::new(Arc::new(vocabulary));
+        assert_eq!(is_word(&compiler.compile(&made.grammar).unwrap(), &text), expected.is_some(), "{text}");
+        let Some((before, between, after)) = expected else { continue };
+        let turn = format.read(&text, &set).unwrap();
+        assert_eq!((turn.text.as_str(), turn.after.as_str()), (before, after), "{text}");
+        assert_eq!(turn.between, between, "{text}");
+        assert_eq!(format.render(&turn, &set).unwrap(), text);
+        let compiled = ToolCompiler::new(compiler).compile(Arc::new(set.clone()), format.clone(), &options);
+        let turn_options =
+            TurnOptions { min_calls: calls.0, max_calls: Some(calls.1), ..TurnOptions::default() };
+        let mut session = Session::new(&compiled.unwrap(), turn_options).unwrap();
+        session.accept_bytes(text.as_bytes()).unwrap();
+        let told: String = session
+            .finish()
+            .unwrap()
+            .iter()
+            .filter_map(|event| match event {
+                Event::Text(text) => Some(text.as_str()),
+                Event::Called { .. } => Some("|"),
+                _ => None,
+            })
+            .collect();
+        let texts = [&[before], between].concat();
+        assert_eq!(told, format!("{}|{after}", texts.join("|")));
     }
 }
 

@@ -419,10 +419,27 @@ impl<'f> Writer<'f> {
         let start = self.all_fixed(begin);
         let first_head = self.all_fixed(first_head);
         let head = self.all_fixed(head);
-        let separator = self.all_fixed(&format.separator);
-        let further = self.builder.sequence([separator, head, any, after]);
+        let further = match head_text(format) {
+            Some((marker, head)) => {
+                let head = self.all_fixed(head);
+                let call = self.builder.sequence([head, any, after]);
+                let triggers = vec![(marker.into(), call)];
+                self.builder.free_text(&FreeText { triggers, ..FreeText::default() })
+            }
+            None => {
+                let separator = self.all_fixed(&format.separator);
+                self.builder.sequence([separator, head, any, after])
+            }
+        };
         let further = self.builder.repeat(further, self.options.min_calls - 1, most.map(|most| most - 1));
         let end = self.all_fixed(&format.end);
         self.builder.sequence([start, first_head, any, after, further, end])
     }
+}
+
+/// Where text may stand between calls: what a call begins with, and the other pieces of it that are the same for all tools.
+fn head_text(format: &CallFormat) -> Option<(&str, &[Piece])> {
+    let (first, rest) = format.call.split_first().filter(|_| format.between)?;
+    let fixed = rest.iter().take_while(|piece| piece.is_fixed()).count();
+    Some((first.fixed_text()?, &rest[..fixed]))
 }

@@ -76,6 +76,9 @@ pub struct CallFormat {
     /// Whether text may also follow the calls.
     #[serde(default)]
     after: bool,
+    /// Whether text may stand between two calls, each of which begins where its marker comes.
+    #[serde(default)]
+    between: bool,
 }
 
 /// What ends a turn of text.
@@ -232,6 +235,13 @@ impl CallFormat {
         let has_text = matches!(format.text, TextPlace::Before | TextPlace::Named);
         if format.after && !has_text || !format.endings.is_empty() && format.text != TextPlace::Named {
             return wrong("text after calls, or endings of text, where no text comes");
+        }
+        let begins_with_text = matches!(format.call.first(), Some(Piece::Text(text)) if !text.is_empty());
+        let only_calls = edges.into_iter().all(|pieces| pieces.is_empty()) && begins_with_text;
+        if format.between && (format.text != TextPlace::Before || !format.several || !only_calls) {
+            return wrong(
+                "text between calls that do not begin with `text` after other text, or have a `begin`, `separator` or `end`",
+            );
         }
         if let Some(Piece::Element(parts)) =
             format.call.iter().find(|piece| matches!(piece, Piece::Element(_)))

@@ -38,7 +38,7 @@ impl CallFormat {
     pub fn names_come_first(&self) -> bool {
         let varying = |piece: &&Piece| !piece.is_fixed();
         let pieces: Vec<&Piece> = self.call.iter().filter(varying).collect();
-        let has_other_text = self.after || self.text == TextPlace::Named;
+        let has_other_text = self.after || self.between || self.text == TextPlace::Named;
         !has_other_text && matches!(pieces[..], [Piece::Object(_)] | [Piece::Name(_), Piece::Arguments(_)])
     }
 

@@ -23,6 +23,8 @@ pub struct Turn {
     pub text: String,
     /// Its calls.
     pub calls: Vec<Call>,
+    /// The text between each two of its calls; none in formats that have no text there.
+    pub between: Vec<String>,
     /// The text after its calls.
     pub after: String,
 }
@@ -64,6 +66,13 @@ impl CallFormat {
         loop {
             turn.calls.push(reader.call(self)?);
             let before = reader.at;
+            if self.between {
+                let opening = self.openings().swap_remove(0);
+                let Some(start) = reader.rest().find(&opening) else { break };
+                turn.between.push(reader.rest()[..start].to_owned());
+                reader.at += start;
+                continue;
+            }
             // what ends a turn may begin like what separates calls
             let ends = !self.end.is_empty()
                 && reader.fixed(&self.end).is_ok()

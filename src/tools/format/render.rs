@@ -28,8 +28,9 @@ impl CallFormat {
             let Some(tool) = set.tool(&call.tool) else {
                 return Err(errors::call_text(Place::Byte(text.len()), &call.tool, "the name of a tool"));
             };
-            if at > 0 {
+            if let Some(before) = at.checked_sub(1) {
                 fixed(&self.separator, &mut text);
+                text.push_str(turn.between.get(before).map_or("", String::as_str));
             }
             let call = &*numbers::in_plain_notation(call);
             let arguments = Value::Object(call.arguments.clone());

@@ -174,14 +174,19 @@ fn whole_characters(bytes: &[u8]) -> &str {
 /// All events of a turn at once.
 pub(super) fn of_turn(turn: &Turn) -> Vec<Event> {
     let mut events = Vec::new();
-    if !turn.text.is_empty() {
-        events.push(Event::Text(turn.text.clone()));
-    }
+    let tell = |events: &mut Vec<Event>, text: &String| {
+        if !text.is_empty() {
+            events.push(Event::Text(text.clone()));
+        }
+    };
+    tell(&mut events, &turn.text);
     for (index, call) in turn.calls.iter().enumerate() {
         let text = serde_json::Value::Object(call.arguments.clone()).to_string();
         events.push(Event::Call { index, tool: call.tool.clone() });
         events.push(Event::Arguments { index, text });
         events.push(Event::Called { index, call: call.clone() });
+        turn.between.get(index).into_iter().for_each(|text| tell(&mut events, text));
     }
+    tell(&mut events, &turn.after);
     events
 }
