@@ -25,6 +25,8 @@ pub struct HttpBinding {
     pub parameters: Vec<Parameter>,
     /// The body, if it may have one.
     pub body: Option<Body>,
+    /// The names of members in answers of success, as far as the document says, each once.
+    pub outputs: Vec<String>,
 }
 
 /// Where a parameter goes.

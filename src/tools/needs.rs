@@ -1,58 +1,151 @@
 //! Tools that others need: who asks for an id first needs who lists them.
 
-use super::binding::{Binding, HttpBinding};
+use super::binding::{Binding, HttpBinding, Location, Parameter};
 use super::set::ToolSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Tools that one parameter brings because of what they answer, at most.
+const MOST_GIVERS: usize = 2;
+
 impl ToolSet {
-    /// The tools by their indices, and those that they need: where the path of a tool has a part that is filled in, as
-    /// `/albums/{id}/tracks`, its values come from those whose path ends before it with `GET`, as `/albums`, and from the searches
-    /// below that. Each tool comes once, after those that it needs.
+    /// The tools by their indices, and those that they need. Each tool comes once, after those that it needs.
+    ///
+    /// - Where the path of a tool has a part that is filled in, as `/albums/{id}/tracks`, its values come from those whose path ends
+    ///   before it with `GET`, as `/albums`, and from the searches below that.
+    /// - Where there are none of these, or a parameter with an id must be given elsewhere, they come from operations whose answers
+    ///   have a member of that name, as `album_id`; or an `id`, and whose path ends with what the parameter names, as
+    ///   `/search/albums`. Of several those are taken that need the fewest parts of a path, searches first, two at most.
     pub fn with_prerequisites(&self, tools: impl IntoIterator<Item = usize>) -> Vec<usize> {
-        let mut at_path: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-        for (index, tool) in self.tools().iter().enumerate().filter(|(_, tool)| tool.refusal.is_none()) {
-            if let Binding::Http(http) = &tool.binding
-                && http.method == "GET"
-            {
-                at_path.entry(http.path.trim_end_matches('/')).or_default().push(index);
-            }
-        }
+        let givers = Givers::of(self);
         let (mut all, mut seen) = (Vec::new(), FxHashSet::default());
         for tool in tools {
-            // paths only get shorter, so no tool needs itself
             let mut open = vec![(tool, false)];
             while let Some((tool, has_needs)) = open.pop() {
                 if has_needs {
                     all.push(tool);
                     continue;
                 }
+                // in a circle of needs one is there before what it needs
                 if !seen.insert(tool) {
                     continue;
                 }
                 open.push((tool, true));
-                let Some(Binding::Http(http)) = self.tools().get(tool).map(|tool| &tool.binding) else {
-                    continue;
-                };
-                let lists = collections(http).flat_map(|path| {
-                    let search = ["/search", "/find"].map(|search| format!("{path}{search}"));
-                    let found = at_path.get(path).into_iter().flatten();
-                    found
-                        .copied()
-                        .chain(
-                            search
-                                .into_iter()
-                                .flat_map(|search| at_path.get(search.as_str()).cloned().unwrap_or_default()),
-                        )
-                        .collect::<Vec<_>>()
-                });
-                open.extend(lists.map(|list| (list, false)));
+                if let Some(http) = self.http(tool) {
+                    open.extend(givers.needs(self, tool, http).into_iter().map(|need| (need, false)));
+                }
             }
         }
         all
     }
+
+    fn http(&self, tool: usize) -> Option<&HttpBinding> {
+        match &self.tools().get(tool)?.binding {
+            Binding::Http(http) => Some(http),
+            Binding::Host => None,
+        }
+    }
 }
 
-/// The beginnings of a path that end before a part that is filled in.
-fn collections(http: &HttpBinding) -> impl Iterator<Item = &str> {
-    http.path.match_indices("/{").map(|(at, _)| &http.path[..at])
+/// Operations with `GET` by what they give.
+#[derive(Default)]
+struct Givers<'s> {
+    at_path: FxHashMap<&'s str, Vec<usize>>,
+    /// By the plain name of a member of their answers.
+    by_output: FxHashMap<String, Vec<usize>>,
+    /// Those whose answers have an `id`, by the plain name of the last part of the path that is not filled in.
+    by_entity: FxHashMap<String, Vec<usize>>,
+}
+
+impl<'s> Givers<'s> {
+    fn of(set: &'s ToolSet) -> Givers<'s> {
+        let mut givers = Givers::default();
+        for (index, tool) in set.tools().iter().enumerate().filter(|(_, tool)| tool.refusal.is_none()) {
+            let Binding::Http(http) = &tool.binding else { continue };
+            if http.method != "GET" {
+                continue;
+            }
+            givers.at_path.entry(http.path.trim_end_matches('/')).or_default().push(index);
+            for output in &http.outputs {
+                givers.by_output.entry(plain(output)).or_default().push(index);
+            }
+            if http.outputs.iter().any(|output| plain(output) == "id") {
+                let last = http.path.rsplit('/').find(|part| !part.is_empty() && !part.contains('{'));
+                let entity = last.map(|last| singular(&plain(last)));
+                givers.by_entity.entry(entity.unwrap_or_default()).or_default().push(index);
+            }
+        }
+        givers
+    }
+
+    fn needs(&self, set: &ToolSet, tool: usize, http: &HttpBinding) -> Vec<usize> {
+        let required = set.tools()[tool].arguments["required"].as_array();
+        let is_required = |parameter: &&Parameter| {
+            parameter.location == Location::Path
+                || required.into_iter().flatten().any(|name| *name == *parameter.member)
+        };
+        let mut needs = Vec::new();
+        for parameter in http.parameters.iter().filter(is_required) {
+            let place = format!("{{{}}}", parameter.name);
+            let at = Some(parameter.location == Location::Path).filter(|is_path| *is_path);
+            let before = at.and_then(|_| http.path.find(&place)).map(|at| &http.path[..at]);
+            let lists = before.map(|before| self.lists(before)).unwrap_or_default();
+            match lists.is_empty() {
+                false => needs.extend(lists),
+                true => needs.extend(self.givers(set, tool, &parameter.name, before)),
+            }
+        }
+        needs
+    }
+
+    /// Those whose path ends before a part that is filled in, and searches below it.
+    fn lists(&self, before: &str) -> Vec<usize> {
+        let Some(path) = before.strip_suffix('/') else { return Vec::new() };
+        let searches = ["/search", "/find"].map(|search| format!("{path}{search}"));
+        let paths = std::iter::once(path).chain(searches.iter().map(String::as_str));
+        paths.flat_map(|path| self.at_path.get(path).into_iter().flatten().copied()).collect()
+    }
+
+    /// Those whose answers have the value of a parameter, as far as names say.
+    fn givers(&self, set: &ToolSet, tool: usize, name: &str, before: Option<&str>) -> Vec<usize> {
+        let wanted = plain(name);
+        let Some(entity) = wanted.strip_suffix("id") else { return Vec::new() };
+        // a parameter that is only called `id` is of what stands before it in the path
+        let last = before.into_iter().flat_map(|before| before.rsplit('/')).find(|part| !part.is_empty());
+        let entity = match entity {
+            "" => last.filter(|last| !last.contains('{')).map(plain).unwrap_or_default(),
+            entity => entity.to_owned(),
+        };
+        let by_name = self.by_output.get(&wanted).filter(|_| wanted != "id").into_iter().flatten();
+        let by_entity = self.by_entity.get(&singular(&entity)).filter(|_| !entity.is_empty());
+        let mut found: Vec<usize> = by_name.chain(by_entity.into_iter().flatten()).copied().collect();
+        let asks = |giver: usize| set.http(giver).map_or(usize::MAX, |http| http.path.matches('{').count());
+        let is_search = |giver: usize| {
+            set.http(giver).is_some_and(|http| http.path.contains("search") || http.path.contains("find"))
+        };
+        // who asks for the value itself does not give it
+        let has_it = |giver: usize| {
+            set.http(giver).is_some_and(|http| http.parameters.iter().any(|own| plain(&own.name) == wanted))
+        };
+        found.retain(|&giver| giver != tool && !has_it(giver));
+        found.sort_by_key(|&giver| (asks(giver), !is_search(giver), giver));
+        found.dedup();
+        found.truncate(MOST_GIVERS);
+        found
+    }
+}
+
+/// A name without case and marks: `albumId` and `album_id` are alike.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// A plural of English as its singular, as far as its ending says.
+fn singular(name: &str) -> String {
+    match name {
+        _ if name.ends_with("ies") && name.len() > 4 => format!("{}y", &name[..name.len() - 3]),
+        _ if name.ends_with('s') && !name.ends_with("ss") && name.len() > 2 => {
+            name[..name.len() - 1].to_owned()
+        }
+        _ => name.to_owned(),
+    }
 }

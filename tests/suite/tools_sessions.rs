@@ -257,3 +257,49 @@ fn all_tools_of_a_catalogue_can_be_called_and_bring_what_they_need() {
     assert!(place("searchRestaurants") < place("getRestaurants"));
     assert_eq!(brought.len(), 4);
 }
+
+/// What operations answer with says whom others need: by the name of a member, or by an `id` and the end of the path.
+#[test]
+fn tools_bring_those_whose_answers_have_what_they_ask_for() {
+    let list = |reference: &str| {
+        json!({"200": {"content": {"application/json": {"schema": {"type": "object", "properties": {
+            "results": {"type": "array", "items": {"$ref": reference}}}}}}}})
+    };
+    let get = |id: &str, parameters: &[(&str, &str)], responses: serde_json::Value| {
+        let parameters: Vec<_> = parameters
+            .iter()
+            .map(|(name, place)| json!({"name": name, "in": place, "required": true, "schema": {"type": "string"}}))
+            .collect();
+        json!({"get": {"operationId": id, "parameters": parameters, "responses": responses}})
+    };
+    let none = || json!({"204": {"description": "nothing"}});
+    let document = json!({"openapi": "3.0.0",
+        "components": {"schemas": {
+            "show": {"type": "object", "properties": {"id": {"type": "integer"}, "like": {"$ref": "#/components/schemas/show"}}},
+            "credit": {"allOf": [{"type": "object", "properties": {"creditId": {"type": "string"}}}]}}},
+        "paths": {
+            "/search/tv": get("search", &[("query", "query")], list("#/components/schemas/show")),
+            "/discover/tv": get("discover", &[], list("#/components/schemas/show")),
+            "/trending/tv": get("trending", &[], list("#/components/schemas/show")),
+            "/tv/{tv_id}/similar": get("similar", &[("tv_id", "path")], list("#/components/schemas/show")),
+            "/tv/{tv_id}/credits": get("credits", &[("tv_id", "path")], list("#/components/schemas/credit")),
+            "/credit/{credit_id}": get("credit", &[("credit_id", "path")], none()),
+            "/lyrics": get("lyrics", &[("credit_id", "query"), ("language", "query")], list("#/nowhere")),
+            "/albums": get("albums", &[], none()),
+            "/albums/{id}": get("album", &[("id", "path")], none())}});
+    let document = document.to_string();
+    let read = grammata::tools::read(
+        [grammata::tools::Document { label: "t", text: &document }],
+        &grammata::tools::ReadOptions::default(),
+    );
+    let set = read.unwrap();
+    let brought = |name: &str| -> Vec<String> {
+        let tool = set.tools().iter().position(|tool| tool.name == name).unwrap();
+        set.with_prerequisites([tool]).into_iter().map(|tool| set.tools()[tool].name.clone()).collect()
+    };
+    assert_eq!(brought("credit"), ["discover", "search", "credits", "credit"]);
+    assert_eq!(brought("lyrics"), ["discover", "search", "credits", "lyrics"]);
+    assert_eq!(brought("similar"), ["discover", "search", "similar"]);
+    assert_eq!(brought("album"), ["albums", "album"]);
+    assert_eq!(brought("search"), ["search"]);
+}

@@ -3,6 +3,7 @@
 mod body;
 mod operation;
 mod parameter;
+mod response;
 mod server;
 
 use super::dialect::Dialect;

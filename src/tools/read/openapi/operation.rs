@@ -1,7 +1,7 @@
 //! An operation as a tool: the schema of its arguments, and where each goes.
 
 use super::parameter::{Parameters, flag};
-use super::{Api, body, server};
+use super::{Api, body, response, server};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Parameter, Style};
@@ -56,7 +56,11 @@ impl<'d> Operation<'_, 'd> {
         let definitions = schemas.finish();
         notes.append(&mut schemas.notes);
         let (members, body) = made?;
-        Ok(self.assemble(members, body, definitions?))
+        let (schema, mut binding) = self.assemble(members, body, definitions?);
+        if let Binding::Http(http) = &mut binding {
+            http.outputs = response::outputs(api, self.value, &join(self.pointer, "responses"))?;
+        }
+        Ok((schema, binding))
     }
 
     /// Reads parameters and body.
@@ -239,6 +243,7 @@ impl<'d> Operation<'_, 'd> {
             grouped: false,
             parameters,
             body,
+            outputs: Vec::new(),
         };
         (schema, Binding::Http(binding))
     }
@@ -309,6 +314,7 @@ impl<'d> Operation<'_, 'd> {
             grouped: true,
             parameters,
             body,
+            outputs: Vec::new(),
         };
         (schema, Binding::Http(binding))
     }
