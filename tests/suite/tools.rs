@@ -123,6 +123,23 @@ fn names_of_a_small_alphabet_stay_different() {
 fn hostile_documents_end_in_errors() {
     let deep = format!("{}{}", r#"{"tools":"#, "[".repeat(200_000));
     assert_eq!(set(&deep).unwrap_err().code(), "limit/exceeded");
+    // a schema inside a schema, ten thousand times
+    let tree = format!("{}{{}}{}", r#"{"properties":{"a":"#.repeat(10_000), "}}".repeat(10_000));
+    let nested = format!(r#"[{{"name":"t","inputSchema":{tree}}}]"#);
+    assert_eq!(set(&nested).unwrap_err().code(), "limit/exceeded");
+    // ten megabytes that are one tool, and a million paths without one
+    let long = format!(
+        r#"[{{"name":"t","description":"{}","inputSchema":{{"type":"object"}}}}]"#,
+        "x".repeat(10_000_000)
+    );
+    assert_eq!(
+        set(&long)
+            .map_or_else(|error| error.code(), |set| if set.tools().len() == 1 { "fine" } else { "lost" }),
+        "fine"
+    );
+    let paths: Vec<String> = (0..1_000_000).map(|n| format!(r#""/p{n}":{{}}"#)).collect();
+    let many = format!(r#"{{"openapi":"3.0.0","paths":{{{}}}}}"#, paths.join(","));
+    assert!(["limit/exceeded", "fine"].contains(&set(&many).map_or_else(|error| error.code(), |_| "fine")));
     let yaml = format!("openapi: 3.0.0\npaths: {}", "[".repeat(10_000));
     assert_eq!(set(&yaml).unwrap_err().code(), "tools/syntax");
     let python = format!("def f(a: {}int{}): ...", "list[".repeat(10_000), "]".repeat(10_000));
