@@ -55,6 +55,23 @@ static void generate(const GrammataVocabulary *vocabulary, const GrammataGrammar
     grammata_matcher_free(matcher);
 }
 
+/* Writes what masks need to a file, as something before the server may do, and makes the grammar of it, as the server does. */
+static GrammataGrammar *through_a_file(const GrammataCompiler *compiler, const GrammataGrammar *grammar) {
+    GrammataError *error;
+    GrammataMaskFile *file;
+    GrammataGrammar *loaded;
+    const char *bounds = "{\"states\": 50, \"work\": 50000}";
+    check(grammata_mask_file_new(grammar, bounds, &file, &error), error);
+    check(grammata_mask_file_save(file, "decoder.gmask", &error), error);
+    grammata_mask_file_free(file);
+
+    check(grammata_mask_file_open("decoder.gmask", NULL, &file, &error), error);
+    check(grammata_compiler_load(compiler, file, &loaded, &error), error);
+    grammata_mask_file_free(file);
+    remove("decoder.gmask");
+    return loaded;
+}
+
 /* A text that does not fit, and what the error says of it. */
 static void reject(const GrammataGrammar *grammar) {
     GrammataError *error;
@@ -86,6 +103,9 @@ int main(int count, char **arguments) {
     }
     generate(vocabulary, grammar);
     reject(grammar);
+    GrammataGrammar *loaded = through_a_file(compiler, grammar);
+    generate(vocabulary, loaded);
+    grammata_grammar_free(loaded);
     grammata_grammar_free(grammar);
     grammata_compiler_free(compiler);
     grammata_vocabulary_free(vocabulary);

@@ -19,6 +19,7 @@ struct Freer {
 using Vocabulary = std::unique_ptr<GrammataVocabulary, Freer<grammata_vocabulary_free>>;
 using Compiler = std::unique_ptr<GrammataCompiler, Freer<grammata_compiler_free>>;
 using Grammar = std::unique_ptr<GrammataGrammar, Freer<grammata_grammar_free>>;
+using Cache = std::unique_ptr<GrammataCache, Freer<grammata_cache_free>>;
 using Matcher = std::unique_ptr<GrammataMatcher, Freer<grammata_matcher_free>>;
 using Pool = std::unique_ptr<GrammataPool, Freer<grammata_pool_free>>;
 using Error = std::unique_ptr<GrammataError, Freer<grammata_error_free>>;
@@ -113,8 +114,9 @@ int main(int count, char **arguments) try {
     }
     auto vocabulary = make<Vocabulary>(grammata_vocabulary_from_file, arguments[1], nullptr);
     auto compiler = make<Compiler>(grammata_compiler_new, vocabulary.get(), nullptr);
+    auto cache = make<Cache>(grammata_cache_new, compiler.get(), "{\"max_bytes\": 67108864}");
     auto grammar =
-        make<Grammar>(grammata_compile_gbnf, compiler.get(), GRAMMAR.data(), GRAMMAR.size(), nullptr);
+        make<Grammar>(grammata_cache_get, cache.get(), "gbnf", GRAMMAR.data(), GRAMMAR.size(), nullptr);
     generate(vocabulary.get(), grammar.get());
     generate_within(vocabulary.get(), grammar.get(), 12);
     return 0;

@@ -26,7 +26,7 @@
  *   capacity of 0 it is OK, so that a first call may ask for the length alone.
  * - Paths and options end with NUL. Sources and bytes come with their length. Options may be NULL.
  *
- * Threads: vocabularies, compilers, grammars, pools, explanations, errors may be used by any number of threads at once.
+ * Threads: vocabularies, compilers, grammars, mask files, caches, pools, explanations, errors may be used by any number of threads at once.
  * A matcher may be used by one thread at a time, by any; a call on a matcher that another call is using is
  * GRAMMATA_STATUS_BUSY and changes nothing.
  */
@@ -146,6 +146,12 @@ typedef int32_t GrammataDistance;
 #endif // __cplusplus
 
 /**
+ * Compiled grammars by their source and options, within a bound of bytes. A grammar that several threads ask for at once is compiled
+ * once.
+ */
+typedef struct GrammataCache GrammataCache;
+
+/**
  * Compiles grammars for one vocabulary. Its grammars share what is found out about the strings, numbers and patterns that they
  * have in common.
  */
@@ -171,6 +177,11 @@ typedef struct GrammataExplanation GrammataExplanation;
  * A grammar compiled for a vocabulary. Tables and masks are made when a matcher first needs them, and then kept for all.
  */
 typedef struct GrammataGrammar GrammataGrammar;
+
+/**
+ * A mask file: a grammar and what was explored of it for one vocabulary.
+ */
+typedef struct GrammataMaskFile GrammataMaskFile;
 
 /**
  * One sequence under a grammar.
@@ -384,9 +395,147 @@ const GrammataDiagnostic *grammata_grammar_warning(const GrammataGrammar *gramma
 size_t grammata_grammar_memory_usage(const GrammataGrammar *grammar);
 
 /**
+ * Sizes and counts as a JSON object: `states` of the automaton, `configurations` and `masks_computed` so far, `strategies` (how the
+ * tokens of these masks were computed), `resets` of full tables, `automaton_bytes`, `cache_bytes`, and the `distances` that budgets
+ * have asked for. It is written without NUL, and is shorter than 1,024 bytes.
+ */
+GrammataStatus grammata_grammar_statistics(const GrammataGrammar *grammar,
+                                           char *buffer,
+                                           size_t capacity,
+                                           size_t *length,
+                                           GrammataError **error);
+
+/**
  * Frees a grammar. Its matchers stay.
  */
 void grammata_grammar_free(GrammataGrammar *grammar);
+
+/**
+ * Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary make the same bytes.
+ *
+ * Options: `documents` (list of texts that are explored first), `states` (the most places to explore, 4,096 unless it is given),
+ * `work` (the most steps, 4,000,000 unless it is given, some 200 milliseconds).
+ */
+GrammataStatus grammata_mask_file_new(const GrammataGrammar *grammar,
+                                      const char *options,
+                                      GrammataMaskFile **out,
+                                      GrammataError **error);
+
+/**
+ * Reads a mask file into memory and checks its header and checksums.
+ *
+ * Options: `limits` (of which `mask_file_bytes` is the most that is read).
+ */
+GrammataStatus grammata_mask_file_open(const char *path,
+                                       const char *options,
+                                       GrammataMaskFile **out,
+                                       GrammataError **error);
+
+/**
+ * Takes the bytes of a mask file, which are copied, and checks them.
+ */
+GrammataStatus grammata_mask_file_from_bytes(const char *content,
+                                             size_t length,
+                                             GrammataMaskFile **out,
+                                             GrammataError **error);
+
+/**
+ * The bytes of the file, `*length` of them, which belong to the handle. NULL for NULL.
+ */
+const char *grammata_mask_file_bytes(const GrammataMaskFile *file, size_t *length);
+
+/**
+ * What the file holds, as a JSON object: the fingerprint of its `vocabulary` and the hash of its `grammar`, both in hexadecimal;
+ * `bytes`; explored places (`states`, `states_with_mask`); `masks` and the `shared_words` that they are near to; and in `sections`
+ * the bytes of each. NULL for NULL.
+ */
+const char *grammata_mask_file_contents(const GrammataMaskFile *file);
+
+/**
+ * Checks that all places and masks of the file are in order. Whether they are right, `grammata_grammar_verify_masks` finds out.
+ */
+GrammataStatus grammata_mask_file_check(const GrammataMaskFile *file,
+                                        GrammataError **error);
+
+/**
+ * Puts the file into its place as a whole: another process finds all of it under the name, or nothing.
+ */
+GrammataStatus grammata_mask_file_save(const GrammataMaskFile *file, const char *path, GrammataError **error);
+
+/**
+ * Frees a mask file. Grammars that were loaded from it stay.
+ */
+void grammata_mask_file_free(GrammataMaskFile *file);
+
+/**
+ * The grammar of a mask file, which has to be of the compiler's vocabulary: what was explored is read from the file, the rest is made
+ * as it is needed. Masks are those of the grammar compiled anew. Warnings of its source are not kept in files.
+ */
+GrammataStatus grammata_compiler_load(const GrammataCompiler *compiler,
+                                      const GrammataMaskFile *file,
+                                      GrammataGrammar **out,
+                                      GrammataError **error);
+
+/**
+ * Computes all again that the mask file of a loaded grammar says: `*masks` is the number that were compared, 0 for a grammar that is
+ * of no file.
+ */
+GrammataStatus grammata_grammar_verify_masks(const GrammataGrammar *grammar,
+                                             size_t *masks,
+                                             GrammataError **error);
+
+/**
+ * Makes a cache.
+ *
+ * Options: `max_bytes` (of grammars, tables and masks in memory; 268,435,456 unless it is given), and `folder`, made where it is
+ * missing: what is not in memory begins with its mask file there, else a thread explores it and writes one for the next process.
+ * `max_file_bytes` (1,073,741,824 unless it is given): past them the files that were written longest ago are removed. `states` and
+ * `work` bound exploring, as of `grammata_mask_file_new`. Several processes may share a folder, whose files are trusted.
+ */
+GrammataStatus grammata_cache_new(const GrammataCompiler *compiler,
+                                  const char *options,
+                                  GrammataCache **out,
+                                  GrammataError **error);
+
+/**
+ * The grammar of a source: the one that is kept, else compiled now. It is freed like any other, and stays as long as it is needed
+ * when the cache lets it go.
+ *
+ * `notation` is `"json-schema"`, `"regex"`, `"gbnf"` or `"spec"`; the options are those of the function that compiles it.
+ */
+GrammataStatus grammata_cache_get(const GrammataCache *cache,
+                                  const char *notation,
+                                  const char *source,
+                                  size_t length,
+                                  const char *options,
+                                  GrammataGrammar **out,
+                                  GrammataError **error);
+
+/**
+ * Waits until the mask files that were to be written are. A child of `fork()` has no thread that writes any, and waits for none.
+ */
+GrammataStatus grammata_cache_flush(const GrammataCache *cache,
+                                    GrammataError **error);
+
+/**
+ * How many grammars are kept. 0 for NULL.
+ */
+size_t grammata_cache_length(const GrammataCache *cache);
+
+/**
+ * Bytes of the grammars that are kept. 0 for NULL.
+ */
+size_t grammata_cache_memory_usage(const GrammataCache *cache);
+
+/**
+ * Lets all grammars go.
+ */
+GrammataStatus grammata_cache_clear(const GrammataCache *cache, GrammataError **error);
+
+/**
+ * Frees a cache. Its grammars that were given out stay.
+ */
+void grammata_cache_free(GrammataCache *cache);
 
 /**
  * Makes a matcher at the beginning of a text.
@@ -438,6 +587,20 @@ GrammataStatus grammata_matcher_may_come(GrammataMatcher *matcher,
                                          GrammataError **error);
 
 /**
+ * Whether a word goes on with these bytes. Nothing is accepted.
+ */
+GrammataStatus grammata_matcher_may_continue(GrammataMatcher *matcher,
+                                             const char *bytes,
+                                             size_t length,
+                                             bool *answer,
+                                             GrammataError **error);
+
+/**
+ * Whether the next mask is read from the mask file that the grammar was loaded from, and nothing is computed.
+ */
+GrammataStatus grammata_matcher_is_explored(GrammataMatcher *matcher, bool *answer, GrammataError **error);
+
+/**
  * Whether a token is in the mask within a budget. Draw from the plain mask, ask this of the token, and draw from the mask
  * within the budget only if the answer is no: that gives the same texts as the mask within the budget, sooner.
  */
@@ -446,6 +609,14 @@ GrammataStatus grammata_matcher_may_come_within(GrammataMatcher *matcher,
                                                 size_t budget,
                                                 bool *answer,
                                                 GrammataError **error);
+
+/**
+ * Whether a complete text is known within a budget of tokens. GRAMMATA_STATUS_REJECTED if not; the error names the least budget
+ * that is known to do.
+ */
+GrammataStatus grammata_matcher_check_budget(GrammataMatcher *matcher,
+                                             size_t budget,
+                                             GrammataError **error);
 
 /**
  * How few tokens lead to a complete text, the end-of-sequence token not counted. `*tokens` is 0 where there is no number.
@@ -512,6 +683,14 @@ GrammataStatus grammata_matcher_accept_token(GrammataMatcher *matcher,
                                              GrammataError **error);
 
 /**
+ * Accepts a token if the mask allows it: `*accepted` says whether it does. A refusal costs no more than an acceptance.
+ */
+GrammataStatus grammata_matcher_try_accept(GrammataMatcher *matcher,
+                                           uint32_t token,
+                                           bool *accepted,
+                                           GrammataError **error);
+
+/**
  * Accepts tokens until one is rejected, each as a step: `*accepted` is how many were. That is OK, also if it is none: the matcher
  * stands after the accepted ones. So drafts of speculative decoding are taken as far as they fit.
  */
@@ -537,6 +716,15 @@ GrammataStatus grammata_matcher_accept_bytes(GrammataMatcher *matcher,
                                              const char *bytes,
                                              size_t length,
                                              GrammataError **error);
+
+/**
+ * Accepts bytes as one step if a word goes on so: `*accepted` says whether one does.
+ */
+GrammataStatus grammata_matcher_try_accept_bytes(GrammataMatcher *matcher,
+                                                 const char *bytes,
+                                                 size_t length,
+                                                 bool *accepted,
+                                                 GrammataError **error);
 
 /**
  * Takes back the last `steps` steps.

@@ -186,6 +186,17 @@ pub(crate) fn threads(count: usize, cause: &impl std::fmt::Display) -> Failure {
     )
 }
 
+pub(crate) fn notation(found: &str) -> Failure {
+    let all = engine::syntax::Notation::ALL.map(|notation| format!("`{}`", notation.id()));
+    failure(
+        GrammataStatus::Usage,
+        Diagnostic::new("c/notation", "there is no such notation")
+            .found(found)
+            .allowed(all.join(", "))
+            .help("name the notation that the source is written in"),
+    )
+}
+
 pub(crate) fn options(text: &str, error: &serde_json::Error) -> Failure {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();

@@ -2,20 +2,20 @@
 
 use crate::error::{GrammataDiagnostic, GrammataError};
 use crate::failure::{GrammataStatus, Result};
-use crate::options::{self, CompilerOptions, GbnfOptions, RegexOptions, SchemaOptions, SpecOptions};
+use crate::options::{self, CompilerOptions};
 use crate::raw::Call;
 use crate::vocabulary::GrammataVocabulary;
 use engine::diagnostic::{self, Notation};
 use engine::syntax::{Source, parse};
-use engine::{CompiledGrammar, Compiler, Limits};
+use engine::{CompiledGrammar, Compiler, Diagnostic, Limits};
 use std::ffi::c_char;
 use std::sync::Arc;
 
 /// Compiles grammars for one vocabulary. Its grammars share what is found out about the strings, numbers and patterns that they
 /// have in common.
 pub struct GrammataCompiler {
-    compiler: Compiler,
-    limits: Limits,
+    pub(crate) compiler: Compiler,
+    pub(crate) limits: Limits,
 }
 
 /// A grammar compiled for a vocabulary. Tables and masks are made when a matcher first needs them, and then kept for all.
@@ -86,9 +86,8 @@ pub unsafe extern "C" fn grammata_compile_json_schema(
         call.clear(out)?;
         let compiler = call.handle(compiler, "compiler")?;
         let text = call.text(schema, length, "schema")?;
-        let options = options::read::<SchemaOptions>(&call, options)?.with(&compiler.limits);
-        let source = Source::JsonSchema(text.to_owned(), options);
-        call.give(out, compiler.compile(&source, Notation::Json)?)
+        let (source, notation) = options::source(&call, "json-schema", text, options, &compiler.limits)?;
+        call.give(out, compiler.compile(&source, notation)?)
     })
 }
 
@@ -111,9 +110,8 @@ pub unsafe extern "C" fn grammata_compile_regex(
         call.clear(out)?;
         let compiler = call.handle(compiler, "compiler")?;
         let text = call.text(pattern, length, "pattern")?;
-        let options = options::read::<RegexOptions>(&call, options)?.with(&compiler.limits);
-        let source = Source::Regex(text.to_owned(), options);
-        call.give(out, compiler.compile(&source, Notation::Text)?)
+        let (source, notation) = options::source(&call, "regex", text, options, &compiler.limits)?;
+        call.give(out, compiler.compile(&source, notation)?)
     })
 }
 
@@ -135,9 +133,8 @@ pub unsafe extern "C" fn grammata_compile_gbnf(
         call.clear(out)?;
         let compiler = call.handle(compiler, "compiler")?;
         let text = call.text(grammar, length, "grammar")?;
-        let options = options::read::<GbnfOptions>(&call, options)?.with(&compiler.limits);
-        let source = Source::Gbnf(text.to_owned(), options);
-        call.give(out, compiler.compile(&source, Notation::Gbnf)?)
+        let (source, notation) = options::source(&call, "gbnf", text, options, &compiler.limits)?;
+        call.give(out, compiler.compile(&source, notation)?)
     })
 }
 
@@ -160,9 +157,7 @@ pub unsafe extern "C" fn grammata_compile_spec(
         call.clear(out)?;
         let compiler = call.handle(compiler, "compiler")?;
         let text = call.text(spec, length, "spec")?;
-        let options = options::read::<SpecOptions>(&call, options)?;
-        let notation = options.notation();
-        let source = Source::Spec(text.to_owned(), options.with(&compiler.limits));
+        let (source, notation) = options::source(&call, "spec", text, options, &compiler.limits)?;
         call.give(out, compiler.compile(&source, notation)?)
     })
 }
@@ -195,6 +190,26 @@ pub unsafe extern "C" fn grammata_grammar_memory_usage(grammar: *const GrammataG
     call.any(grammar).map_or(0, |grammar| grammar.compiled.memory_usage())
 }
 
+/// Sizes and counts as a JSON object: `states` of the automaton, `configurations` and `masks_computed` so far, `strategies` (how the
+/// tokens of these masks were computed), `resets` of full tables, `automaton_bytes`, `cache_bytes`, and the `distances` that budgets
+/// have asked for. It is written without NUL, and is shorter than 1,024 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_grammar_statistics(
+    grammar: *const GrammataGrammar,
+    buffer: *mut c_char,
+    capacity: usize,
+    length: *mut usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let statistics = call.handle(grammar, "grammar")?.compiled.statistics();
+        let text = serde_json::to_string(&statistics).unwrap_or_default();
+        call.copy(text.as_bytes(), buffer.cast(), capacity, length)
+    })
+}
+
 /// Frees a grammar. Its matchers stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_free(grammar: *mut GrammataGrammar) {
@@ -210,7 +225,12 @@ impl GrammataCompiler {
         let mut warnings = parsed.warnings;
         warnings.extend(compiled.warnings());
         text.locate(&mut warnings);
-        let warnings = warnings.iter().map(GrammataDiagnostic::new).collect();
-        Ok(GrammataGrammar { compiled, warnings })
+        Ok(GrammataGrammar::new(compiled, &warnings))
+    }
+}
+
+impl GrammataGrammar {
+    pub(crate) fn new(compiled: CompiledGrammar, warnings: &[Diagnostic]) -> GrammataGrammar {
+        GrammataGrammar { compiled, warnings: warnings.iter().map(GrammataDiagnostic::new).collect() }
     }
 }

@@ -160,6 +160,39 @@ pub unsafe extern "C" fn grammata_matcher_may_come(
     })
 }
 
+/// Whether a word goes on with these bytes. Nothing is accepted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_may_continue(
+    matcher: *mut GrammataMatcher,
+    bytes: *const c_char,
+    length: usize,
+    answer: *mut bool,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
+        let goes_on = matcher.may_continue(call.bytes(bytes, length, "bytes")?)?;
+        call.set(answer, goes_on, "answer")
+    })
+}
+
+/// Whether the next mask is read from the mask file that the grammar was loaded from, and nothing is computed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_is_explored(
+    matcher: *mut GrammataMatcher,
+    answer: *mut bool,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let explored = GrammataMatcher::acquire(&call, matcher)?.is_explored();
+        call.set(answer, explored, "answer")
+    })
+}
+
 /// Whether a token is in the mask within a budget. Draw from the plain mask, ask this of the token, and draw from the mask
 /// within the budget only if the answer is no: that gives the same texts as the mask within the budget, sooner.
 #[unsafe(no_mangle)]
@@ -177,6 +210,19 @@ pub unsafe extern "C" fn grammata_matcher_may_come_within(
         let token = in_range(matcher.compiled().vocabulary(), token)?;
         call.set(answer, matcher.may_come_within(token, budget)?, "answer")
     })
+}
+
+/// Whether a complete text is known within a budget of tokens. GRAMMATA_STATUS_REJECTED if not; the error names the least budget
+/// that is known to do.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_check_budget(
+    matcher: *mut GrammataMatcher,
+    budget: usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || Ok(GrammataMatcher::acquire(&call, matcher)?.check_budget(budget)?))
 }
 
 /// How few tokens lead to a complete text, the end-of-sequence token not counted. `*tokens` is 0 where there is no number.

@@ -4,8 +4,9 @@ use crate::failure::{self, Result};
 use crate::raw::Call;
 use engine::Limits;
 use engine::diagnostic::Notation;
+use engine::explore::ExploreBudget;
 use engine::syntax::automaton_spec;
-use engine::syntax::{gbnf, json_schema, regex};
+use engine::syntax::{self, Source, gbnf, json_schema, regex};
 use engine::vocabulary::{LoadOptions, TokenId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,6 +20,88 @@ pub(crate) fn read<T: DeserializeOwned + Default>(call: &Call, options: *const c
     let Some(text) = call.maybe_text(options, "options")? else { return Ok(T::default()) };
     Limits::default().check_source(text)?;
     serde_json::from_str(text).map_err(|error| failure::options(text, &error))
+}
+
+/// A source in a notation that is given by its name, and what its places mean.
+pub(crate) fn source(
+    call: &Call,
+    notation: &str,
+    text: &str,
+    options: *const c_char,
+    limits: &Limits,
+) -> Result<(Source, Notation)> {
+    let known = syntax::Notation::ALL.into_iter().find(|known| known.id() == notation);
+    let text = text.to_owned();
+    Ok(match known {
+        Some(syntax::Notation::JsonSchema) => {
+            let options = read::<SchemaOptions>(call, options)?.with(limits);
+            (Source::JsonSchema(text, options), Notation::Json)
+        }
+        Some(syntax::Notation::Regex) => {
+            (Source::Regex(text, read::<RegexOptions>(call, options)?.with(limits)), Notation::Text)
+        }
+        Some(syntax::Notation::Gbnf) => {
+            (Source::Gbnf(text, read::<GbnfOptions>(call, options)?.with(limits)), Notation::Gbnf)
+        }
+        Some(syntax::Notation::Spec) => {
+            let options = read::<SpecOptions>(call, options)?;
+            let notation = options.notation();
+            (Source::Spec(text, options.with(limits)), notation)
+        }
+        _ => return Err(failure::notation(notation)),
+    })
+}
+
+/// How far to explore, and along what first.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ExploreOptions {
+    pub(crate) documents: Vec<String>,
+    states: Option<usize>,
+    work: Option<u64>,
+}
+
+impl ExploreOptions {
+    pub(crate) fn budget(&self) -> ExploreBudget {
+        budget(self.states, self.work)
+    }
+}
+
+fn budget(states: Option<usize>, work: Option<u64>) -> ExploreBudget {
+    let mut budget = ExploreBudget::default();
+    budget.states = states.unwrap_or(budget.states);
+    budget.work = work.unwrap_or(budget.work);
+    budget
+}
+
+/// Of a mask file that is read.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FileOptions {
+    pub(crate) limits: Limits,
+}
+
+/// Of a cache.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CacheOptions {
+    pub(crate) max_bytes: usize,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) max_file_bytes: u64,
+    states: Option<usize>,
+    work: Option<u64>,
+}
+
+impl Default for CacheOptions {
+    fn default() -> CacheOptions {
+        CacheOptions { max_bytes: 256 << 20, folder: None, max_file_bytes: 1 << 30, states: None, work: None }
+    }
+}
+
+impl CacheOptions {
+    pub(crate) fn budget(&self) -> ExploreBudget {
+        budget(self.states, self.work)
+    }
 }
 
 /// Of a vocabulary.
@@ -54,7 +137,7 @@ pub(crate) struct CompilerOptions {
 /// Of a JSON Schema.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct SchemaOptions {
+struct SchemaOptions {
     /// Whether what is not given is as it is best for the output of a language model.
     generation: bool,
     whitespace: Option<Whitespace>,
@@ -141,7 +224,7 @@ impl SchemaOptions {
 /// Of a regular expression.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct RegexOptions {
+struct RegexOptions {
     dialect: Dialect,
     unicode: Option<bool>,
     case_insensitive: bool,
@@ -178,7 +261,7 @@ impl RegexOptions {
 /// Of a GBNF grammar.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct GbnfOptions {
+struct GbnfOptions {
     root: Option<String>,
 }
 
@@ -194,7 +277,7 @@ impl GbnfOptions {
 /// Of an automaton spec.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct SpecOptions {
+struct SpecOptions {
     format: Format,
     parameters: BTreeMap<String, String>,
     folder: Option<PathBuf>,

@@ -60,6 +60,24 @@ pub unsafe extern "C" fn grammata_matcher_accept_token(
     })
 }
 
+/// Accepts a token if the mask allows it: `*accepted` says whether it does. A refusal costs no more than an acceptance.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_try_accept(
+    matcher: *mut GrammataMatcher,
+    token: u32,
+    accepted: *mut bool,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.set(accepted, false, "accepted")?;
+        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
+        let token = in_range(matcher.compiled().vocabulary(), token)?;
+        call.set(accepted, matcher.try_accept(token)?, "accepted")
+    })
+}
+
 /// Accepts tokens until one is rejected, each as a step: `*accepted` is how many were. That is OK, also if it is none: the matcher
 /// stands after the accepted ones. So drafts of speculative decoding are taken as far as they fit.
 #[unsafe(no_mangle)]
@@ -126,6 +144,25 @@ pub unsafe extern "C" fn grammata_matcher_accept_bytes(
     call.run(error, || {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         Ok(matcher.accept_bytes(call.bytes(bytes, length, "bytes")?)?)
+    })
+}
+
+/// Accepts bytes as one step if a word goes on so: `*accepted` says whether one does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_try_accept_bytes(
+    matcher: *mut GrammataMatcher,
+    bytes: *const c_char,
+    length: usize,
+    accepted: *mut bool,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.set(accepted, false, "accepted")?;
+        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
+        let took = matcher.try_accept_bytes(call.bytes(bytes, length, "bytes")?)?;
+        call.set(accepted, took, "accepted")
     })
 }
 

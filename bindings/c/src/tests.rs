@@ -11,12 +11,14 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 /// The files with functions for C.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 11] = [
     ("batch", include_str!("batch.rs")),
+    ("cache", include_str!("cache.rs")),
     ("error", include_str!("error.rs")),
     ("explanation", include_str!("explanation.rs")),
     ("failure", include_str!("failure.rs")),
     ("grammar", include_str!("grammar.rs")),
+    ("mask_file", include_str!("mask_file.rs")),
     ("matcher", include_str!("matcher.rs")),
     ("steps", include_str!("steps.rs")),
     ("version", include_str!("version.rs")),

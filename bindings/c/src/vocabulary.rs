@@ -24,7 +24,7 @@ impl GrammataVocabulary {
 }
 
 /// A path as the system has it: bytes on Unix, UTF-8 elsewhere.
-fn path(string: &CStr) -> Result<PathBuf> {
+pub(crate) fn path(string: &CStr) -> Result<PathBuf> {
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt;

@@ -1,0 +1,196 @@
+//! Mask files: what was explored of a grammar, written for another process to begin with.
+
+use crate::error::{GrammataError, c_string};
+use crate::failure::{GrammataStatus, Result};
+use crate::grammar::{GrammataCompiler, GrammataGrammar};
+use crate::options::{self, ExploreOptions, FileOptions};
+use crate::raw::Call;
+use crate::vocabulary;
+use engine::MaskFile;
+use engine::explore::suggested_documents;
+use serde_json::{Map, Value, json};
+use std::ffi::{CString, c_char};
+use std::sync::Arc;
+
+/// A mask file: a grammar and what was explored of it for one vocabulary.
+pub struct GrammataMaskFile {
+    file: Arc<MaskFile>,
+    contents: CString,
+}
+
+impl GrammataMaskFile {
+    fn new(file: MaskFile) -> GrammataMaskFile {
+        let found = file.contents();
+        let sections: Map<String, Value> =
+            found.sections.iter().map(|section| (section.name.to_owned(), json!(section.bytes))).collect();
+        let hex = |hash: [u8; 32]| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let contents = json!({
+            "vocabulary": hex(file.fingerprint()),
+            "grammar": hex(file.grammar_hash()),
+            "bytes": found.bytes,
+            "states": found.states,
+            "states_with_mask": found.states_with_mask,
+            "masks": found.masks,
+            "shared_words": found.shared_words,
+            "sections": sections,
+        });
+        GrammataMaskFile { file: Arc::new(file), contents: c_string(&contents.to_string()) }
+    }
+}
+
+/// Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary make the same bytes.
+///
+/// Options: `documents` (list of texts that are explored first), `states` (the most places to explore, 4,096 unless it is given),
+/// `work` (the most steps, 4,000,000 unless it is given, some 200 milliseconds).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_new(
+    grammar: *const GrammataGrammar,
+    options: *const c_char,
+    out: *mut *mut GrammataMaskFile,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let compiled = &call.handle(grammar, "grammar")?.compiled;
+        let options = options::read::<ExploreOptions>(&call, options)?;
+        let suggested = suggested_documents(compiled.grammar());
+        let all = options.documents.iter().map(String::as_bytes).chain(suggested.iter().map(Vec::as_slice));
+        let documents: Vec<_> = all.filter_map(|text| compiled.vocabulary().encode_greedy(text)).collect();
+        call.give(out, GrammataMaskFile::new(compiled.explore(&options.budget(), &documents)?))
+    })
+}
+
+/// Reads a mask file into memory and checks its header and checksums.
+///
+/// Options: `limits` (of which `mask_file_bytes` is the most that is read).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_open(
+    path: *const c_char,
+    options: *const c_char,
+    out: *mut *mut GrammataMaskFile,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let path = vocabulary::path(call.string(path, "path")?)?;
+        let FileOptions { limits } = options::read(&call, options)?;
+        call.give(out, GrammataMaskFile::new(MaskFile::open(path, &limits)?))
+    })
+}
+
+/// Takes the bytes of a mask file, which are copied, and checks them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_from_bytes(
+    content: *const c_char,
+    length: usize,
+    out: *mut *mut GrammataMaskFile,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let content = call.bytes(content, length, "content")?;
+        call.give(out, GrammataMaskFile::new(MaskFile::from_bytes(content)?))
+    })
+}
+
+/// The bytes of the file, `*length` of them, which belong to the handle. NULL for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_bytes(
+    file: *const GrammataMaskFile,
+    length: *mut usize,
+) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    let bytes = call.any(file).map_or(&[] as &[u8], |file| file.file.as_bytes());
+    match call.set(length, bytes.len(), "length") {
+        Ok(()) if !bytes.is_empty() => bytes.as_ptr().cast(),
+        _ => std::ptr::null(),
+    }
+}
+
+/// What the file holds, as a JSON object: the fingerprint of its `vocabulary` and the hash of its `grammar`, both in hexadecimal;
+/// `bytes`; explored places (`states`, `states_with_mask`); `masks` and the `shared_words` that they are near to; and in `sections`
+/// the bytes of each. NULL for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_contents(file: *const GrammataMaskFile) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.any(file).map_or(std::ptr::null(), |file| file.contents.as_ptr())
+}
+
+/// Checks that all places and masks of the file are in order. Whether they are right, `grammata_grammar_verify_masks` finds out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_check(
+    file: *const GrammataMaskFile,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || Ok(call.handle(file, "file")?.file.check()?))
+}
+
+/// Puts the file into its place as a whole: another process finds all of it under the name, or nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_save(
+    file: *const GrammataMaskFile,
+    path: *const c_char,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let file = call.handle(file, "file")?;
+        let path = vocabulary::path(call.string(path, "path")?)?;
+        Ok(file.file.save(path)?)
+    })
+}
+
+/// Frees a mask file. Grammars that were loaded from it stay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_free(file: *mut GrammataMaskFile) {
+    // SAFETY: the contract of the header
+    unsafe { Call::new() }.free(file);
+}
+
+/// The grammar of a mask file, which has to be of the compiler's vocabulary: what was explored is read from the file, the rest is made
+/// as it is needed. Masks are those of the grammar compiled anew. Warnings of its source are not kept in files.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compiler_load(
+    compiler: *const GrammataCompiler,
+    file: *const GrammataMaskFile,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let compiler = call.handle(compiler, "compiler")?;
+        let file = call.handle(file, "file")?;
+        let compiled = compiler.compiler.load(Arc::clone(&file.file))?;
+        let warnings = compiled.warnings();
+        call.give(out, GrammataGrammar::new(compiled, &warnings))
+    })
+}
+
+/// Computes all again that the mask file of a loaded grammar says: `*masks` is the number that were compared, 0 for a grammar that is
+/// of no file.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_grammar_verify_masks(
+    grammar: *const GrammataGrammar,
+    masks: *mut usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let compared: Result<usize> = Ok(call.handle(grammar, "grammar")?.compiled.verify_masks()?);
+        call.set(masks, compared?, "masks")
+    })
+}
