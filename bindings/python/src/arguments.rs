@@ -1,11 +1,13 @@
 //! Arguments that several functions take.
 
+use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::limits::LimitKind;
 use grammata::{Limits, TokenId};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::PyString;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -34,10 +36,20 @@ pub(crate) fn ids(tokens: Vec<Token>) -> Vec<TokenId> {
 }
 
 /// One id or several.
-#[derive(FromPyObject)]
 pub(crate) enum Ids {
     One(Token),
     Several(Vec<Token>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Ids {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Ids> {
+        match object.hasattr("__len__")? {
+            true => object.extract().map(Ids::Several),
+            false => object.extract().map(Ids::One),
+        }
+    }
 }
 
 impl Ids {
@@ -50,10 +62,23 @@ impl Ids {
 }
 
 /// Bytes, or a text that stands for its UTF-8.
-#[derive(FromPyObject)]
 pub(crate) enum Bytes {
     Bytes(PyBackedBytes),
     Text(PyBackedStr),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Bytes {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Bytes> {
+        // what no UTF-8 stands for (lone surrogates) is Python's own error
+        if object.is_instance_of::<PyString>() {
+            return object.extract().map(Bytes::Text);
+        }
+        let name = || object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        let bytes = object.extract().map(Bytes::Bytes);
+        bytes.map_err(|_| PyTypeError::new_err(format!("expected str, bytes or bytearray, not {}", name())))
+    }
 }
 
 impl AsRef<[u8]> for Bytes {
@@ -68,6 +93,7 @@ impl AsRef<[u8]> for Bytes {
 /// A JSON value from what `json.dumps` writes of an object.
 pub(crate) fn json(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = object.py();
+    let _call = PythonCall::begin(py);
     let fail = |cause: String| errors::exception(py, &errors::not_json(what, &cause));
     let options = [("allow_nan", false)];
     let options = pyo3::types::IntoPyDict::into_py_dict(options, py)?;
@@ -78,6 +104,7 @@ pub(crate) fn json(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Va
 
 /// An object of Python from a JSON value.
 pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    let _call = PythonCall::begin(py);
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }
 

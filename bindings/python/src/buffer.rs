@@ -4,6 +4,7 @@
 //! the same memory at the same time, as with any function of NumPy that gives the lock back. This is what `MaskBuffer` says.
 #![allow(unsafe_code)] // slices over memory that the buffer protocol lends
 
+use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::prelude::*;
@@ -147,10 +148,12 @@ fn memory(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
 /// An array over the memory of a DLPack object, which is not copied.
 fn array<'py>(object: &Bound<'py, PyAny>, cause: &PyErr) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
+    let _call = PythonCall::begin(py);
     let name = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
     let no_buffer = |cause: &PyErr| errors::exception(py, &errors::no_buffer(&name, cause));
     let Ok(device) = object.call_method0("__dlpack_device__") else { return Err(no_buffer(cause)) };
-    let (kind, id): (i32, i32) = device.extract()?;
+    let device: PyResult<(i32, i32)> = device.extract();
+    let (kind, id) = device.map_err(|cause| no_buffer(&cause))?;
     if !HOST.contains(&kind) {
         return Err(errors::exception(py, &errors::device(&format!("device {id} of type {kind}"))));
     }

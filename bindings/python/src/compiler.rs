@@ -1,6 +1,7 @@
 //! Compilers, and grammars compiled for a vocabulary.
 
 use crate::arguments::{Bytes, limits};
+use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use crate::mask_file::{Exploring, MaskFile, budget};
 use crate::matcher::Matcher;
@@ -159,8 +160,8 @@ impl Compiler {
     /// The grammar of a mask file, which `CompiledGrammar.save` or `grammata compile` has written for this vocabulary: what was
     /// explored is there already, the rest is made as it is needed. Warnings of the grammar's source are not kept in files.
     ///
-    /// It is given by its path, or as a `MaskFile`. Raises FileError, GrammarError, LimitError; UsageError for a file of another
-    /// vocabulary.
+    /// It is given by its path, or as a `MaskFile`. Raises FileError, LimitError; GrammarError for what is no mask file, is damaged,
+    /// or is of another vocabulary.
     #[pyo3(signature = (file, /))]
     fn load(&self, py: Python<'_>, file: &Bound<'_, PyAny>) -> PyResult<CompiledGrammar> {
         let loaded = match file.cast::<MaskFile>() {
@@ -274,6 +275,7 @@ impl CompiledGrammar {
         let limits: BTreeMap<&str, usize> = changed.map(|&kind| (kind.name(), limits.get(kind))).collect();
         let content = self.to_bytes(py, None, None, None)?;
         let arguments = (self.vocabulary(), limits, content).into_pyobject(py)?;
+        let _call = PythonCall::begin(py);
         Ok((py.import("grammata._pickles")?.getattr("grammar")?, arguments))
     }
 

@@ -1,6 +1,7 @@
 //! Documents that references of a schema name: given in a dict, or by a callable that is asked for them.
 
 use crate::arguments::json;
+use crate::ending;
 use crate::errors::{self, Raise};
 use grammata::Error;
 use grammata::syntax::json_schema::Documents;
@@ -45,7 +46,7 @@ pub(crate) fn documents(given: Option<&Bound<'_, PyAny>>) -> PyResult<(Documents
     } else if given.is_callable() {
         let (resolver, raised) = (given.clone().unbind(), raised.clone());
         documents.set_resolver(move |uri| {
-            Python::attach(|py| {
+            ending::attach(|py| {
                 let document = resolver.bind(py).call1((uri,)).and_then(|document| value(&document));
                 document.map_err(|error| {
                     let reason = error.to_string();

@@ -1,5 +1,6 @@
 //! Errors of the library as Python exceptions, and the errors of the bindings themselves.
 
+use crate::ending::PythonCall;
 use grammata::{Diagnostic, Error, ErrorKind, Place};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -32,6 +33,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
 
 /// The exception of an error, as a value.
 pub(crate) fn value<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
+    let _call = PythonCall::begin(py);
     let kind = match error.kind() {
         ErrorKind::Grammar => "GrammarError",
         ErrorKind::Vocabulary => "VocabularyError",
@@ -58,6 +60,7 @@ pub(crate) fn warnings<'py>(py: Python<'py>, warnings: &[Diagnostic]) -> PyResul
 
 /// A `grammata.Diagnostic`.
 fn object<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyAny>> {
+    let _call = PythonCall::begin(py);
     let fields = PyDict::new(py);
     fields.set_item("code", diagnostic.code())?;
     fields.set_item("message", diagnostic.message())?;

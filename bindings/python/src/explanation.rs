@@ -1,5 +1,6 @@
 //! What a matcher tells of a place, as data of Python.
 
+use crate::ending::PythonCall;
 use grammata::mask::Distance;
 use grammata::matcher::{Expectation, Explanation};
 use pyo3::prelude::*;
@@ -7,6 +8,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 /// A `grammata.Explanation`.
 pub(crate) fn explanation<'py>(py: Python<'py>, found: &Explanation) -> PyResult<Bound<'py, PyAny>> {
+    let _call = PythonCall::begin(py);
     let values = py.import("grammata._values")?;
     let expected = found.expected().iter().map(|one| expectation(py, one)).collect::<PyResult<Vec<_>>>()?;
     values.getattr("Explanation")?.call1((
@@ -34,6 +36,7 @@ fn expectation<'py>(py: Python<'py>, one: &Expectation) -> PyResult<Bound<'py, P
 
 /// A `grammata.Distance`.
 pub(crate) fn distance<'py>(py: Python<'py>, distance: Distance) -> PyResult<Bound<'py, PyAny>> {
+    let _call = PythonCall::begin(py);
     let kind = match distance {
         Distance::Exact(_) => "exact",
         Distance::AtMost(_) => "at most",

@@ -12,6 +12,7 @@ mod buffer;
 mod cache;
 mod compiler;
 mod documents;
+mod ending;
 mod errors;
 mod explanation;
 mod logits;
@@ -46,6 +47,8 @@ mod _native {
     use crate::cache::GrammarCache;
     #[pymodule_export]
     use crate::compiler::{CompiledGrammar, Compiler};
+    #[pymodule_export]
+    use crate::ending::_end;
     #[pymodule_export]
     use crate::logits::mask_logits;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Plans: words of an automaton over actions.
 
 use crate::arguments::{from_json, json, limits};
+use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use crate::policy::PythonPolicy;
 use crate::source::spec_options;
@@ -59,6 +60,7 @@ impl Plans {
         let text = match plan.extract::<String>() {
             Ok(text) => text,
             Err(_) => {
+                let _call = PythonCall::begin(py);
                 let plain = py.import("grammata._values")?.call_method1("plain_plan", (plan,))?;
                 json("the plan", &plain)?.to_string()
             }
@@ -70,6 +72,7 @@ impl Plans {
 
 /// A `grammata.Step`.
 fn step<'py>(py: Python<'py>, spec: &Spec, step: &Step) -> PyResult<Bound<'py, PyAny>> {
+    let _call = PythonCall::begin(py);
     let symbol = spec.symbols().get(step.action);
     let set = symbol.and_then(|symbol| symbol.set.as_ref());
     let elements = step.elements.iter().filter_map(|&place| set?.of.get(place));
@@ -159,6 +162,7 @@ impl Plans {
         let read = self.read(plan)?;
         let verdict = self.run(py, |plans| plans.verify(&read, &[]))?;
         let spec = self.spec(py);
+        let _call = PythonCall::begin(py);
         let class = py.import("grammata._values")?.getattr("Verdict")?;
         match verdict {
             Verdict::Valid(plan) => class.call1((true, steps(py, &spec, &plan)?)),
@@ -218,6 +222,7 @@ impl Plans {
         let outcome = found.map_err(|error| policy.failure(py, &error))?;
         let spec = self.spec(py);
         let plan = outcome.plan.as_ref().map(|plan| steps(py, &spec, plan)).transpose()?;
+        let _call = PythonCall::begin(py);
         let class = py.import("grammata._values")?.getattr("PlanOutcome")?;
         class.call1((plan, outcome.score, outcome.questions, outcome.backtracks))
     }

@@ -1,5 +1,6 @@
 //! Policies of plans that are objects of Python.
 
+use crate::ending;
 use crate::errors;
 use grammata::plan::policy::{Answer, Needs, Policy};
 use grammata::plan::{Completable, Question};
@@ -28,7 +29,7 @@ impl PythonPolicy {
 
     /// Runs `ask` with the interpreter's lock; keeps the exception that it raises.
     fn ask<R>(&mut self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Result<R>>) -> Result<R> {
-        let answer = Python::attach(|py| ask(self.policy.bind(py)));
+        let answer = ending::attach(|py| ask(self.policy.bind(py)));
         answer.unwrap_or_else(|raised| {
             self.raised = Some(raised);
             Err(errors::callback())

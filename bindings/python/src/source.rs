@@ -2,6 +2,7 @@
 
 use crate::arguments::{json, limits};
 use crate::documents::{Raised, documents};
+use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::Limits;
 use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Whitespace};
@@ -110,6 +111,7 @@ pub(crate) fn of_json_schema(
     limits: Limits,
 ) -> PyResult<Source> {
     let py = schema.py();
+    let _call = PythonCall::begin(py);
     let text: String = py.import("grammata._schemas")?.call_method1("text_of", (schema,))?.extract()?;
     let (documents, raised) = documents(options.documents)?;
     let order = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
@@ -164,6 +166,7 @@ pub(crate) fn spec_options(
         true => automaton_spec::Format::Json,
         false => automaton_spec::Format::Toml,
     };
+    let _call = PythonCall::begin(spec.py());
     let mut written = BTreeMap::new();
     if let Some(parameters) = parameters {
         for (name, value) in parameters {

@@ -1,6 +1,7 @@
 //! Vocabularies: from files, from the tokenizers of other packages, and from tokens.
 
 use crate::arguments::{Bytes, Ids, Token, ids, limits};
+use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::TokenId;
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
@@ -109,6 +110,7 @@ impl Vocabulary {
         width: Option<usize>,
     ) -> PyResult<Vocabulary> {
         let py = tokenizer.py();
+        let _call = PythonCall::begin(py);
         let text: Option<String> = match tokenizer.getattr_opt("to_str")? {
             Some(method) => method.call0()?.extract().ok(),
             None => None,
@@ -132,6 +134,7 @@ impl Vocabulary {
         width: Option<usize>,
     ) -> PyResult<Vocabulary> {
         let py = tokenizer.py();
+        let _call = PythonCall::begin(py);
         let Some(backend) = tokenizer.getattr_opt("backend_tokenizer")? else {
             let found = format!("{} without `backend_tokenizer`", type_name(tokenizer));
             return Err(errors::tokenizer(&found, "a fast tokenizer of transformers")).raise(py);
@@ -154,6 +157,7 @@ impl Vocabulary {
         width: Option<usize>,
     ) -> PyResult<Vocabulary> {
         let py = encoding.py();
+        let _call = PythonCall::begin(py);
         let Some(count) = encoding.getattr_opt("n_vocab")? else {
             let found = format!("{} without `n_vocab`", type_name(encoding));
             return Err(errors::tokenizer(&found, "a `tiktoken.Encoding`")).raise(py);
@@ -193,6 +197,7 @@ impl Vocabulary {
         width: Option<usize>,
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vocabulary> {
+        let _call = PythonCall::begin(tokens.py());
         let mut builder = VocabularyBuilder::new(&self::limits(limits)?);
         for token in tokens.try_iter()? {
             match token?.extract::<Option<Bytes>>()? {
@@ -283,6 +288,7 @@ impl Vocabulary {
         });
         let tokens: Vec<Option<Bound<'py, PyBytes>>> = tokens.collect();
         let arguments = (tokens, self.specials(), self.eos(), self.width(), self.fingerprint(py));
+        let _call = PythonCall::begin(py);
         Ok((py.import("grammata._pickles")?.getattr("vocabulary")?, arguments.into_pyobject(py)?))
     }
 

@@ -111,7 +111,63 @@ def test_wrong_memory(matcher, name):
     if not code.startswith("mask/"):
         with pytest.raises(grammata.UsageError):
             grammata.MaskBuffer(make())
+    if not code.startswith("mask/"):
+        with pytest.raises(grammata.UsageError) as caught:
+            grammata.fill_masks([matcher, matcher.fork()], make())
+        assert caught.value.code == code
     matcher.accept_bytes("a")
+
+
+class Lying(Tensor):
+    """A DLPack object that fails where it is asked."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(WORDS)
+        self.where = where
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        if self.where == "device":
+            raise RuntimeError("no device")
+        return "cpu" if self.where == "answer" else (1, 0)  # type: ignore[return-value]
+
+    def numpy(self) -> np.ndarray:
+        if self.where == "memory":
+            raise RuntimeError("the tensor needs a gradient")
+        return self.memory.astype(np.float64) if self.where == "elements" else self.memory
+
+
+@pytest.mark.parametrize(
+    ("where", "code"),
+    [
+        ("device", "python/no-buffer"),
+        ("answer", "python/no-buffer"),
+        ("memory", "python/no-buffer"),
+        ("elements", "python/element-type"),
+    ],
+)
+def test_objects_that_fail_where_they_are_asked(matcher, where, code):
+    for fill in (matcher.fill_mask, grammata.MaskBuffer, lambda memory: grammata.mask_logits(np.zeros(9, np.float32), memory)):
+        with pytest.raises(grammata.UsageError) as caught:
+            fill(Lying(where))
+        assert caught.value.code == code
+    matcher.fill_mask(Lying("nowhere"))
+
+
+def test_memory_that_was_let_go(matcher):
+    view = memoryview(bytearray(4 * WORDS))
+    view.release()
+    with pytest.raises(grammata.UsageError) as caught:
+        matcher.fill_mask(view)
+    assert caught.value.code == "python/no-buffer"
+    mapped = mmap.mmap(-1, 4096)
+    bound = grammata.MaskBuffer(mapped)
+    with pytest.raises(BufferError):
+        mapped.close()
+    matcher.fill_mask(bound)
+    del bound
+    mapped.close()
+    with pytest.raises(grammata.UsageError):
+        matcher.fill_mask(mapped)
 
 
 def test_bound_memory_is_lent(matcher):
@@ -170,6 +226,12 @@ def test_logits():
     mask = np.array([1, -1, 0b100000], np.int32)
     grammata.mask_logits(logits, mask)
     assert np.flatnonzero(np.isfinite(logits)).tolist() == [0, *range(32, 64), 69]
+    for wrong in (np.broadcast_to(np.float32(0), 70), bytearray(280), np.zeros(70, ">f4")):
+        with pytest.raises(grammata.UsageError):
+            grammata.mask_logits(wrong, mask)
+    for wrong in (mask.astype(np.int64), mask[::2], None, np.zeros(3, np.float32)):
+        with pytest.raises(grammata.UsageError):
+            grammata.mask_logits(np.zeros(70, np.float32), wrong)
     for wrong in (np.zeros(70, np.float64), np.zeros(70, np.float16), np.zeros(97, np.float32), np.zeros(140, np.float32)[::2]):
         with pytest.raises(grammata.UsageError):
             grammata.mask_logits(wrong, mask)

@@ -154,4 +154,31 @@ def test_wrong_calls(bytewise):
         matcher.accept_bytes(3)
     with pytest.raises(TypeError):
         grammata.Matcher()
+    with pytest.raises(UnicodeEncodeError):
+        matcher.accept_bytes("\ud800")
+    with pytest.raises(ZeroDivisionError):
+        matcher.accept_token(Broken())
+    for steps in (1 << 63, 1 << 80):
+        with pytest.raises((grammata.UsageError, OverflowError)):
+            matcher.rollback(steps)
     assert matcher.steps == 0
+
+
+class Broken:
+    """A number that is none when it is asked."""
+
+    def __index__(self) -> int:
+        raise ZeroDivisionError
+
+
+def test_a_rollback_too_far_takes_nothing_back(bytewise):
+    matcher = bytewise.compile_regex("abc").matcher()
+    matcher.accept_bytes("ab")
+    matcher.accept_token(99)
+    with pytest.raises(grammata.UsageError) as caught:
+        matcher.rollback(3)
+    assert caught.value.code == "matcher/rollback-too-far" and "2" in caught.value.allowed
+    assert matcher.bytes == b"abc" and matcher.is_accepting()
+    matcher.rollback(0)
+    matcher.rollback(2)
+    assert matcher.bytes == b"" and matcher.steps == 0

@@ -108,6 +108,22 @@ def test_policies_that_fail(plans):
 
     with pytest.raises(Broken, match="no"):
         plans.run(broken)
+    def interrupted(question: grammata.Question) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        plans.run(interrupted)
+
+    class BrokenScores:
+        def choose(self, question: grammata.Question) -> int:
+            return 0
+
+        def scores(self, question: grammata.Question) -> list[float]:
+            raise Broken("no scores")
+
+    with pytest.raises(Broken, match="no scores"):
+        plans.run(BrokenScores(), strategy="beam")
+    assert plans.run(lambda question: 0).plan
     for answer in (9, -1, "fly", 1.5, None, [7]):
         with pytest.raises(grammata.UsageError) as caught:
             plans.run(lambda question, answer=answer: answer)

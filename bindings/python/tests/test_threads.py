@@ -43,6 +43,46 @@ def test_a_matcher_is_of_one_thread_at_a_time(compiler, vocabulary):
     assert codes == {"python/matcher-in-use"}
 
 
+def test_a_matcher_in_a_batch_is_in_use(compiler, vocabulary):
+    """A batch has its matchers until it has ended; none of them is lost, whatever others ask of them."""
+    codes: set[str] = set()
+    for attempt in range(50):
+        grammar = compiler.apart().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}")
+        matchers = [grammar.matcher() for _ in range(6)]
+        table = np.zeros((6, vocabulary.mask_words), np.int32)
+        thread = threading.Thread(target=grammata.fill_masks, args=(matchers, table))
+        thread.start()
+        while thread.is_alive():
+            try:
+                matchers[5].fork()
+            except grammata.UsageError as error:
+                codes.add(error.code)
+        thread.join()
+        assert all(matcher.mask() for matcher in matchers)
+        if codes:
+            break
+    assert codes == {"python/matcher-in-use"}
+
+
+def test_bound_memory_is_of_one_call_at_a_time(compiler, vocabulary):
+    codes: set[str] = set()
+    for attempt in range(50):
+        bound = grammata.MaskBuffer(np.zeros(vocabulary.mask_words, np.int32))
+        first, second = (compiler.apart().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}").matcher() for _ in range(2))
+        thread = threading.Thread(target=first.fill_mask, args=(bound,))
+        thread.start()
+        while thread.is_alive():
+            try:
+                len(bound)
+            except grammata.UsageError as error:
+                codes.add(error.code)
+        thread.join()
+        second.fill_mask(bound)
+        if codes:
+            break
+    assert codes == {"python/buffer-in-use"}
+
+
 def test_threads_share_grammars(compiler, vocabulary):
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
     text = vocabulary.encode_greedy('{"a": "some text", "b": 12}')
@@ -70,17 +110,29 @@ def walk(grammar: grammata.CompiledGrammar, tokens: list[int]) -> list[grammata.
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_child_has_threads_of_its_own(bytewise):
+def test_a_child_has_threads_of_its_own(bytewise, tmp_path):
     grammar = bytewise.compile_regex("[ab]+")
     table = np.zeros((20, 9), np.int32)
     matchers = [grammar.matcher() for _ in range(20)]
     assert grammata.fill_masks(matchers, table) == [None] * 20
+    cache = grammata.GrammarCache(bytewise, folder=tmp_path, states=9)
+    cache.get(grammata.Source.regex("[ab]+"))
+    cache.flush()
+    warm = grammar.warm(states=1)
+    while not warm.is_finished():
+        time.sleep(0.001)
     child = os.fork()
     if child == 0:
         code = 1
         try:
             fine = grammata.fill_masks(matchers, table) == [None] * 20
             fine = fine and grammata.accept_tokens(matchers, [97] * 20) == [None] * 20
+            fine = fine and warm.is_finished() and warm.wait() == (0, 0)
+            del warm
+            # in memory, and new; the thread that writes files is the parent's
+            fine = fine and all(cache.get(grammata.Source.regex(text)).matcher().mask() for text in ("[ab]+", "c"))
+            cache.flush()
+            fine = fine and grammar.warm(states=9).wait() > (0, 0)
             code = 0 if fine and bytewise.compile_regex("c").matcher().mask().ids() == [99] else 2
         finally:
             os._exit(code)
@@ -104,16 +156,34 @@ def forever():
         grammata.fill_masks(matchers, table)
         matchers[0].fill_mask(table[0])
         matchers[0].accept_token(97)
-for _ in range(4):
-    threading.Thread(target=forever, daemon=True).start()
+def ask():
+    compiler = grammata.Compiler(grammar.vocabulary)
+    while True:
+        compiler.compile_json_schema({"$ref": "urn:a"}, documents=lambda uri: {"const": 1})
+def plan():
+    plans = grammata.Plans({"kind": "cfg", "symbols": ["a", "b"], "start": "s", "rules": {"s": ["a b", "b"]}})
+    while True:
+        plans.run(lambda question: len(question.choices) - 1)
+def fail():
+    while True:
+        try:
+            grammar.matcher().accept_bytes("c")
+        except grammata.RejectedError:
+            grammar.matcher().explain("c")
+for work in (forever, forever, ask, plan, fail):
+    threading.Thread(target=work, daemon=True).start()
+cache = grammata.GrammarCache(grammata.Compiler(grammar.vocabulary), folder=sys.argv[1])
+cache.get(grammata.Source.regex("([ab]{1,9} ?){1,99}"))
+warm = grammata.Compiler(grammar.vocabulary).compile_regex("([ab]{1,9} ?){1,99}").warm()
 kept = grammata.MaskBuffer(bytearray(32))
 sys.stdout.write("done")
 """
 
 
-def test_the_interpreter_ends_while_threads_work():
-    for _ in range(5):
-        ended = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=120)
+def test_the_interpreter_ends_while_threads_work(tmp_path):
+    """Threads that fill masks, that call back into Python, and that are Rust's own; none may abort the process."""
+    for _ in range(10):
+        ended = subprocess.run([sys.executable, "-c", ENDING, tmp_path], capture_output=True, text=True, timeout=120)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done", "")
 
 

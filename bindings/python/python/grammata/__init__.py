@@ -16,6 +16,8 @@ True
 The Python package is a binding of the Rust library of the same name. What may take long gives the interpreter's lock back.
 """
 
+import atexit
+
 from grammata._errors import (
     Diagnostic,
     FileError,
@@ -40,6 +42,7 @@ from grammata._native import (
     Vocabulary,
     WarmUp,
     __version__,
+    _end,
     accept_tokens,
     fill_masks,
     mask_logits,
@@ -56,6 +59,9 @@ from grammata._values import (
     Step,
     Verdict,
 )
+
+# before daemon threads lose the interpreter
+atexit.register(_end)
 
 __all__ = [
     "Choice",
