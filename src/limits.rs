@@ -91,6 +91,8 @@ pub struct Limits {
     pub trie_bytes: usize,
     /// Bytes of a mask file. Default 1 GiB.
     pub mask_file_bytes: usize,
+    /// Bytes of an archive of mask files. It is not read as a whole, unless it is given in memory. Default 4 GiB.
+    pub mask_archive_bytes: usize,
 }
 
 impl Default for Limits {
@@ -123,6 +125,7 @@ impl Default for Limits {
             token_bytes: 1 << 16,
             trie_bytes: 256 << 20,
             mask_file_bytes: 1 << 30,
+            mask_archive_bytes: u32::MAX as usize,
         }
     }
 }

@@ -31,6 +31,7 @@ macro_rules! each_limit {
             TokenBytes token_bytes,
             TrieBytes trie_bytes,
             MaskFileBytes mask_file_bytes,
+            MaskArchiveBytes mask_archive_bytes,
         }
     };
 }

@@ -33,17 +33,15 @@ impl BaseState {
     }
 }
 
-/// The words that masks share; none where the file has none that can be read.
-type Words = Option<Arc<[u32]>>;
+/// Bytes of decoded masks for each byte of the file, at most: a forged file may say the same long mask again and again, a good
+/// one of the smallest masks takes twelve.
+const DECODED_A_BYTE: usize = 16;
 
 /// A mask file in use. Masks are decoded when they are first asked for.
 #[derive(Debug)]
 pub(crate) struct Base {
     file: Arc<MaskFile>,
     masks: Box<[OnceLock<Option<Arc<TokenMask>>>]>,
-    words: Box<[OnceLock<Words>]>,
-    /// A bit for each token.
-    all: OnceLock<Arc<[u32]>>,
     /// Bytes of what was decoded.
     decoded: AtomicUsize,
 }
@@ -51,8 +49,7 @@ pub(crate) struct Base {
 impl Base {
     pub(super) fn new(file: Arc<MaskFile>) -> Base {
         let masks = (0..file.mask_count()).map(|_| OnceLock::new()).collect();
-        let words = (0..file.words_count()).map(|_| OnceLock::new()).collect();
-        Base { file, masks, words, all: OnceLock::new(), decoded: AtomicUsize::new(0) }
+        Base { file, masks, decoded: AtomicUsize::new(0) }
     }
 
     /// The file.
@@ -117,13 +114,15 @@ impl Base {
 
     #[cold]
     fn decode(&self, id: u32) -> Option<Arc<TokenMask>> {
+        if self.decoded.load(Ordering::Relaxed) > self.file.len().saturating_mul(DECODED_A_BYTE) {
+            return None;
+        }
         let width = self.file.width();
         let mask = match self.file.mask(id)? {
             Form::List(ids) => TokenMask::sparse(ids.read(width)?, width),
-            Form::AllBut(ids) => TokenMask::near(self.all(), ids.read(width)?, Vec::new(), width),
+            Form::AllBut(ids) => TokenMask::near(self.file.all_words(), ids.read(width)?, Vec::new(), width),
             Form::Near { words, removed, added } => {
-                let words =
-                    self.words.get(words as usize)?.get_or_init(|| self.decode_words(words)).clone()?;
+                let words = self.file.words(words)?;
                 let (removed, added) = (removed.read(width)?, added.read(width)?);
                 let has = |&id: &u32| words[id as usize / 32] >> (id % 32) & 1 == 1;
                 if !removed.iter().all(has) || added.iter().any(has) {
@@ -136,27 +135,8 @@ impl Base {
         Some(Arc::new(mask))
     }
 
-    fn decode_words(&self, id: u32) -> Option<Arc<[u32]>> {
-        self.file.words(id).map(Arc::from)
-    }
-
-    fn all(&self) -> Arc<[u32]> {
-        let width = self.file.width();
-        let all = self.all.get_or_init(|| {
-            let mut all = vec![u32::MAX; width.div_ceil(32)];
-            if let Some(last) = all.last_mut().filter(|_| !width.is_multiple_of(32)) {
-                *last = (1 << (width % 32)) - 1;
-            }
-            all.into()
-        });
-        Arc::clone(all)
-    }
-
     /// Bytes on the heap; a mapped file is not counted.
     pub(super) fn memory_usage(&self) -> usize {
-        self.file.owned_bytes()
-            + size_of_val(&*self.masks)
-            + size_of_val(&*self.words)
-            + self.decoded.load(Ordering::Relaxed)
+        self.file.owned_bytes() + size_of_val(&*self.masks) + self.decoded.load(Ordering::Relaxed)
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Whatever makes a draft, equal drafts are equal files, byte for byte.
 
-use super::container::{Section, assemble};
+use super::assemble::assemble;
 use super::grammar;
 use super::graph::{DEAD, NONE, UNEXPLORED, bits, form};
+use super::header::Section;
 use crate::grammar::Grammar;
 use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
@@ -172,6 +173,7 @@ pub(crate) fn write(
         (Section::Words, bytes(&masks.shared.concat())),
         (Section::About, about.as_bytes().to_vec()),
     ];
+    let sections = sections.each_ref().map(|(section, bytes)| (*section, &**bytes));
     assemble(vocabulary.fingerprint(), vocabulary.width(), &sections)
 }
 

@@ -11,13 +11,39 @@ fn format(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-pub(super) fn no_mask_file(found: usize) -> Error {
-    format(
-        Diagnostic::new("mask-file/no-mask-file", "this is no mask file")
-            .at(Place::Byte(0))
+pub(super) fn no_mask_file(found: usize, is_archive: bool) -> Error {
+    let diagnostic = Diagnostic::new("mask-file/no-mask-file", "this is no mask file")
+        .at(Place::Byte(0))
+        .allowed("a file that begins with the bytes 89 47 4D 41 53 4B 0D 0A");
+    format(match is_archive {
+        true => diagnostic
+            .found("an archive of mask files")
+            .help("`grammata inspect ARCHIVE --name NAME -o FILE` takes one out of it"),
+        false => diagnostic
             .found(format!("{found} bytes that do not begin as one"))
-            .allowed("a file that begins with the bytes 89 47 4D 41 53 4B 0D 0A")
             .help("`grammata compile GRAMMAR --tokenizer FILE -o FILE` writes one"),
+    })
+}
+
+pub(super) fn no_archive(found: usize, is_mask_file: bool) -> Error {
+    let diagnostic = Diagnostic::new("mask-file/no-archive", "this is no archive of mask files")
+        .at(Place::Byte(0))
+        .allowed("a file that begins with the bytes 89 47 4D 41 52 43 0D 0A")
+        .help("`grammata compile FOLDER --tokenizer FILE --archive FILE` writes one");
+    format(match is_mask_file {
+        true => diagnostic.found("a single mask file"),
+        false => diagnostic.found(format!("{found} bytes that do not begin as one")),
+    })
+}
+
+/// A second file of a name is put into an archive.
+pub(super) fn name_twice(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("mask-file/name-twice", "an archive has a mask file of this name already")
+            .found(format!("`{}`", crate::diagnostic::excerpt(name)))
+            .allowed("each name once")
+            .help("give each grammar a name of its own"),
     )
 }
 
@@ -95,6 +121,7 @@ pub(super) fn no_file(path: &Path) -> Error {
     )
 }
 
-pub(super) fn too_large(bytes: u64, limit: usize) -> Error {
-    Limits::exceeded(LimitKind::MaskFileBytes, limit, format!("a mask file of {bytes} bytes"))
+pub(super) fn too_large(kind: LimitKind, bytes: u64, limits: &Limits) -> Error {
+    let what = if kind == LimitKind::MaskFileBytes { "a mask file" } else { "an archive" };
+    Limits::exceeded(kind, limits.get(kind), format!("{what} of {bytes} bytes"))
 }

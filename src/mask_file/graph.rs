@@ -4,7 +4,8 @@
 //! graph is a number in the file and means nothing elsewhere.
 
 use super::codec::word;
-use super::container::{Container, Section};
+use super::container::Container;
+use super::header::Section;
 
 /// Bytes of a state.
 pub(super) const STATE: usize = 16;
@@ -183,6 +184,23 @@ pub(crate) enum Form<'a> {
     AllBut(Ids<'a>),
     /// The tokens of some shared words without the removed ones, and those added.
     Near { words: u32, removed: Ids<'a>, added: Ids<'a> },
+}
+
+impl Form<'_> {
+    /// The mask as it stands in a file in which its shared words have another id.
+    pub(super) fn to_bytes(self, words: u32) -> Vec<u8> {
+        let len = |ids: Ids<'_>| (ids.0.len() / 4) as u32;
+        let (head, lists) = match self {
+            Form::List(ids) => (vec![form::LIST, len(ids)], vec![ids]),
+            Form::AllBut(ids) => (vec![form::ALL_BUT, len(ids)], vec![ids]),
+            Form::Near { removed, added, .. } => {
+                (vec![form::NEAR, words, len(removed), len(added)], vec![removed, added])
+            }
+        };
+        let mut bytes: Vec<u8> = head.iter().flat_map(|word| word.to_le_bytes()).collect();
+        lists.iter().for_each(|ids| bytes.extend_from_slice(ids.0));
+        bytes
+    }
 }
 
 /// Tokens as they stand in the file.

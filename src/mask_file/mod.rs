@@ -3,36 +3,52 @@
 //! A [`MaskFile`] holds a grammar and a deterministic graph of explored places: which byte leads where, and the mask at a place.
 //! Where the graph ends, the engine goes on, made from the grammar in the file. `docs/mask-file-format.md` describes every byte.
 //!
-//! - `container` is the header, the sections and their checksums; `codec` numbers in them;
-//! - `graph` reads states, rows and masks; `draft` writes them; `grammar` reads and writes the grammar;
+//! A [`MaskArchive`] holds many of them for one vocabulary, and what they share once; an [`ArchiveBuilder`] makes one.
+//!
+//! - `header` says where sections lie and has their checksums, `container` holds both, `assemble` makes the bytes of a file;
+//!   `codec` reads and writes numbers;
+//! - `graph` reads states, rows and masks; `words` those that masks share; `draft` writes them; `grammar` reads and writes the grammar;
+//! - `archive` is many files in one;
 //! - `save` puts a file into its place as a whole, or not at all.
 //!
 //! Nothing that a file says is trusted. What is followed is range-checked where it is read, and what lies in a block without
 //! its checksum, or cannot be, is as if it had not been explored. So a forged file can be wrong about its own grammar, and no
 //! more.
 
+mod archive;
+mod assemble;
 mod codec;
 mod container;
 mod draft;
 pub(crate) mod errors;
 mod grammar;
 mod graph;
+mod header;
 mod save;
+mod words;
 
+pub use archive::{ArchiveBuilder, ArchiveContents, MaskArchive};
 pub(crate) use draft::{MaskDrafts, StateDraft, Target, write};
 pub(crate) use graph::{Form, Next, START, State};
 pub(crate) use save::save;
 
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
-use crate::limits::Limits;
-use container::{Bytes, Container, Section};
+use crate::limits::{LimitKind, Limits};
+use container::{Bytes, Container};
+use header::{Kind, Section};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use words::SharedWords;
 
 /// How the names of mask files end.
 pub const EXTENSION: &str = "gmask";
+
+/// How the names of archives of mask files end.
+pub const ARCHIVE_EXTENSION: &str = "gmasks";
 
 /// A grammar with what was explored of it, for one vocabulary.
 ///
@@ -40,6 +56,9 @@ pub const EXTENSION: &str = "gmask";
 #[derive(Debug)]
 pub struct MaskFile {
     file: Container,
+    words: Arc<SharedWords>,
+    /// The bytes as a file of its own, if it lies in an archive and someone has asked for them.
+    alone: OnceLock<Box<[u8]>>,
 }
 
 /// A section of a mask file, for people.
@@ -80,10 +99,11 @@ impl MaskFile {
     /// The file cannot be read or is no regular file; the limit `mask_file_bytes`; those of [`from_bytes`](MaskFile::from_bytes).
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
         let path = path.as_ref();
-        let (mut file, len) = regular_file(path, limits)?;
+        let (mut file, len) = regular_file(path, LimitKind::MaskFileBytes, limits)?;
         let mut bytes = Vec::new();
         let io = |cause: std::io::Error| Error::io(path, &cause);
-        bytes.try_reserve_exact(len).map_err(|_| errors::too_large(len as u64, limits.mask_file_bytes))?;
+        let too_large = |_| errors::too_large(LimitKind::MaskFileBytes, len as u64, limits);
+        bytes.try_reserve_exact(len).map_err(too_large)?;
         // what is longer by now is not read
         file.by_ref().take(len as u64).read_to_end(&mut bytes).map_err(io)?;
         MaskFile::from_bytes(bytes).map_err(|error| error.in_file(&path.display().to_string()))
@@ -99,18 +119,13 @@ impl MaskFile {
     ///
     /// # Errors
     /// Those of [`open`](MaskFile::open); the file cannot be mapped.
-    #[allow(unsafe_code)] // the crate's one: docs/security.md
+    #[allow(unsafe_code)] // docs/security.md
     pub unsafe fn map(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
         let path = path.as_ref();
-        let (file, len) = regular_file(path, limits)?;
-        let in_file = |error: Error| error.in_file(&path.display().to_string());
-        if len == 0 {
-            return MaskFile::from_bytes(Vec::new()).map_err(in_file);
-        }
         // SAFETY: the caller promises that nobody changes the file while it is mapped
-        let mapped = unsafe { memmap2::MmapOptions::new().len(len).map(&file) };
-        let mapped = mapped.map_err(|cause| Error::io(path, &cause))?;
-        Container::new(Bytes::Mapped(mapped)).map(|file| MaskFile { file }).map_err(in_file)
+        let bytes = unsafe { map_file(path, LimitKind::MaskFileBytes, limits) }?;
+        let file = Container::new(bytes, Kind::MaskFile);
+        file.map(MaskFile::of).map_err(|error| error.in_file(&path.display().to_string()))
     }
 
     /// Takes the bytes of a file and checks them whole.
@@ -118,22 +133,35 @@ impl MaskFile {
     /// # Errors
     /// `mask-file/no-mask-file`, `mask-file/other-version`, `mask-file/damaged-header`, `mask-file/damaged`.
     pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Result<MaskFile> {
-        let file = Container::new(Bytes::Owned(bytes.into()))?;
+        let file = Container::new(Bytes::Owned(bytes.into()), Kind::MaskFile)?;
         file.check_all()?;
-        Ok(MaskFile { file })
+        Ok(MaskFile::of(file))
     }
 
-    /// The bytes of the file.
+    /// A file with words of its own.
+    fn of(file: Container) -> MaskFile {
+        let words = Arc::new(SharedWords::new(graph::words_count(&file)));
+        MaskFile { file, words, alone: OnceLock::new() }
+    }
+
+    /// The bytes of the file. One in an archive is put together when they are first asked for, and is then the file that was put
+    /// into the archive; what lies in damaged blocks is missing in it.
     pub fn as_bytes(&self) -> &[u8] {
-        self.file.bytes()
+        match self.file.is_member() {
+            true => self.alone.get_or_init(|| archive::alone(&self.file).into()),
+            false => self.file.bytes(),
+        }
     }
 
     /// Puts the file into its place: written beside, synced, and renamed, so that there is never a part of it under its name.
     ///
     /// # Errors
-    /// The folder cannot be written to, or is full.
+    /// The folder cannot be written to, or is full; of a file in an archive those of [`check`](MaskFile::check).
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        save(path.as_ref(), self.as_bytes())
+        if self.file.is_member() {
+            self.check()?;
+        }
+        save(path.as_ref(), [self.as_bytes()])
     }
 
     /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that the masks are of.
@@ -148,7 +176,7 @@ impl MaskFile {
 
     /// What a file of a grammar has as its [hash](MaskFile::grammar_hash).
     pub fn hash_of(grammar: &Grammar) -> [u8; 32] {
-        container::hash_of(&grammar::write(grammar))
+        assemble::hash_of(&grammar::write(grammar))
     }
 
     /// Whether the file is of a grammar.
@@ -185,12 +213,14 @@ impl MaskFile {
             }
         }
         let width = self.width();
+        let mut used = BTreeSet::new();
         for id in 0..self.mask_count() {
             let impossible = || errors::impossible("mask", id);
             let are_ids = |ids: graph::Ids<'_>| ids.read(width).is_some();
             let in_order = match graph::mask(&self.file, id as u32).ok_or_else(impossible)? {
                 Form::List(ids) | Form::AllBut(ids) => are_ids(ids),
                 Form::Near { words, removed, added } => {
+                    used.insert(words as usize);
                     (words as usize) < self.words_count() && are_ids(removed) && are_ids(added)
                 }
             };
@@ -198,14 +228,21 @@ impl MaskFile {
                 return Err(impossible());
             }
         }
-        match (0..self.words_count()).find(|&id| graph::words(&self.file, id as u32).is_none()) {
+        // an archive has those of other files beside them
+        let all = 0..if self.file.is_member() { 0 } else { self.words_count() };
+        match all.chain(used).find(|&id| graph::words(&self.file, id as u32).is_none()) {
             Some(id) => Err(errors::impossible("shared words", id)),
             None => Ok(()),
         }
     }
 
-    /// Sizes and counts.
+    /// Sizes and counts; those of a file of its own where it lies in an archive.
     pub fn contents(&self) -> Contents {
+        if self.file.is_member()
+            && let Ok(alone) = MaskFile::from_bytes(self.as_bytes())
+        {
+            return alone.contents();
+        }
         let states = (0..self.state_count()).filter_map(|id| self.state(id as u32));
         let mut forms = [0; 3];
         for id in 0..self.mask_count() {
@@ -220,7 +257,7 @@ impl MaskFile {
             |section: &Section| SectionSize { name: section.name(), bytes: self.file.section_len(*section) };
         Contents {
             bytes: self.as_bytes().len(),
-            sections: Section::ALL.iter().map(size).collect(),
+            sections: Section::ALL[..8].iter().map(size).collect(),
             states: self.state_count(),
             states_with_mask: states.filter(|state| state.mask().is_some()).count(),
             masks: self.mask_count(),
@@ -282,13 +319,24 @@ impl MaskFile {
     }
 
     /// Shared words, if there are some of this id: a bit for each token.
-    pub(crate) fn words(&self, id: u32) -> Option<Vec<u32>> {
-        graph::words(&self.file, id)
+    pub(crate) fn words(&self, id: u32) -> Option<Arc<[u32]>> {
+        self.words.get(&self.file, id)
     }
 
-    /// Bytes in memory of the process's own.
+    /// Words in which all tokens are.
+    pub(crate) fn all_words(&self) -> Arc<[u32]> {
+        self.words.all(self.width())
+    }
+
+    /// Bytes of the file, or of the archive in which it lies.
+    pub(crate) fn len(&self) -> usize {
+        self.file.bytes().len()
+    }
+
+    /// Bytes in memory of the process's own; what an archive has for all of its files is not counted.
     pub(crate) fn owned_bytes(&self) -> usize {
-        self.file.owned_bytes()
+        let words = if self.file.is_member() { 0 } else { self.words.memory_usage() };
+        self.file.owned_bytes() + words + self.alone.get().map_or(0, |bytes| bytes.len())
     }
 }
 
@@ -296,11 +344,11 @@ impl MaskFile {
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub fn resealed(file: Vec<u8>) -> Vec<u8> {
-    container::resealed(file)
+    header::resealed(file)
 }
 
 /// Opens a regular file, and says how long it is. A pipe would keep whoever opens it waiting.
-fn regular_file(path: &Path, limits: &Limits) -> Result<(File, usize)> {
+fn regular_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<(File, usize)> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     if !std::fs::metadata(path).map_err(io)?.is_file() {
         return Err(errors::no_file(path));
@@ -310,6 +358,21 @@ fn regular_file(path: &Path, limits: &Limits) -> Result<(File, usize)> {
     if !metadata.is_file() {
         return Err(errors::no_file(path));
     }
-    let len = usize::try_from(metadata.len()).ok().filter(|&len| len <= limits.mask_file_bytes);
-    Ok((file, len.ok_or_else(|| errors::too_large(metadata.len(), limits.mask_file_bytes))?))
+    let len = usize::try_from(metadata.len()).ok().filter(|&len| len <= limits.get(kind));
+    Ok((file, len.ok_or_else(|| errors::too_large(kind, metadata.len(), limits))?))
+}
+
+/// Maps a regular file.
+///
+/// # Safety
+/// Nobody changes or shortens the file while it is mapped.
+#[allow(unsafe_code)] // what the crate's `unsafe fn`s are made of: docs/security.md
+unsafe fn map_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<Bytes> {
+    let (file, len) = regular_file(path, kind, limits)?;
+    if len == 0 {
+        return Ok(Bytes::Owned(Box::default()));
+    }
+    // SAFETY: the caller promises what is asked for here
+    let mapped = unsafe { memmap2::MmapOptions::new().len(len).map(&file) };
+    Ok(Bytes::Mapped(mapped.map_err(|cause| Error::io(path, &cause))?))
 }

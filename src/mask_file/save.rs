@@ -12,19 +12,20 @@ const ATTEMPTS: u32 = 100;
 /// Files of this process so far: part of the names of those that are being written.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// Writes a file beside its place, syncs it, and renames it. Who is killed meanwhile leaves a file of another name
+/// Writes a file, given in pieces, beside its place, syncs it, and renames it. Who is killed meanwhile leaves a file of another name
 /// (`.NAME.PROCESS.NUMBER.part`); of two that write at once, the one that renames last wins, and both files are whole.
 ///
 /// # Errors
 /// The folder cannot be written to, or is full.
-pub(crate) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn save<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     // the name of a folder or a pipe is not taken away from it
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(super::errors::no_file(path));
     }
     let (mut file, beside) = beside(path).map_err(io)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = pieces.into_iter().try_for_each(|piece| file.write_all(piece));
+    let written = written.and_then(|()| file.sync_all());
     drop(file);
     let renamed = written.and_then(|()| std::fs::rename(&beside, path));
     if let Err(cause) = renamed {

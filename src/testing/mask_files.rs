@@ -6,7 +6,7 @@ use super::generate::Choices;
 use super::outcome::Step;
 use crate::explore::ExploreBudget;
 use crate::grammar::Grammar;
-use crate::mask_file::resealed;
+use crate::mask_file::{ArchiveBuilder, MaskArchive, resealed};
 use crate::syntax::{Source, gbnf, parse};
 use crate::{CompiledGrammar, Compiler, MaskFile, TokenId};
 use std::sync::{Arc, LazyLock};
@@ -51,33 +51,74 @@ static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     files.map(|file| file.as_bytes().to_vec()).collect()
 });
 
-/// A mask file, and what it takes to make some masks with it: bytes as they are, or a good file with some words changed and
-/// checksums that are right.
+/// An archive of them.
+static ARCHIVE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut builder = ArchiveBuilder::new(&BYTES, &limits());
+    for (id, file) in FILES.iter().enumerate() {
+        let added =
+            MaskFile::from_bytes(&file[..]).and_then(|file| builder.add(format!("grammar {id}"), &file));
+        added.unwrap_or_else(|e| unreachable!("a good file: {e}"));
+    }
+    builder.to_bytes()
+});
+
+/// A mask file or an archive of them, and what it takes to make some masks with it: bytes as they are, or a good file with some
+/// words changed and checksums that are right.
 pub fn mask_file(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
-    let mut file = rest.to_vec();
     let mut choices = Choices::new(rest);
-    if let Some(good) = FILES.get(usize::from(first % 8)) {
-        file = good.clone();
-        for _ in 0..1 + choices.below(6) {
-            let at = choices.below(file.len() / 4) * 4;
-            let word = u32::from_le_bytes([file[at], file[at + 1], file[at + 2], file[at + 3]]);
-            let changed = match choices.below(6) {
-                0 => word.wrapping_add(1),
-                1 => word.wrapping_sub(1),
-                2 => choices.below(256) as u32,
-                3 => u32::MAX - choices.below(4) as u32,
-                4 => word ^ 1 << choices.below(32),
-                _ => word.rotate_left(8),
-            };
-            file[at..at + 4].copy_from_slice(&changed.to_le_bytes());
-        }
-        if choices.below(8) == 0 {
-            file.truncate(choices.below(file.len()));
-        }
-        file = resealed(file);
+    let good = match first % 8 {
+        which @ 0..4 => FILES.get(usize::from(which)),
+        4 | 5 => Some(&*ARCHIVE),
+        _ => None,
+    };
+    let file = good.map_or_else(|| rest.to_vec(), |good| changed(good, &mut choices));
+    if let Ok(file) = MaskFile::from_bytes(&file[..]) {
+        return walk(file, &mut choices);
     }
-    let Ok(file) = MaskFile::from_bytes(file) else { return };
+    let Ok(archive) = MaskArchive::from_bytes(file) else { return };
+    let _ = (archive.check(), archive.contents());
+    let names: Vec<String> = archive.names().filter_map(Result::ok).take(8).collect();
+    let found = match names.get(choices.below(names.len() + 1)) {
+        Some(name) => archive.get(name),
+        None => grammars().first().map_or(Ok(None), |grammar| archive.of_grammar(grammar)),
+    };
+    let Ok(Some(file)) = found else { return };
+    // what is taken out is in order, or noticed
+    let alone = MaskFile::from_bytes(file.as_bytes());
+    match alone {
+        Ok(alone) if choices.below(2) == 0 => walk(alone, &mut choices),
+        _ => walk(file, &mut choices),
+    }
+}
+
+/// A good file with some words changed, and checksums that are right.
+fn changed(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
+    /// Where most of what other parts are found by lies.
+    const BEGINNING: usize = 2048;
+    let mut file = good.to_vec();
+    for _ in 0..1 + choices.below(6) {
+        let reach = if choices.below(2) == 0 { file.len() } else { file.len().min(BEGINNING) };
+        let at = choices.below(reach / 4) * 4;
+        let word = u32::from_le_bytes([file[at], file[at + 1], file[at + 2], file[at + 3]]);
+        let changed = match choices.below(6) {
+            0 => word.wrapping_add(1),
+            1 => word.wrapping_sub(1),
+            2 => choices.below(256) as u32,
+            3 => u32::MAX - choices.below(4) as u32,
+            4 => word ^ 1 << choices.below(32),
+            _ => word.rotate_left(8),
+        };
+        file[at..at + 4].copy_from_slice(&changed.to_le_bytes());
+    }
+    if choices.below(8) == 0 {
+        file.truncate(choices.below(file.len()));
+    }
+    resealed(file)
+}
+
+/// Makes some masks with a file that may lie.
+fn walk(file: MaskFile, choices: &mut Choices<'_>) {
     let _ = (file.check(), file.contents(), file.about());
     let Ok(compiled) = Compiler::new(Arc::clone(&BYTES)).limits(limits()).load(file) else { return };
     let mut matcher = compiled.matcher();

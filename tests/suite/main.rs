@@ -50,6 +50,7 @@ mod json_schema_properties;
 mod json_schema_test_suite;
 mod json_schema_unevaluated;
 mod language;
+mod mask_archives;
 mod mask_files;
 mod maskbench;
 mod masks;

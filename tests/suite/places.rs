@@ -166,6 +166,7 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("mask/stale-configuration", "a fault of the library, which stands in for a wrong mask"),
     ("mask-file/other-vocabulary", "the file as a whole; the reader gives its name"),
     ("mask-file/impossible", "names the part by its number"),
+    ("mask-file/name-twice", "a call of the library"),
     ("mask-file/disagrees", "what a text has shown, not the file"),
     ("decode/", "a call of the library, a setting, or the model as a whole"),
     ("vocabulary/empty", "the whole file"),

@@ -1,0 +1,121 @@
+//! A file of an archive as a file of its own.
+
+use super::member::OWN;
+use crate::error::Result;
+use crate::mask_file::assemble::assemble;
+use crate::mask_file::codec::word;
+use crate::mask_file::graph::form;
+use crate::mask_file::header::{Header, Section};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// A file that was taken out.
+pub(super) struct Taken {
+    pub(super) bytes: Vec<u8>,
+    /// A place in the archive of what could not be read, and is missing.
+    pub(super) missing: Option<usize>,
+}
+
+/// A mask that cannot be read: no form has this number.
+const UNREADABLE: [u32; 2] = [0, 0];
+
+/// Takes out the file whose sections are those of `header`, masks and words being those of the archive. `part` gives bytes of a
+/// section, nothing where they cannot be had. Masks beyond `room` bytes count as such.
+///
+/// # Errors
+/// Those of `part`.
+pub(super) fn take<'a>(
+    header: &Header,
+    part: impl Fn(Section, usize, usize) -> Result<Option<Cow<'a, [u8]>>>,
+    room: usize,
+) -> Result<Taken> {
+    let mut missing = None;
+    let mut own: Vec<(Section, Cow<'a, [u8]>)> = Vec::new();
+    for section in OWN {
+        let place = &header.sections[section as usize];
+        let bytes = part(section, 0, place.len())?;
+        if bytes.is_none() {
+            missing = missing.or(Some(place.start));
+        }
+        own.push((section, bytes.unwrap_or_default()));
+    }
+    let places = own.iter().find(|(section, _)| *section == Section::MaskPlaces);
+    let places: Vec<u32> = places
+        .map(|(_, places)| places.as_chunks::<4>().0.iter().map(|&place| u32::from_le_bytes(place)).collect())
+        .unwrap_or_default();
+    let words_len = header.width.div_ceil(32) * 4;
+    let (mut masks, mut words): (Vec<u32>, Vec<u8>) = (Vec::new(), Vec::new());
+    let (mut new_places, mut known) = (Vec::new(), FxHashMap::default());
+    let mut new_words: FxHashMap<u32, u32> = FxHashMap::default();
+    for place in places {
+        if let Some(&known) = known.get(&place) {
+            new_places.push(known);
+            continue;
+        }
+        let left = room.saturating_sub(masks.len() * 4 + words.len());
+        let mut record = read(&part, place, left)?;
+        if let Some([form::NEAR, shared, ..]) = record.as_deref_mut() {
+            let next = new_words.len() as u32;
+            match new_words.get(shared) {
+                Some(&known) => *shared = known,
+                None => {
+                    let at = (*shared as usize).saturating_mul(words_len);
+                    match part(Section::Words, at, words_len)?.filter(|found| found.len() <= left) {
+                        Some(found) => {
+                            words.extend_from_slice(&found);
+                            new_words.insert(*shared, next);
+                            *shared = next;
+                        }
+                        None => record = None,
+                    }
+                }
+            }
+        }
+        let new_place = masks.len() as u32;
+        match record {
+            Some(record) => masks.extend(record),
+            None => {
+                let start = header.sections[Section::Masks as usize].start;
+                missing = missing.or(Some(start.saturating_add(place as usize * 4)));
+                masks.extend(UNREADABLE);
+            }
+        }
+        known.insert(place, new_place);
+        new_places.push(new_place);
+    }
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let (new_places, masks) = (bytes(&new_places), bytes(&masks));
+    let sections = Section::ALL[..8].iter().map(|&section| match section {
+        Section::MaskPlaces => (section, &new_places[..]),
+        Section::Masks => (section, &masks[..]),
+        Section::Words => (section, &words[..]),
+        _ => (section, own.iter().find(|own| own.0 == section).map_or(&[][..], |own| &*own.1)),
+    });
+    let sections: Vec<(Section, &[u8])> = sections.collect();
+    Ok(Taken { bytes: assemble(header.fingerprint, header.width, &sections), missing })
+}
+
+/// The words of the mask at a place, if it can be read and has at most `room` bytes.
+fn read<'a>(
+    part: &impl Fn(Section, usize, usize) -> Result<Option<Cow<'a, [u8]>>>,
+    place: u32,
+    room: usize,
+) -> Result<Option<Vec<u32>>> {
+    let Some(at) = (place as usize).checked_mul(4) else { return Ok(None) };
+    let Some(head) = part(Section::Masks, at, 8)? else { return Ok(None) };
+    let (kind, second) = (word(&head, 0), word(&head, 4).map_or(0, |count| count as usize));
+    let len = match kind {
+        Some(form::LIST | form::ALL_BUT) => second.checked_add(2),
+        Some(form::NEAR) => {
+            let Some(counts) = part(Section::Masks, at + 8, 8)? else { return Ok(None) };
+            let count = |at: usize| word(&counts, at).map_or(0, |count| count as usize);
+            count(0).checked_add(count(4)).and_then(|count| count.checked_add(4))
+        }
+        _ => None,
+    };
+    let Some(len) = len.and_then(|len| len.checked_mul(4)).filter(|&len| len <= room) else {
+        return Ok(None);
+    };
+    let record = part(Section::Masks, at, len)?;
+    Ok(record.map(|record| record.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()))
+}

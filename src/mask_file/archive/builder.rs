@@ -1,0 +1,171 @@
+//! Archives in the making.
+
+use super::member::{Member, OWN};
+use crate::error::Result;
+use crate::limits::{LimitKind, Limits};
+use crate::mask_file::header::{ALIGNMENT, Kind, Section};
+use crate::mask_file::{Form, MaskFile, assemble, errors, save};
+use crate::vocabulary::Vocabulary;
+use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+/// Puts mask files of one vocabulary together. It holds all of the archive in memory. The same files in the same order make the
+/// same bytes.
+#[derive(Debug)]
+pub struct ArchiveBuilder {
+    fingerprint: [u8; 32],
+    width: usize,
+    limits: Limits,
+    members: BTreeMap<String, Member>,
+    data: Pool,
+    masks: Pool,
+    words: Pool,
+}
+
+/// Bytes in which each part lies once.
+#[derive(Debug, Default)]
+struct Pool {
+    bytes: Vec<u8>,
+    /// Where parts of these hashes begin.
+    known: FxHashMap<[u8; 32], usize>,
+}
+
+impl Pool {
+    /// Where these bytes lie; the first time they are put at a multiple of `alignment`.
+    fn add(&mut self, part: &[u8], alignment: usize) -> Range<usize> {
+        if part.is_empty() {
+            return 0..0;
+        }
+        let next = self.bytes.len().next_multiple_of(alignment);
+        let start = *self.known.entry(Sha256::digest(part).into()).or_insert(next);
+        if start == next {
+            self.bytes.resize(next, 0);
+            self.bytes.extend_from_slice(part);
+        }
+        start..start + part.len()
+    }
+}
+
+impl ArchiveBuilder {
+    /// An empty archive of a vocabulary, of at most `mask_archive_bytes`.
+    pub fn new(vocabulary: &Vocabulary, limits: &Limits) -> ArchiveBuilder {
+        ArchiveBuilder {
+            fingerprint: vocabulary.fingerprint(),
+            width: vocabulary.width(),
+            limits: limits.clone(),
+            members: BTreeMap::new(),
+            data: Pool::default(),
+            masks: Pool::default(),
+            words: Pool::default(),
+        }
+    }
+
+    /// Puts a file in.
+    ///
+    /// # Errors
+    /// `mask-file/other-vocabulary`, `mask-file/name-twice`; those of [`MaskFile::check`]; the limit `mask_archive_bytes`. Then it is
+    /// not put in.
+    pub fn add(&mut self, name: impl Into<String>, file: &MaskFile) -> Result<()> {
+        let name = name.into();
+        if file.fingerprint() != self.fingerprint || file.width() != self.width {
+            return Err(errors::other_vocabulary(&file.fingerprint(), &self.fingerprint));
+        }
+        if self.members.contains_key(&name) {
+            return Err(errors::name_twice(&name));
+        }
+        file.check()?;
+        // one that lies in another archive has masks of others beside it
+        let alone = file.file.is_member().then(|| MaskFile::from_bytes(file.as_bytes())).transpose()?;
+        let file = alone.as_ref().unwrap_or(file);
+        let bytes = self.len().saturating_add(file.as_bytes().len());
+        if bytes > self.limits.mask_archive_bytes {
+            return Err(errors::too_large(LimitKind::MaskArchiveBytes, bytes as u64, &self.limits));
+        }
+        let places: Vec<u8> = self.add_masks(file)?.iter().flat_map(|place| place.to_le_bytes()).collect();
+        let own = OWN.map(|section| match section {
+            Section::MaskPlaces => self.data.add(&places, ALIGNMENT),
+            _ => self.data.add(file.file.whole(section).unwrap_or_default(), ALIGNMENT),
+        });
+        self.members.insert(name, Member { grammar_hash: file.grammar_hash(), name: 0..0, own });
+        Ok(())
+    }
+
+    /// Puts the masks of a file in; gives their places.
+    fn add_masks(&mut self, file: &MaskFile) -> Result<Vec<u32>> {
+        let words_len = self.width.div_ceil(32) * 4;
+        let mut places = Vec::with_capacity(file.mask_count());
+        for id in 0..file.mask_count() {
+            let impossible = || errors::impossible("mask", id);
+            let form = file.mask(id as u32).ok_or_else(impossible)?;
+            let words = match form {
+                Form::Near { words, .. } => {
+                    let at = words as usize * words_len;
+                    let words = file.file.part(Section::Words, at, words_len).ok_or_else(impossible)?;
+                    self.words.add(words, 1).start / words_len.max(1)
+                }
+                Form::List(_) | Form::AllBut(_) => 0,
+            };
+            let record = form.to_bytes(words as u32);
+            let place = self.masks.add(&record, 4).start / 4;
+            let full = |_| errors::too_large(LimitKind::MaskArchiveBytes, self.len() as u64, &self.limits);
+            places.push(u32::try_from(place).map_err(full)?);
+        }
+        Ok(places)
+    }
+
+    /// How many files were put in.
+    pub fn file_count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Bytes of what was put in so far.
+    fn len(&self) -> usize {
+        self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len()
+    }
+
+    /// The sections without those of masks, words and data: rows, names, and rows by grammars.
+    fn index(&self) -> [(Section, Vec<u8>); 3] {
+        let (mut rows, mut names) = (Vec::new(), Vec::new());
+        let mut by_grammar: Vec<([u8; 32], u32)> = Vec::new();
+        for (id, (name, member)) in self.members.iter().enumerate() {
+            let start = names.len();
+            names.extend_from_slice(name.as_bytes());
+            Member { name: start..names.len(), ..member.clone() }.write(&mut rows);
+            by_grammar.push((member.grammar_hash, id as u32));
+        }
+        by_grammar.sort_unstable();
+        let by_grammar = by_grammar.iter().flat_map(|(_, id)| id.to_le_bytes()).collect();
+        [(Section::Members, rows), (Section::Names, names), (Section::ByGrammar, by_grammar)]
+    }
+
+    fn sections<'a>(&'a self, index: &'a [(Section, Vec<u8>); 3]) -> Vec<(Section, &'a [u8])> {
+        let index = index.iter().map(|(section, bytes)| (*section, &**bytes));
+        let pools =
+            [(Section::Words, &self.words), (Section::Masks, &self.masks), (Section::Data, &self.data)];
+        index.chain(pools.map(|(section, pool)| (section, &*pool.bytes))).collect()
+    }
+
+    /// The bytes of the archive.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let index = self.index();
+        let sections = self.sections(&index);
+        let mut bytes = assemble::header(Kind::Archive, self.fingerprint, self.width, &sections);
+        assemble::pieces(&sections).for_each(|piece| bytes.extend_from_slice(piece));
+        bytes
+    }
+
+    /// Puts the archive into its place, as [`MaskFile::save`] does. Gives its size in bytes.
+    ///
+    /// # Errors
+    /// The folder cannot be written to, or is full.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<usize> {
+        let index = self.index();
+        let sections = self.sections(&index);
+        let header = assemble::header(Kind::Archive, self.fingerprint, self.width, &sections);
+        save(path.as_ref(), std::iter::once(&*header).chain(assemble::pieces(&sections)))?;
+        Ok(header.len() + assemble::pieces(&sections).map(<[u8]>::len).sum::<usize>())
+    }
+}

@@ -1,0 +1,272 @@
+//! Many mask files in one, for one vocabulary: what they share lies in it once.
+//!
+//! An archive has a row for each file, sorted by name, and a list of the rows sorted by the hash of the grammar, so that one is found
+//! without reading the others. Masks and shared words of all files lie in one section each.
+//!
+//! - `member` is the row of a file; `source` where an archive is read from; `alone` takes a file out of it; `builder` makes archives.
+
+mod alone;
+mod builder;
+mod member;
+mod source;
+
+pub use builder::ArchiveBuilder;
+
+use super::container::{Bytes, Container};
+use super::header::{Kind, Section};
+use super::words::SharedWords;
+use super::{MaskFile, SectionSize, errors, graph, map_file, regular_file};
+use crate::error::{Error, Result};
+use crate::grammar::Grammar;
+use crate::limits::{LimitKind, Limits};
+use member::Member;
+use source::{OnDisk, Source};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// Mask files of many grammars for one vocabulary.
+///
+/// ```
+/// use grammata::explore::ExploreBudget;
+/// use grammata::mask_file::{ArchiveBuilder, MaskArchive};
+/// use grammata::syntax::regex;
+/// use grammata::vocabulary::{TokenId, VocabularyBuilder};
+/// use grammata::{Compiler, Limits};
+/// use std::sync::Arc;
+///
+/// let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab"])
+///     .special(TokenId::new(3), "<end>").eos([TokenId::new(3)]).build()?;
+/// let compiler = Compiler::new(Arc::new(vocabulary));
+/// let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &Limits::default());
+/// for pattern in ["a+", "(ab)+"] {
+///     let compiled = compiler.compile(&regex::compile(pattern, &regex::Options::default())?)?;
+///     builder.add(pattern, &compiled.explore(&ExploreBudget::default(), &[])?)?;
+/// }
+/// let archive = MaskArchive::from_bytes(builder.to_bytes())?;
+/// let loaded = compiler.load(archive.get("(ab)+")?.expect("it was put in"))?;
+/// assert!(loaded.matcher().is_explored());
+/// # Ok::<(), grammata::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct MaskArchive {
+    source: Source,
+    /// The most bytes of a file that is taken out of the archive.
+    max_file_bytes: usize,
+}
+
+/// What an archive holds, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArchiveContents {
+    /// Bytes of the file.
+    pub bytes: usize,
+    /// The sections, in the order of the file.
+    pub sections: Vec<SectionSize>,
+    /// Mask files.
+    pub files: usize,
+    /// Words that masks of all files share, one bit a token.
+    pub shared_words: usize,
+}
+
+impl MaskArchive {
+    /// Opens an archive. Only its header is read; what else is needed is read, and its checksums computed, when it is. A file that
+    /// is taken out is in memory of its own.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no regular file; the limit `mask_archive_bytes`; `mask-file/no-archive`,
+    /// `mask-file/other-version`, `mask-file/damaged-header`.
+    pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskArchive> {
+        let path = path.as_ref();
+        let (file, len) = regular_file(path, LimitKind::MaskArchiveBytes, limits)?;
+        let on_disk = OnDisk::new(file, path, len).map_err(|error| in_file(error, path))?;
+        Ok(MaskArchive { source: Source::Disk(on_disk), max_file_bytes: limits.mask_file_bytes })
+    }
+
+    /// Maps an archive into memory. Files that are taken out lie in it, and share the words that were decoded for other ones;
+    /// processes share the memory.
+    ///
+    /// # Safety
+    /// As [`MaskFile::map`]: as long as the value, a file taken out of it or a grammar made of one lives, nobody changes or shortens
+    /// the archive.
+    ///
+    /// # Errors
+    /// Those of [`open`](MaskArchive::open); the file cannot be mapped.
+    #[allow(unsafe_code)] // docs/security.md
+    pub unsafe fn map(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskArchive> {
+        let path = path.as_ref();
+        // SAFETY: the caller promises that nobody changes the file while it is mapped
+        let bytes = unsafe { map_file(path, LimitKind::MaskArchiveBytes, limits) }?;
+        let archive = MaskArchive::of(bytes).map_err(|error| in_file(error, path))?;
+        Ok(MaskArchive { max_file_bytes: limits.mask_file_bytes, ..archive })
+    }
+
+    /// Takes the bytes of an archive.
+    ///
+    /// # Errors
+    /// `mask-file/no-archive`, `mask-file/other-version`, `mask-file/damaged-header`.
+    pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Result<MaskArchive> {
+        MaskArchive::of(Bytes::Owned(bytes.into()))
+    }
+
+    fn of(bytes: Bytes) -> Result<MaskArchive> {
+        let archive = Arc::new(Container::new(bytes, Kind::Archive)?);
+        let words = Arc::new(SharedWords::new(graph::words_count(&archive)));
+        let source = Source::Memory(archive, words);
+        Ok(MaskArchive { source, max_file_bytes: Limits::default().mask_file_bytes })
+    }
+
+    /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that all masks are of.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.source.header().fingerprint
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.source.header().section_len(Section::Members) / member::ROW
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of the files, sorted.
+    ///
+    /// # Errors
+    /// Each name: that of [`get`](MaskArchive::get).
+    pub fn names(&self) -> impl Iterator<Item = Result<String>> + '_ {
+        (0..self.len()).map(|id| self.name(&self.member(id)?))
+    }
+
+    /// The file of a name, if there is one.
+    ///
+    /// # Errors
+    /// `mask-file/damaged`, `mask-file/impossible`; of an archive that was [opened](MaskArchive::open) that it cannot be read, and the limit
+    /// `mask_file_bytes`.
+    pub fn get(&self, name: &str) -> Result<Option<MaskFile>> {
+        let id = self.first(|id| {
+            let member = self.member(id)?;
+            Ok(self.source.part(Section::Names, member.name.start, member.name.len())?.as_ref()
+                < name.as_bytes())
+        })?;
+        let Some(member) = self.at(id)? else { return Ok(None) };
+        if self.name(&member)? == name { self.file(&member).map(Some) } else { Ok(None) }
+    }
+
+    /// The file of a grammar, if there is one.
+    ///
+    /// # Errors
+    /// Those of [`get`](MaskArchive::get).
+    pub fn of_grammar(&self, grammar: &Grammar) -> Result<Option<MaskFile>> {
+        let hash = MaskFile::hash_of(grammar);
+        let nth = self.first(|nth| Ok(self.member(self.by_grammar(nth)?)?.grammar_hash < hash))?;
+        if nth == self.len() {
+            return Ok(None);
+        }
+        let member = self.member(self.by_grammar(nth)?)?;
+        if member.grammar_hash != hash {
+            return Ok(None);
+        }
+        Ok(Some(self.file(&member)?).filter(|file| file.is_of(grammar)))
+    }
+
+    /// Checks all of the archive: each file as [`MaskFile::check`] does.
+    ///
+    /// # Errors
+    /// `mask-file/damaged`, `mask-file/impossible`.
+    pub fn check(&self) -> Result<()> {
+        self.source.check_all()?;
+        let (mut last_name, mut last_hash): (Option<String>, Option<[u8; 32]>) = (None, None);
+        for id in 0..self.len() {
+            let member = self.member(id)?;
+            let name = self.name(&member)?;
+            let by_grammar = self.member(self.by_grammar(id)?)?.grammar_hash;
+            if last_name.is_some_and(|last| last >= name) || last_hash.is_some_and(|last| last > by_grammar) {
+                return Err(errors::impossible("file", id));
+            }
+            (last_name, last_hash) = (Some(name), Some(by_grammar));
+            self.file(&member)?.check()?;
+        }
+        Ok(())
+    }
+
+    /// Sizes and counts.
+    pub fn contents(&self) -> ArchiveContents {
+        let header = self.source.header();
+        let size =
+            |section: &Section| SectionSize { name: section.name(), bytes: header.section_len(*section) };
+        ArchiveContents {
+            bytes: header.len,
+            sections: Kind::Archive.sections().iter().map(size).collect(),
+            files: self.len(),
+            shared_words: header.section_len(Section::Words) / (header.width.div_ceil(32) * 4).max(4),
+        }
+    }
+
+    /// Bytes in memory of the process's own: the archive, if it is not mapped or opened, and the table of shared words. What was
+    /// decoded counts with the grammars that use it.
+    pub fn memory_usage(&self) -> usize {
+        self.source.memory_usage()
+    }
+
+    /// The first number that `is_before` does not hold for, where it holds for all before that.
+    fn first(&self, is_before: impl Fn(usize) -> Result<bool>) -> Result<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(middle)? { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+
+    fn member(&self, id: usize) -> Result<Member> {
+        let row = self.source.part(Section::Members, id.saturating_mul(member::ROW), member::ROW)?;
+        Member::read(&row).ok_or_else(|| errors::impossible("file", id))
+    }
+
+    fn at(&self, id: usize) -> Result<Option<Member>> {
+        if id < self.len() { self.member(id).map(Some) } else { Ok(None) }
+    }
+
+    fn by_grammar(&self, nth: usize) -> Result<usize> {
+        let id = self.source.part(Section::ByGrammar, nth.saturating_mul(4), 4)?;
+        let id = super::codec::word(&id, 0).map(|id| id as usize).filter(|&id| id < self.len());
+        id.ok_or_else(|| errors::impossible("file", nth))
+    }
+
+    fn name(&self, member: &Member) -> Result<String> {
+        let name = self.source.part(Section::Names, member.name.start, member.name.len())?;
+        String::from_utf8(name.into_owned()).map_err(|_| errors::impossible("the name at", member.name.start))
+    }
+
+    fn file(&self, member: &Member) -> Result<MaskFile> {
+        match &self.source {
+            Source::Memory(archive, words) => {
+                let sections = member.sections(archive.header()).ok_or_else(|| {
+                    errors::impossible("the sections of the file whose name is at", member.name.start)
+                })?;
+                let file = Container::member(archive, sections, member.grammar_hash);
+                Ok(MaskFile { file, words: Arc::clone(words), alone: OnceLock::new() })
+            }
+            Source::Disk(disk) => MaskFile::from_bytes(disk.take(member, self.max_file_bytes)?)
+                .map_err(|error| disk.in_file(error)),
+        }
+    }
+}
+
+fn in_file(error: Error, path: &Path) -> Error {
+    error.in_file(&path.display().to_string())
+}
+
+/// The bytes of a file in an archive as a file of its own. What cannot be read is left out.
+pub(super) fn alone(file: &Container) -> Vec<u8> {
+    let header = file.header();
+    // what a good archive shares most is one mask, of which each file has one; a forged one could say it many times
+    let room = file.bytes().len().saturating_mul(MOST);
+    let part = |section, at, len| Ok(file.part(section, at, len).map(Into::into));
+    let taken = alone::take(header, part, room);
+    taken.map_or_else(|_| Vec::new(), |taken| taken.bytes)
+}
+
+/// Bytes that a file taken out of an archive has for each one of the archive, at most.
+const MOST: usize = 4;

@@ -1,0 +1,172 @@
+//! Where an archive is read from: memory, or a file that stays on its disk.
+
+use super::alone;
+use super::member::Member;
+use crate::error::{Error, Result};
+use crate::limits::{LimitKind, Limits};
+use crate::mask_file::codec::word;
+use crate::mask_file::container::Container;
+use crate::mask_file::errors;
+use crate::mask_file::header::{BLOCK, HEADER, Header, Kind, Section, Sections};
+use crate::mask_file::words::SharedWords;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Debug)]
+pub(super) enum Source {
+    /// In memory, mapped or the process's own, with the words that were decoded for any of its files.
+    Memory(Arc<Container>, Arc<SharedWords>),
+    Disk(OnDisk),
+}
+
+impl Source {
+    pub(super) fn header(&self) -> &Header {
+        match self {
+            Source::Memory(archive, _) => archive.header(),
+            Source::Disk(disk) => &disk.header,
+        }
+    }
+
+    /// `len` bytes of a section from `at` on.
+    ///
+    /// # Errors
+    /// They do not lie in it, do not have their checksum, or cannot be read.
+    pub(super) fn part(&self, section: Section, at: usize, len: usize) -> Result<Cow<'_, [u8]>> {
+        let part = match self {
+            Source::Memory(archive, _) => archive.part(section, at, len).map(Cow::Borrowed),
+            Source::Disk(disk) => disk.part(&disk.header.sections, section, at, len)?.map(Cow::Owned),
+        };
+        let start = self.header().sections[section as usize].start;
+        part.ok_or_else(|| errors::damaged_block(start.saturating_add(at)))
+    }
+
+    pub(super) fn check_all(&self) -> Result<()> {
+        match self {
+            Source::Memory(archive, _) => archive.check_all(),
+            Source::Disk(disk) => disk.check_all(),
+        }
+    }
+
+    pub(super) fn memory_usage(&self) -> usize {
+        match self {
+            Source::Memory(archive, words) => archive.owned_bytes() + words.memory_usage(),
+            Source::Disk(disk) => disk.start.len(),
+        }
+    }
+}
+
+/// An archive of which the header is in memory.
+#[derive(Debug)]
+pub(super) struct OnDisk {
+    path: PathBuf,
+    file: Mutex<File>,
+    header: Header,
+    /// All before the sections, checksums included.
+    start: Vec<u8>,
+}
+
+impl OnDisk {
+    /// Reads the header of a file of `len` bytes.
+    pub(super) fn new(mut file: File, path: &Path, len: usize) -> Result<OnDisk> {
+        let io = |cause: std::io::Error| Error::io(path, &cause);
+        let mut start = Vec::new();
+        file.by_ref().take(HEADER as u64).read_to_end(&mut start).map_err(io)?;
+        // what does not say where its sections begin is refused for that
+        if let Some(body) = Header::body_of(&start, len).filter(|_| start.starts_with(&Kind::Archive.magic()))
+        {
+            file.by_ref().take((body - start.len()) as u64).read_to_end(&mut start).map_err(io)?;
+        }
+        let header = Header::read(&start, len, Kind::Archive)?;
+        Ok(OnDisk { path: path.to_owned(), file: Mutex::new(file), header, start })
+    }
+
+    /// `len` bytes of one of these sections from `at` on, if they lie in it and have their checksum.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn part(&self, sections: &Sections, section: Section, at: usize, len: usize) -> Result<Option<Vec<u8>>> {
+        let section = &sections[section as usize];
+        let start = section.start.checked_add(at);
+        let place = start.and_then(|start| Some((start, start.checked_add(len)?)));
+        let Some((start, end)) = place.filter(|&(_, end)| end <= section.end) else { return Ok(None) };
+        if len == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        let body = self.header.body;
+        let (first, last) = ((start - body) / BLOCK, (end - 1 - body) / BLOCK);
+        let from = body + first * BLOCK;
+        let blocks = self.read(from, (body + (last + 1) * BLOCK).min(self.header.len) - from)?;
+        let is_whole = |(place, block): (usize, &[u8])| {
+            let table = self.header.checksums + (first + place) * 4;
+            word(&self.start, table) == Some(crc32fast::hash(block))
+        };
+        if !blocks.chunks(BLOCK).enumerate().all(is_whole) {
+            return Ok(None);
+        }
+        Ok(blocks.get(start - from..end - from).map(<[u8]>::to_vec))
+    }
+
+    fn read(&self, at: usize, len: usize) -> Result<Vec<u8>> {
+        let io = |cause: std::io::Error| Error::io(&self.path, &cause);
+        let mut bytes = Vec::new();
+        let too_large = |_| Error::io(&self.path, &std::io::ErrorKind::OutOfMemory.into());
+        bytes.try_reserve_exact(len).map_err(too_large)?;
+        bytes.resize(len, 0);
+        // a thread that panicked here has left nothing behind but a place in the file
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at as u64)).map_err(io)?;
+        file.read_exact(&mut bytes).map_err(io)?;
+        Ok(bytes)
+    }
+
+    fn check_all(&self) -> Result<()> {
+        /// Bytes that are read at once.
+        const STEP: usize = BLOCK << 8;
+        let (body, len) = (self.header.body, self.header.len);
+        for from in (body..len).step_by(STEP) {
+            let bytes = self.read(from, STEP.min(len - from))?;
+            for (place, block) in bytes.chunks(BLOCK).enumerate() {
+                let at = from + place * BLOCK;
+                let table = self.header.checksums + (at - body) / BLOCK * 4;
+                if word(&self.start, table) != Some(crc32fast::hash(block)) {
+                    return Err(self.in_file(errors::damaged_block(at)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A file of the archive as a file of its own.
+    ///
+    /// # Errors
+    /// `mask-file/damaged`, `mask-file/impossible`; the limit `mask_file_bytes`; it cannot be read.
+    pub(super) fn take(&self, member: &Member, max_bytes: usize) -> Result<Vec<u8>> {
+        let impossible =
+            || errors::impossible("the sections of the file whose name is at", member.name.start);
+        let sections = member.sections(&self.header).ok_or_else(impossible)?;
+        let header = Header { sections, ..self.header.clone() };
+        let own: usize = member.own.iter().map(|range| range.len()).fold(0, usize::saturating_add);
+        if own > max_bytes {
+            return Err(Limits::exceeded(
+                LimitKind::MaskFileBytes,
+                max_bytes,
+                format!("a mask file of {own} bytes"),
+            ));
+        }
+        let part = |section: Section, at: usize, len: usize| {
+            self.part(&header.sections, section, at, len).map(|part| part.map(Cow::Owned))
+        };
+        let taken = alone::take(&header, part, max_bytes)?;
+        match taken.missing {
+            None => Ok(taken.bytes),
+            Some(at) => Err(self.in_file(errors::damaged_block(at))),
+        }
+    }
+
+    pub(super) fn in_file(&self, error: Error) -> Error {
+        error.in_file(&self.path.display().to_string())
+    }
+}

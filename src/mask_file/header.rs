@@ -1,0 +1,274 @@
+//! The header of mask files and their archives: which sections there are, where they lie, and a checksum for each block.
+
+use super::codec::{double_word, word};
+use super::errors;
+use crate::error::Result;
+use std::ops::Range;
+
+/// The version of the layout.
+pub(super) const FORMAT: u32 = 1;
+
+/// The version of what grammars mean: the same grammar under another one may have other masks.
+pub(super) const SEMANTICS: u32 = 1;
+
+/// Reads so where it was written so.
+pub(super) const BYTE_ORDER: u32 = 0x0102_0304;
+
+/// Bytes of the header before the table of sections.
+pub(super) const HEADER: usize = 128;
+
+/// Bytes of a row of that table.
+pub(super) const ROW: usize = 24;
+
+/// Sections begin at multiples of this.
+pub(super) const ALIGNMENT: usize = 64;
+
+/// Bytes that one checksum is of.
+pub(super) const BLOCK: usize = 4096;
+
+/// Where the fields of the header lie.
+pub(super) mod field {
+    pub(in crate::mask_file) const FORMAT: usize = 8;
+    pub(in crate::mask_file) const SEMANTICS: usize = 12;
+    pub(in crate::mask_file) const BYTE_ORDER: usize = 16;
+    pub(in crate::mask_file) const SECTIONS: usize = 20;
+    pub(in crate::mask_file) const LENGTH: usize = 24;
+    pub(in crate::mask_file) const FINGERPRINT: usize = 32;
+    pub(in crate::mask_file) const GRAMMAR_HASH: usize = 64;
+    pub(in crate::mask_file) const WIDTH: usize = 96;
+    pub(in crate::mask_file) const BLOCKS: usize = 100;
+    pub(in crate::mask_file) const BODY: usize = 104;
+    pub(in crate::mask_file) const CHECKSUM: usize = 112;
+}
+
+/// What a file is: one grammar, or many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    MaskFile,
+    Archive,
+}
+
+impl Kind {
+    /// How such a file begins.
+    pub(super) fn magic(self) -> [u8; 8] {
+        match self {
+            Kind::MaskFile => *b"\x89GMASK\r\n",
+            Kind::Archive => *b"\x89GMARC\r\n",
+        }
+    }
+
+    /// The sections that it may have.
+    pub(super) fn sections(self) -> &'static [Section] {
+        match self {
+            Kind::MaskFile => &Section::ALL[..8],
+            Kind::Archive => &[
+                Section::Masks,
+                Section::Words,
+                Section::Members,
+                Section::Names,
+                Section::ByGrammar,
+                Section::Data,
+            ],
+        }
+    }
+}
+
+/// A section of a mask file or an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Grammar = 0,
+    States = 1,
+    Rows = 2,
+    TokenEdges = 3,
+    MaskPlaces = 4,
+    Masks = 5,
+    Words = 6,
+    About = 7,
+    Members = 8,
+    Names = 9,
+    ByGrammar = 10,
+    Data = 11,
+}
+
+impl Section {
+    /// All of them; the first eight are those of a mask file.
+    pub(super) const ALL: [Section; 12] = [
+        Section::Grammar,
+        Section::States,
+        Section::Rows,
+        Section::TokenEdges,
+        Section::MaskPlaces,
+        Section::Masks,
+        Section::Words,
+        Section::About,
+        Section::Members,
+        Section::Names,
+        Section::ByGrammar,
+        Section::Data,
+    ];
+
+    /// What people call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Section::Grammar => "grammar",
+            Section::States => "states",
+            Section::Rows => "rows",
+            Section::TokenEdges => "token edges",
+            Section::MaskPlaces => "mask places",
+            Section::Masks => "masks",
+            Section::Words => "words",
+            Section::About => "about",
+            Section::Members => "members",
+            Section::Names => "names",
+            Section::ByGrammar => "by grammar",
+            Section::Data => "data",
+        }
+    }
+
+    /// The number that stands for it in the table of sections.
+    pub(super) fn kind(self) -> u32 {
+        self as u32 + 1
+    }
+}
+
+/// Where each section lies; one that is missing is empty.
+pub(super) type Sections = [Range<usize>; Section::ALL.len()];
+
+/// No sections.
+pub(super) const NO_SECTIONS: Sections = [const { 0..0 }; Section::ALL.len()];
+
+/// A header that is in order.
+#[derive(Clone, Debug)]
+pub(super) struct Header {
+    pub(super) sections: Sections,
+    /// Where the sections begin.
+    pub(super) body: usize,
+    /// The length of the file.
+    pub(super) len: usize,
+    /// Where the checksums of the blocks begin.
+    pub(super) checksums: usize,
+    /// The vocabulary's fingerprint.
+    pub(super) fingerprint: [u8; 32],
+    /// SHA-256 of the section of the grammar.
+    pub(super) grammar_hash: [u8; 32],
+    /// Tokens of the vocabulary.
+    pub(super) width: usize,
+}
+
+impl Header {
+    /// How many bytes a section has.
+    pub(super) fn section_len(&self, section: Section) -> usize {
+        self.sections[section as usize].len()
+    }
+
+    /// Where the sections of a file of `len` bytes begin that begins with these; nothing if it does not say.
+    pub(super) fn body_of(start: &[u8], len: usize) -> Option<usize> {
+        let body = usize::try_from(double_word(start, field::BODY)?).ok()?;
+        (HEADER..=len).contains(&body).then_some(body)
+    }
+
+    /// Reads the header of a file of `len` bytes, of which `file` has the beginning, and checks all of it.
+    ///
+    /// # Errors
+    /// `mask-file/no-mask-file`, `mask-file/no-archive`, `mask-file/other-version`, `mask-file/damaged-header`.
+    pub(super) fn read(file: &[u8], len: usize, kind: Kind) -> Result<Header> {
+        if !file.starts_with(&kind.magic()) {
+            let is_archive = file.starts_with(&Kind::Archive.magic());
+            return Err(match kind {
+                Kind::MaskFile => errors::no_mask_file(len, is_archive),
+                Kind::Archive => errors::no_archive(len, file.starts_with(&Kind::MaskFile.magic())),
+            });
+        }
+        let damaged = |at: usize, what: &str| errors::damaged_header(at, what);
+        if file.len() < HEADER {
+            return Err(damaged(file.len(), "the file ends in it"));
+        }
+        let number = |at: usize| word(file, at).ok_or_else(|| damaged(at, "the file ends in it"));
+        let long = |at: usize| {
+            let number = double_word(file, at).and_then(|number| usize::try_from(number).ok());
+            number.ok_or_else(|| damaged(at, "a number that is too large"))
+        };
+        let known = [
+            (field::BYTE_ORDER, "byte order", BYTE_ORDER),
+            (field::FORMAT, "format version", FORMAT),
+            (field::SEMANTICS, "semantics version", SEMANTICS),
+        ];
+        for (at, name, allowed) in known {
+            let found = number(at)?;
+            if found != allowed {
+                return Err(errors::other_reader(at, name, found, allowed));
+            }
+        }
+        if long(field::LENGTH)? != len {
+            return Err(damaged(field::LENGTH, "the file has another length"));
+        }
+        let (body, count, blocks) = (long(field::BODY)?, number(field::SECTIONS)?, number(field::BLOCKS)?);
+        let is_place = body.is_multiple_of(ALIGNMENT) && body <= len && body <= file.len();
+        if !is_place || count as usize > kind.sections().len() {
+            return Err(damaged(field::BODY, "no place for the sections"));
+        }
+        let checksums = HEADER + count as usize * ROW;
+        let end = (blocks as usize).checked_mul(4).and_then(|len| len.checked_add(checksums));
+        if blocks as usize != (len - body).div_ceil(BLOCK) || end.is_none_or(|end| end > body) {
+            return Err(damaged(field::BLOCKS, "not a checksum for each block"));
+        }
+        if header_checksum(&file[..body]) != number(field::CHECKSUM)? {
+            return Err(damaged(field::CHECKSUM, "it does not have its checksum"));
+        }
+        let mut sections = NO_SECTIONS;
+        let mut end = body;
+        for row in 0..count as usize {
+            let at = HEADER + row * ROW;
+            let found = number(at)?;
+            let section = kind.sections().iter().find(|section| section.kind() == found);
+            let section = section.map(|&section| &mut sections[section as usize]);
+            let section = section.ok_or_else(|| damaged(at, "a section of an unknown kind"))?;
+            let (start, section_len) = (long(at + 8)?, long(at + 16)?);
+            let range = start..start.saturating_add(section_len);
+            // sections lie one after the other, so none overlaps another
+            if start < end || range.end > len || !start.is_multiple_of(ALIGNMENT) || section.end > 0 {
+                return Err(damaged(at, "a section that lies outside of its place"));
+            }
+            end = range.end;
+            *section = range;
+        }
+        let hash = |at: usize| file.get(at..at + 32).and_then(|field| field.try_into().ok());
+        Ok(Header {
+            sections,
+            body,
+            len,
+            checksums,
+            fingerprint: hash(field::FINGERPRINT).unwrap_or_default(),
+            grammar_hash: hash(field::GRAMMAR_HASH).unwrap_or_default(),
+            width: number(field::WIDTH)? as usize,
+        })
+    }
+}
+
+/// The checksum of all before the sections, with zeros in the place of itself.
+pub(super) fn header_checksum(header: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&header[..field::CHECKSUM]);
+    hasher.update(&[0; 4]);
+    hasher.update(&header[field::CHECKSUM + 4..]);
+    hasher.finalize()
+}
+
+/// The file with the checksums that its content has, as a forger would write them. What has no header stays as it is.
+#[cfg(feature = "testing")]
+pub(super) fn resealed(mut file: Vec<u8>) -> Vec<u8> {
+    let field = |file: &[u8], at: usize| word(file, at).map_or(0, |number| number as usize);
+    let Some(body) = Header::body_of(&file, file.len()) else { return file };
+    let (count, blocks) = (field(&file, field::SECTIONS), field(&file, field::BLOCKS));
+    let table = HEADER.saturating_add(count.saturating_mul(ROW));
+    if table.saturating_add(blocks.saturating_mul(4)) > body {
+        return file;
+    }
+    let checksums: Vec<u32> = file[body..].chunks(BLOCK).take(blocks).map(crc32fast::hash).collect();
+    for (block, checksum) in checksums.into_iter().enumerate() {
+        file[table + block * 4..][..4].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let checksum = header_checksum(&file[..body]);
+    file[field::CHECKSUM..][..4].copy_from_slice(&checksum.to_le_bytes());
+    file
+}

@@ -1,0 +1,272 @@
+//! Archives of mask files: what goes in comes out, from memory, mapped and read from disk, whole and damaged.
+
+use grammata::explore::ExploreBudget;
+use grammata::mask_file::{ArchiveBuilder, MaskArchive, resealed};
+use grammata::syntax::{Source, parse};
+use grammata::testing::mask_files::mask_file;
+use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
+use grammata::{Compiler, Limits, MaskFile, Result};
+use rand::rngs::StdRng;
+use rand::{RngCore, SeedableRng};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const SCHEMAS: [(&str, &str); 5] = [
+    (
+        "person",
+        r#"{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}"#,
+    ),
+    (
+        "pet",
+        r#"{"type": "object", "properties": {"name": {"type": "string"}, "kind": {"enum": ["cat", "dog"]}}}"#,
+    ),
+    ("list", r#"{"type": "array", "items": {"type": "string"}, "maxItems": 3}"#),
+    ("yes or no", r#"{"type": "boolean"}"#),
+    ("Ärger", r#"{"type": "array", "items": {"type": "number"}}"#),
+];
+
+const DOCUMENTS: [&str; 3] =
+    [r#"{"name": "Ada", "age": 36}"#, r#"{"name": "Tom", "kind": "cat"}"#, r#"["a", "bc"]"#];
+
+/// All bytes as tokens, and an end.
+fn bytes_alone() -> Compiler {
+    let tokens = (0..=255u8).map(|byte| vec![byte]);
+    let end = TokenId::new(256);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens).special(end, "<end>").eos([end]).build();
+    Compiler::new(Arc::new(vocabulary.unwrap()))
+}
+
+fn smollm2() -> Compiler {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
+    Compiler::new(Arc::new(Vocabulary::from_file(path, &LoadOptions::default()).unwrap()))
+}
+
+fn grammar(schema: &str) -> grammata::grammar::Grammar {
+    parse(&Source::json_schema(schema)).unwrap().grammar
+}
+
+fn files(compiler: &Compiler, states: usize) -> Vec<(&'static str, MaskFile)> {
+    let explored = |schema: &str| {
+        let compiled = compiler.apart().compile(&grammar(schema)).unwrap();
+        compiled.explore(&ExploreBudget::default().states(states), &[]).unwrap()
+    };
+    SCHEMAS.iter().map(|(name, schema)| (*name, explored(schema))).collect()
+}
+
+fn pack<'a>(compiler: &Compiler, files: impl IntoIterator<Item = &'a (&'static str, MaskFile)>) -> Vec<u8> {
+    let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &Limits::default());
+    files.into_iter().for_each(|(name, file)| builder.add(*name, file).unwrap());
+    builder.to_bytes()
+}
+
+/// A folder and an archive in it.
+fn on_disk(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all.gmasks");
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+/// The archive of these bytes, read in each way.
+fn each_way(bytes: &[u8], path: &Path) -> [Result<MaskArchive>; 3] {
+    let limits = Limits::default();
+    #[allow(unsafe_code)] // nobody else knows the file
+    let mapped = unsafe { MaskArchive::map(path, &limits) };
+    [MaskArchive::from_bytes(bytes), MaskArchive::open(path, &limits), mapped]
+}
+
+/// What goes in comes out, byte for byte, by name and by grammar; and masks of what was taken out are lazy ones.
+#[test]
+fn files_come_out_of_an_archive_as_they_went_in() {
+    for compiler in [bytes_alone(), smollm2()] {
+        let files = files(&compiler, 150);
+        let bytes = pack(&compiler, &files);
+        let (_folder, path) = on_disk(&bytes);
+        for archive in each_way(&bytes, &path) {
+            let archive = archive.unwrap();
+            archive.check().unwrap();
+            let names: Vec<String> = archive.names().map(Result::unwrap).collect();
+            assert_eq!(names, ["list", "person", "pet", "yes or no", "Ärger"]);
+            assert_eq!((archive.len(), archive.fingerprint()), (5, compiler.vocabulary().fingerprint()));
+            for ((name, file), (_, schema)) in files.iter().zip(SCHEMAS) {
+                let found = archive.get(name).unwrap().unwrap();
+                assert!(found.as_bytes() == file.as_bytes(), "{name}");
+                assert_eq!((found.contents(), found.about()), (file.contents(), file.about()));
+                let same = archive.of_grammar(&grammar(schema)).unwrap().unwrap();
+                assert_eq!(same.grammar_hash(), file.grammar_hash());
+                found.check().unwrap();
+                assert!(compiler.load(found).unwrap().verify_masks().unwrap() > 0);
+            }
+            for name in ["", "a", "persons", "zebra", "Ärgern"] {
+                assert!(archive.get(name).unwrap().is_none(), "{name}");
+            }
+            assert!(archive.of_grammar(&grammar(r#"{"type": "null"}"#)).unwrap().is_none());
+        }
+    }
+}
+
+/// Masks and words that several files have lie in an archive once.
+#[test]
+fn an_archive_is_smaller_than_its_files() {
+    let compiler = smollm2();
+    let files = files(&compiler, 400);
+    let alone: usize = files.iter().map(|(_, file)| file.as_bytes().len()).sum();
+    let together = pack(&compiler, &files).len();
+    eprintln!("{alone} bytes alone, {together} together");
+    assert!(together * 10 < alone * 9, "{together} of {alone} bytes");
+    // a second one of the same content costs its row and its name
+    let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &Limits::default());
+    builder.add("a", &files[0].1).unwrap();
+    let one = builder.to_bytes().len();
+    builder.add("b", &files[0].1).unwrap();
+    assert!(builder.to_bytes().len() < one + 1024);
+}
+
+#[test]
+fn the_same_files_make_the_same_archive() {
+    let compiler = bytes_alone();
+    let files = files(&compiler, 80);
+    let bytes = pack(&compiler, &files);
+    assert!(bytes == pack(&compiler, &files));
+    // taken out of one archive, put into another
+    let archive = MaskArchive::from_bytes(&bytes[..]).unwrap();
+    let again: Vec<(&str, MaskFile)> =
+        files.iter().map(|(name, _)| (*name, archive.get(name).unwrap().unwrap())).collect();
+    assert!(bytes == pack(&compiler, &again));
+    let empty = pack(&compiler, []);
+    let archive = MaskArchive::from_bytes(empty).unwrap();
+    archive.check().unwrap();
+    assert!(archive.is_empty() && archive.get("a").unwrap().is_none());
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let (compiler, other) = (bytes_alone(), smollm2());
+    let files = files(&compiler, 20);
+    let mut builder = ArchiveBuilder::new(other.vocabulary(), &Limits::default());
+    assert_eq!(builder.add("a", &files[0].1).unwrap_err().code(), "mask-file/other-vocabulary");
+    let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &Limits::default());
+    builder.add("a", &files[0].1).unwrap();
+    assert_eq!(builder.add("a", &files[1].1).unwrap_err().code(), "mask-file/name-twice");
+    assert_eq!(builder.file_count(), 1);
+    let small = Limits::default().mask_archive_bytes(100);
+    let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &small);
+    assert_eq!(builder.add("a", &files[0].1).unwrap_err().code(), "limit/exceeded");
+    // neither is the other
+    let bytes = pack(&compiler, &files);
+    let error = MaskFile::from_bytes(&bytes[..]).unwrap_err();
+    assert!(error.code() == "mask-file/no-mask-file" && error.to_string().contains("archive"), "{error}");
+    let error = MaskArchive::from_bytes(files[0].1.as_bytes()).unwrap_err();
+    assert!(error.code() == "mask-file/no-archive" && error.to_string().contains("single"), "{error}");
+    let (_folder, path) = on_disk(&bytes);
+    assert_eq!(MaskArchive::open(&path, &small).unwrap_err().code(), "limit/exceeded");
+    // one that is too large to be taken out is not
+    let small = Limits::default().mask_file_bytes(1000);
+    let error = MaskArchive::open(&path, &small).unwrap().get("person").unwrap_err();
+    assert_eq!(error.code(), "limit/exceeded");
+}
+
+#[test]
+fn every_part_of_an_archive_that_is_missing_or_changed_is_noticed() {
+    let compiler = bytes_alone();
+    let good = pack(&compiler, &files(&compiler, 12)[2..4]);
+    let check = |bytes: Vec<u8>| MaskArchive::from_bytes(bytes).and_then(|archive| archive.check());
+    check(good.clone()).unwrap();
+    let (_folder, path) = on_disk(&good);
+    for len in (0..good.len()).step_by(13).chain(0..200) {
+        assert!(check(good[..len].to_vec()).is_err(), "{len}");
+        std::fs::write(&path, &good[..len]).unwrap();
+        assert!(MaskArchive::open(&path, &Limits::default()).is_err(), "{len}");
+    }
+    for at in 0..good.len() {
+        let mut changed = good.clone();
+        changed[at] ^= 1 << (at % 8);
+        if at % 29 == 0 {
+            std::fs::write(&path, &changed).unwrap();
+            let opened = MaskArchive::open(&path, &Limits::default());
+            assert!(opened.and_then(|archive| archive.check()).is_err(), "the byte {at}");
+        }
+        assert!(check(changed).is_err(), "the byte {at}");
+    }
+}
+
+/// What lies in a damaged block of a mapped archive is as if it had not been explored; one that is read says so.
+#[test]
+fn a_damaged_block_of_an_archive_changes_no_mask() {
+    let compiler = smollm2();
+    let files = files(&compiler, 300);
+    let good = pack(&compiler, &files);
+    let (_folder, path) = on_disk(&good);
+    let (mut damaged, mut walked) = (0, 0);
+    for at in (8192..good.len()).step_by(good.len() / 23) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0x40;
+        std::fs::write(&path, &bytes).unwrap();
+        for (way, archive) in each_way(&bytes, &path).into_iter().enumerate() {
+            let Ok(archive) = archive else { continue };
+            assert_eq!(archive.check().unwrap_err().code(), "mask-file/damaged");
+            for ((name, good), document) in files.iter().zip(DOCUMENTS) {
+                let file = match archive.get(name) {
+                    Ok(file) => file.unwrap(),
+                    Err(error) => {
+                        assert_eq!(error.code(), "mask-file/damaged");
+                        damaged += 1;
+                        continue;
+                    }
+                };
+                assert!(way != 1 || file.as_bytes() == good.as_bytes(), "what is read from disk is whole");
+                let Ok(loaded) = compiler.load(file) else { continue };
+                let lazy = compiler.compile(loaded.grammar()).unwrap();
+                let (mut file, mut lazy) = (loaded.matcher(), lazy.matcher());
+                for token in compiler.vocabulary().encode_greedy(document.as_bytes()).unwrap() {
+                    assert_eq!(file.mask().unwrap(), lazy.mask().unwrap(), "{document}");
+                    file.accept_token(token).unwrap();
+                    lazy.accept_token(token).unwrap();
+                    walked += 1;
+                }
+            }
+        }
+    }
+    assert!(damaged > 0 && walked > 200, "{damaged} damaged, {walked} steps");
+}
+
+/// An archive in which a number of the first row, and the checksums with it, was changed.
+fn forged(good: &[u8], field: usize, number: u64) -> MaskArchive {
+    let rows = u64::from_le_bytes(good[128 + 8..128 + 16].try_into().unwrap()) as usize;
+    let mut bytes = good.to_vec();
+    bytes[rows + field..rows + field + 8].copy_from_slice(&number.to_le_bytes());
+    MaskArchive::from_bytes(resealed(bytes)).unwrap()
+}
+
+#[test]
+fn rows_that_lie_are_refused() {
+    let compiler = bytes_alone();
+    let good = pack(&compiler, &files(&compiler, 30));
+    for number in [u64::MAX, u64::MAX - 7, 1 << 40, good.len() as u64] {
+        for field in (32..144).step_by(8) {
+            let archive = forged(&good, field, number);
+            let name = archive.names().next().unwrap();
+            let found = name.and_then(|name| archive.get(&name));
+            let code = found.and_then(|file| file.unwrap().check()).unwrap_err();
+            assert!(["mask-file/impossible", "mask-file/damaged"].contains(&code.code()), "{field}: {code}");
+            assert!(archive.check().is_err(), "{field}");
+        }
+    }
+    // another grammar than the hash says
+    let archive = forged(&good, 0, 0);
+    let found = archive.of_grammar(&grammar(SCHEMAS[2].1));
+    assert!(found.is_err() || found.unwrap().is_none());
+}
+
+/// The body of the fuzz target on files with some words changed and checksums that are right. `GRAMMATA_CASES` sets how many.
+#[test]
+fn files_that_lie_do_no_harm() {
+    let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
+    let mut random = StdRng::seed_from_u64(28);
+    let mut input = vec![0; 160];
+    for case in 0..cases {
+        random.fill_bytes(&mut input);
+        input[0] = (case % 6) as u8;
+        mask_file(&input);
+    }
+}
