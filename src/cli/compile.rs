@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::explore::{ExploreBudget, suggested_documents};
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
-use crate::mask_file::{EXTENSION, MaskFile};
+use crate::mask_file::{ArchiveBuilder, EXTENSION, MaskFile};
 use crate::vocabulary::{TokenId, Vocabulary};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -27,12 +27,15 @@ pub(super) struct Arguments {
     #[command(flatten)]
     tokenizer: TokenizerArgs,
     /// The mask file to write; with --each the folder of mask files
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "archive")]
+    output: Option<PathBuf>,
     /// GRAMMAR is a folder of which each file is a grammar of its own; those that were compiled before with the same tokenizer
     /// and budget are left as they are
     #[arg(long)]
     each: bool,
+    /// As --each, and put all into one archive; without -o there is no folder of mask files
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
     /// Documents that are explored first, one a line; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Exploring")]
     corpus: Vec<PathBuf>,
@@ -70,12 +73,16 @@ struct Workshop<'a> {
     corpus: Vec<Vec<u8>>,
 }
 
+/// Grammars that are compiled before the next report: all of their files are in memory at once.
+const AT_ONCE: usize = 64;
+
 /// What came of one grammar.
 struct Made {
     name: String,
     time: Duration,
-    /// `None` where the file was there.
-    file: Option<MaskFile>,
+    /// Whether the file was not there before.
+    is_new: bool,
+    file: MaskFile,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -93,60 +100,84 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         corpus.extend(text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
     }
     let workshop = Workshop { arguments, limits, compiler, tokenizer, corpus };
-    if arguments.each { workshop.each(output) } else { workshop.one(output) }
+    match &arguments.output {
+        Some(to) if !arguments.each && arguments.archive.is_none() => workshop.one(to, output),
+        to => workshop.each(to.as_deref(), output),
+    }
 }
 
 impl Workshop<'_> {
-    fn one(&self, output: &mut Output) -> Result<Exit, Failure> {
+    fn one(&self, to: &Path, output: &mut Output) -> Result<Exit, Failure> {
         let progress = Progress::start("exploring the grammar");
-        let made = self.make(&self.arguments.source.grammar, &self.arguments.output, false)?;
+        let made = self.make(&self.arguments.source.grammar, Some(to), false)?;
         progress.finish();
         self.report(&Ok(made), output)?;
         Ok(Exit::Done)
     }
 
-    fn each(&self, output: &mut Output) -> Result<Exit, Failure> {
-        let (from, to) = (&self.arguments.source.grammar, &self.arguments.output);
+    /// Compiles each file of a folder to a file in the folder `to`, if there is one, and into an archive, if that is asked for.
+    fn each(&self, to: Option<&Path>, output: &mut Output) -> Result<Exit, Failure> {
+        let from = &self.arguments.source.grammar;
         let io = |path: &Path, cause: std::io::Error| errors::io(path, &cause);
         let entries = std::fs::read_dir(from).map_err(|cause| io(from, cause))?;
         let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(|cause| io(from, cause)));
         let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
         paths.retain(|path| path.is_file());
         paths.sort();
-        std::fs::create_dir_all(to).map_err(|cause| io(to, cause))?;
-        let progress = Progress::start("exploring the grammars");
-        let start = Instant::now();
-        let made: Vec<Result<Made>> = paths
-            .par_iter()
-            .map(|path| {
-                let mut name = path.file_name().unwrap_or_default().to_owned();
-                name.push(format!(".{EXTENSION}"));
-                self.make(path, &to.join(name), true)
-                    .map_err(|error| error.in_file(&path.display().to_string()))
-            })
-            .collect();
-        progress.finish();
-        for result in &made {
-            self.report(result, output)?;
+        if let Some(to) = to {
+            std::fs::create_dir_all(to).map_err(|cause| io(to, cause))?;
         }
-        let failed = made.iter().filter(|result| result.is_err()).count();
-        let kept = made.iter().flatten().filter(|made| made.file.is_none()).count();
-        let bytes: usize =
-            made.iter().flatten().flat_map(|made| &made.file).map(|file| file.as_bytes().len()).sum();
+        let archive = self.arguments.archive.as_ref();
+        let mut builder = archive.map(|_| ArchiveBuilder::new(self.compiler.vocabulary(), &self.limits));
+        let start = Instant::now();
+        let (mut bytes, mut kept, mut failed) = (0, 0, 0);
+        for paths in paths.chunks(AT_ONCE) {
+            let progress = Progress::start("exploring the grammars");
+            let make = |path: &PathBuf| {
+                let name = path.file_name().unwrap_or_default();
+                let mut file = name.to_owned();
+                file.push(format!(".{EXTENSION}"));
+                let made = self.make(path, to.map(|to| to.join(file)).as_deref(), true);
+                made.map_err(|error| error.in_file(&path.display().to_string()))
+            };
+            let made: Vec<Result<Made>> = paths.par_iter().map(make).collect();
+            progress.finish();
+            for (path, result) in paths.iter().zip(&made) {
+                self.report(result, output)?;
+                match result {
+                    Ok(made) if made.is_new => bytes += made.file.as_bytes().len(),
+                    Ok(_) => kept += 1,
+                    Err(_) => failed += 1,
+                }
+                if let (Some(builder), Ok(made)) = (&mut builder, result) {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    builder.add(name, &made.file)?;
+                }
+            }
+        }
         if !self.arguments.json {
             writeln!(
                 output,
-                "{} in {:.1?}: {} written, {kept} left as they were, {failed} failed",
-                counted(made.len(), "grammar"),
+                "{} in {:.1?}: {} {}, {kept} left as they were, {failed} failed",
+                counted(paths.len(), "grammar"),
                 start.elapsed(),
                 size(bytes),
+                if to.is_some() { "written" } else { "made" },
             )?;
+        }
+        if let (Some(builder), Some(archive)) = (builder, archive) {
+            let (files, bytes) = (builder.file_count(), builder.save(archive)?);
+            let name = archive.display().to_string();
+            match self.arguments.json {
+                true => output.json(&json!({"archive": name, "files": files, "bytes": bytes}))?,
+                false => writeln!(output, "{name}: {} in {}", counted(files, "mask file"), size(bytes))?,
+            }
         }
         Ok(if failed > 0 { Exit::Unusable } else { Exit::Done })
     }
 
-    /// Compiles a grammar to a file. `keep` leaves a file as it is that is of the same grammar, vocabulary and budget.
-    fn make(&self, path: &Path, to: &Path, keep: bool) -> Result<Made> {
+    /// Compiles a grammar, to a file if it is to be one. `keep` leaves a file as it is that is of the same grammar, vocabulary and budget.
+    fn make(&self, path: &Path, to: Option<&Path>, keep: bool) -> Result<Made> {
         let start = Instant::now();
         let loaded = source::load_from(&self.arguments.source, path, &self.limits, Default::default())?;
         let budget = self.arguments.budget();
@@ -155,16 +186,19 @@ impl Workshop<'_> {
             is_here && file.is_of(&loaded.grammar) && file.about().contains(&budget.to_string())
         };
         let name = path.display().to_string();
-        if keep && self.corpus.is_empty() && MaskFile::open(to, &self.limits).is_ok_and(|file| is_same(&file))
-        {
-            return Ok(Made { name, time: start.elapsed(), file: None });
+        let known = to.filter(|_| keep && self.corpus.is_empty());
+        let known = known.and_then(|to| MaskFile::open(to, &self.limits).ok()).filter(is_same);
+        if let Some(file) = known {
+            return Ok(Made { name, time: start.elapsed(), is_new: false, file });
         }
         // what other grammars have found out would show in the file
         let compiled =
             self.compiler.apart().compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
         let file = compiled.explore(&budget, &self.documents(&compiled))?;
-        file.save(to)?;
-        Ok(Made { name, time: start.elapsed(), file: Some(file) })
+        if let Some(to) = to {
+            file.save(to)?;
+        }
+        Ok(Made { name, time: start.elapsed(), is_new: true, file })
     }
 
     /// The documents to explore first: those of the corpus, and those that the grammar suggests, as the tokenizer cuts them.
@@ -190,7 +224,7 @@ impl Workshop<'_> {
             return Ok(());
         }
         match result {
-            Ok(Made { name, time, file: Some(file) }) => {
+            Ok(Made { name, time, is_new: true, file }) => {
                 let contents = file.contents();
                 writeln!(
                     output,
@@ -209,12 +243,12 @@ impl Workshop<'_> {
 
 fn json_of(result: &Result<Made>) -> Value {
     match result {
-        Ok(Made { name, time, file }) => {
-            let contents = file.as_ref().map(MaskFile::contents);
+        Ok(Made { name, time, is_new, file }) => {
+            let contents = Some(file).filter(|_| *is_new).map(MaskFile::contents);
             json!({
                 "grammar": name,
                 "ns": u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
-                "written": file.is_some(),
+                "written": is_new,
                 "places": contents.as_ref().map(|contents| contents.states),
                 "masks": contents.as_ref().map(|contents| contents.masks),
                 "bytes": contents.as_ref().map(|contents| contents.bytes),

@@ -286,6 +286,22 @@ pub(super) fn no_such_task(number: usize, count: usize) -> Error {
     )
 }
 
+pub(super) fn no_such_name<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
+    usage(
+        Diagnostic::new("cli/no-such-name", "the archive has no mask file of this name")
+            .found(format!("`{}`", crate::diagnostic::excerpt(name)))
+            .help(did_you_mean(name, known, "`grammata inspect ARCHIVE --names` lists the names")),
+    )
+}
+
+/// Something is asked of one mask file, and an archive is given.
+pub(super) fn name_needed() -> Error {
+    usage(
+        Diagnostic::new("cli/name-needed", "the file is an archive of mask files")
+            .help("say which one is meant with `--name NAME`; `--names` lists them"),
+    )
+}
+
 #[cfg(not(feature = "ort"))]
 pub(super) fn no_onnx_runtime() -> Error {
     Error::new(

@@ -1,21 +1,30 @@
-//! `grammata inspect`: what a mask file holds.
+//! `grammata inspect`: what a mask file, or an archive of them, holds.
 
 use super::errors;
 use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
 use super::text::{counted, hex, size};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::mask_file::{Contents, MaskFile};
+use crate::mask_file::{ArchiveContents, Contents, MaskArchive, MaskFile, SectionSize};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The mask file
+    /// The mask file, or an archive of mask files
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// The mask file of this name in an archive
+    #[arg(long)]
+    name: Option<String>,
+    /// List the names in an archive, one a line
+    #[arg(long, conflicts_with_all = ["name", "diff", "grammar", "json"])]
+    names: bool,
+    /// Write the mask file to a file of its own
+    #[arg(short, long, value_name = "FILE", requires = "name", conflicts_with_all = ["diff", "grammar"])]
+    output: Option<PathBuf>,
     /// Say what differs in another mask file
     #[arg(long, value_name = "FILE", conflicts_with = "grammar")]
     diff: Option<PathBuf>,
@@ -31,7 +40,24 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
-    let file = open(&arguments.file, &limits)?;
+    let path = &arguments.file;
+    let archive = match MaskArchive::open(path, &limits) {
+        // then it is one mask file, or none
+        Err(error)
+            if error.code() == "mask-file/no-archive" && !arguments.names && arguments.name.is_none() =>
+        {
+            None
+        }
+        archive => Some(archive.map_err(|error| errors::suggest(error, path))?),
+    };
+    let file = match (&archive, &arguments.name) {
+        (Some(archive), None) => return show_archive(arguments, archive, output),
+        (Some(archive), Some(name)) => member(archive, path, name)?,
+        (None, _) => open(path, &limits)?,
+    };
+    if let Some(to) = &arguments.output {
+        file.save(to)?;
+    }
     if arguments.grammar {
         write!(output, "{}", file.grammar(&limits)?)?;
         return Ok(Exit::Done);
@@ -42,18 +68,66 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             let other = self::rows(&open(other, &limits)?);
             diff(&arguments.file.display().to_string(), &rows, &name, &other, arguments.json, output)
         }
-        None if arguments.json => {
-            let rows = rows(&file).into_iter().map(|(name, value, _)| (name.replace(' ', "_"), value));
-            output.json(&Value::Object(rows.collect()))?;
-            Ok(Exit::Done)
-        }
-        None => {
-            for (name, _, shown) in rows(&file) {
-                writeln!(output, "{name:<20}  {shown}")?;
-            }
-            Ok(Exit::Done)
-        }
+        None => show(&rows(&file), arguments.json, output),
     }
+}
+
+/// The mask file of a name.
+fn member(archive: &MaskArchive, path: &Path, name: &str) -> Result<MaskFile> {
+    let in_file = |error: Error| error.in_file(&path.display().to_string());
+    let found = archive.get(name).map_err(in_file)?;
+    let none = || {
+        let names: Vec<String> = archive.names().filter_map(Result::ok).collect();
+        errors::no_such_name(name, names.iter().map(String::as_str))
+    };
+    let file = found.ok_or_else(none).map_err(in_file)?;
+    file.check().map_err(in_file)?;
+    Ok(file)
+}
+
+fn show_archive(arguments: &Arguments, archive: &MaskArchive, output: &mut Output) -> Result<Exit, Failure> {
+    let in_file = |error: Error| error.in_file(&arguments.file.display().to_string());
+    if arguments.names {
+        for name in archive.names() {
+            writeln!(output, "{}", name.map_err(in_file)?)?;
+        }
+        return Ok(Exit::Done);
+    }
+    if arguments.grammar || arguments.diff.is_some() {
+        return Err(in_file(errors::name_needed()).into());
+    }
+    archive.check().map_err(in_file)?;
+    show(&archive_rows(archive), arguments.json, output)
+}
+
+fn show(rows: &[Row], is_json: bool, output: &mut Output) -> Result<Exit, Failure> {
+    if is_json {
+        let rows = rows.iter().map(|(name, value, _)| (name.replace(' ', "_"), value.clone()));
+        output.json(&Value::Object(rows.collect()))?;
+        return Ok(Exit::Done);
+    }
+    for (name, _, shown) in rows {
+        writeln!(output, "{name:<20}  {shown}")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn archive_rows(archive: &MaskArchive) -> Vec<Row> {
+    let ArchiveContents { bytes, sections, files, shared_words, .. } = archive.contents();
+    let count = |name: &str, count: usize| (name.to_owned(), json!(count), count.to_string());
+    let fingerprint = hex(&archive.fingerprint());
+    let mut rows = vec![
+        ("vocabulary".to_owned(), json!(fingerprint), fingerprint),
+        ("bytes".to_owned(), json!(bytes), size(bytes)),
+        count("mask files", files),
+        count("shared words", shared_words),
+    ];
+    rows.extend(sections.iter().map(section_row));
+    rows
+}
+
+fn section_row(section: &SectionSize) -> Row {
+    (format!("section {}", section.name), json!(section.bytes), counted(section.bytes, "byte"))
 }
 
 fn open(path: &Path, limits: &Limits) -> Result<MaskFile> {
@@ -82,10 +156,7 @@ fn rows(file: &MaskFile) -> Vec<Row> {
         count("near shared words", forms[2]),
         count("shared words", shared_words),
     ];
-    let section = sections.iter().map(|section| {
-        (format!("section {}", section.name), json!(section.bytes), counted(section.bytes, "byte"))
-    });
-    rows.extend(section);
+    rows.extend(sections.iter().map(section_row));
     rows
 }
 

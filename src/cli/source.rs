@@ -265,7 +265,10 @@ pub(super) fn load_from(
     limits: &Limits,
     defaults: json_schema::Options,
 ) -> Result<Loaded> {
-    if args.kind.is_none() && path.extension().is_some_and(|extension| extension == mask_file::EXTENSION) {
+    let extensions = [mask_file::EXTENSION, mask_file::ARCHIVE_EXTENSION];
+    let is_ours =
+        path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension));
+    if args.kind.is_none() && is_ours {
         return load_mask_file(args, path, limits);
     }
     let (file, text) = read_text(path, limits)?;

@@ -75,3 +75,47 @@ fn a_folder_of_grammars_is_compiled_and_resumed() {
     let other = out(0, &["compile", &from, "--each", "-o", &to, "--states", "2", "--json"]);
     assert!(other.contains("\"written\":true"), "{other}");
 }
+
+/// A folder in one archive: what is in it, and files that are taken out of it.
+#[test]
+fn a_folder_of_grammars_becomes_an_archive() {
+    let files = [("a.regex", "a+"), ("b.json", r#"{"type": "boolean"}"#), ("c.gbnf", "root ::= \"x\"")];
+    let folder = folder(&files);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&elsewhere.path().join(name));
+    let (from, archive) = (text(folder.path()), path("all.gmasks"));
+    let shown = out(0, &["compile", &from, "--archive", &archive]);
+    assert!(shown.contains("3 grammars in ") && shown.contains("all.gmasks: 3 mask files in "), "{shown}");
+    // with a folder of mask files beside it the archive is the same
+    let again = path("again.gmasks");
+    for kept in ["0 left as they were", "3 left as they were"] {
+        let shown = out(0, &["compile", &from, "-o", &path("masks"), "--archive", &again]);
+        assert!(shown.contains(kept), "{shown}");
+        assert!(std::fs::read(&archive).unwrap() == std::fs::read(&again).unwrap());
+    }
+    let lines = out(0, &["compile", &from, "--archive", &again, "--json"]);
+    assert!(lines.lines().last().unwrap().contains("\"files\":3"), "{lines}");
+    assert_eq!(out(0, &["inspect", &archive, "--names"]), "a.regex\nb.json\nc.gbnf\n");
+    let found = json(0, &["inspect", &archive, "--json"]);
+    assert_eq!(found["mask_files"], 3);
+    assert_eq!(found["bytes"], std::fs::metadata(&archive).unwrap().len());
+    let alone = path("masks/b.json.gmask");
+    let one = json(0, &["inspect", &archive, "--name", "b.json", "--json"]);
+    assert_eq!(one, json(0, &["inspect", &alone, "--json"]));
+    let same = out(0, &["inspect", &archive, "--name", "b.json", "--diff", &alone]);
+    assert_eq!(same, "nothing differs in what they hold\n");
+    out(0, &["inspect", &archive, "--name", "b.json", "-o", &path("b.gmask")]);
+    assert!(std::fs::read(path("b.gmask")).unwrap() == std::fs::read(&alone).unwrap());
+    out(0, &["check", &path("b.gmask"), "--text", "true"]);
+    let missing = refused("cli/no-such-name", &["inspect", &archive, "--name", "b.jsn"]);
+    assert!(missing.contains("b.json"), "{missing}");
+    refused("cli/name-needed", &["inspect", &archive, "--grammar"]);
+    refused("mask-file/no-mask-file", &["mask", &archive]);
+    refused("mask-file/no-archive", &["inspect", &alone, "--names"]);
+    refused("mask-file/no-archive", &["inspect", &alone, "--name", "b.json"]);
+    // what cannot be compiled is left out, and said
+    std::fs::write(folder.path().join("d.gbnf"), "root ::= nothing").unwrap();
+    let failed = run(&["compile", &from, "--archive", &again]);
+    assert_eq!(failed.code, 2);
+    assert!(failed.out.contains("1 failed") && failed.out.contains("3 mask files"), "{}", failed.out);
+}
