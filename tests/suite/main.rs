@@ -51,6 +51,7 @@ mod json_schema_test_suite;
 mod json_schema_unevaluated;
 mod language;
 mod mask_archives;
+mod mask_file_places;
 mod mask_files;
 mod maskbench;
 mod masks;
