@@ -30,6 +30,7 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --isolate          compile anew for each test (not timed), so that no test finds what another has computed
   --mask-files DIR   begin with mask files: those that are missing are written into DIR first (how long that takes and their
                      sizes are reported); loading one is then what is timed as compiling
+  --archive FILE     put all mask files of DIR into FILE at the end, and measure what an archive takes
   --given SHARE      the valid instances that mask files are explored along: none (default), all, or half of them, which
                      are then left out of the tests
   --states N         explore at most N places (default 4096), and
@@ -92,6 +93,8 @@ pub(crate) struct Arguments {
     pub(crate) isolate: bool,
     /// The folder of mask files.
     pub(crate) mask_files: Option<PathBuf>,
+    /// The archive to make of it.
+    pub(crate) archive: Option<PathBuf>,
     pub(crate) given: Given,
     pub(crate) states: Option<usize>,
     pub(crate) work: Option<u64>,
@@ -130,6 +133,7 @@ impl Arguments {
             rest: false,
             isolate: false,
             mask_files: None,
+            archive: None,
             given: Given::None,
             states: None,
             work: None,
@@ -159,6 +163,7 @@ impl Arguments {
                 "--rest" => read.rest = true,
                 "--isolate" => read.isolate = true,
                 "--mask-files" => read.mask_files = Some(value()?.into()),
+                "--archive" => read.archive = Some(value()?.into()),
                 "--given" => read.given = choose(&name, &value()?, GIVEN)?,
                 "--states" => read.states = Some(number(&name, &value()?)?),
                 "--work" => read.work = Some(number(&name, &value()?)?),

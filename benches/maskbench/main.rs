@@ -13,6 +13,7 @@
 
 #![allow(clippy::print_stdout)]
 
+mod archive;
 mod arguments;
 mod data;
 mod engine;
@@ -142,6 +143,10 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     println!("{}", summary::show(&bench.tallies));
     if !bench.written.is_empty() {
         println!("{}", written(&bench.written));
+    }
+    if let (Some(folder), Some(archive)) = (&arguments.mask_files, &arguments.archive) {
+        let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
+        println!("{}", archive::pack(Arc::new(vocabulary), folder, archive).map_err(|e| e.to_string())?);
     }
     if let Some(folder) = &arguments.plot {
         std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
