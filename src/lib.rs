@@ -103,7 +103,7 @@ mod work;
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};
 pub use limits::{LimitKind, Limits};
-pub use mask::{CompiledGrammar, Compiler, TokenMask};
+pub use mask::{CompiledGrammar, Compiler, MemoryBound, TokenMask};
 pub use mask_file::MaskFile;
 pub use matcher::Matcher;
 pub use vocabulary::{TokenId, Vocabulary};

@@ -144,7 +144,7 @@ impl<'a> Explorer<'a> {
             match self.compiled.cache_if_idle() {
                 Some(mut cache) => {
                     let done = work(&mut cache);
-                    cache.publish_size();
+                    self.compiled.publish_size(&cache);
                     return Some(done);
                 }
                 None => std::thread::sleep(PAUSE),
@@ -168,7 +168,8 @@ impl<'a> Explorer<'a> {
     /// `None` where nothing more is to be done.
     fn visit_tables<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> Result<T>) -> Option<Visit<T>> {
         let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
-        if self.spent >= self.budget.work || is_late {
+        let is_shared = matches!(self.tables, Tables::Shared(_));
+        if self.spent >= self.budget.work || is_late || is_shared && self.compiled.is_bound_reached() {
             return None;
         }
         let automaton = self.compiled.automaton();

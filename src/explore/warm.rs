@@ -18,8 +18,8 @@ pub struct WarmUp {
 impl CompiledGrammar {
     /// Begins to explore the grammar on a thread of its own, so that what sequences will need is there when they need it. It uses the
     /// tables only while no sequence does, for a short time each: who needs something new waits for one such piece of work at most.
-    /// It ends when the budget is spent, half of [`Limits::cache_bytes`](crate::Limits::cache_bytes) is used, the tables are
-    /// dropped to make room, or the handle is.
+    /// It ends when the budget is spent, half of [`Limits::cache_bytes`](crate::Limits::cache_bytes) or all
+    /// of a [`MemoryBound`](crate::MemoryBound) is used, the tables are dropped to make room, or the handle is.
     pub fn warm(&self, budget: ExploreBudget) -> WarmUp {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let (compiled, gate) = (self.clone(), Arc::clone(&is_cancelled));

@@ -3,6 +3,7 @@
 use super::base::Base;
 use super::cache::mask_cache::{Located, MaskCache, Snapshot};
 use super::cache::shape_cache::ShapeCache;
+use super::memory_bound::{MemoryBound, Share, Tenant};
 use super::spelling;
 use super::strategy::{StrategyCounts, StrategySet};
 use super::terminals::Terminals;
@@ -17,7 +18,7 @@ use crate::vocabulary::Vocabulary;
 use crate::work::Budget;
 use arc_swap::{ArcSwap, Guard};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 
 /// Compiles grammars for one vocabulary. Those that a compiler and its clones have compiled share what is found out about
 /// the strings, numbers and patterns that they have in common, 32 MiB at most.
@@ -51,6 +52,7 @@ pub struct Compiler {
     limits: Limits,
     shared: Arc<ShapeCache>,
     strategies: StrategySet,
+    bound: Option<MemoryBound>,
 }
 
 impl Compiler {
@@ -63,6 +65,7 @@ impl Compiler {
             index: Arc::default(),
             shared: Arc::default(),
             strategies: StrategySet::ALL,
+            bound: None,
         }
     }
 
@@ -75,6 +78,12 @@ impl Compiler {
     pub fn limits(mut self, limits: Limits) -> Compiler {
         self.limits = limits;
         self
+    }
+
+    /// Bounds the memory that the tables of all grammars take together, which this compiler and its clones compile from now on.
+    /// Compilers for other vocabularies may have the same bound.
+    pub fn within(self, bound: &MemoryBound) -> Compiler {
+        Compiler { bound: Some(bound.clone()), ..self }
     }
 
     /// The limits that are set.
@@ -159,8 +168,10 @@ impl Compiler {
         let mut cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals), self.strategies);
         cache.tables.work = Budget::of_mask(&self.limits);
         let start = cache.start(&automaton)?;
-        cache.publish_size();
-        Ok(CompiledGrammar(Arc::new(Inner {
+        let share = Share::new(self.bound.clone());
+        share.set(cache.publish_size());
+        let inner = Arc::new(Inner {
+            share,
             fixed_bytes: OnceLock::new(),
             grammar: grammar.clone(),
             names: match automaton.may_have_few_names() {
@@ -175,7 +186,12 @@ impl Compiler {
             waiting: AtomicUsize::new(0),
             snapshot: Arc::clone(cache.current()),
             cache: Mutex::new(cache),
-        })))
+        });
+        if let Some(bound) = &self.bound {
+            let tenant: Weak<Inner> = Arc::downgrade(&inner);
+            bound.add(tenant);
+        }
+        Ok(CompiledGrammar(inner))
     }
 }
 
@@ -202,6 +218,24 @@ struct Inner {
     waiting: AtomicUsize,
     snapshot: Arc<ArcSwap<Snapshot>>,
     cache: Mutex<MaskCache>,
+    /// What the tables take of a bound that many grammars have.
+    share: Share,
+}
+
+impl Tenant for Inner {
+    fn share(&self) -> &Share {
+        &self.share
+    }
+
+    fn drop_tables(&self) {
+        // who is at work on them is not the one that used them longest ago
+        if let Ok(mut cache) = self.cache.try_lock()
+            && cache.tables.configuration_count() > 1
+        {
+            cache.reset();
+            self.share.set(cache.publish_size());
+        }
+    }
 }
 
 /// Whether every beginning of a name of an object can become endlessly many names.
@@ -367,6 +401,24 @@ impl CompiledGrammar {
             Err(TryLockError::Poisoned(poisoned)) => Some(self.recovered(poisoned.into_inner())),
             Ok(locked) => Some(locked),
         }
+    }
+
+    /// Says how much has been made.
+    pub(crate) fn publish_size(&self, cache: &MaskCache) {
+        self.0.share.set(cache.publish_size());
+    }
+
+    /// Gives the lock back, and says how much has been made. Where that is more than many grammars may have together, other ones
+    /// lose their tables.
+    pub(crate) fn release(&self, cache: MutexGuard<'_, MaskCache>) {
+        self.publish_size(&cache);
+        drop(cache);
+        self.0.share.make_room();
+    }
+
+    /// Whether exploring ahead would drive out what other grammars have made.
+    pub(crate) fn is_bound_reached(&self) -> bool {
+        self.0.share.is_full()
     }
 
     /// Empty tables of the caller's own, which share nothing with other grammars.

@@ -7,6 +7,7 @@
 //!   value of its own (`walk/collected.rs`).
 //! - `cache` keeps masks and tables of one grammar, and what grammars share.
 //! - `base` is what a mask file knows, beside which the rest is made lazily.
+//! - [`MemoryBound`] is one bound for the tables of many grammars.
 //! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
 //!   shared by all matchers, bounded, dropped and made again when the bound is reached.
 //!
@@ -18,6 +19,7 @@ mod compiled;
 mod completion;
 mod compute;
 mod errors;
+mod memory_bound;
 mod spelling;
 mod strategy;
 mod terminals;
@@ -31,5 +33,6 @@ pub(crate) use cache::mask_cache::{Located, MaskCache};
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
 pub use completion::Distance;
 pub(crate) use completion::{Effort, Known, fewest_tokens};
+pub use memory_bound::MemoryBound;
 pub use strategy::StrategyCounts;
 pub use token_mask::TokenMask;

@@ -281,7 +281,7 @@ impl Matcher {
             }
             result = attempt(&mut cache);
         }
-        cache.publish_size();
+        compiled.release(cache);
         result.map_err(|error| error.or_at(&Place::Byte(path.byte_count())))
     }
 }

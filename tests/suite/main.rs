@@ -55,6 +55,7 @@ mod mask_file_places;
 mod mask_files;
 mod maskbench;
 mod masks;
+mod memory_bound;
 mod model_folder;
 mod models;
 mod names;

@@ -337,9 +337,11 @@ impl MaskCache {
         self.snapshot.base_state(at)
     }
 
-    /// Says how much has been made.
-    pub(crate) fn publish_size(&self) {
-        self.snapshot.bytes.store(self.memory_usage(), Ordering::Relaxed);
+    /// Says how much has been made, for readers and the caller: bytes.
+    pub(crate) fn publish_size(&self) -> usize {
+        let bytes = self.memory_usage();
+        self.snapshot.bytes.store(bytes, Ordering::Relaxed);
+        bytes
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
