@@ -21,7 +21,9 @@ impl Place {
     fn new() -> Place {
         let folder = tempfile::tempdir().unwrap();
         let (grammars, made) = (folder.path().join("grammars"), folder.path().join("made"));
-        [&grammars, &made].map(|folder| std::fs::create_dir(folder).unwrap());
+        for folder in [&grammars, &made] {
+            std::fs::create_dir(folder).unwrap();
+        }
         std::fs::write(grammars.join("a.regex"), "(ab|c){1,3}\n").unwrap();
         std::fs::write(grammars.join("b.json"), r#"{"type": "array", "items": {"type": "string"}}"#).unwrap();
         let place = Place { _folder: folder, grammars, made };
