@@ -80,11 +80,12 @@ impl View {
         if !buffer.is_c_contiguous() {
             return Err(errors::exception(py, &errors::not_contiguous()));
         }
-        let address = buffer.buf_ptr() as usize;
-        if !address.is_multiple_of(4) {
+        let (words, address) = (buffer.len_bytes() / 4, buffer.buf_ptr() as usize);
+        // an empty bytearray may point anywhere
+        if words > 0 && !address.is_multiple_of(4) {
             return Err(errors::exception(py, &errors::misaligned(address)));
         }
-        Ok(View { words: buffer.len_bytes() / 4, buffer })
+        Ok(View { words, buffer })
     }
 
     /// Rows and words of a row, if the memory has two dimensions of 32-bit elements.
