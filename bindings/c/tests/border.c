@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CHECK(what)                                                          \
@@ -533,6 +534,56 @@ static void threads(void) {
     grammata_vocabulary_free(vocabulary);
 }
 
+/* A child of fork() goes on with what its parent has compiled, and makes pools of its own. */
+static void forks(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataCompiler *compiler;
+    GrammataCache *cache;
+    GrammataGrammar *grammar;
+    GrammataMatcher *matcher;
+    GrammataPool *pool;
+    uint32_t masks[12];
+    char options[300], path[256];
+    snprintf(path, sizeof path, "%s", temporary("fork"));
+    snprintf(options, sizeof options, "{\"folder\": \"%s\"}", path);
+    OK(grammata_compiler_new(vocabulary, NULL, &compiler, &error));
+    OK(grammata_cache_new(compiler, options, &cache, &error));
+    OK(grammata_cache_get(cache, "regex", "[ab]+", 5, NULL, &grammar, &error));
+    OK(grammata_cache_flush(cache, &error));
+    OK(grammata_pool_new(2, &pool, &error));
+    OK(grammata_matcher_new(grammar, &matcher, &error));
+    OK(grammata_batch_fill_masks(pool, &matcher, 1, masks, 2, 2, NULL, &error));
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        GrammataMatcher *sequences[6] = {matcher};
+        GrammataPool *own;
+        GrammataGrammar *new_one;
+        for (int i = 1; i < 6; i++) OK(grammata_matcher_fork(matcher, &sequences[i], &error));
+        OK(grammata_pool_new(2, &own, &error));
+        OK(grammata_batch_fill_masks(own, sequences, 6, masks, 12, 2, NULL, &error));
+        CHECK(masks[10] == masks[0] && masks[0] != 0);
+        OK(grammata_matcher_accept_token(matcher, A, &error));
+        OK(grammata_cache_get(cache, "regex", "a", 1, NULL, &new_one, &error));
+        /* nobody would ever come back from the parent's thread */
+        OK(grammata_cache_flush(cache, &error));
+        /* all is well: another program, as valgrind would count at the end of this one what the parent's threads had */
+        execl("/bin/sh", "sh", "-c", "exit 7", (char *)NULL);
+        _exit(1);
+    }
+    int ended;
+    CHECK(waitpid(child, &ended, 0) == child && WIFEXITED(ended) && WEXITSTATUS(ended) == 7);
+    OK(grammata_batch_fill_masks(pool, &matcher, 1, masks, 2, 2, NULL, &error));
+    grammata_pool_free(pool);
+    grammata_matcher_free(matcher);
+    grammata_grammar_free(grammar);
+    grammata_cache_free(cache);
+    grammata_compiler_free(compiler);
+    grammata_vocabulary_free(vocabulary);
+    snprintf(options, sizeof options, "rm -r '%s'", path);
+    CHECK(system(options) == 0);
+}
+
 /* Nothing is what every accessor takes. */
 static void nothing(void) {
     CHECK(!grammata_error_text(NULL) && !grammata_error_code(NULL) && grammata_error_count(NULL) == 0);
@@ -562,6 +613,7 @@ int main(void) {
     caches();
     batches();
     threads();
+    forks();
     puts("the border holds");
     return 0;
 }
