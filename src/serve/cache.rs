@@ -5,6 +5,8 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::explore::ExploreBudget;
 use crate::mask::{CompiledGrammar, Compiler};
+use crate::mask_file::MaskArchive;
+use crate::mask_file::errors::other_vocabulary;
 use crate::syntax::{Parsed, Source, parse};
 use hashbrown::HashMap;
 use std::path::PathBuf;
@@ -33,6 +35,7 @@ pub struct GrammarCache {
     compiler: Compiler,
     max_bytes: usize,
     entries: Mutex<Entries>,
+    archive: Option<Arc<MaskArchive>>,
     folder: Option<Folder>,
 }
 
@@ -116,7 +119,20 @@ impl Entries {
 impl GrammarCache {
     /// An empty cache that keeps at most this many bytes of grammars.
     pub fn new(compiler: Compiler, max_bytes: usize) -> GrammarCache {
-        GrammarCache { compiler, max_bytes, entries: Mutex::default(), folder: None }
+        GrammarCache { compiler, max_bytes, entries: Mutex::default(), archive: None, folder: None }
+    }
+
+    /// The same with an archive of mask files behind it: a grammar that is not in memory begins with its file there, if there is one that
+    /// can be read. Its masks are trusted. A [folder](GrammarCache::with_folder) is asked after it.
+    ///
+    /// # Errors
+    /// `mask-file/other-vocabulary`.
+    pub fn with_archive(self, archive: Arc<MaskArchive>) -> Result<GrammarCache> {
+        let (found, allowed) = (archive.fingerprint(), self.compiler.vocabulary().fingerprint());
+        match found == allowed {
+            true => Ok(GrammarCache { archive: Some(archive), ..self }),
+            false => Err(other_vocabulary(&found, &allowed)),
+        }
     }
 
     /// The same with a folder of [mask files](crate::mask_file) behind it, made where it is missing. A grammar that is not in memory
@@ -178,7 +194,10 @@ impl GrammarCache {
 
     fn compile(&self, source: &Source) -> Result<Arc<CachedGrammar>> {
         let Parsed { grammar, warnings } = parse(source)?;
-        let known = self.folder.as_ref().and_then(|folder| folder.read(&self.compiler, &grammar));
+        let archived = self.archive.as_ref().and_then(|archive| archive.of_grammar(&grammar).ok()?);
+        let known = archived.and_then(|file| self.compiler.load(file).ok());
+        let in_folder = || self.folder.as_ref().and_then(|folder| folder.read(&self.compiler, &grammar));
+        let known = known.or_else(in_folder);
         let compiled = match known {
             Some(compiled) => compiled,
             None => {

@@ -230,9 +230,14 @@ fn a_damaged_block_of_an_archive_changes_no_mask() {
     assert!(damaged > 0 && walked > 200, "{damaged} damaged, {walked} steps");
 }
 
+/// Where the rows of an archive begin, which are its first section.
+fn first_row(archive: &[u8]) -> usize {
+    u64::from_le_bytes(archive[128 + 8..128 + 16].try_into().unwrap()) as usize
+}
+
 /// An archive in which a number of the first row, and the checksums with it, was changed.
 fn forged(good: &[u8], field: usize, number: u64) -> MaskArchive {
-    let rows = u64::from_le_bytes(good[128 + 8..128 + 16].try_into().unwrap()) as usize;
+    let rows = first_row(good);
     let mut bytes = good.to_vec();
     bytes[rows + field..rows + field + 8].copy_from_slice(&number.to_le_bytes());
     MaskArchive::from_bytes(resealed(bytes)).unwrap()
@@ -256,6 +261,32 @@ fn rows_that_lie_are_refused() {
     let archive = forged(&good, 0, 0);
     let found = archive.of_grammar(&grammar(SCHEMAS[2].1));
     assert!(found.is_err() || found.unwrap().is_none());
+}
+
+#[test]
+fn a_cache_with_an_archive_begins_with_its_files() {
+    use grammata::serve::GrammarCache;
+    let compiler = bytes_alone();
+    let mut bytes = pack(&compiler, &files(&compiler, 60)[..2]);
+    let cache = |bytes: &[u8]| {
+        let archive = Arc::new(MaskArchive::from_bytes(bytes).unwrap());
+        GrammarCache::new(bytes_alone(), 64 << 20).with_archive(archive).unwrap()
+    };
+    let is_explored = |cache: &GrammarCache, schema: &str| {
+        let cached = cache.get(&Source::json_schema(schema)).unwrap();
+        cached.compiled.matcher().is_explored()
+    };
+    let with_two = cache(&bytes);
+    let found: Vec<bool> = SCHEMAS.iter().map(|(_, schema)| is_explored(&with_two, schema)).collect();
+    assert_eq!(found, [true, true, false, false, false]);
+    // what cannot be read is as if it were not there
+    let rows = first_row(&bytes);
+    bytes[rows] ^= 1;
+    let damaged = cache(&bytes);
+    assert!(SCHEMAS.iter().all(|(_, schema)| !is_explored(&damaged, schema)));
+    let archive = Arc::new(MaskArchive::from_bytes(bytes).unwrap());
+    let other = GrammarCache::new(smollm2(), 64 << 20).with_archive(archive);
+    assert_eq!(other.unwrap_err().code(), "mask-file/other-vocabulary");
 }
 
 /// The body of the fuzz target on files with some words changed and checksums that are right. `GRAMMATA_CASES` sets how many.
