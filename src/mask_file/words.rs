@@ -4,12 +4,14 @@ use super::container::Container;
 use super::graph;
 use std::sync::{Arc, OnceLock};
 
+/// Words, decoded when they are first asked for; nothing where they cannot be read.
+type Words = OnceLock<Option<Arc<[u32]>>>;
+
 /// The shared words of a file or an archive, each decoded when it is first asked for. The masks of all grammars of an archive share
 /// them.
 #[derive(Debug)]
 pub(super) struct SharedWords {
-    /// Nothing where they cannot be read.
-    words: Box<[OnceLock<Option<Arc<[u32]>>>]>,
+    words: Box<[Words]>,
     /// A bit for each token.
     all: OnceLock<Arc<[u32]>>,
 }

@@ -79,7 +79,7 @@ impl MaskArchive {
         let path = path.as_ref();
         let (file, len) = regular_file(path, LimitKind::MaskArchiveBytes, limits)?;
         let on_disk = OnDisk::new(file, path, len).map_err(|error| in_file(error, path))?;
-        Ok(MaskArchive { source: Source::Disk(on_disk), max_file_bytes: limits.mask_file_bytes })
+        Ok(MaskArchive { source: Source::Disk(Box::new(on_disk)), max_file_bytes: limits.mask_file_bytes })
     }
 
     /// Maps an archive into memory. Files that are taken out lie in it, and share the words that were decoded for other ones;

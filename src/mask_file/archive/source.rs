@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) enum Source {
     /// In memory, mapped or the process's own, with the words that were decoded for any of its files.
     Memory(Arc<Container>, Arc<SharedWords>),
-    Disk(OnDisk),
+    Disk(Box<OnDisk>),
 }
 
 impl Source {
