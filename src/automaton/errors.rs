@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 
-/// What token terminals may not stand in.
+/// What token terminals, and parts that are bounded in tokens, may not stand in.
 #[derive(Clone, Copy)]
 pub(in crate::automaton) enum Surroundings {
     Product,
@@ -141,6 +141,34 @@ pub(super) fn token_terminal_within(place: Place, within: Surroundings, terminal
         ErrorKind::Grammar,
         Diagnostic::new("automaton/token-terminal", message).at(place).found(terminal).help(help),
     )
+}
+
+/// A part that is bounded in tokens where none can stand.
+pub(super) fn bounded_part_within(place: Place, within: Surroundings) -> Error {
+    let what = match within {
+        Surroundings::Product => "an intersection or complement",
+        Surroundings::UniqueItems => "a list of different items",
+        Surroundings::Name => "a name of an object",
+        Surroundings::NamedMembers => "an object whose names must differ",
+    };
+    bounded_part(
+        place,
+        format!("a part that is bounded in tokens stands in {what}"),
+        "put it before or after that",
+    )
+}
+
+/// What a part that is bounded in tokens cannot have.
+pub(super) fn within_bounded_part(place: Place, has: &str) -> Error {
+    bounded_part(
+        place,
+        format!("a part that is bounded in tokens has {has} inside"),
+        "put these before or after the part",
+    )
+}
+
+fn bounded_part(place: Place, message: String, help: &str) -> Error {
+    Error::new(ErrorKind::Grammar, Diagnostic::new("automaton/bounded-part", message).at(place).help(help))
 }
 
 pub(super) fn distinct_in_lockstep(root: &str) -> Error {

@@ -31,6 +31,7 @@ pub(crate) use keys::exhaustion::KeyExhaustion;
 #[doc(hidden)]
 pub use language::anatomy;
 pub use language::{graph, words};
+pub(crate) use program::state::PartId;
 pub use program::state::{StateId, TerminalId};
 pub(crate) use register::unique::{WatchedItem, Watches};
 pub(crate) use residual::canonical_form::CanonicalForm;
@@ -39,6 +40,7 @@ pub(crate) use residual::decompose::Residual;
 pub use run::cache::Cache;
 pub use run::configuration::ConfigurationId;
 pub use run::lazy::Lazy;
+pub(crate) use run::parts::{Reading, WithoutParts};
 pub(crate) use run::transitions::{Dense, Facts, Transitions};
 
 use crate::error::Result;
@@ -63,6 +65,8 @@ pub struct Automaton {
     names: bool,
     /// Whether there are token terminals.
     terminals: bool,
+    /// Per expression, whether it has a part that is bounded in tokens; nothing if the root has none.
+    parts: Option<Box<[bool]>>,
     /// Starts of the names of which a beginning may leave few.
     name_starts: Vec<StateId>,
     start: StateId,
@@ -95,7 +99,7 @@ impl Automaton {
     ///
     /// # Errors
     /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or
-    /// complement contains itself, `automaton/token-terminal` where a token terminal cannot stand, `automaton/left-recursive-rest`, and limits: `automaton_states`,
+    /// complement contains itself, `automaton/token-terminal` and `automaton/bounded-part` where a token terminal or a part bounded in tokens cannot stand, `automaton/left-recursive-rest`, and limits: `automaton_states`,
     /// `lockstep_search`.
     pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         lower::lower(grammar, limits)
@@ -104,8 +108,9 @@ impl Automaton {
     /// An automaton of one block, whose start is still to be set.
     fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
         let (deferred, start) = (None, StateId::ACCEPT);
-        let (names, terminals, name_starts) = (false, false, Vec::new());
-        Automaton { ahead, deferred, classes, names, terminals, name_starts, start, nullable: false, limits }
+        let (names, terminals, parts, name_starts) = (false, false, None, Vec::new());
+        let nullable = false;
+        Automaton { ahead, deferred, classes, names, terminals, parts, name_starts, start, nullable, limits }
     }
 
     /// How many states there are so far.
@@ -144,6 +149,12 @@ impl Automaton {
     #[inline]
     pub(crate) fn has_terminals(&self) -> bool {
         self.terminals
+    }
+
+    /// Whether there are parts that are bounded in tokens.
+    #[inline]
+    pub(crate) fn has_parts(&self) -> bool {
+        self.parts.is_some()
     }
 
     /// The token terminal of a state that waits for a token.

@@ -37,6 +37,8 @@ impl Session {
     ) -> Result<Session> {
         let progress = Progress::start("preparing the vocabulary");
         let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
+        // bounds in tokens say nothing of bytes
+        let compiler = if vocabulary.is_built_in { compiler.without_token_bounds() } else { compiler };
         let prepare_time = progress.finish();
         let progress = Progress::start("compiling the grammar");
         let loaded = source::load_with(source, limits, defaults)?;

@@ -44,6 +44,8 @@ fn name_and_id(argument: &str) -> std::result::Result<(String, u32), String> {
 pub(super) struct LoadedVocabulary {
     pub(super) vocabulary: Vocabulary,
     pub(super) name: String,
+    /// Whether its tokens are single bytes, as no tokenizer was given.
+    pub(super) is_built_in: bool,
     pub(super) time: Duration,
 }
 
@@ -89,7 +91,8 @@ impl TokenizerSettings {
         let progress = Progress::start("reading the tokenizer");
         let vocabulary =
             Vocabulary::from_file(path, &options).map_err(|error| errors::suggest(error, path))?;
-        Ok(LoadedVocabulary { vocabulary, name: path.display().to_string(), time: progress.finish() })
+        let name = path.display().to_string();
+        Ok(LoadedVocabulary { vocabulary, name, is_built_in: false, time: progress.finish() })
     }
 }
 
@@ -101,7 +104,7 @@ pub(super) fn bytes() -> Result<LoadedVocabulary> {
         .eos([end])
         .build()?;
     let name = "built in: the 256 single bytes and an end token".to_owned();
-    Ok(LoadedVocabulary { vocabulary, name, time: Duration::ZERO })
+    Ok(LoadedVocabulary { vocabulary, name, is_built_in: true, time: Duration::ZERO })
 }
 
 /// A token for people: its bytes in quotes, or the name of a special one.

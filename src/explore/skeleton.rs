@@ -83,7 +83,9 @@ impl Maker<'_> {
                 (0..rounds).all(|_| self.add(body, depth))
             }
             Expression::Rule(rule) => self.add(self.grammar.rule(*rule).body, depth),
-            Expression::Label(_, body) | Expression::Name(body, _) => self.add(*body, depth),
+            Expression::Label(_, body) | Expression::Name(body, _) | Expression::MaxTokens { body, .. } => {
+                self.add(*body, depth)
+            }
             Expression::Distinct(list) => {
                 let rounds = self.style.rounds.clamp(list.min, list.max.unwrap_or(u32::MAX)).min(1);
                 rounds == 0 || list.items.first().is_some_and(|&item| self.add(item, depth))

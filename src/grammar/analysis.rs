@@ -272,6 +272,7 @@ fn needs(
         Expression::Sequence(_)
         | Expression::Repeat { .. }
         | Expression::Label(..)
+        | Expression::MaxTokens { .. }
         | Expression::Name(..) => {
             expression.for_each_child(|id| on(id, 1));
             Needs::All

@@ -418,6 +418,31 @@ impl GrammarBuilder {
         self.intersection([part, short])
     }
 
+    /// The words of `part`, along which at most `most` tokens may begin. It is the matcher that keeps this bound, as it is about
+    /// where tokens begin: a token counts for the part that it begins in, so that one that only ends in the part does not count,
+    /// and one that begins in the part and ends behind it does. Where a grammar is ambiguous this holds of each reading: a text
+    /// may go on if one of them does.
+    ///
+    /// A part has no other part inside, nor names of objects or items that must differ, and stands in none of these and in no
+    /// intersection; compiling refuses a grammar where it does, and a part that no tokens can end within the bound. A bound of
+    /// no tokens is an error of the grammar.
+    pub fn max_tokens(&mut self, part: ExprId, most: u32) -> ExprId {
+        if most == 0 {
+            self.fail(errors::no_tokens_for_part());
+            return self.never();
+        }
+        let body = match self.expressions[part.index()] {
+            Expression::Never => return part,
+            Expression::Rule(_) => part,
+            _ => {
+                let rule = self.declare("part");
+                self.define(rule, part);
+                self.rule(rule)
+            }
+        };
+        self.intern(Expression::MaxTokens { body, most })
+    }
+
     /// All byte strings that are not in `operand`. Intersect it with what should contain it, for instance
     /// with valid UTF-8 text.
     pub fn complement(&mut self, operand: ExprId) -> ExprId {
@@ -513,6 +538,7 @@ impl GrammarBuilder {
                 Expression::Complement(body) => self.complement(copy(body)),
                 Expression::Name(body, names) => self.name(copy(body), *names),
                 Expression::Label(label, body) => self.label(grammar.label(*label), copy(body)),
+                &Expression::MaxTokens { body, most } => self.max_tokens(copy(&body), most),
                 Expression::WordGraph(graph) => {
                     self.word_graph(graph.with_exits(all(graph.exits()).into_boxed_slice()))
                 }

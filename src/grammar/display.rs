@@ -86,6 +86,11 @@ impl Grammar {
                 stack.push(Step::Show(*body, Level::Choice));
                 f.write_str("name(")
             }
+            Expression::MaxTokens { body, most } => {
+                stack.push(Step::Text(")"));
+                stack.push(Step::Show(*body, Level::Choice));
+                write!(f, "max_tokens({most}, ")
+            }
             Expression::Label(_, body) => {
                 stack.push(Step::Show(*body, level));
                 Ok(())

@@ -24,6 +24,15 @@ pub(super) fn crossed_bounds(min: u32, max: u32) -> Error {
     )
 }
 
+pub(super) fn no_tokens_for_part() -> Error {
+    error(
+        Diagnostic::new("grammar/no-tokens-for-part", "a part is bounded to no tokens")
+            .found("at most 0 tokens")
+            .allowed("at most 1 token or more")
+            .help("raise the bound, or leave the part out"),
+    )
+}
+
 pub(super) fn empty_token_terminal() -> Error {
     error(
         Diagnostic::new("grammar/empty-token-terminal", "a set of tokens has none")

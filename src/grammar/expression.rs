@@ -56,6 +56,14 @@ pub enum Expression {
     Label(LabelId, ExprId),
     /// A name in a JSON object; see [`Names`].
     Name(ExprId, Names),
+    /// The words of `body`, a rule, along which at most `most` tokens begin; see
+    /// [`GrammarBuilder::max_tokens`](super::GrammarBuilder::max_tokens).
+    MaxTokens {
+        /// What is bounded.
+        body: ExprId,
+        /// At most this many tokens.
+        most: u32,
+    },
 }
 
 impl Expression {
@@ -69,7 +77,8 @@ impl Expression {
             Expression::Repeat { body, .. }
             | Expression::Complement(body)
             | Expression::Label(_, body)
-            | Expression::Name(body, _) => each(*body),
+            | Expression::Name(body, _)
+            | Expression::MaxTokens { body, .. } => each(*body),
             Expression::Distinct(list) => {
                 list.items.iter().copied().chain([list.separator]).for_each(each);
             }
@@ -93,7 +102,8 @@ impl Expression {
             Expression::Repeat { body, .. }
             | Expression::Complement(body)
             | Expression::Label(_, body)
-            | Expression::Name(body, _) => (&[], Some(*body), None),
+            | Expression::Name(body, _)
+            | Expression::MaxTokens { body, .. } => (&[], Some(*body), None),
             Expression::Members(members) => (&[], None, Some(members)),
             Expression::Distinct(list) => (&list.items, Some(list.separator), None),
             Expression::WordGraph(graph) => (graph.exits(), None, None),

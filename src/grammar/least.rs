@@ -74,7 +74,9 @@ fn pass(grammar: &Grammar, rules: &[u32], unit: Unit) -> Vec<u32> {
             Expression::Repeat { min: 0, .. } => 0,
             Expression::Repeat { body, min, .. } => of(body).saturating_mul(*min),
             Expression::Rule(rule) => rules[rule.index()],
-            Expression::Label(_, body) | Expression::Name(body, _) => of(body),
+            Expression::Label(_, body) | Expression::Name(body, _) | Expression::MaxTokens { body, .. } => {
+                of(body)
+            }
             Expression::Distinct(list) => {
                 let item = list.items.iter().map(of).min().unwrap_or(u32::MAX);
                 listed(list.min, item, of(&list.separator))

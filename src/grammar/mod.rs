@@ -159,6 +159,30 @@ impl Grammar {
         self.root
     }
 
+    /// The same tables with another root.
+    pub(crate) fn with_root(&self, root: RuleId) -> Grammar {
+        Grammar { tables: Arc::clone(&self.tables), root }
+    }
+
+    /// The expressions that the root has inside, through rules too, with their ids.
+    pub(crate) fn reached(&self) -> Vec<(ExprId, &Expression)> {
+        let mut seen = vec![false; self.expressions().len()];
+        let mut open = vec![self.rule(self.root).body];
+        let mut reached = Vec::new();
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut seen[id.index()], true) {
+                continue;
+            }
+            let expression = self.expression(id);
+            reached.push((id, expression));
+            match expression {
+                Expression::Rule(rule) => open.push(self.rule(*rule).body),
+                _ => expression.for_each_child(|child| open.push(child)),
+            }
+        }
+        reached
+    }
+
     /// Bytes on the heap.
     pub fn memory_usage(&self) -> usize {
         let of_expression = |expression: &Expression| match expression {
@@ -183,7 +207,7 @@ impl Grammar {
             + labels.ends.capacity() * size_of::<usize>()
     }
 
-    /// Checks the invariants G1 to G11 of [`verify`].
+    /// Checks the invariants G1 to G12 of [`verify`].
     ///
     /// # Errors
     /// Says which invariant does not hold, and where. A grammar from a builder always verifies.

@@ -13,7 +13,8 @@
 //! - **G9** equal expressions have equal ids;
 //! - **G10** lists of different items have an item for the first place; if they have items for several places that
 //!   are not endless, at most one item must come;
-//! - **G11** token terminals are not empty; their lists are sorted, ranges of ids disjoint and apart.
+//! - **G11** token terminals are not empty; their lists are sorted, ranges of ids disjoint and apart;
+//! - **G12** what is bounded in tokens is a rule, and the bound is not 0.
 
 use super::Grammar;
 use super::errors::{UNSOUND_GRAPH, invariant};
@@ -91,6 +92,11 @@ fn check(
             Err(("G3", "no such label"))
         }
         Expression::Label(..) | Expression::Name(..) => Ok(()),
+        Expression::MaxTokens { most: 0, .. } => Err(("G12", "a bound of no tokens")),
+        Expression::MaxTokens { body, .. } => match grammar.expression(*body) {
+            Expression::Rule(_) => Ok(()),
+            _ => Err(("G12", "a bound in tokens of what is no rule")),
+        },
         Expression::Distinct(list) if list.max.is_some_and(|max| max < list.min.max(2)) => {
             Err(("G4", "a list with crossed bounds"))
         }

@@ -4,6 +4,7 @@ use super::base::Base;
 use super::cache::mask_cache::{Located, MaskCache, Snapshot};
 use super::cache::shape_cache::ShapeCache;
 use super::memory_bound::{MemoryBound, Share, Tenant};
+use super::parts;
 use super::spelling;
 use super::strategy::{StrategyCounts, StrategySet};
 use super::terminals::Terminals;
@@ -53,6 +54,8 @@ pub struct Compiler {
     shared: Arc<ShapeCache>,
     strategies: StrategySet,
     bound: Option<MemoryBound>,
+    /// Whether parts that are bounded in tokens are not.
+    unbounded: bool,
 }
 
 impl Compiler {
@@ -66,6 +69,7 @@ impl Compiler {
             shared: Arc::default(),
             strategies: StrategySet::ALL,
             bound: None,
+            unbounded: false,
         }
     }
 
@@ -84,6 +88,12 @@ impl Compiler {
     /// Compilers for other vocabularies may have the same bound.
     pub fn within(self, bound: &MemoryBound) -> Compiler {
         Compiler { bound: Some(bound.clone()), ..self }
+    }
+
+    /// Takes parts that are [bounded in tokens](crate::grammar::GrammarBuilder::max_tokens) for unbounded ones: where the tokens
+    /// of the vocabulary are not those of a model, as where texts are checked byte by byte.
+    pub fn without_token_bounds(self) -> Compiler {
+        Compiler { unbounded: true, ..self }
     }
 
     /// The limits that are set.
@@ -137,7 +147,7 @@ impl Compiler {
     /// # Errors
     /// Those of [`Automaton::new`]: an empty language, a token terminal where none can stand, or a limit; those of
     /// [`prepare`](Compiler::prepare); and `mask/unknown-token`, `mask/token-range` and `mask/no-tokens` where a token terminal
-    /// has what the vocabulary has not.
+    /// has what the vocabulary has not; and `mask/part-bound` where a part cannot end within its bound of tokens.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         self.compile_over(grammar, None)
     }
@@ -166,6 +176,16 @@ impl Compiler {
         let budget = Budget::of_compilation(&self.limits, grammar.expressions().len());
         let terminals = Arc::new(Terminals::resolve(grammar, &self.vocabulary, &budget)?);
         let mut cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals), self.strategies);
+        let parts = automaton.has_parts() && !self.unbounded;
+        if parts {
+            parts::check(grammar, &index, |part| {
+                let automaton = Automaton::new(part, &self.limits)?;
+                let (shared, terminals) = (Arc::clone(&self.shared), Arc::clone(&terminals));
+                let mut cache = MaskCache::new(shared, terminals, self.strategies);
+                cache.tables.work = Budget::of_mask(&self.limits);
+                Ok((automaton, cache))
+            })?;
+        }
         cache.tables.work = Budget::of_mask(&self.limits);
         let start = cache.start(&automaton)?;
         let share = Share::new(self.bound.clone());
@@ -179,6 +199,7 @@ impl Compiler {
                 false => KeySupply { are_endless: OnceLock::from(true), ..KeySupply::default() },
             },
             automaton,
+            parts,
             start,
             terminals,
             index,
@@ -207,6 +228,8 @@ struct Inner {
     /// Bytes of the grammar and of the automaton as it was made, once someone asks.
     fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
+    /// Whether there are parts that are bounded in tokens.
+    parts: bool,
     /// The configuration before the first byte, of the first generation.
     start: Located,
     names: KeySupply,
@@ -312,6 +335,12 @@ impl CompiledGrammar {
     /// The automaton.
     pub fn automaton(&self) -> &Automaton {
         &self.0.automaton
+    }
+
+    /// Whether there are parts that are bounded in tokens.
+    #[inline]
+    pub(crate) fn has_parts(&self) -> bool {
+        self.0.parts
     }
 
     /// Whether it is known that every beginning of a name of an object can become endlessly many names.

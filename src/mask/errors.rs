@@ -1,6 +1,7 @@
 //! The errors of masks.
 
-use crate::diagnostic::{Diagnostic, did_you_mean, excerpt};
+use super::Distance;
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::TokenTerminal;
 use crate::vocabulary::Vocabulary;
@@ -36,6 +37,26 @@ pub(super) fn token_range(first: u32, last: u32, width: usize) -> Error {
             .found(found)
             .allowed(format!("ids below {width}, the number of the model's logits"))
             .help("ids belong to one tokenizer: name special tokens by their names where you can"),
+    )
+}
+
+pub(super) fn part_too_short(most: u32, distance: Distance, place: Place) -> Error {
+    let needed = match distance {
+        Distance::Exact(least) => format!("a bound of at least {least}"),
+        Distance::AtMost(known) => format!("a bound of {known}, the least that is known to do"),
+        Distance::Unreachable => "none: no tokens of the vocabulary spell the part".into(),
+        Distance::Unknown => "a part of which a way to its end is found within `completion_search`".into(),
+    };
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new(
+            "mask/part-bound",
+            "a part is not known to be able to end within its bound of tokens",
+        )
+        .at(place)
+        .found(format!("at most {most} tokens"))
+        .allowed(needed)
+        .help("raise the bound of the part"),
     )
 }
 

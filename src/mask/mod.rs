@@ -20,6 +20,7 @@ mod completion;
 mod compute;
 mod errors;
 mod memory_bound;
+mod parts;
 mod spelling;
 mod strategy;
 mod terminals;

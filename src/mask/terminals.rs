@@ -92,6 +92,20 @@ impl Terminals {
         }
     }
 
+    /// Does something with each token of a terminal.
+    pub(crate) fn each(&self, terminal: TerminalId, mut each: impl FnMut(TokenId)) {
+        match self.sets.get(&terminal.expression()) {
+            Some(Tokens::Few(ids)) => ids.iter().for_each(|&id| each(TokenId::new(id))),
+            Some(Tokens::Many(words)) => {
+                for (place, &word) in words.iter().enumerate() {
+                    let bits = (0..32).filter(|bit| word >> bit & 1 == 1);
+                    bits.for_each(|bit| each(TokenId::new(place as u32 * 32 + bit)));
+                }
+            }
+            None => {}
+        }
+    }
+
     /// Adds the tokens of a terminal to a mask in the making.
     pub(super) fn add_to(&self, terminal: TerminalId, allowed: &mut TokenSet) {
         match self.sets.get(&terminal.expression()) {

@@ -31,6 +31,7 @@ mod tag {
     pub(super) const COMPLEMENT: u8 = 14;
     pub(super) const LABEL: u8 = 15;
     pub(super) const NAME: u8 = 16;
+    pub(super) const MAX_TOKENS: u8 = 17;
 }
 
 /// The bytes of the section.
@@ -124,6 +125,11 @@ fn put_expression(out: &mut Vec<u8>, grammar: &Grammar, expression: &Expression)
             out.push(tag::LABEL);
             put_text(out, grammar.label(*label).as_bytes());
             put(out, body.index() as u64);
+        }
+        Expression::MaxTokens { body, most } => {
+            out.push(tag::MAX_TOKENS);
+            put(out, body.index() as u64);
+            put(out, u64::from(*most));
         }
         Expression::Name(body, names) => {
             out.push(tag::NAME);
@@ -350,6 +356,10 @@ impl Expressions {
             tag::LABEL => {
                 let (label, body) = (reader.text()?, self.id(reader)?);
                 self.builder.label(label, body)
+            }
+            tag::MAX_TOKENS => {
+                let (body, most) = (self.id(reader)?, reader.number()?);
+                self.builder.max_tokens(body, most)
             }
             tag::NAME => {
                 let body = self.id(reader)?;

@@ -28,12 +28,16 @@ const MANY_NAMES: usize = usize::MAX;
 const PATIENCE: usize = 32;
 
 impl Matcher {
-    /// How many tokens lead to a complete text at least, the end-of-sequence token not counted. After the end it is 0.
+    /// How many tokens lead to a complete text at least, the end-of-sequence token not counted. After the end it is 0. Unknown as
+    /// long as a part [bounded in tokens](crate::grammar::GrammarBuilder::max_tokens) is open or may follow.
     ///
     /// # Errors
     /// Limits.
     pub fn distance(&mut self) -> Result<Distance> {
-        Ok(self.ahead(Effort::All)?.map_or(Distance::Exact(0), |ahead| ahead.tokens))
+        match self.is_unfinished_and_bounded() {
+            true => Ok(Distance::Unknown),
+            false => Ok(self.ahead(Effort::All)?.map_or(Distance::Exact(0), |ahead| ahead.tokens)),
+        }
     }
 
     /// How many bytes lead to a complete text at least, whether tokens spell them or not.
@@ -41,7 +45,15 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn distance_in_bytes(&mut self) -> Result<Distance> {
-        Ok(self.ahead(Effort::Spelled)?.map_or(Distance::Exact(0), |ahead| ahead.bytes))
+        match self.is_unfinished_and_bounded() {
+            true => Ok(Distance::Unknown),
+            false => Ok(self.ahead(Effort::Spelled)?.map_or(Distance::Exact(0), |ahead| ahead.bytes)),
+        }
+    }
+
+    /// Whether completions would have to keep the bounds of parts, which is not searched for.
+    fn is_unfinished_and_bounded(&self) -> bool {
+        self.is_bounded() && !self.path.has_ended() && !self.is_accepting()
     }
 
     /// `None` after the end.

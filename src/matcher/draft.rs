@@ -52,6 +52,9 @@ impl Matcher {
         if self.path.has_ended() {
             return Ok(false);
         }
+        if self.is_bounded() {
+            return self.fork().step_over(bytes);
+        }
         match known_run(&self.compiled, &self.path, bytes) {
             Some((None, _)) => return Ok(false),
             Some((Some(_), names)) if names.is_empty() && self.path.place().is_outside() => return Ok(true),
@@ -75,6 +78,16 @@ impl Matcher {
 
     /// Whether a token was accepted as a step.
     fn step_by(&mut self, token: TokenId) -> Result<bool> {
+        if !self.is_bounded() {
+            return self.step_unbounded(token);
+        }
+        let vocabulary = std::sync::Arc::clone(self.compiled.vocabulary());
+        let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
+        self.step_bounded(bytes, Some(token), |matcher| matcher.step_unbounded(token))
+    }
+
+    /// The same where no bounds of parts are regarded.
+    fn step_unbounded(&mut self, token: TokenId) -> Result<bool> {
         let is_eos = self.compiled.vocabulary().is_eos(token);
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
             if explored::accept_by_id(&self.compiled, &mut self.path, token) {
@@ -95,13 +108,13 @@ impl Matcher {
         // only what takes the lock needs a vocabulary of its own beside the matcher
         let vocabulary = std::sync::Arc::clone(vocabulary);
         match vocabulary.bytes(token) {
-            Some(bytes) => self.step_over(bytes),
+            Some(bytes) => self.step_over_unbounded(bytes),
             None => Ok(false),
         }
     }
 
     /// Whether the text was ended: it is a word, and had not ended before.
-    fn accept_end(&mut self) -> bool {
+    pub(super) fn accept_end(&mut self) -> bool {
         let may_end = !self.path.has_ended() && self.is_accepting();
         if may_end {
             self.path.push_end();

@@ -1,7 +1,7 @@
 //! The errors of the matcher.
 
 use super::Explanation;
-use crate::diagnostic::{Diagnostic, Place, excerpt_bytes};
+use crate::diagnostic::{Diagnostic, Place, excerpt, excerpt_bytes};
 use crate::error::{Error, ErrorKind};
 use crate::mask::Distance;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -90,6 +90,29 @@ pub(super) fn budget(budget: usize, distance: Distance, length: usize) -> Error 
             .found(tokens(budget))
             .allowed(needed)
             .help("raise the budget (or `Limits::completion_search`), or let the output be cut"),
+    )
+}
+
+/// What a part that is bounded in tokens has no room for: the part's name and bound, and how many tokens are left for it.
+pub(super) fn part_bound(part: Option<(&str, u32, usize)>, length: usize) -> Error {
+    let allowed = match part {
+        Some((name, most, left)) => {
+            format!(
+                "what leaves `{}` a known way to end: {left} of its {most} tokens are left",
+                excerpt(name)
+            )
+        }
+        None => "what leaves a part that begins a known way to end within its bound".into(),
+    };
+    Error::new(
+        ErrorKind::Rejected,
+        Diagnostic::new(
+            "matcher/part-bound",
+            "a part of the grammar could not end within its bound of tokens",
+        )
+        .at(Place::Byte(length))
+        .allowed(allowed)
+        .help("offer only tokens that the mask allows"),
     )
 }
 

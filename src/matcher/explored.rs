@@ -92,6 +92,6 @@ impl Matcher {
     pub fn is_explored(&self) -> bool {
         let outside = self.path.place().is_outside() || !keys::needs_engine(&self.compiled);
         let has_mask = || self.compiled.base().is_some_and(|base| base.has_mask(self.path.base()));
-        outside && (self.path.has_ended() || has_mask())
+        outside && !self.is_bounded() && (self.path.has_ended() || has_mask())
     }
 }

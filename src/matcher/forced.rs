@@ -14,12 +14,14 @@ const MOST_READ: usize = 256;
 
 impl Matcher {
     /// The longest byte string (65,536 bytes at most) that every completion begins with. Empty where the
-    /// text may end, where more than one byte may come, or a token by its id.
+    /// text may end, where more than one byte may come, or a token by its id, and where a part
+    /// [bounded in tokens](crate::grammar::GrammarBuilder::max_tokens) is open or may follow.
     ///
     /// # Errors
     /// Limits.
     pub fn forced_bytes(&mut self) -> Result<Vec<u8>> {
-        if self.path.has_ended() {
+        // a bounded part may have no tokens left for them
+        if self.path.has_ended() || self.is_bounded() {
             return Ok(Vec::new());
         }
         self.with_cache(|with, at| {
@@ -57,6 +59,9 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn forced_tokens(&mut self) -> Result<Vec<TokenId>> {
+        if self.is_bounded() {
+            return Ok(Vec::new());
+        }
         let has_terminals = self.compiled.automaton().has_terminals();
         let mut ahead = self.fork();
         let mut tokens = Vec::new();

@@ -14,6 +14,7 @@ mod explain;
 mod explored;
 mod forced;
 mod keys;
+mod parts;
 mod path;
 mod promises;
 mod within;
@@ -28,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::limits::LimitKind;
 use crate::mask::{CompiledGrammar, MaskCache, NameEnds, TokenMask};
 use crate::vocabulary::TokenId;
+use parts::Parts;
 use path::{Path, Reached};
 use promises::Promises;
 use std::sync::Arc;
@@ -38,6 +40,7 @@ pub struct Matcher {
     compiled: CompiledGrammar,
     path: Path,
     promises: Promises,
+    parts: Parts,
 }
 
 /// What it takes to find out more about a path, under the engine's lock.
@@ -55,6 +58,7 @@ impl CompiledGrammar {
             compiled: self.clone(),
             path: Path::new(explored::start(self), keys::start(self)),
             promises: Promises::default(),
+            parts: Parts::default(),
         }
     }
 }
@@ -101,7 +105,7 @@ impl Matcher {
     /// # Errors
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
-        if !self.path.has_ended() && self.path.place().is_outside() {
+        if !self.path.has_ended() && self.path.place().is_outside() && !self.is_bounded() {
             if let Some(mask) = explored::mask(&self.compiled, &self.path) {
                 return Ok(look(mask));
             }
@@ -121,6 +125,11 @@ impl Matcher {
         if self.path.has_ended() {
             let width = self.compiled.vocabulary().width();
             return Ok(Arc::new(TokenMask::sparse(Vec::new(), width)));
+        }
+        if self.is_bounded()
+            && let Some(mask) = self.bounded_mask()?
+        {
+            return self.without_repeated_keys(mask);
         }
         let known = explored::mask(&self.compiled, &self.path).map(Arc::clone);
         let known = known.or_else(|| self.compiled.snapshot().mask(self.path.at()).map(Arc::clone));
@@ -179,6 +188,14 @@ impl Matcher {
 
     /// Whether bytes were accepted as a step.
     fn step_over(&mut self, bytes: &[u8]) -> Result<bool> {
+        match self.is_bounded() && !self.path.has_ended() {
+            true => self.step_bounded(Some(bytes), None, |matcher| matcher.step_over_unbounded(bytes)),
+            false => self.step_over_unbounded(bytes),
+        }
+    }
+
+    /// The same where no bounds of parts are regarded.
+    fn step_over_unbounded(&mut self, bytes: &[u8]) -> Result<bool> {
         Ok(!self.path.has_ended()
             && (accept_known(&self.compiled, &mut self.path, bytes)
                 || self.with_cache(|with, at| with.accept(at, bytes))?))
@@ -186,6 +203,9 @@ impl Matcher {
 
     /// The error of bytes that were not accepted.
     fn refusal_of_text(&mut self, bytes: &[u8]) -> Result<Error> {
+        if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept_bytes(bytes))? {
+            return Ok(error);
+        }
         match self.path.has_ended() {
             true => Ok(errors::after_end(self.byte_count())),
             false => Ok(errors::rejected(&self.explain(bytes)?)),
@@ -194,6 +214,9 @@ impl Matcher {
 
     /// The error of a token that was not accepted.
     fn refusal(&mut self, token: TokenId) -> Result<Error> {
+        if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept(token))? {
+            return Ok(error);
+        }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         if vocabulary.is_eos(token) {
             return self.refusal_of_text(b"");
@@ -217,6 +240,7 @@ impl Matcher {
         }
         self.path.pop(steps);
         self.promises.rolled_back(self.path.step_count());
+        self.parts.rolled_back(self.path.step_count());
         Ok(())
     }
 
@@ -229,16 +253,18 @@ impl Matcher {
     pub fn reset(&mut self) {
         self.path = self.path.emptied();
         self.promises = Promises::default();
+        self.parts = Parts::default();
     }
 
     /// Whether the text so far is a word of the language, so that it may end here.
     pub fn is_accepting(&self) -> bool {
-        self.path.at().is_accepting()
+        self.bounded_end().map_or_else(|| self.path.at().is_accepting(), |(may_end, _)| may_end)
     }
 
     /// Whether the text has ended, or is a word that nothing can be added to.
     pub fn is_finished(&self) -> bool {
-        self.path.has_ended() || self.path.at().is_final()
+        self.path.has_ended()
+            || self.bounded_end().map_or_else(|| self.path.at().is_final(), |(_, is_last)| is_last)
     }
 
     /// What is true of where the matcher is.

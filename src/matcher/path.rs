@@ -297,6 +297,13 @@ impl Path {
         Ok(path)
     }
 
+    /// The bytes and the way of each step after the first `known`.
+    pub(super) fn steps_after(&self, known: usize) -> Vec<(Vec<u8>, Way)> {
+        let chunks = self.chunks().into_iter().filter(|chunk| chunk.steps_before + chunk.steps.len() > known);
+        let steps = chunks.flat_map(|chunk| chunk.iter().skip(known.saturating_sub(chunk.steps_before)));
+        steps.map(|(step, bytes)| (bytes.to_vec(), step.way)).collect()
+    }
+
     /// The chunks, the first one first.
     fn chunks(&self) -> Vec<&Chunk> {
         let mut chunks: Vec<&Chunk> =

@@ -7,7 +7,7 @@
 use super::keys::Cursor;
 use super::{Matcher, PathCx, errors};
 use crate::error::Result;
-use crate::mask::{Effort, TokenMask};
+use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Matcher {
         if self.path.has_ended() {
             return Ok(false);
         }
-        if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
+        if self.is_bounded() || self.compiled.automaton().has_terminals() && self.has_token_edges()? {
             return self.fork().try_accept(token);
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
@@ -143,6 +143,9 @@ impl Matcher {
         if self.path.has_ended() || vocabulary.is_eos(token) {
             return self.may_come(token);
         }
+        if self.is_bounded() {
+            return Ok(false);
+        }
         let (Some(bytes), Some(rest)) = (vocabulary.bytes(token), budget.checked_sub(1)) else {
             return Ok(false);
         };
@@ -160,6 +163,9 @@ impl Matcher {
 
     /// Sees to it that a completion of at most `budget` tokens is carried along.
     fn promise(&mut self, budget: usize) -> Result<()> {
+        if self.is_bounded() {
+            return Err(errors::budget(budget, Distance::Unknown, self.byte_count()));
+        }
         let steps = self.steps();
         if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget) {
             return Ok(());

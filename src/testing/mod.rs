@@ -8,6 +8,7 @@
 //! property tests and fuzzing share them.
 
 pub mod agreement;
+pub mod bounded_parts;
 pub mod brute_mask;
 pub mod differential;
 pub mod distances;

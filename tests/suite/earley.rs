@@ -110,7 +110,9 @@ impl Enumeration<'_> {
             }
             Expression::Rule(rule) => rules[rule].clone(),
             Expression::Intersection(_) | Expression::Complement(_) => locks[&id].clone(),
-            Expression::Label(_, body) | Expression::Name(body, _) => sub(*body),
+            Expression::Label(_, body) | Expression::Name(body, _) | Expression::MaxTokens { body, .. } => {
+                sub(*body)
+            }
             Expression::Distinct(_) => unreachable!("not generated"),
             Expression::Token(_) => unreachable!("these shapes have no token terminals"),
             Expression::WordGraph(graph) => {

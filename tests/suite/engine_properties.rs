@@ -27,7 +27,11 @@ pub(crate) fn hold_on_part(property: Property, shape: &GrammarShape, undecided: 
     hold_on_bytes(|bytes| property(bytes, shape), undecided, part);
 }
 
-fn hold_on_bytes(property: impl Fn(&[u8]) -> Result<Outcome, String>, undecided: usize, part: u32) {
+pub(crate) fn hold_on_bytes(
+    property: impl Fn(&[u8]) -> Result<Outcome, String>,
+    undecided: usize,
+    part: u32,
+) {
     let cases: u32 = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
     let cases = cases.div_ceil(part);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };

@@ -1,6 +1,7 @@
 //! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
 mod automaton_spec;
+mod bounded_parts;
 mod bounds;
 mod budget_walks;
 mod chat_template;

@@ -158,6 +158,7 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("grammar/empty-trigger", "a call of the library; the front door gives the place of the text"),
     ("grammar/trigger-", "a call of the library; the front door gives the place of the text"),
     ("grammar/empty-token-terminal", "a call of the library"),
+    ("grammar/no-tokens-for-part", "a call of the library; the front door gives the place of the part"),
     ("matcher/rollback-too-far", "a call of the library"),
     ("mask/buffer-too-short", "a call of the library"),
     ("mask/unknown-token", "the compiler gives the rule"),

@@ -52,7 +52,10 @@ pub(super) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
     };
     for &state in &block.states {
         match state {
-            State::Byte { next, .. } | State::Token { next, .. } | State::Named { next } => see(next),
+            State::Byte { next, .. }
+            | State::Token { next, .. }
+            | State::Named { next }
+            | State::PartEnd { next, .. } => see(next),
             State::ByteOr { next, otherwise, .. } => [next, otherwise].into_iter().for_each(&mut see),
             State::Call { start, to_return } => [start, to_return].into_iter().for_each(&mut see),
             _ => {}
@@ -122,7 +125,9 @@ impl Rules<'_> {
                 block.splits(first, len).iter().for_each(|&next| self.add(target, 0, &[(self.at(next), 1)]));
             }
             // a token by its id has no bytes
-            State::Token { next, .. } | State::Named { next } => self.add(target, 0, &[(self.at(next), 1)]),
+            State::Token { next, .. } | State::Named { next } | State::PartEnd { next, .. } => {
+                self.add(target, 0, &[(self.at(next), 1)])
+            }
             State::Call { start, to_return } => {
                 self.add(target, 0, &[(self.at(start), 1), (self.at(to_return), 1)]);
             }

@@ -32,7 +32,7 @@ pub(in crate::automaton) fn without_words(grammar: &Grammar, productive: &Analys
                 Some(grammar.rule(*rule).body)
             }
             Expression::Sequence(parts) | Expression::Choice(parts) => first(parts),
-            Expression::Repeat { body, .. } => Some(*body),
+            Expression::Repeat { body, .. } | Expression::MaxTokens { body, .. } => Some(*body),
             Expression::Members(list) => {
                 let required = list.members.iter().filter(|member| member.required);
                 required.map(|member| member.value).find(|&value| !productive.holds(value))

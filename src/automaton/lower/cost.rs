@@ -60,7 +60,7 @@ fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut 
         Expression::Choice(list) => list.iter().map(fewest).min().unwrap_or(0),
         Expression::Repeat { body, min, .. } if *min > 0 => fewest(body).saturating_mul(*min),
         Expression::Rule(rule) => fewest(&grammar.rule(*rule).body),
-        Expression::Label(_, body) => fewest(body),
+        Expression::Label(_, body) | Expression::MaxTokens { body, .. } => fewest(body),
         _ => 0,
     }
 }
@@ -139,7 +139,7 @@ fn weights_and_uses(grammar: &Grammar) -> (Vec<u32>, Vec<u32>) {
             | Expression::Complement(_) => 1000,
             Expression::Repeat { max, min, .. } => children.saturating_mul(max.unwrap_or(*min).max(1)),
             Expression::Sequence(_) | Expression::Choice(_) | Expression::Label(..) => children,
-            Expression::Name(..) => children.saturating_add(1),
+            Expression::Name(..) | Expression::MaxTokens { .. } => children.saturating_add(1),
         });
     }
     (expanded_size, uses)
@@ -155,7 +155,10 @@ fn inline_sizes(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
         });
         let own = match expression {
             Expression::Empty | Expression::Never | Expression::Label(..) => 0,
-            Expression::ByteSet(_) | Expression::Token(_) | Expression::Rule(_) => 1,
+            Expression::ByteSet(_)
+            | Expression::Token(_)
+            | Expression::Rule(_)
+            | Expression::MaxTokens { .. } => 1,
             // of which there may be few are called
             Expression::Name(..) => 4,
             Expression::Bytes(bytes) => bytes.len(),

@@ -4,7 +4,7 @@ use super::cost;
 use super::task::Task;
 use super::{Lowering, Pending};
 use crate::automaton::Scope;
-use crate::automaton::program::state::{Loop, State, StateId, TerminalId};
+use crate::automaton::program::state::{Loop, PartId, State, StateId, TerminalId};
 use crate::automaton::tuning::DEFERRED_VALUE;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Expression};
@@ -201,6 +201,10 @@ impl<'g> Lowering<'g> {
                 let scope = Scope { rule: *rule, label: None };
                 let start = known.unwrap_or_else(|| self.start_of(Pending::Rule(*rule), scope));
                 self.call(start, next)
+            }
+            Expression::MaxTokens { body, .. } => {
+                let next = self.add_state(State::PartEnd { part: PartId(id), next });
+                return self.build_leaf(*body, next);
             }
             &Expression::Repeat { body, min: 0 | 1, max: None } => match grammar.expression(body) {
                 Expression::ByteSet(set) => {

@@ -107,7 +107,8 @@ impl Lowering<'_> {
             State::Accept | State::Deferred(_) => {}
             State::Byte { next: after, .. }
             | State::Token { next: after, .. }
-            | State::Named { next: after } => {
+            | State::Named { next: after }
+            | State::PartEnd { next: after, .. } => {
                 next.push(after);
             }
             State::ByteOr { next: after, otherwise, .. } => next.extend([after, otherwise]),

@@ -21,6 +21,7 @@ mod keys;
 mod left_corner;
 mod members;
 mod order;
+mod parts;
 mod task;
 pub(super) mod token_terminals;
 mod unique_items;
@@ -137,6 +138,7 @@ pub(super) enum Pending {
 pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
     let root = Place::Rule(grammar.rule(grammar.root()).name.to_string());
     token_terminals::check(grammar)?;
+    parts::check(grammar)?;
     lower_all(grammar, limits).map_err(|error| error.or_at(&root))
 }
 
@@ -545,9 +547,10 @@ impl<'g> Lowering<'g> {
         let has_more = self.begun.len() < self.kept.parts.len();
         let deferred = has_more.then(|| Box::new(Deferred::new(&self.block, self.grammar, self.kept)));
         let terminals = token_terminals::has_terminals(self.grammar);
+        let parts = parts::bounded(self.grammar);
         let automaton = Automaton::of(self.block, classes, self.limits);
         let mut automaton =
-            Automaton { start, nullable, deferred, names, name_starts, terminals, ..automaton };
+            Automaton { start, nullable, deferred, names, name_starts, terminals, parts, ..automaton };
         keys::check_ones(&automaton, self.grammar, &provenance.ones, budget)?;
         let (mut lacking, few) =
             keys::bound_further(&mut automaton, self.grammar, &provenance.members, budget)?;

@@ -156,7 +156,9 @@ fn first_operands<'g>(
             (&list[..first.map_or(list.len(), |first| first + 1)], None)
         }
         Expression::Choice(list) => (list, None),
-        Expression::Repeat { body, .. } | Expression::Label(_, body) => (&[], Some(*body)),
+        Expression::Repeat { body, .. } | Expression::Label(_, body) | Expression::MaxTokens { body, .. } => {
+            (&[], Some(*body))
+        }
         Expression::Rule(rule) => (&[], Some(grammar.rule(*rule).body)),
         // what follows a key has read it
         Expression::Members(list) => (&list.ones, list.rest),

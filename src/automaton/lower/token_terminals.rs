@@ -1,4 +1,4 @@
-//! Where token terminals cannot stand: where what was read is remembered as bytes, or read by several operands at once.
+//! Where token terminals, and parts that are bounded in tokens, cannot stand: where what was read is remembered as bytes, or read by several operands at once.
 
 use crate::automaton::errors::{self, Surroundings};
 use crate::error::Result;
@@ -9,10 +9,10 @@ use std::ops::Range;
 /// such.
 const MOST_PASSES: usize = 64;
 
-/// Refuses token terminals in intersections and complements, in lists of items that must differ, and in names and objects of
+/// Refuses token terminals and parts that are bounded in tokens in intersections and complements, in lists of items that must differ, and in names and objects of
 /// which the names are followed.
 pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
-    if !has_terminals(grammar) {
+    if !has_terminals(grammar) && !has_parts(grammar) {
         return Ok(());
     }
     let names = OpenNames::of(grammar);
@@ -46,6 +46,12 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
                 let (place, within) = (grammar.place_of(id), Surroundings::NamedMembers);
                 return Err(errors::token_terminal_within(place, within, &terminal.to_string()));
             }
+            (Expression::MaxTokens { .. }, Some((surroundings, outer))) => {
+                return Err(errors::bounded_part_within(grammar.place_of(outer), surroundings));
+            }
+            (Expression::MaxTokens { .. }, None) if names.is_open[root.index()] => {
+                return Err(errors::bounded_part_within(grammar.place_of(id), Surroundings::NamedMembers));
+            }
             (Expression::Rule(rule), _) => open.push((grammar.rule(*rule).body, within)),
             (Expression::Sequence(parts), None) => {
                 let object = names.object_in(parts).unwrap_or(0..0);
@@ -61,6 +67,11 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
 /// Whether a grammar has token terminals.
 pub(in crate::automaton) fn has_terminals(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_)))
+}
+
+/// Whether a grammar has parts that are bounded in tokens.
+pub(in crate::automaton) fn has_parts(grammar: &Grammar) -> bool {
+    grammar.expressions().iter().any(|expression| matches!(expression, Expression::MaxTokens { .. }))
 }
 
 /// Per expression, whether it has a name that stands in no object of its own: between braces that are literals of one sequence.

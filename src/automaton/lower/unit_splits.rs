@@ -21,7 +21,8 @@ impl Lowering<'_> {
                 State::Byte { next, .. }
                 | State::ByteOr { next, .. }
                 | State::Token { next, .. }
-                | State::Named { next } => to(next),
+                | State::Named { next }
+                | State::PartEnd { next, .. } => to(next),
                 State::Call { start, to_return } => {
                     to(start);
                     to(to_return);

@@ -39,6 +39,17 @@ impl TerminalId {
     }
 }
 
+/// A part of the grammar that is bounded in tokens: the id of its expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PartId(pub(in crate::automaton) ExprId);
+
+impl PartId {
+    /// The expression, which is a [`MaxTokens`](crate::grammar::Expression::MaxTokens).
+    pub(crate) fn expression(self) -> ExprId {
+        self.0
+    }
+}
+
 /// One state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Token`, `Key`, `Product`) wait for a symbol and are what
 /// configurations consist of; the others are passed through when a configuration is closed.
 ///
@@ -61,6 +72,8 @@ pub(crate) enum State {
     Split { first: u32, len: u32 },
     /// A name in an object was read.
     Named { next: StateId },
+    /// Return address of a part that is bounded in tokens, and nothing else's; see `run/parts.rs`.
+    PartEnd { part: PartId, next: StateId },
     /// Push `to_return` and go to `start`; nothing is pushed where `to_return` is the accepting state.
     Call { start: StateId, to_return: StateId },
     /// The first round of a counted loop is done: go round again, if that is allowed.

@@ -172,6 +172,11 @@ impl Writer<'_> {
                 self.put_kind(6, len);
                 automaton.splits(first, len).iter().try_for_each(|&next| self.refer(next))
             }
+            // whose end it is does not matter to bytes
+            State::PartEnd { next, .. } => {
+                self.put_kind(14, 0);
+                self.refer(next)
+            }
             State::Named { next } => {
                 self.put_kind(7, 0);
                 self.refer(next)

@@ -104,7 +104,7 @@ fn follow(
         State::Split { first, len } => {
             automaton.splits(first, len).iter().for_each(|&next| reached.add(next, is_last));
         }
-        State::Named { next } => reached.add(next, is_last),
+        State::Named { next } | State::PartEnd { next, .. } => reached.add(next, is_last),
         State::Call { start, to_return: StateId::ACCEPT } => reached.add(start, is_last),
         State::Call { start, to_return } => {
             reached.add(start, false);

@@ -126,6 +126,7 @@ impl Lazy<'_> {
                     self.add(closure, next, stack);
                 }
             }
+            State::PartEnd { next, .. } => self.add(closure, next, stack),
             State::Named { next } => {
                 closure.named = true;
                 self.add(closure, next, stack);

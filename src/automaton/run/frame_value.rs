@@ -5,7 +5,7 @@
 //! of unique items have.
 //!
 //! ```text
-//! 0 .. 2^29        nothing (a plain call), members seen, product states, lists whose items are not remembered
+//! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states, lists whose items are not remembered
 //! 2^29 .. 2^30     sets of numbers of rounds
 //! 2^30, 2^30 + 1   items of which it takes the history to know
 //! 2^31 .. 3*2^30   registers of lists inside an item
@@ -55,6 +55,9 @@ fn small(value: u32) -> FrameValue {
 impl FrameValue {
     /// That of plain calls, and of lists of which nothing came.
     pub(in crate::automaton) const NONE: FrameValue = FrameValue(0);
+
+    /// That of a part bounded in tokens which was open before the last token; see [`parts`](super::parts).
+    pub(in crate::automaton) const KEPT_PART: FrameValue = FrameValue(1);
 
     /// Inside an item of which nothing is known: it takes the history to know what its bytes lead to.
     pub(in crate::automaton) const DOUBTFUL: FrameValue = FrameValue(DOUBTFUL);

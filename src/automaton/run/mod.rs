@@ -8,6 +8,7 @@ pub(in crate::automaton) mod closure_memo;
 pub(in crate::automaton) mod configuration;
 pub(in crate::automaton) mod frame_value;
 pub(in crate::automaton) mod lazy;
+pub(in crate::automaton) mod parts;
 pub(in crate::automaton) mod round_sets;
 pub(in crate::automaton) mod stack_set;
 pub(in crate::automaton) mod step;

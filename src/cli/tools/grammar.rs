@@ -91,7 +91,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         return Ok(Exit::Done);
     }
     let vocabulary = tokens::bytes()?.vocabulary;
-    let compiled = Compiler::new(Arc::new(vocabulary)).limits(limits).compile(&made.grammar)?;
+    let compiled = Compiler::new(Arc::new(vocabulary)).limits(limits).without_token_bounds();
+    let compiled = compiled.compile(&made.grammar)?;
     let mut exit = Exit::Done;
     for text in &arguments.text {
         let mut matcher = compiled.matcher();

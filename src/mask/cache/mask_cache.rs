@@ -14,6 +14,7 @@ use crate::mask::base::{Base, BaseState, NameEnds};
 use crate::mask::completion::{Completions, Effort, Known};
 use crate::mask::compute;
 use crate::mask::compute::{ResidualMasks, Resources};
+use crate::mask::parts::Parts;
 use crate::mask::strategy::{StrategyCounts, StrategySet};
 use crate::mask::terminals::Terminals;
 use crate::mask::token_mask::TokenMask;
@@ -172,6 +173,7 @@ pub(crate) struct MaskCache {
     current: Arc<ArcSwap<Snapshot>>,
     records: ResidualMasks,
     completions: Completions,
+    pub(in crate::mask) parts: Parts,
     /// What grammars for the vocabulary have found out for each other.
     shared: Arc<ShapeCache>,
     terminals: Arc<Terminals>,
@@ -208,6 +210,7 @@ impl MaskCache {
             snapshot,
             records: ResidualMasks::default(),
             completions: Completions::default(),
+            parts: Parts::default(),
             shared,
             terminals,
             marks: ScratchBits::default(),
@@ -256,6 +259,7 @@ impl MaskCache {
         self.current.store(Arc::clone(&self.snapshot));
         self.records = ResidualMasks::default();
         self.completions.forget_tables();
+        self.parts = Parts::default();
         // a mask that ended in a panic may have left some
         self.marks = ScratchBits::default();
         self.mask_bytes = 0;
@@ -349,6 +353,7 @@ impl MaskCache {
             + self.mask_bytes
             + self.records.memory_usage()
             + self.completions.memory_usage()
+            + self.parts.memory_usage()
             + self.marks.memory_usage()
             + self.snapshot.masks.memory_usage()
             + self.snapshot.base_states.memory_usage()

@@ -16,6 +16,8 @@ pub struct SymbolFreeText {
     pub max_chars: Option<u32>,
     /// At most this many bytes come, in UTF-8.
     pub max_bytes: Option<u32>,
+    /// At most this many tokens begin in it.
+    pub max_tokens: Option<u32>,
 }
 
 impl SymbolFreeText {
@@ -31,6 +33,9 @@ impl SymbolFreeText {
         }
         if let Some(most) = self.max_bytes {
             words = g.max_bytes(words, most);
+        }
+        if let Some(most) = self.max_tokens {
+            words = g.max_tokens(words, most);
         }
         words
     }

@@ -74,7 +74,7 @@ pub(super) fn unknown_function(source: &str, offset: usize) -> Error {
     error(
         at(source, offset, "gbnf/unknown-function", "`@` begins a function that is not known")
             .found(excerpt(&next(source, offset)))
-            .allowed("`@text(…)`, `@max_chars(n, part)` and `@max_bytes(n, part)`")
+            .allowed("`@text(…)`, `@max_chars(n, part)`, `@max_bytes(n, part)` and `@max_tokens(n, part)`")
             .help("`@text($, \"<call>\" call)` is text that may end anywhere, or at `<call>`, where `call` follows"),
     )
 }
@@ -84,7 +84,7 @@ pub(super) fn bad_most(source: &str, offset: usize) -> Error {
         at(source, offset, "gbnf/bad-bound", "the bound of a part cannot be read")
             .found(excerpt(&next(source, offset)))
             .allowed("a number, a comma and the part: `@max_chars(300, part)`")
-            .help("write the greatest number of characters or bytes before the part"),
+            .help("write the greatest number of characters, bytes or tokens before the part"),
     )
 }
 

@@ -6,7 +6,7 @@ use super::names::Names;
 use super::scanner::Scanner;
 use crate::diagnostic::Place;
 use crate::error::{ErrorKind, Errors, Result};
-use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder, Unit};
+use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 
 /// What the source came to. All rules are defined.
@@ -58,7 +58,15 @@ struct Open {
     /// The free text of whose clause this is the body.
     text: Option<OpenText>,
     /// How long the words of the group may be.
-    most: Option<(Unit, u32)>,
+    most: Option<(Length, u32)>,
+}
+
+/// What the length of a part is counted in.
+#[derive(Clone, Copy)]
+enum Length {
+    Chars,
+    Bytes,
+    Tokens,
 }
 
 /// Free text whose end has not been reached.
@@ -94,8 +102,9 @@ impl Open {
         let part = builder.choice(self.alternatives);
         match self.most {
             None => part,
-            Some((Unit::Chars, most)) => builder.max_chars(part, most),
-            Some((Unit::Bytes, most)) => builder.max_bytes(part, most),
+            Some((Length::Chars, most)) => builder.max_chars(part, most),
+            Some((Length::Bytes, most)) => builder.max_bytes(part, most),
+            Some((Length::Tokens, most)) => builder.max_tokens(part, most),
         }
     }
 }
@@ -251,8 +260,9 @@ impl Parser<'_> {
                 let clause = self.clause()?;
                 open.text = Some(OpenText { text: FreeText::default(), ends: Vec::new(), clause });
             }
-            "max_chars" => open.most = Some((Unit::Chars, self.scanner.most()?)),
-            "max_bytes" => open.most = Some((Unit::Bytes, self.scanner.most()?)),
+            "max_chars" => open.most = Some((Length::Chars, self.scanner.most()?)),
+            "max_bytes" => open.most = Some((Length::Bytes, self.scanner.most()?)),
+            "max_tokens" => open.most = Some((Length::Tokens, self.scanner.most()?)),
             _ => return Err(unknown(self)),
         }
         Ok(open)

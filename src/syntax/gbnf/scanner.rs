@@ -117,7 +117,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// The bound of `@max_chars` and `@max_bytes`, up to and with the comma after it.
+    /// The bound of `@max_chars`, `@max_bytes` and `@max_tokens`, up to and with the comma after it.
     pub(super) fn most(&mut self) -> Result<u32> {
         self.space(true);
         let start = self.offset;

@@ -93,6 +93,7 @@ impl Spans<'_> {
             // formats that nest have rules
             Expression::Rule(rule) => self.ends(grammar.rule(*rule).body, start, depth)?,
             Expression::Members(_)
+            | Expression::MaxTokens { .. }
             | Expression::WordGraph(_)
             | Expression::Distinct(_)
             | Expression::Token(_) => return None,

@@ -444,7 +444,9 @@ impl Recogniser<'_> {
             Expression::Intersection(_) | Expression::Complement(_) => {
                 vec![item.with([Piece::Call(Head::Lock(id))])]
             }
-            Expression::Label(_, body) | Expression::Name(body, _) => vec![item.with([Piece::Expr(*body)])],
+            Expression::Label(_, body) | Expression::Name(body, _) | Expression::MaxTokens { body, .. } => {
+                vec![item.with([Piece::Expr(*body)])]
+            }
             Expression::Distinct(_) => unreachable!("different items are tested against JSON Schema"),
             Expression::Members(_) => vec![item.with([Piece::Members { of: id, so_far: SoFar::default() }])],
         }

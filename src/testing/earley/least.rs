@@ -46,7 +46,9 @@ impl Least {
             Expression::Choice(list) => list.iter().filter_map(|&id| self.expression(id)).min(),
             Expression::Repeat { body, min, .. } => self.times(*body, u64::from(*min)),
             Expression::Rule(rule) => self.rules[rule.index()],
-            Expression::Label(_, body) | Expression::Name(body, _) => self.expression(*body),
+            Expression::Label(_, body) | Expression::Name(body, _) | Expression::MaxTokens { body, .. } => {
+                self.expression(*body)
+            }
             Expression::Intersection(_) | Expression::Complement(_) => self.lock(id?),
             Expression::Distinct(_) => unreachable!("different items are tested against JSON Schema"),
             Expression::WordGraph(graph) => self.graph(graph, 0),

@@ -1,0 +1,542 @@
+//! Parts of the grammar that are bounded in tokens.
+//!
+//! Which parts are open is shown by the stacks of a configuration; how many tokens are left for them is counted here, beside it. A
+//! text may be read in several ways, so what is counted is kept for each *reading*: a configuration of which all stacks have the
+//! same part open, or none. A token counts for the part that it begins in. A reading with an open part is only followed if a way
+//! out of the part is known that takes no more tokens than are left, and the way is carried along, as a search after one of its
+//! tokens need not find the rest of it. So a text whose readings are in parts can always leave them: no reading is dropped that
+//! all others depend on. Readings of one configuration are one, with the most tokens left.
+//!
+//! Once no part is open and none may follow, the mask is the one without bounds, at the cost of one.
+
+use super::{Matcher, PathCx, errors};
+use crate::automaton::{ConfigurationId, PartId};
+use crate::error::{Error, Result};
+use crate::grammar::Expression;
+use crate::mask::{Effort, Located, TokenMask};
+use crate::vocabulary::TokenId;
+use crate::work::Budget;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The searches of one mask examine `Limits::completion_search` places this many times at most. Of what is left then nothing is
+/// known.
+const SEARCHES: usize = 64;
+
+/// Readings after the steps of a path, the latest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts {
+    last: Option<Arc<Node>>,
+}
+
+/// What is known after a step.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// How many steps there were.
+    steps: usize,
+    /// Nothing if no bound matters from here on.
+    readings: Option<Vec<Reading>>,
+    before: Option<Arc<Node>>,
+}
+
+/// One way to read the text.
+#[derive(Clone, Debug)]
+struct Reading {
+    at: Located,
+    open: Option<Open>,
+}
+
+/// The part that is open in a reading.
+#[derive(Clone, Debug)]
+struct Open {
+    part: PartId,
+    /// How many more tokens may begin in it.
+    left: usize,
+    /// Tokens that lead out of it, and how many of these came.
+    way_out: Arc<[TokenId]>,
+    taken: usize,
+}
+
+/// What comes next of a text: bytes that are read as such, and a token that token edges may take.
+#[derive(Clone, Copy)]
+struct Next<'a> {
+    bytes: Option<&'a [u8]>,
+    token: Option<TokenId>,
+}
+
+/// Nodes are dropped one after the other: there may be too many for the stack.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut node) = next.and_then(Arc::into_inner) {
+            next = node.before.take();
+        }
+    }
+}
+
+impl Open {
+    fn way_left(&self) -> &[TokenId] {
+        &self.way_out[self.taken..]
+    }
+}
+
+impl Parts {
+    /// Whether no bound matters any more.
+    fn are_free(&self) -> bool {
+        self.last.as_ref().is_some_and(|node| node.readings.is_none())
+    }
+
+    /// Of a matcher that regards no bounds.
+    fn free() -> Parts {
+        Parts { last: Some(Arc::new(Node { steps: 0, readings: None, before: None })) }
+    }
+
+    fn push(&mut self, steps: usize, readings: Option<Vec<Reading>>) {
+        let before = self.last.take();
+        self.last = Some(Arc::new(Node { steps, readings, before }));
+    }
+
+    /// Takes notice that only `steps` steps are left.
+    pub(super) fn rolled_back(&mut self, steps: usize) {
+        while let Some(node) = self.last.take_if(|node| node.steps > steps) {
+            self.last = node.before.clone();
+        }
+    }
+}
+
+impl Matcher {
+    /// Whether the bounds of parts may matter here.
+    #[inline]
+    pub(super) fn is_bounded(&self) -> bool {
+        self.compiled.has_parts() && !self.parts.are_free()
+    }
+
+    /// Does something with the readings, if bounds of parts matter.
+    fn with_readings<R>(
+        &mut self,
+        mut work: impl FnMut(&mut PathCx<'_>, &[Reading]) -> Result<R>,
+    ) -> Result<Option<R>> {
+        if !self.is_bounded() || self.path.has_ended() {
+            return Ok(None);
+        }
+        let last = self.parts.last.clone();
+        let (node, result) = self.with_cache(|with, at| {
+            let node = with.node(at, last.clone())?;
+            let result = node.readings.as_ref().map(|readings| work(with, readings)).transpose()?;
+            Ok((node, result))
+        })?;
+        self.parts.last = Some(node);
+        Ok(result)
+    }
+
+    /// Whether the text may end, and whether nothing can be added to it, as far as bounds of parts say so.
+    pub(super) fn bounded_end(&self) -> Option<(bool, bool)> {
+        let node = self.parts.last.as_ref().filter(|node| node.steps == self.steps())?;
+        let readings = node.readings.as_ref()?;
+        let may_end = readings.iter().any(|reading| reading.at.is_accepting());
+        Some((may_end, may_end && readings.iter().all(|reading| reading.at.is_final())))
+    }
+
+    /// The mask of the tokens after which a reading goes on, names that came not regarded; nothing if no bounds matter.
+    pub(super) fn bounded_mask(&mut self) -> Result<Option<Arc<TokenMask>>> {
+        self.with_readings(|with, readings| with.mask_of(readings))
+    }
+
+    /// Accepts a token, or bytes as one step, by `step` if a reading goes on so.
+    pub(super) fn step_bounded(
+        &mut self,
+        bytes: Option<&[u8]>,
+        token: Option<TokenId>,
+        step: impl FnOnce(&mut Matcher) -> Result<bool>,
+    ) -> Result<bool> {
+        let after = self.with_readings(|with, readings| with.after(readings, Next { bytes, token }))?;
+        let Some(after) = after else { return step(self) };
+        if after.is_empty() {
+            let is_eos = token.is_some_and(|token| self.compiled.vocabulary().is_eos(token));
+            return Ok(is_eos && self.accept_end());
+        }
+        if !step(self)? {
+            return Ok(false);
+        }
+        let is_free = self.with_cache(|with, at| with.are_free(&after, at))?;
+        self.parts.push(self.path.step_count(), (!is_free).then_some(after));
+        Ok(true)
+    }
+
+    /// The error of what was not accepted because of the bound of a part, if that is why.
+    pub(super) fn refusal_of_part(
+        &mut self,
+        accept: impl FnOnce(&mut Matcher) -> Result<bool>,
+    ) -> Result<Option<Error>> {
+        let open = self.with_readings(|_, readings| {
+            let open = readings.iter().find_map(|reading| reading.open.as_ref());
+            Ok(open.map(|open| (open.part, open.left)))
+        })?;
+        let Some(open) = open else { return Ok(None) };
+        let mut unbounded = self.fork();
+        unbounded.parts = Parts::free();
+        if !accept(&mut unbounded)? {
+            return Ok(None);
+        }
+        let grammar = self.compiled.grammar();
+        let part = open.and_then(|(part, left)| match grammar.expression(part.expression()) {
+            &Expression::MaxTokens { body, most } => match grammar.expression(body) {
+                Expression::Rule(rule) => Some((&*grammar.rule(*rule).name, most, left)),
+                _ => None,
+            },
+            _ => None,
+        });
+        Ok(Some(errors::part_bound(part, self.byte_count())))
+    }
+}
+
+impl PathCx<'_> {
+    /// What is known after the last step of the path, which has led to a configuration. `last` is what was known.
+    fn node(&mut self, at: ConfigurationId, mut last: Option<Arc<Node>>) -> Result<Arc<Node>> {
+        let is_known = |node: &Node, cx: &PathCx<'_>| match &node.readings {
+            Some(readings) => readings.iter().all(|reading| cx.cache.has(reading.at)),
+            None => true,
+        };
+        while let Some(node) = last.take_if(|node| !is_known(node, self)) {
+            last = node.before.clone();
+        }
+        let steps = self.path.step_count();
+        if let Some(node) = &last
+            && (node.steps == steps || node.readings.is_none())
+        {
+            return Ok(Arc::clone(node));
+        }
+        // each step was made within the work of its own
+        let work = std::mem::replace(&mut self.cache.tables.work, Budget::unbounded());
+        let made = self.made_again(at, last);
+        self.cache.tables.work = work;
+        made
+    }
+
+    fn made_again(&mut self, at: ConfigurationId, last: Option<Arc<Node>>) -> Result<Arc<Node>> {
+        let mut parts = Parts { last };
+        if parts.last.is_none() {
+            let start = self.cache.start(self.compiled.automaton())?;
+            let start = self.cache.id(start)?;
+            let mut readings = Vec::new();
+            self.add_readings(start, None, Next { bytes: None, token: None }, &mut readings)?;
+            parts.push(0, Some(readings));
+        }
+        let known = parts.last.as_ref().map_or(0, |node| node.steps);
+        for (place, (bytes, way)) in (known + 1..).zip(self.path.steps_after(known)) {
+            let next = Next { bytes: way.is_text().then_some(&*bytes), token: way.token() };
+            let before = parts.last.clone();
+            let readings = before.as_ref().and_then(|node| node.readings.as_deref()).unwrap_or_default();
+            let after = self.after(readings, next)?;
+            parts.push(place, Some(after));
+        }
+        let last = parts.last.take();
+        let last = last.unwrap_or_else(|| Arc::new(Node { steps: 0, readings: None, before: None }));
+        match &last.readings {
+            Some(readings) if self.are_free(readings, at)? => {
+                Ok(Arc::new(Node { steps: last.steps, readings: None, before: last.before.clone() }))
+            }
+            _ => Ok(last),
+        }
+    }
+
+    /// Whether readings are all that there is at a configuration, and no part is open or ahead.
+    fn are_free(&mut self, readings: &[Reading], at: ConfigurationId) -> Result<bool> {
+        match readings {
+            [Reading { at: only, open: None }] if self.cache.has(*only) && self.cache.id(*only)? == at => {
+                Ok(!self.cache.is_part_ahead(self.compiled.automaton(), at)?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The readings after more of the text.
+    fn after(&mut self, readings: &[Reading], next: Next<'_>) -> Result<Vec<Reading>> {
+        if next.token.is_none() && next.bytes.is_none_or(|bytes| bytes.is_empty()) {
+            return Ok(readings.to_vec());
+        }
+        let mut after = Vec::new();
+        for reading in readings {
+            let at = self.cache.id(reading.at)?;
+            let by_bytes = match next.bytes {
+                Some(bytes) => self.run_bytes(at, bytes)?,
+                None => ConfigurationId::DEAD,
+            };
+            let to = match next.token {
+                Some(token) => self.by_token(at, by_bytes, token)?.unwrap_or(by_bytes),
+                None => by_bytes,
+            };
+            if to != ConfigurationId::DEAD {
+                self.add_readings(to, reading.open.as_ref(), next, &mut after)?;
+            }
+        }
+        Ok(after)
+    }
+
+    /// The configuration after bytes, names not regarded.
+    fn run_bytes(&mut self, mut at: ConfigurationId, bytes: &[u8]) -> Result<ConfigurationId> {
+        let automaton = self.compiled.automaton();
+        for &byte in bytes {
+            at = self.cache.lazy(automaton).step(at, byte)?;
+            if at == ConfigurationId::DEAD {
+                break;
+            }
+        }
+        Ok(at)
+    }
+
+    /// The configuration after a token, if token edges take it.
+    fn by_token(
+        &mut self,
+        at: ConfigurationId,
+        by_bytes: ConfigurationId,
+        token: TokenId,
+    ) -> Result<Option<ConfigurationId>> {
+        let automaton = self.compiled.automaton();
+        if !automaton.has_terminals() {
+            return Ok(None);
+        }
+        let by_bytes = (by_bytes != ConfigurationId::DEAD).then(|| self.cache.located(by_bytes));
+        let taken = self.cache.step_token(automaton, self.cache.located(at), by_bytes, token)?;
+        taken.map(|taken| self.cache.id(taken)).transpose()
+    }
+
+    /// Adds the readings of a configuration that more of the text has led to, from a place where `before` was open.
+    fn add_readings(
+        &mut self,
+        to: ConfigurationId,
+        before: Option<&Open>,
+        next: Next<'_>,
+        readings: &mut Vec<Reading>,
+    ) -> Result<()> {
+        for reading in self.cache.readings(self.compiled.automaton(), to)?.iter() {
+            let open = match reading.part {
+                None => None,
+                Some(part) => {
+                    let left = match before.filter(|_| !part.is_new) {
+                        Some(before) => before.left.saturating_sub(1),
+                        None => self.bound(part.part),
+                    };
+                    let followed = before.filter(|_| !part.is_new).filter(|open| self.follows(open, next));
+                    let kept = followed.map(|open| (Arc::clone(&open.way_out), open.taken + 1));
+                    let kept = kept.filter(|(way, taken)| (1..=left).contains(&(way.len() - taken)));
+                    let way = match kept {
+                        Some(way) => Some(way),
+                        None => self.way_out(part.inside, left)?.map(|way| (way, 0)),
+                    };
+                    let Some((way_out, taken)) = way else { continue };
+                    Some(Open { part: part.part, left, way_out, taken })
+                }
+            };
+            let at = self.cache.located(reading.configuration);
+            match readings.iter_mut().find(|known| known.at == at) {
+                None => readings.push(Reading { at, open }),
+                Some(known) => {
+                    // each way out is one of the other too
+                    if let (Some(known), Some(open)) = (&mut known.open, open) {
+                        known.left = known.left.max(open.left);
+                        if open.way_left().len() < known.way_left().len() {
+                            (known.way_out, known.taken) = (open.way_out, open.taken);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what comes next is the next token of the way out of a part.
+    fn follows(&self, open: &Open, next: Next<'_>) -> bool {
+        let Some(&token) = open.way_left().first() else { return false };
+        let same_bytes = next.bytes.is_some() && next.bytes == self.compiled.vocabulary().bytes(token);
+        next.token == Some(token) || same_bytes && !self.compiled.automaton().has_terminals()
+    }
+
+    /// How many tokens may begin in a part.
+    fn bound(&self, part: PartId) -> usize {
+        match self.compiled.grammar().expression(part.expression()) {
+            Expression::MaxTokens { most, .. } => *most as usize,
+            _ => usize::MAX,
+        }
+    }
+
+    /// At most `most` tokens that lead out of a part, if such are known.
+    fn way_out(&mut self, inside: ConfigurationId, most: usize) -> Result<Option<Arc<[TokenId]>>> {
+        Ok(self.way_with(inside, most, Effort::All)?.filter(|way| way.len() <= most))
+    }
+
+    /// Tokens that lead out of a part, with as little effort as finds `most` tokens, and no more than `effort`.
+    fn way_with(
+        &mut self,
+        inside: ConfigurationId,
+        most: usize,
+        effort: Effort,
+    ) -> Result<Option<Arc<[TokenId]>>> {
+        let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
+        let mut way: Option<Arc<[TokenId]>> = None;
+        for next in [Effort::Spelled, Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort) {
+            let known = self.cache.completion(automaton, index, inside, next)?;
+            way = known.completions(next).next().cloned();
+            if way.as_ref().is_some_and(|way| way.len() <= most) {
+                break;
+            }
+        }
+        Ok(way)
+    }
+
+    fn mask_of(&mut self, readings: &[Reading]) -> Result<Arc<TokenMask>> {
+        let (automaton, index) = (self.compiled.automaton(), Arc::clone(self.compiled.index()));
+        let mut masks = Vec::with_capacity(readings.len());
+        for reading in readings {
+            let at = self.cache.id(reading.at)?;
+            let rest = reading.open.as_ref().map_or(0, |open| open.left.saturating_sub(1));
+            let plain = self.cache.mask(automaton, &index, at)?;
+            let is_plain = reading.open.is_none() && !self.cache.is_part_ahead(automaton, at)?
+                || self.cache.part_ceiling(at).is_some_and(|ceiling| ceiling <= rest);
+            if is_plain {
+                masks.push(plain);
+                continue;
+            }
+            let (mut tokens, ceiling) = self.tokens_within(at, rest)?;
+            if let Some(ceiling) = ceiling {
+                self.cache.keep_part_ceiling(at, ceiling);
+                if ceiling <= rest {
+                    masks.push(plain);
+                    continue;
+                }
+            }
+            tokens.extend(reading.open.as_ref().and_then(|open| open.way_left().first()).copied());
+            if reading.at.is_accepting() {
+                tokens.extend(index.vocabulary().eos());
+            }
+            let width = index.vocabulary().width();
+            let mut words = vec![0u32; width.div_ceil(32)];
+            tokens.iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
+            masks.push(Arc::new(TokenMask::near(words.into(), Vec::new(), Vec::new(), width)));
+        }
+        if let [only] = &masks[..] {
+            return Ok(Arc::clone(only));
+        }
+        let width = index.vocabulary().width();
+        let (mut all, mut words) = (vec![0u32; width.div_ceil(32)], vec![0u32; width.div_ceil(32)]);
+        for mask in masks {
+            mask.write_to(&mut words)?;
+            all.iter_mut().zip(&words).for_each(|(all, &word)| *all |= word);
+        }
+        Ok(Arc::new(TokenMask::near(all.into(), Vec::new(), Vec::new(), width)))
+    }
+
+    /// The tokens that may come in a reading and after which a way on is known if then `rest` tokens are left for its part;
+    /// and how many must be left so that these are all that the mask has, if that is known.
+    fn tokens_within(&mut self, from: ConfigurationId, rest: usize) -> Result<(Vec<TokenId>, Option<usize>)> {
+        let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
+        let before = self.cache.places_searched();
+        let (mut allowed, mut ceiling) = (Vec::new(), Some(0));
+        for (to, tokens) in self.places_after(from)? {
+            let searched = self.cache.places_searched() - before;
+            if searched > most {
+                return Ok((allowed, None));
+            }
+            let effort = if searched <= most / 4 { Effort::All } else { Effort::Short };
+            let needed = self.needed(to, rest, effort)?;
+            if needed.is_some_and(|needed| needed <= rest) {
+                allowed.extend(tokens);
+            }
+            ceiling = ceiling.zip(needed).map(|(most, needed)| most.max(needed));
+        }
+        Ok((allowed, ceiling))
+    }
+
+    /// The places that tokens lead to, with the tokens.
+    fn places_after(&mut self, from: ConfigurationId) -> Result<Vec<(ConfigurationId, Vec<TokenId>)>> {
+        let index = Arc::clone(self.compiled.index());
+        let (vocabulary, automaton) = (index.vocabulary(), self.compiled.automaton());
+        let trie = vocabulary.trie();
+        let mut places: FxHashMap<ConfigurationId, usize> = FxHashMap::default();
+        let mut found: Vec<(ConfigurationId, Vec<TokenId>)> = Vec::new();
+        let mut add = |to: ConfigurationId, token: TokenId| {
+            let place = *places.entry(to).or_insert_with(|| {
+                found.push((to, Vec::new()));
+                found.len() - 1
+            });
+            found[place].1.push(token);
+        };
+        let by_id = self.tokens_by_id(from);
+        let mut texts: FxHashMap<TokenId, ConfigurationId> = FxHashMap::default();
+        let mut open = vec![(trie.root(), from)];
+        while let Some((node, at)) = open.pop() {
+            for child in trie.steps(node) {
+                self.cache.tables.work.spend(1)?;
+                let next = self.cache.lazy(automaton).step(at, child.byte)?;
+                if next == ConfigurationId::DEAD {
+                    continue;
+                }
+                for &token in trie.tokens(child.node).iter().filter(|&&token| !vocabulary.is_eos(token)) {
+                    match by_id.contains_key(&token) {
+                        true => drop(texts.insert(token, next)),
+                        false => add(next, token),
+                    }
+                }
+                if index.trie_heights()[child.node as usize] > 0 {
+                    open.push((child.node, next));
+                }
+            }
+        }
+        // those of the same terminals and the same text lead to one place
+        let mut taken: FxHashMap<(u64, ConfigurationId), Option<ConfigurationId>> = FxHashMap::default();
+        for (token, terminals) in by_id {
+            self.cache.tables.work.spend(1)?;
+            let by_bytes = texts.get(&token).copied().unwrap_or(ConfigurationId::DEAD);
+            let to = match taken.get(&(terminals, by_bytes)) {
+                Some(&known) => known,
+                None => {
+                    let to = self.by_token(from, by_bytes, token)?;
+                    if terminals.count_ones() < 64 {
+                        taken.insert((terminals, by_bytes), to);
+                    }
+                    to
+                }
+            };
+            if let Some(to) = to {
+                add(to, token);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The tokens that token edges take, each with which of the terminals have it, as bits.
+    fn tokens_by_id(&mut self, at: ConfigurationId) -> FxHashMap<TokenId, u64> {
+        let mut tokens: FxHashMap<TokenId, u64> = FxHashMap::default();
+        let terminals = self.cache.lazy(self.compiled.automaton()).terminals(at);
+        for (place, &terminal) in terminals.iter().enumerate() {
+            // beyond, tokens are not put together
+            let bit = if terminals.len() < 64 { 1 << place } else { u64::MAX };
+            self.compiled.terminals().each(terminal, |token| *tokens.entry(token).or_default() |= bit);
+        }
+        tokens
+    }
+
+    /// How many tokens must be left for a part that was open so that a way on is known from a place; 0 if the part is closed
+    /// there, and nothing if no number is known to do.
+    fn needed(&mut self, to: ConfigurationId, rest: usize, effort: Effort) -> Result<Option<usize>> {
+        let mut least: Option<usize> = None;
+        for reading in self.cache.readings(self.compiled.automaton(), to)?.iter() {
+            let needed = match reading.part {
+                None => Some(0),
+                Some(part) if part.is_new => {
+                    let bound = self.bound(part.part);
+                    self.way_with(part.inside, bound, effort)?.filter(|way| way.len() <= bound).map(|_| 0)
+                }
+                Some(part) => self.way_with(part.inside, rest, effort)?.map(|way| way.len()),
+            };
+            least = match (least, needed) {
+                (Some(least), Some(needed)) => Some(least.min(needed)),
+                (least, needed) => least.or(needed),
+            };
+            if least == Some(0) {
+                break;
+            }
+        }
+        Ok(least)
+    }
+}
