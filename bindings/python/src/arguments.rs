@@ -45,6 +45,10 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Ids> {
+        if object.is_instance_of::<PyString>() {
+            let text = "expected a token id or a sequence of them, not str: `special_id` of a vocabulary has the id of a name";
+            return Err(PyTypeError::new_err(text));
+        }
         match object.hasattr("__len__")? {
             true => object.extract().map(Ids::Several),
             false => object.extract().map(Ids::One),

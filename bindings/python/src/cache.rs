@@ -63,6 +63,11 @@ impl GrammarCache {
         }
     }
 
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let (count, bytes) = py.detach(|| (self.cache.len(), self.cache.memory_usage()));
+        format!("<grammata.GrammarCache: {count} grammars, {bytes} bytes>")
+    }
+
     fn __len__(&self, py: Python<'_>) -> usize {
         py.detach(|| self.cache.len())
     }

@@ -177,6 +177,11 @@ impl Compiler {
         Ok(CompiledGrammar::of(loaded.raise(py)?))
     }
 
+    fn __repr__(&self) -> String {
+        let vocabulary = self.compiler.vocabulary();
+        format!("<grammata.Compiler: for {} tokens>", vocabulary.len())
+    }
+
     /// The grammar of a mask file's bytes; see `load`.
     ///
     /// >>> import grammata
@@ -277,6 +282,14 @@ impl CompiledGrammar {
         let arguments = (self.vocabulary(), limits, content).into_pyobject(py)?;
         let _call = PythonCall::begin(py);
         Ok((py.import("grammata._pickles")?.getattr("grammar")?, arguments))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let found = py.detach(|| self.compiled.statistics());
+        format!(
+            "<grammata.CompiledGrammar: {} states, {} masks computed>",
+            found.states, found.masks_computed
+        )
     }
 
     /// Computes all again that the mask file of a loaded grammar says, and gives the number of masks that were compared; 0 for a

@@ -3,7 +3,7 @@
 use crate::arguments::Token;
 use crate::buffer;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyIterator, PyList};
 use std::sync::Arc;
 
 /// A set of allowed tokens, shared with the grammar.
@@ -35,6 +35,10 @@ impl TokenMask {
 
     fn __contains__(&self, token: Token) -> bool {
         self.0.contains(token.0)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.ids())?.try_iter()
     }
 
     /// The allowed tokens, rising.

@@ -9,7 +9,6 @@ import sys
 from types import ModuleType
 
 import grammata
-import grammata._errors
 import grammata._native
 import grammata._schemas
 import pytest
@@ -17,7 +16,7 @@ import pytest
 NATIVE = [item for item in vars(grammata._native).values() if inspect.isclass(item) or inspect.isroutine(item)]
 
 
-@pytest.mark.parametrize("module", [grammata, grammata._errors, grammata._schemas], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [grammata, grammata._schemas], ids=lambda module: module.__name__)
 def test_docstrings_of_python(module: ModuleType):
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0

@@ -91,7 +91,7 @@ def test_schemas(bytewise, schema, valid, invalid):
 
 
 def test_a_type_without_a_schema(bytewise):
-    for wrong in (object(), 3.5, {1, 2}):
+    for wrong in (object(), 3.5, {1, 2}, None):
         with pytest.raises(grammata.UsageError) as caught:
             bytewise.compile_json_schema(wrong)
         assert caught.value.code == "python/type"
@@ -103,6 +103,19 @@ def test_a_type_without_a_schema(bytewise):
     with pytest.raises(grammata.UsageError) as caught:
         bytewise.compile_json_schema({"enum": loop})
     assert caught.value.code == "python/not-json"
+
+
+def test_what_is_seen(bytewise):
+    """How things show themselves to who tries them out."""
+    grammar = bytewise.compile_regex("a")
+    assert repr(bytewise) == "<grammata.Compiler: for 257 tokens>"
+    assert repr(grammar).startswith("<grammata.CompiledGrammar: ") and "0 masks" in repr(grammar)
+    assert repr(grammata.GrammarCache(bytewise)) == "<grammata.GrammarCache: 0 grammars, 0 bytes>"
+    mask = grammar.matcher().mask()
+    assert list(mask) == mask.ids() == [97]
+    assert accepts(bytewise.compile_json_schema(type(None)), "null")
+    for kind in (grammata.GrammarError, grammata.UsageError, grammata.Diagnostic):
+        assert kind.__module__ == "grammata"
 
 
 def test_without_pydantic(bytewise, monkeypatch):

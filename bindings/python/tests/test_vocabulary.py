@@ -82,6 +82,12 @@ def test_bad_files(tmp_path):
     assert "eos=" in caught.value.help
 
 
+def test_the_end_is_an_id():
+    with pytest.raises(TypeError, match="special_id"):
+        grammata.Vocabulary.from_tokens(["a", None], specials={"<end>": 1}, eos="<end>")
+    assert grammata.Vocabulary.from_tokens(["a", None], eos=(1,)).eos == [1]
+
+
 def test_tokens_that_do_not_fit():
     with pytest.raises(grammata.VocabularyError):
         grammata.Vocabulary.from_tokens(["a", "b"], width=1)

@@ -130,6 +130,11 @@ class FileError(GrammataError):
     """A file cannot be read or written."""
 
 
+# where they are imported from, which is what a traceback shows
+for _class in (Diagnostic, GrammataError, *GrammataError.__subclasses__()):
+    _class.__module__ = "grammata"
+
+
 def usage_error(code: str, message: str, *, found: str, allowed: str, help: str) -> UsageError:
     """An error of the parts of this package that are Python."""
     notes = (("found", found), ("allowed", allowed), ("help", help))

@@ -50,6 +50,15 @@ def text_of(schema: Any) -> str:
     """The text of a schema: a text is one, a dict or a bool becomes JSON, a type is described."""
     if isinstance(schema, str):
         return schema
+    if schema is None:
+        # a function that returned nothing, sooner than the type of None
+        raise usage_error(
+            "python/type",
+            "there is no schema",
+            found="None",
+            allowed="a text, a dict or a type",
+            help='the schema of null is {"type": "null"} or type(None)',
+        )
     if not isinstance(schema, (dict, bool)):
         schema = json_schema_of(schema)
     try:
