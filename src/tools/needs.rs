@@ -14,7 +14,7 @@ impl ToolSet {
     ///   before it with `GET`, as `/albums`, and from the searches below that.
     /// - Where there are none of these, or a parameter with an id must be given elsewhere, they come from operations whose answers
     ///   have a member of that name, as `album_id`; or an `id`, and whose path ends with what the parameter names, as
-    ///   `/search/albums`. Of several those are taken that need the fewest parts of a path, searches first, two at most.
+    ///   `/search/albums`, or the answer of a search has `albums` too. Of several those are taken that need the fewest parts of a path, searches first, two at most.
     pub fn with_prerequisites(&self, tools: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let givers = Givers::of(self);
         let (mut all, mut seen) = (Vec::new(), FxHashSet::default());
@@ -70,25 +70,26 @@ impl<'s> Givers<'s> {
             }
             if http.outputs.iter().any(|output| plain(output) == "id") {
                 let last = http.path.rsplit('/').find(|part| !part.is_empty() && !part.contains('{'));
-                let entity = last.map(|last| singular(&plain(last)));
-                givers.by_entity.entry(entity.unwrap_or_default()).or_default().push(index);
+                // a search says in its answer what it has found
+                let found = http.outputs.iter().filter(|_| is_search(http)).map(String::as_str);
+                let entities = last.into_iter().chain(found).map(|name| singular(&plain(name)));
+                for entity in entities.collect::<FxHashSet<String>>() {
+                    givers.by_entity.entry(entity).or_default().push(index);
+                }
             }
         }
         givers
     }
 
     fn needs(&self, set: &ToolSet, tool: usize, http: &HttpBinding) -> Vec<usize> {
-        let required = set.tools()[tool].arguments["required"].as_array();
-        let is_required = |parameter: &&Parameter| {
-            parameter.location == Location::Path
-                || required.into_iter().flatten().any(|name| *name == *parameter.member)
-        };
         let mut needs = Vec::new();
-        for parameter in http.parameters.iter().filter(is_required) {
+        for parameter in required(set, tool, http) {
             let place = format!("{{{}}}", parameter.name);
             let at = Some(parameter.location == Location::Path).filter(|is_path| *is_path);
             let before = at.and_then(|_| http.path.find(&place)).map(|at| &http.path[..at]);
-            let lists = before.map(|before| self.lists(before)).unwrap_or_default();
+            let mut lists = before.map(|before| self.lists(before)).unwrap_or_default();
+            // who asks for ids has none to give
+            lists.retain(|&list| !set.http(list).is_some_and(|http| asks_for_ids(set, list, http)));
             match lists.is_empty() {
                 false => needs.extend(lists),
                 true => needs.extend(self.givers(set, tool, &parameter.name, before)),
@@ -119,19 +120,42 @@ impl<'s> Givers<'s> {
         let by_entity = self.by_entity.get(&singular(&entity)).filter(|_| !entity.is_empty());
         let mut found: Vec<usize> = by_name.chain(by_entity.into_iter().flatten()).copied().collect();
         let asks = |giver: usize| set.http(giver).map_or(usize::MAX, |http| http.path.matches('{').count());
-        let is_search = |giver: usize| {
-            set.http(giver).is_some_and(|http| http.path.contains("search") || http.path.contains("find"))
-        };
         // who asks for the value itself does not give it
         let has_it = |giver: usize| {
             set.http(giver).is_some_and(|http| http.parameters.iter().any(|own| plain(&own.name) == wanted))
         };
-        found.retain(|&giver| giver != tool && !has_it(giver));
-        found.sort_by_key(|&giver| (asks(giver), !is_search(giver), giver));
+        let asks_too = |giver: usize| set.http(giver).is_some_and(|http| asks_for_ids(set, giver, http));
+        found.retain(|&giver| giver != tool && !has_it(giver) && !asks_too(giver));
+        let searches = |giver: usize| set.http(giver).is_some_and(is_search);
+        found.sort_by_key(|&giver| (asks(giver), !searches(giver), giver));
         found.dedup();
         found.truncate(MOST_GIVERS);
         found
     }
+}
+
+fn is_search(http: &HttpBinding) -> bool {
+    http.path.contains("search") || http.path.contains("find")
+}
+
+/// The parameters of a tool that must be given.
+fn required<'s>(
+    set: &'s ToolSet,
+    tool: usize,
+    http: &'s HttpBinding,
+) -> impl Iterator<Item = &'s Parameter> + 's {
+    let required = set.tools()[tool].arguments["required"].as_array();
+    http.parameters.iter().filter(move |parameter| {
+        parameter.location == Location::Path
+            || required.into_iter().flatten().any(|name| *name == *parameter.member)
+    })
+}
+
+fn asks_for_ids(set: &ToolSet, tool: usize, http: &HttpBinding) -> bool {
+    required(set, tool, http).any(|parameter| {
+        let name = plain(&parameter.name);
+        parameter.location == Location::Query && (name.ends_with("id") || name.ends_with("ids"))
+    })
 }
 
 /// A name without case and marks: `albumId` and `album_id` are alike.

@@ -285,6 +285,10 @@ fn tools_bring_those_whose_answers_have_what_they_ask_for() {
             "/tv/{tv_id}/credits": get("credits", &[("tv_id", "path")], list("#/components/schemas/credit")),
             "/credit/{credit_id}": get("credit", &[("credit_id", "path")], none()),
             "/lyrics": get("lyrics", &[("credit_id", "query"), ("language", "query")], list("#/nowhere")),
+            "/artists": get("artists", &[("ids", "query")], list("#/components/schemas/show")),
+            "/artists/{id}": get("artist", &[("id", "path")], none()),
+            "/search": get("search_all", &[("q", "query")], json!({"200": {"content": {"application/json": {"schema": {
+                "type": "object", "properties": {"artists": {"type": "array", "items": {"$ref": "#/components/schemas/show"}}}}}}}})),
             "/albums": get("albums", &[], none()),
             "/albums/{id}": get("album", &[("id", "path")], none())}});
     let document = document.to_string();
@@ -301,5 +305,7 @@ fn tools_bring_those_whose_answers_have_what_they_ask_for() {
     assert_eq!(brought("lyrics"), ["discover", "search", "credits", "lyrics"]);
     assert_eq!(brought("similar"), ["discover", "search", "similar"]);
     assert_eq!(brought("album"), ["albums", "album"]);
+    // the list of several artists asks for their ids, so they come from the search
+    assert_eq!(brought("artist"), ["search_all", "artist"]);
     assert_eq!(brought("search"), ["search"]);
 }
