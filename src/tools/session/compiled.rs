@@ -15,6 +15,7 @@ use crate::tools::format::{After, CallFormat, Choice, GrammarOptions, HOLE};
 use crate::tools::set::{ToolSet, is_fatal};
 use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// A set of tools in a call format, compiled for a vocabulary: the names of its tools, and what stands before them. The arguments of
@@ -138,7 +139,12 @@ impl CompiledTools {
     /// # Errors
     /// `tools/unknown-tool`: the set has none of that name; the diagnostic of one that may not be called.
     pub fn subset<'n>(&self, tools: impl IntoIterator<Item = &'n str>) -> Result<Subset> {
-        let ranks: Vec<u32> = tools.into_iter().map(|name| self.rank(name)).collect::<Result<_>>()?;
+        let names: Vec<&str> = tools.into_iter().collect();
+        let written: Vec<WrittenName<'_>> =
+            names.iter().map(|name| WrittenName(self.0.format.written(name))).collect();
+        let found = self.0.names.ranks(&written).zip(&names);
+        let ranks = found.map(|(rank, name)| rank.map_or_else(|| self.rank(name), Ok));
+        let ranks: Vec<u32> = ranks.collect::<Result<_>>()?;
         Ok(Subset::of(Bits::of(self.0.names.len(), ranks)))
     }
 
@@ -277,6 +283,15 @@ impl CompiledTools {
         let starts = self.0.starts.iter().filter_map(OnceLock::get);
         let sections: usize = starts.map(|start| start.inside.memory_usage()).sum();
         self.0.names.memory_usage() + sections + self.0.link.get().map_or(0, CompiledGrammar::memory_usage)
+    }
+}
+
+/// A name as calls have it.
+struct WrittenName<'n>(Cow<'n, str>);
+
+impl AsRef<[u8]> for WrittenName<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
     }
 }
 

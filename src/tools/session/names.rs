@@ -12,13 +12,30 @@ pub(super) struct Names {
     ends: Box<[u32]>,
     /// The tool of each, an index into the set.
     tools: Box<[u32]>,
-    /// Open addressing: a part of the hash of a name and its rank, in one of the [`PROBES`] slots from that of its hash on. A name for
-    /// which these were taken is not there.
-    slots: Box<[(u32, u32)]>,
+    /// Open addressing: each name in one of the [`PROBES`] slots from that of its hash on. A name for which these were taken is not there.
+    slots: Box<[Slot]>,
+}
+
+/// A name in the table, with what it takes to read it: a look-up costs two places in memory.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// A part of its hash.
+    mark: u32,
+    rank: u32,
+    /// Where it is in the bytes.
+    start: u32,
+    end: u32,
+}
+
+impl Slot {
+    const FREE: Slot = Slot { mark: 0, rank: NO_RANK, start: 0, end: 0 };
 }
 
 /// Slots in which a name may be: names that are made to have one hash cost a binary search, as all did without hashes.
 const PROBES: usize = 16;
+
+/// Names that are looked up together.
+const AHEAD: usize = 16;
 
 /// The rank of a slot without a name.
 const NO_RANK: u32 = u32::MAX;
@@ -65,12 +82,13 @@ impl Names {
             bytes.extend_from_slice(name.as_bytes());
             ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         }
-        let mut slots = vec![(0, NO_RANK); (2 * names.len()).next_power_of_two()];
+        let mut slots = vec![Slot::FREE; (2 * names.len()).next_power_of_two()];
         for (rank, (name, _)) in (0..NO_RANK).zip(&names) {
             let hash = hash(name.as_bytes());
-            let free = probes(hash, slots.len()).find(|&slot| slots[slot].1 == NO_RANK);
+            let free = probes(hash, slots.len()).find(|&slot| slots[slot].rank == NO_RANK);
             if let Some(slot) = free {
-                slots[slot] = (mark(hash), rank);
+                let (start, end) = (ends[rank as usize], ends[rank as usize + 1]);
+                slots[slot] = Slot { mark: mark(hash), rank, start, end };
             }
         }
         Names {
@@ -97,12 +115,41 @@ impl Names {
 
     /// The rank of a name as it is written.
     pub(super) fn rank(&self, name: &[u8]) -> Option<u32> {
-        let hash = hash(name);
+        self.rank_of(name, hash(name))
+    }
+
+    /// The ranks of names as they are written. The table is looked at for several of them before their bytes are compared, so that a
+    /// processor waits for its memory once for all of these.
+    pub(super) fn ranks<'n, N: AsRef<[u8]> + 'n>(&self, names: &'n [N]) -> impl Iterator<Item = Option<u32>> {
+        let mut hashes = [0; AHEAD];
+        names.chunks(AHEAD).flat_map(move |chunk| {
+            let mut first = [Slot::FREE; AHEAD];
+            for ((name, own), slot) in chunk.iter().zip(&mut hashes).zip(&mut first) {
+                *own = hash(name.as_ref());
+                *slot = self.slots[*own as usize & (self.slots.len() - 1)];
+            }
+            let mut ranks = [None; AHEAD];
+            for (((name, own), slot), rank) in chunk.iter().zip(hashes).zip(first).zip(&mut ranks) {
+                let is_it =
+                    slot.mark == mark(own) && slot.rank != NO_RANK && self.bytes_of(slot) == name.as_ref();
+                *rank = if is_it { Some(slot.rank) } else { self.rank_of(name.as_ref(), own) };
+            }
+            ranks.into_iter().take(chunk.len())
+        })
+    }
+
+    fn bytes_of(&self, slot: Slot) -> &[u8] {
+        &self.bytes[slot.start as usize..slot.end as usize]
+    }
+
+    fn rank_of(&self, name: &[u8], hash: u64) -> Option<u32> {
         for slot in probes(hash, self.slots.len()) {
-            match self.slots[slot] {
-                (_, NO_RANK) => return None,
-                (found, rank) if found == mark(hash) && self.name(rank) == name => return Some(rank),
-                _ => {}
+            let slot = self.slots[slot];
+            if slot.rank == NO_RANK {
+                return None;
+            }
+            if slot.mark == mark(hash) && self.bytes_of(slot) == name {
+                return Some(slot.rank);
             }
         }
         let at = self.partition(0, self.tools.len() as u32, |rank| self.name(rank) < name);
@@ -110,7 +157,7 @@ impl Names {
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        self.bytes.len() + (self.ends.len() + self.tools.len() + 2 * self.slots.len()) * 4
+        self.bytes.len() + (self.ends.len() + self.tools.len() + 4 * self.slots.len()) * 4
     }
 
     /// Before the first byte of a name.
