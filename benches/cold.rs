@@ -4,10 +4,14 @@
 //! asks for the masks of 256 sequences in turn, all of which are known, and times each. Beside it nothing runs; a thread that only
 //! counts, which shows what the machine itself costs; one that compiles a slow grammar again and again and draws random texts of it;
 //! and one that draws new texts of the grammar that the sequences are of. Each mask of a random text is one that nobody asked for before.
+//!
+//! Then how long whoever needs something new waits for the lock of a grammar: alone, while the grammar is warmed up on a thread of its own,
+//! and while another sequence explores it.
 
 #![allow(clippy::print_stdout)]
 
 use comfy_table::{Table, presets};
+use grammata::explore::ExploreBudget;
 use grammata::syntax::json_schema;
 use grammata::{CompiledGrammar, Compiler, Matcher, Result, TokenId, Vocabulary};
 use std::hint::black_box;
@@ -100,6 +104,60 @@ fn ask(warm: &mut [Warm], time: Duration) -> Result<Vec<u64>> {
     Ok(took)
 }
 
+/// How long it took to have the lock of a grammar, and to count under it, in nanoseconds, sorted; asked for every 100 µs or so.
+fn wait(compiled: &CompiledGrammar, time: Duration) -> Vec<u64> {
+    let (mut took, begin) = (Vec::new(), Instant::now());
+    while begin.elapsed() < time {
+        let start = Instant::now();
+        // it takes the lock as a sequence does
+        black_box(compiled.statistics());
+        took.push(start.elapsed().as_nanos() as u64);
+        let pause = Instant::now();
+        while pause.elapsed() < Duration::from_micros(100) {
+            std::hint::spin_loop();
+        }
+    }
+    took.sort_unstable();
+    took
+}
+
+/// The waits beside nothing, beside warming up, and beside a sequence; one grammar each, compiled again as often as it is explored.
+fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["beside", "locks", "p50 (µs)", "p99", "p99.9", "max"]);
+    for (name, kind) in [("nothing", 0), ("warming up", 1), ("a sequence that explores", 2)] {
+        let (mut took, mut number) = (Vec::new(), 0);
+        let begin = Instant::now();
+        while begin.elapsed() < time {
+            number += 1;
+            let compiled = compile(&compiler.apart(), number)?;
+            let part = Duration::from_millis(50);
+            let budget = ExploreBudget::default().states(usize::MAX).work(u64::MAX).bytes(usize::MAX);
+            let warm = (kind == 1).then(|| compiled.warm(budget.time(part)));
+            let ended = AtomicBool::new(false);
+            took.extend(std::thread::scope(|scope| {
+                if kind == 2 {
+                    scope.spawn(|| {
+                        let (mut state, masks) = (number as u64 | 1, AtomicUsize::new(0));
+                        while !ended.load(Relaxed) && explore(&compiled, &mut state, &masks).is_ok() {}
+                    });
+                }
+                let took = wait(&compiled, part);
+                ended.store(true, Relaxed);
+                took
+            }));
+            drop(warm);
+        }
+        took.sort_unstable();
+        let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize] as f64 / 1e3;
+        let figures = [0.5, 0.99, 0.999, 1.0].map(|share| format!("{:.1}", at(share)));
+        let count = took.len().to_string();
+        table.add_row([name, &count].into_iter().chain(figures.iter().map(String::as_str)));
+    }
+    Ok(table)
+}
+
 /// What a thread does beside the sequences, once; it is given a number and counts its masks.
 type Beside<'a> = &'a (dyn Fn(usize, &AtomicUsize) -> Result<()> + Sync);
 
@@ -150,6 +208,6 @@ fn run(tokenizer: &Path, time: Duration) -> Result<()> {
         let figures = figures.iter().map(String::as_str);
         table.add_row([name, &count].into_iter().chain(figures).chain([new.as_str()]));
     }
-    println!("{table}");
+    println!("{table}\n\n{}", waits(&compiler, time)?);
     Ok(())
 }

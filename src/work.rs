@@ -6,6 +6,11 @@
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Steps between two looks at whether someone waits; some ten microseconds.
+const PIECE: u64 = 256;
 
 /// Steps of work that are left, of one compilation or of one mask.
 #[derive(Clone, Debug)]
@@ -14,6 +19,10 @@ pub(crate) struct Budget {
     kind: LimitKind,
     limit: u64,
     left: Cell<u64>,
+    /// What is left beyond that, and is taken piece by piece as long as nobody waits.
+    later: Cell<u64>,
+    /// How many wait for the work to end.
+    waiting: Option<Arc<AtomicUsize>>,
 }
 
 impl Budget {
@@ -39,7 +48,7 @@ impl Budget {
     }
 
     fn new(kind: LimitKind, limit: u64) -> Budget {
-        Budget { kind, limit, left: Cell::new(limit) }
+        Budget { kind, limit, left: Cell::new(limit), later: Cell::new(0), waiting: None }
     }
 
     /// All the steps that there were at first.
@@ -49,7 +58,7 @@ impl Budget {
 
     /// The steps that were taken so far.
     pub(crate) fn spent(&self) -> u64 {
-        self.limit - self.left.get()
+        self.limit - self.left.get() - self.later.get()
     }
 
     /// At most this number of steps of one mask, for who explores ahead and leaves alone what takes more.
@@ -57,9 +66,17 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
     }
 
+    /// The same budget, which is exhausted as soon as someone waits: it is found out after some steps each.
+    pub(crate) fn until_someone_waits(self, waiting: Arc<AtomicUsize>) -> Budget {
+        let all = self.left.get();
+        let left = all.min(PIECE);
+        Budget { left: Cell::new(left), later: Cell::new(all - left), waiting: Some(waiting), ..self }
+    }
+
     /// Takes what another has spent that was a copy of this one.
     pub(crate) fn settle(&self, copy: &Budget) {
         self.left.set(copy.left.get());
+        self.later.set(copy.later.get());
     }
 
     /// Takes `steps` from what is left.
@@ -73,12 +90,19 @@ impl Budget {
                 self.left.set(left);
                 Ok(())
             }
-            None => self.exhausted(),
+            None => self.spend_later(steps as u64),
         }
     }
 
     #[cold]
-    fn exhausted(&self) -> Result<()> {
+    fn spend_later(&self, steps: u64) -> Result<()> {
+        let is_free = self.waiting.as_ref().is_some_and(|waiting| waiting.load(Ordering::Relaxed) == 0);
+        let piece = self.later.get().min(steps.max(PIECE));
+        if is_free && let Some(left) = (self.left.get() + piece).checked_sub(steps) {
+            self.left.set(left);
+            self.later.set(self.later.get() - piece);
+            return Ok(());
+        }
         Err(Limits::exceeded(self.kind, self.limit(), "more steps of work"))
     }
 }
@@ -95,5 +119,28 @@ mod tests {
         let error = budget.spend(1).unwrap_err();
         assert_eq!(error.code(), "limit/exceeded");
         assert!(error.to_string().contains("`compile_work`"), "{error}");
+    }
+
+    #[test]
+    fn a_budget_ends_when_someone_waits() {
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let limits = Limits { mask_work: 10 * PIECE as usize, ..Limits::default() };
+        let budget = || Budget::of_mask(&limits).until_someone_waits(Arc::clone(&waiting));
+        let spend = |budget: &Budget| (0..).take_while(|_| budget.spend(3).is_ok()).count() as u64 * 3;
+        // nobody does: all of it is there
+        let all = budget();
+        all.spend(5 * PIECE as usize).unwrap();
+        assert_eq!(5 * PIECE + spend(&all), all.spent());
+        assert!(10 * PIECE - all.spent() < 3);
+        let copied = budget();
+        let copy = copied.clone();
+        copy.spend(2 * PIECE as usize).unwrap();
+        copied.settle(&copy);
+        assert_eq!(copied.spent(), 2 * PIECE);
+        // someone does after a while
+        let some = budget();
+        some.spend(2 * PIECE as usize + 1).unwrap();
+        waiting.store(1, Ordering::Relaxed);
+        assert!(spend(&some) <= 2 * PIECE);
     }
 }

@@ -13,11 +13,12 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Steps of work of one visit to the tables, where sequences may wait for them.
-const SECTION_WORK: u64 = 1 << 12;
+/// Steps of work of one visit to the tables, where sequences may come to wait for them, which ends it: some milliseconds.
+const SECTION_WORK: u64 = 1 << 16;
 
 /// Who waits for sequences to need nothing looks again after this time.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -179,11 +180,16 @@ impl<'a> Explorer<'a> {
             Tables::Shared(_) => (SECTION_WORK, automaton.cache_bytes() / 2),
         };
         let (generation, most_bytes) = (self.generation, most_bytes.min(self.budget.bytes));
+        let waiting = Arc::clone(self.compiled.waiting());
         let (spent, result) = self.with_tables(|cache| {
             if cache.generation() != generation || cache.memory_usage() > most_bytes {
                 return None;
             }
-            cache.tables.work = Budget::of_exploring(most_work, automaton.limits());
+            let work_of_visit = Budget::of_exploring(most_work, automaton.limits());
+            cache.tables.work = match is_shared {
+                true => work_of_visit.until_someone_waits(waiting),
+                false => work_of_visit,
+            };
             let result = work(cache);
             Some((1 + cache.tables.work.spent(), result))
         })??;

@@ -204,7 +204,7 @@ impl Compiler {
             terminals,
             index,
             base,
-            waiting: AtomicUsize::new(0),
+            waiting: Arc::default(),
             snapshot: Arc::clone(cache.current()),
             cache: Mutex::new(cache),
         });
@@ -238,7 +238,7 @@ struct Inner {
     /// What a mask file knows.
     base: Option<Base>,
     /// Threads that wait for the lock.
-    waiting: AtomicUsize,
+    waiting: Arc<AtomicUsize>,
     snapshot: Arc<ArcSwap<Snapshot>>,
     cache: Mutex<MaskCache>,
     /// What the tables take of a bound that many grammars have.
@@ -408,7 +408,8 @@ impl CompiledGrammar {
         let locked = match self.0.cache.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 self.0.waiting.fetch_add(1, Ordering::Relaxed);
-                let locked = self.0.cache.lock();
+                let soon = self.soon();
+                let locked = soon.map_or_else(|| self.0.cache.lock(), Ok);
                 self.0.waiting.fetch_sub(1, Ordering::Relaxed);
                 locked.unwrap_or_else(|poisoned| self.recovered(poisoned.into_inner()))
             }
@@ -430,6 +431,21 @@ impl CompiledGrammar {
             Err(TryLockError::Poisoned(poisoned)) => Some(self.recovered(poisoned.into_inner())),
             Ok(locked) => Some(locked),
         }
+    }
+
+    /// The lock, if it becomes free within some ten microseconds, as it does where the one that has it explores ahead: being woken up takes
+    /// as long.
+    fn soon(&self) -> Option<MutexGuard<'_, MaskCache>> {
+        const LOOKS: usize = 400;
+        (0..LOOKS).find_map(|_| {
+            std::hint::spin_loop();
+            self.0.cache.try_lock().ok()
+        })
+    }
+
+    /// How many wait for the lock.
+    pub(crate) fn waiting(&self) -> &Arc<AtomicUsize> {
+        &self.0.waiting
     }
 
     /// Says how much has been made.
