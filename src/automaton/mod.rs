@@ -25,7 +25,7 @@ mod residual;
 mod run;
 mod tuning;
 
-pub(crate) use distance::{Completion, Estimates, Found, Space, search};
+pub(crate) use distance::{Completion, Estimates, Found, Letter, Space, search};
 pub(crate) use keys::exhaustion::KeyExhaustion;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::matcher::Matcher;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// Completions by the ids of tokens, and through parts that are bounded in tokens, are not known.
+/// Completions through parts that are bounded in tokens are not known.
 fn is_without_budget(matcher: &Matcher) -> bool {
-    matcher.compiled().automaton().has_terminals() || matcher.compiled().has_parts()
+    matcher.compiled().has_parts()
 }
 
 impl Constraint for Matcher {

@@ -84,6 +84,28 @@ impl Terminals {
         self.sets.get(&terminal.expression()).is_some_and(|tokens| tokens.contains(token.get()))
     }
 
+    /// A token of a terminal: the one of the lowest id that ends no sequence, if it has such.
+    pub(crate) fn example(&self, terminal: TerminalId, vocabulary: &Vocabulary) -> Option<TokenId> {
+        let (mut first, mut example) = (None, None);
+        let mut see = |token: TokenId| {
+            first = first.or(Some(token));
+            if example.is_none() && !vocabulary.is_eos(token) {
+                example = Some(token);
+            }
+        };
+        match self.sets.get(&terminal.expression())? {
+            Tokens::Few(ids) => ids.iter().for_each(|&id| see(TokenId::new(id))),
+            Tokens::Many(words) => {
+                let bits = |(place, &word): (usize, &u32)| {
+                    (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| place as u32 * 32 + bit)
+                };
+                // of more than a few there is one that ends no sequence among the first, or all of them end one
+                words.iter().enumerate().flat_map(bits).take(FEW).for_each(|id| see(TokenId::new(id)));
+            }
+        }
+        example.or(first)
+    }
+
     /// The token of a terminal that has one only.
     pub(crate) fn only(&self, terminal: TerminalId) -> Option<TokenId> {
         match self.sets.get(&terminal.expression()) {

@@ -5,9 +5,9 @@
 
 use super::keys::Cursor;
 use super::{Matcher, PathCx};
-use crate::automaton::{Found, Space, search};
+use crate::automaton::{ConfigurationId, Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
-use crate::mask::{Distance, Effort, Known, fewest_tokens};
+use crate::mask::{Distance, Effort, Known};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
@@ -107,6 +107,38 @@ impl PathCx<'_> {
         }
     }
 
+    /// The cursor after a token of a completion, which comes after the path and the bytes `text`: by its bytes, along token edges,
+    /// or both. How many names end in it is added to `names`.
+    fn step_completion(
+        &mut self,
+        from: Cursor,
+        text: &mut Vec<u8>,
+        token: TokenId,
+        names: &mut usize,
+    ) -> Result<Option<Cursor>> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let bytes = vocabulary.bytes(token).unwrap_or_default();
+        let mut by_bytes = Some(from).filter(|_| !bytes.is_empty());
+        let mut ended = 0;
+        for &byte in bytes {
+            let Some(at) = by_bytes else { break };
+            by_bytes = self.step(at, text, byte)?;
+            text.push(byte);
+            ended += by_bytes
+                .map_or(0, |at| usize::from(self.cache.tables.transitions().is_named(at.configuration)));
+        }
+        if self.compiled.automaton().has_terminals() {
+            let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
+            if let Some(configuration) = self.by_token(from.configuration, known, token)? {
+                let place = by_bytes.map_or(self.path.outset(), |at| at.place);
+                *names += if by_bytes.is_some() { ended } else { 0 };
+                return Ok(Some(Cursor { configuration, place }));
+            }
+        }
+        *names += ended;
+        Ok(by_bytes)
+    }
+
     /// Reads a completion with the names that came: how many more end in it, if none of them came.
     pub(super) fn read_completion(
         &mut self,
@@ -114,17 +146,24 @@ impl PathCx<'_> {
         since: &[u8],
         completion: &[TokenId],
     ) -> Result<Option<usize>> {
-        let vocabulary = Arc::clone(self.compiled.vocabulary());
         let (mut text, mut names) = (since.to_vec(), 0);
-        for &byte in completion.iter().flat_map(|&token| vocabulary.bytes(token).unwrap_or_default()) {
-            match self.step(at, &text, byte)? {
+        for &token in completion {
+            match self.step_completion(at, &mut text, token, &mut names)? {
                 Some(next) => at = next,
                 None => return Ok(None),
             }
-            text.push(byte);
-            names += usize::from(self.cache.tables.transitions().is_named(at.configuration));
         }
         Ok(Some(names))
+    }
+
+    /// The cursors behind the token edges of each terminal. No object that is open has names to remember there.
+    fn after_terminals(&mut self, at: Cursor) -> Result<Vec<(TerminalId, Cursor)>> {
+        let place = self.path.outset();
+        let after = self.cache.lazy(self.compiled.automaton()).after_terminals(at.configuration)?;
+        Ok(after
+            .into_iter()
+            .map(|(terminal, configuration)| (terminal, Cursor { configuration, place }))
+            .collect())
     }
 
     /// Searches for a completion that gives no object a name twice.
@@ -143,15 +182,22 @@ impl PathCx<'_> {
         // texts that came to the same place in different ways count as one in the search
         let mut text = since.to_vec();
         let mut end = Some(at);
-        for &byte in &found.bytes {
+        for &letter in &found.letters {
             let Some(at) = end else { break };
-            end = self.step(at, &text, byte)?;
-            text.push(byte);
+            end = match letter {
+                Letter::Byte(byte) => self.step(at, &text, byte)?,
+                Letter::Token(terminal) => self
+                    .after_terminals(at)?
+                    .into_iter()
+                    .find(|(other, _)| *other == terminal)
+                    .map(|(_, at)| at),
+            };
+            text.extend(letter.byte());
         }
         let is_word = end.is_some_and(|end| self.cache.tables.is_accepting(end.configuration));
-        let tokens = fewest_tokens(&vocabulary, &found.bytes).filter(|_| is_word);
+        let tokens = self.cache.spelled(self.compiled.index(), &found.letters).filter(|_| is_word);
         Ok(Ahead {
-            bytes: if is_word { Distance::AtMost(found.bytes.len()) } else { Distance::Unknown },
+            bytes: if is_word { Distance::AtMost(found.bytes) } else { Distance::Unknown },
             tokens: tokens.as_ref().map_or(Distance::Unknown, |tokens| Distance::AtMost(tokens.len())),
             completion: tokens.map(Arc::from),
             names: MANY_NAMES,
@@ -165,7 +211,7 @@ impl Ahead {
     }
 }
 
-/// The places that a path leads to, by bytes that are tokens alone.
+/// The places that a path leads to, by bytes that are tokens alone and by tokens of terminals.
 struct Cursors<'a, 'b> {
     with: &'a mut PathCx<'b>,
     since: &'a [u8],
@@ -188,7 +234,7 @@ impl Space for Cursors<'_, '_> {
         &mut self,
         place: Cursor,
         since: &dyn Fn() -> Vec<u8>,
-        next: &mut Vec<(u8, Cursor)>,
+        next: &mut Vec<(Letter, Cursor)>,
     ) -> Result<()> {
         let text = [self.since, &since()].concat();
         let automaton = self.with.compiled.automaton();
@@ -196,9 +242,11 @@ impl Space for Cursors<'_, '_> {
             if !self.missing[usize::from(byte)]
                 && let Some(after) = self.with.step(place, &text, byte)?
             {
-                next.push((byte, after));
+                next.push((Letter::Byte(byte), after));
             }
         }
+        let by_id = self.with.after_terminals(place)?;
+        next.extend(by_id.into_iter().map(|(terminal, after)| (Letter::Token(terminal), after)));
         Ok(())
     }
 }

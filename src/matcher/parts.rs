@@ -286,7 +286,7 @@ impl PathCx<'_> {
     }
 
     /// The configuration after a token, if token edges take it.
-    fn by_token(
+    pub(super) fn by_token(
         &mut self,
         at: ConfigurationId,
         by_bytes: ConfigurationId,
@@ -505,7 +505,7 @@ impl PathCx<'_> {
     }
 
     /// The tokens that token edges take, each with which of the terminals have it, as bits.
-    fn tokens_by_id(&mut self, at: ConfigurationId) -> FxHashMap<TokenId, u64> {
+    pub(super) fn tokens_by_id(&mut self, at: ConfigurationId) -> FxHashMap<TokenId, u64> {
         let mut tokens: FxHashMap<TokenId, u64> = FxHashMap::default();
         let terminals = self.cache.lazy(self.compiled.automaton()).terminals(at);
         for (place, &terminal) in terminals.iter().enumerate() {

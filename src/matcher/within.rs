@@ -6,6 +6,7 @@
 
 use super::keys::Cursor;
 use super::{Matcher, PathCx, errors};
+use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
@@ -53,8 +54,12 @@ impl Matcher {
         self.promise(budget)?;
         let width = self.compiled.vocabulary().width();
         let Some(rest) = budget.checked_sub(1) else {
-            let ends = self.compiled.vocabulary().eos().iter().map(|token| token.get());
-            return Ok(Arc::new(TokenMask::sparse(ends.collect(), width)));
+            let vocabulary = Arc::clone(self.compiled.vocabulary());
+            let mut ends = Vec::new();
+            for &token in vocabulary.eos() {
+                ends.extend(self.ends_text(token)?.then_some(token.get()));
+            }
+            return Ok(Arc::new(TokenMask::sparse(ends, width)));
         };
         // what the place knows of names is not part of the configuration
         let outside = self.path.place().is_outside();
@@ -75,9 +80,10 @@ impl Matcher {
         }
         self.promises.lead(self.steps(), leads);
         tokens.extend(self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()));
-        // where token edges lead on, they may take an end token
-        if self.is_accepting() && !self.has_token_edges()? {
-            tokens.extend(self.compiled.vocabulary().eos());
+        if self.is_accepting() {
+            // what token edges take does not end the text
+            let by_id = self.with_cache(|with, at| Ok(with.tokens_by_id(at)))?;
+            tokens.extend(self.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
         }
         let mut words = vec![0u32; width.div_ceil(32)];
         tokens.iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
@@ -140,16 +146,23 @@ impl Matcher {
             return Ok(true);
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        if self.path.has_ended() || vocabulary.is_eos(token) {
-            return self.may_come(token);
+        if self.path.has_ended() {
+            return Ok(false);
+        }
+        if vocabulary.is_eos(token) {
+            let by_id = self.with_cache(|with, at| Ok(with.tokens_by_id(at)))?;
+            if !by_id.contains_key(&token) {
+                return self.may_come(token);
+            }
         }
         if self.is_bounded() {
             return Ok(false);
         }
-        let (Some(bytes), Some(rest)) = (vocabulary.bytes(token), budget.checked_sub(1)) else {
-            return Ok(false);
+        let Some(rest) = budget.checked_sub(1) else {
+            return Ok(self.is_accepting() && self.ends_text(token)?);
         };
-        let completion = self.with_cache(|with, at| match with.run(with.cursor(at), bytes)? {
+        let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token)).unwrap_or_default();
+        let completion = self.with_cache(|with, at| match with.after_token(with.cursor(at), token)? {
             Some(next) => Ok(with.ahead_within(next, bytes, rest, Effort::All)?.completion),
             None => Ok(None),
         })?;
@@ -159,6 +172,12 @@ impl Matcher {
         // the next token need not search for it
         self.promises.lead(steps, vec![(token, completion)]);
         Ok(true)
+    }
+
+    /// Whether an end-of-sequence token ends the text if it comes: where token edges take it, the text may go on instead.
+    fn ends_text(&mut self, token: TokenId) -> Result<bool> {
+        let mut ahead = self.fork();
+        Ok(self.compiled.vocabulary().is_eos(token) && ahead.try_accept(token)? && ahead.path.has_ended())
     }
 
     /// Sees to it that a completion of at most `budget` tokens is carried along.
@@ -194,6 +213,23 @@ impl PathCx<'_> {
         Ok(Some(at))
     }
 
+    /// The cursor after a token, by its bytes, along token edges, or both, if it may come.
+    fn after_token(&mut self, at: Cursor, token: TokenId) -> Result<Option<Cursor>> {
+        let vocabulary = Arc::clone(self.compiled.vocabulary());
+        let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
+        let by_bytes = bytes.map_or(Ok(None), |bytes| self.run(at, bytes))?;
+        self.by_id_too(at, by_bytes, token)
+    }
+
+    /// What a token leads to if token edges take it, and its bytes lead to `by_bytes`.
+    fn by_id_too(&mut self, at: Cursor, by_bytes: Option<Cursor>, token: TokenId) -> Result<Option<Cursor>> {
+        let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
+        let taken = self.by_token(at.configuration, known, token)?;
+        // names are followed along bytes
+        let place = by_bytes.map_or(self.path.outset(), |at| at.place);
+        Ok(taken.map(|configuration| Cursor { configuration, place }).or(by_bytes))
+    }
+
     /// Of the tokens of a mask, those after which a completion of at most `rest` tokens is known.
     fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<Within> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
@@ -201,13 +237,14 @@ impl PathCx<'_> {
         let (groups, whole) = self.groups(from, |token| plain[token.index()], rest)?;
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
-        // a token that may go both ways leads to more than what its bytes lead to
-        let both_ways = self.compiled.automaton().has_terminals();
-        let ceiling = (whole && !both_ways).then_some(0);
+        let ceiling = whole.then_some(0);
         let mut within = Within { tokens: Vec::new(), ceiling, leads: Vec::new() };
         let mut names = 0;
         for Alike { at, tokens } in groups {
-            let since = |token: TokenId| vocabulary.bytes(token).unwrap_or_default();
+            let is_text = |token: &TokenId| !vocabulary.is_eos(*token);
+            let since = |token: TokenId| {
+                Some(token).filter(is_text).and_then(|token| vocabulary.bytes(token)).unwrap_or_default()
+            };
             let Some((&first, others)) = tokens.split_first() else { continue };
             let searched = self.cache.places_searched() - before;
             if searched > most {
@@ -225,10 +262,6 @@ impl PathCx<'_> {
                 true => within.ceiling.zip(needed).map(|(most, needed)| most.max(needed)),
                 false => None,
             };
-            if let Some(completion) = ahead.completion.as_ref().filter(|_| both_ways && is_within(needed)) {
-                let all = if alike { &tokens[..] } else { &tokens[..1] };
-                within.leads.extend(all.iter().map(|&token| (token, Arc::clone(completion))));
-            }
             if alike {
                 within.tokens.extend(others.iter().filter(|_| is_within(needed)));
                 continue;
@@ -236,7 +269,7 @@ impl PathCx<'_> {
             let mut found: Vec<Arc<[TokenId]>> = ahead.completion.into_iter().collect();
             for &token in others {
                 // the tokens of a group may have different names begun
-                let Some(at) = self.run(from, since(token))? else { continue };
+                let Some(at) = self.after_token(from, token)? else { continue };
                 let mut lead = None;
                 for completion in found.iter().filter(|completion| completion.len() <= rest) {
                     if self.read_completion(at, since(token), completion)?.is_some() {
@@ -275,6 +308,9 @@ impl PathCx<'_> {
         let mut groups: Vec<Alike> = Vec::new();
         let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
         let (mut whole, mut last) = (true, None);
+        let by_id = self.tokens_by_id(at.configuration);
+        let mut texts: FxHashMap<TokenId, Cursor> = FxHashMap::default();
+        let from = at;
         let (mut read, mut open) = (Vec::new(), vec![(trie.root(), at, 0usize)]);
         while let Some((node, at, depth)) = open.pop() {
             read.truncate(depth);
@@ -293,6 +329,10 @@ impl PathCx<'_> {
                 }
                 let tokens = trie.tokens(child.node);
                 for &token in tokens.iter().filter(|&&token| !vocabulary.is_eos(token) && wanted(token)) {
+                    if by_id.contains_key(&token) {
+                        texts.insert(token, next);
+                        continue;
+                    }
                     let alike = Cursor { place: next.place.without_fresh_name(), ..next };
                     let place = match last {
                         Some((known, place)) if known == alike => place,
@@ -310,6 +350,34 @@ impl PathCx<'_> {
             }
             read.push(0);
         }
+        self.add_by_id(from, &by_id, &texts, &wanted, &mut groups)?;
         Ok((groups, whole))
+    }
+
+    /// Adds the tokens that token edges take to the groups; `texts` has where their bytes lead.
+    fn add_by_id(
+        &mut self,
+        from: Cursor,
+        by_id: &FxHashMap<TokenId, u64>,
+        texts: &FxHashMap<TokenId, Cursor>,
+        wanted: &impl Fn(TokenId) -> bool,
+        groups: &mut Vec<Alike>,
+    ) -> Result<()> {
+        // those of the same terminals and the same text lead to one place
+        let mut places: FxHashMap<(u64, Option<Cursor>), usize> = FxHashMap::default();
+        let mut tokens: Vec<(TokenId, u64)> = by_id.iter().map(|(&token, &bits)| (token, bits)).collect();
+        tokens.sort_unstable();
+        for (token, terminals) in tokens.into_iter().filter(|&(token, _)| wanted(token)) {
+            self.cache.tables.work.spend(1)?;
+            let text = texts.get(&token).copied();
+            let alike = text.map(|text| Cursor { place: text.place.without_fresh_name(), ..text });
+            if let Some(&place) = places.get(&(terminals, alike)).filter(|_| terminals != u64::MAX) {
+                groups[place].tokens.push(token);
+            } else if let Some(at) = self.by_id_too(from, text, token)? {
+                places.insert((terminals, alike), groups.len());
+                groups.push(Alike { at, tokens: vec![token] });
+            }
+        }
+        Ok(())
     }
 }

@@ -25,7 +25,7 @@ pub struct Case<'g> {
     pub(super) vocabulary: RandomVocabulary,
     pub(super) compiled: CompiledGrammar,
     /// The tokens of the grammar's token terminals.
-    sets: TokenSets,
+    pub(super) sets: TokenSets,
     words: Vec<Vec<Symbol>>,
 }
 
@@ -258,8 +258,16 @@ impl<'g> Case<'g> {
         word.iter().map(step).collect()
     }
 
+    /// The fewest tokens after which a state accepts; `Some(None)` if there are none.
+    pub(super) fn fewest_tokens(&self, state: &State) -> Option<Option<usize>> {
+        let mut tokens = self.vocabulary.tokens.clone();
+        // padding may come by its ids
+        tokens.resize(self.vocabulary.width, None);
+        self.recogniser.fewest_tokens(state, &tokens, |terminal, token| self.sets.has(terminal, token))
+    }
+
     /// The state after a token, and whether a token terminal takes it.
-    fn after_token(&self, state: &State, token: u32) -> (State, bool) {
+    pub(super) fn after_token(&self, state: &State, token: u32) -> (State, bool) {
         let mut after = state.clone();
         let bytes = self.vocabulary.tokens.get(token as usize).and_then(Option::as_deref).unwrap_or_default();
         self.recogniser.advance_token(&mut after, bytes, |terminal| self.sets.has(terminal, token));
@@ -268,7 +276,7 @@ impl<'g> Case<'g> {
     }
 
     /// Whether a token that a token terminal took has ended the text, given the state after it.
-    fn is_end(&self, after: &State, token: u32) -> bool {
+    pub(super) fn is_end(&self, after: &State, token: u32) -> bool {
         self.vocabulary.eos.contains(&token) && self.recogniser.is_accepting(after)
     }
 

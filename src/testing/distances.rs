@@ -17,31 +17,43 @@ pub fn distances_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, St
     let grammar = random_grammar(&mut choices, shape);
     run_case(&grammar, &mut choices, |case, choices| {
         let (mut matcher, mut state) = (case.compiled.matcher(), case.recogniser.start());
-        compare(case, &mut matcher, &state)?;
+        let mut taken = Vec::new();
+        compare(case, &mut matcher, &state, &taken)?;
         for _ in 0..=choices.below(6) {
             let allowed: Vec<TokenId> = matcher.mask()?.iter().collect();
             let token = *choices.pick(&allowed);
-            let Some(bytes) = case.vocabulary.tokens[token.index()].as_deref() else { break };
+            let (after, by_id) = case.after_token(&state, token.get());
+            let is_end = case.vocabulary.eos.contains(&token.get());
+            if is_end && (!by_id || case.is_end(&after, token.get())) {
+                break;
+            }
             matcher.accept_token(token)?;
-            bytes.iter().for_each(|&byte| case.recogniser.advance(&mut state, byte));
+            taken.push(token);
+            state = after;
         }
-        compare(case, &mut matcher, &state)
+        compare(case, &mut matcher, &state, &taken)
     })
 }
 
-fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State) -> Step {
+fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State, taken: &[TokenId]) -> Step {
     // asked of a fork that has seen no mask, and of one that has
     let mut fork = case.compiled.matcher();
-    fork.accept_bytes(&matcher.bytes())?;
+    match case.sets.is_empty() {
+        true => fork.accept_bytes(&matcher.bytes())?,
+        false => taken.iter().try_for_each(|&token| fork.accept_token(token))?,
+    }
     let tokens = (0..case.vocabulary.width as u32 + 2).map(TokenId::new);
     let before: Vec<bool> = tokens.clone().map(|token| fork.may_come(token)).collect::<crate::Result<_>>()?;
     let mask = matcher.mask()?;
     for (token, before) in tokens.zip(before) {
         same("may come", (before, matcher.may_come(token)?), (mask.contains(token), mask.contains(token)))?;
     }
-    let least = decided(case.recogniser.completion(state))?.map(|completion| completion.len());
-    agree("bytes", matcher.distance_in_bytes()?, least)?;
-    let fewest = decided(case.recogniser.fewest_tokens(state, &case.vocabulary.tokens))?;
+    // a token by its id is a symbol of the oracle, and no byte
+    if case.sets.is_empty() {
+        let least = decided(case.recogniser.completion(state))?.map(|completion| completion.len());
+        agree("bytes", matcher.distance_in_bytes()?, least)?;
+    }
+    let fewest = decided(case.fewest_tokens(state))?;
     agree("tokens", matcher.distance()?, fewest)
 }
 
@@ -110,17 +122,20 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
                 continue;
             }
             let token = *choices.pick(&allowed);
-            let Some(bytes) = case.vocabulary.tokens[token.index()].as_deref() else {
-                return same("the text is a word", matcher.is_accepting(), true);
-            };
-            let mut after = state.clone();
-            bytes.iter().for_each(|&byte| case.recogniser.advance(&mut after, byte));
+            let (after, by_id) = case.after_token(state, token.get());
+            if case.vocabulary.eos.contains(&token.get()) && (!by_id || case.is_end(&after, token.get())) {
+                let is_word = if by_id { &after } else { state };
+                return same("the text is a word", true, case.recogniser.is_accepting(is_word));
+            }
             states.push(after);
             matcher.accept_token(token)?;
             if left == 1 {
                 same("the text at the end of the budget is a word", matcher.is_accepting(), true)?;
                 let ends: Vec<u32> = matcher.mask_within(0)?.iter().map(TokenId::get).collect();
-                return same("the mask at the end of the budget", ends, case.vocabulary.eos.clone());
+                if case.sets.is_empty() {
+                    same("the mask at the end of the budget", ends, case.vocabulary.eos.clone())?;
+                }
+                return Ok(());
             }
         }
         Ok(())
@@ -130,21 +145,17 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
 /// The tokens after which a word is reached within the budget, by trying each.
 fn tokens_within(case: &Case<'_>, state: &State, budget: usize) -> Step<Vec<TokenId>> {
     let mut within = Vec::new();
-    for (id, token) in (0u32..).zip(&case.vocabulary.tokens) {
-        let is_within = match token {
-            _ if case.vocabulary.eos.contains(&id) => case.recogniser.is_accepting(state),
-            None => false,
-            Some(bytes) => {
-                let mut after = state.clone();
-                bytes.iter().for_each(|&byte| case.recogniser.advance(&mut after, byte));
-                match budget > 0 && decided(case.recogniser.is_viable(&after))? {
-                    true => {
-                        let fewest = decided(case.recogniser.fewest_tokens(&after, &case.vocabulary.tokens))?;
-                        fewest.is_some_and(|fewest| fewest < budget)
-                    }
-                    false => false,
-                }
+    for id in 0..case.vocabulary.width as u32 {
+        let is_text = case.vocabulary.tokens.get(id as usize).is_some_and(Option::is_some);
+        let (after, by_id) = case.after_token(state, id);
+        let is_within = match budget > 0 && (is_text || by_id) {
+            _ if case.vocabulary.eos.contains(&id) && !by_id => case.recogniser.is_accepting(state),
+            // an end token that token terminals have is one of the text, but where it ends one that is complete
+            false if by_id && case.is_end(&after, id) => case.recogniser.is_accepting(state),
+            true if decided(case.recogniser.is_viable(&after))? => {
+                decided(case.fewest_tokens(&after))?.is_some_and(|fewest| fewest < budget)
             }
+            _ => false,
         };
         within.extend(is_within.then_some(TokenId::new(id)));
     }

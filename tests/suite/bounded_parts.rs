@@ -13,6 +13,11 @@ fn masks_are_those_of_trying_all_ways_to_read_a_text() {
     hold_on_bytes(|bytes| bounded_parts_agree(bytes, false), 10, 1);
 }
 
+#[test]
+fn masks_are_those_of_trying_all_ways_to_read_a_text_with_token_terminals() {
+    hold_on_bytes(|bytes| bounded_parts_agree(bytes, true), 10, 1);
+}
+
 /// Ordinary tokens with ids from 0; the last of them ends a sequence.
 const TOKENS: [&str; 9] = ["a", "b", "ab", "<", ">", "<>", ">b", "ba", "end"];
 

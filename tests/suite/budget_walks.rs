@@ -3,6 +3,7 @@
 #![cfg(feature = "huggingface")]
 
 use flate2::read::MultiGzDecoder;
+use grammata::grammar::{FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
 use grammata::mask::Distance;
 use grammata::syntax::json_schema;
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, Vocabulary};
@@ -107,6 +108,66 @@ fn walks_end_in_time_where_tables_are_dropped_again_and_again() {
     for schema in [HARD[2], HARD[8], HARD[9]] {
         walks(schema, &limits, 0..rounds());
     }
+}
+
+/// A thought of any tokens, or of text, then a special token, then a JSON text of the schema.
+fn after_a_thought(schema: &str, of_text: bool) -> CompiledGrammar {
+    let schema = json_schema::compile(schema, &json_schema::Options::default()).unwrap();
+    let mut g = GrammarBuilder::new();
+    let root = g.declare("root");
+    let close = g.token(TokenTerminal::named("<|im_end|>"));
+    let object = g.import(&schema.grammar);
+    let answer = g.sequence([close, object]);
+    let whole = match of_text {
+        true => g.free_text(&FreeText { end: Some(answer), ..FreeText::default() }),
+        false => {
+            let selectors = ["<|im_end|>", "<|endoftext|>"].map(|name| TokenSelector::Name(name.into()));
+            let any = g.token(TokenTerminal::new(TokenScope::AllBut, selectors));
+            let thought = g.star(any);
+            g.sequence([thought, answer])
+        }
+    };
+    g.define(root, whole);
+    Compiler::new(vocabulary()).compile(&g.build(root).unwrap()).unwrap()
+}
+
+#[test]
+fn walks_through_a_thought_to_an_answer_end_in_time() {
+    let close = vocabulary().special_id("<|im_end|>").unwrap();
+    let mut thoughts = 0;
+    for (place, schema) in [HARD[2], HARD[5], HARD[9]].into_iter().enumerate() {
+        let compiled = after_a_thought(schema, place % 2 == 0);
+        let validator = jsonschema::draft202012::new(&serde_json::from_str(schema).unwrap()).unwrap();
+        let least = compiled.matcher().distance().unwrap().known();
+        let least = least.unwrap_or_else(|| panic!("{schema}: no distance is known"));
+        assert_eq!(compiled.matcher().mask_within(0).unwrap_err().code(), "matcher/budget");
+        for seed in 0..rounds().div_ceil(2) {
+            let mut random = Random(seed);
+            let budget = least + [3, 9, 0, 1, 30][random.below(5)];
+            let mut matcher = compiled.matcher();
+            let mut answer = None;
+            for left in (0..=budget).rev() {
+                let allowed: Vec<TokenId> = matcher.mask_within(left).unwrap().iter().collect();
+                assert!(!allowed.is_empty(), "nothing may come");
+                let token = allowed[random.below(allowed.len())];
+                assert!(matcher.may_come_within(token, left).unwrap());
+                matcher.accept_token(token).unwrap();
+                if token == close && answer.is_none() {
+                    answer = Some(matcher.byte_count());
+                }
+                thoughts += usize::from(answer.is_none());
+                if matcher.is_finished() {
+                    break;
+                }
+                assert!(left > 0, "over the budget");
+            }
+            assert!(matcher.is_accepting());
+            let text = matcher.bytes().split_off(answer.unwrap());
+            let value: Value = serde_json::from_slice(&text).unwrap();
+            assert!(validator.is_valid(&value), "{schema}\n{}", String::from_utf8_lossy(&text));
+        }
+    }
+    assert!(thoughts > 0, "{thoughts}");
 }
 
 /// Of the schemas of a file of MaskBench, given by `GRAMMATA_SCHEMAS` (a JSON object a line, compressed with gzip), 300 that lie evenly

@@ -1,6 +1,6 @@
 //! Distances to the end of a text, and masks within budgets of tokens.
 
-use crate::engine_properties::{few_letters, hold_on_part, with_locks};
+use crate::engine_properties::{few_letters, hold_on_part, with_locks, with_tokens};
 use grammata::mask::Distance;
 use grammata::syntax::regex;
 use grammata::testing::distances::{budgets_agree, distances_agree};
@@ -42,6 +42,16 @@ fn masks_within_budgets_are_those_of_exhaustive_search_on_few_letters() {
 #[test]
 fn masks_within_budgets_are_those_of_exhaustive_search_with_locksteps() {
     hold_on_part(budgets_agree, &with_locks(), 40, 5);
+}
+
+#[test]
+fn distances_are_those_of_exhaustive_search_with_token_terminals() {
+    hold_on_part(distances_agree, &with_tokens(), 30, 5);
+}
+
+#[test]
+fn masks_within_budgets_are_those_of_exhaustive_search_with_token_terminals() {
+    hold_on_part(budgets_agree, &with_tokens(), 40, 5);
 }
 
 const END: TokenId = TokenId::new(9);

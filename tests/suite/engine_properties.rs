@@ -118,7 +118,7 @@ fn words_are_accepted_in_any_tokenisation_with_parts_of_bounded_length() {
     hold(words_are_accepted, &with_bounds(), 10);
 }
 
-fn with_tokens() -> GrammarShape {
+pub(crate) fn with_tokens() -> GrammarShape {
     GrammarShape { tokens: true, letters: vec!["a", "b", "é"], literal: 2, ..GrammarShape::default() }
 }
 

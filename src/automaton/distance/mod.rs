@@ -12,4 +12,4 @@ mod program;
 mod search;
 
 pub(crate) use bounds::Estimates;
-pub(crate) use search::{Completion, Found, Space, search};
+pub(crate) use search::{Completion, Found, Letter, Space, search};

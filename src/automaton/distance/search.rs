@@ -1,6 +1,7 @@
 //! The search for a least completion.
 
 use super::bounds::Estimates;
+use crate::automaton::program::state::TerminalId;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
@@ -10,11 +11,31 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 
-/// Bytes after which a text is a word.
+/// What a completion is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Letter {
+    Byte(u8),
+    /// A token of a terminal, by its id; no byte of the text.
+    Token(TerminalId),
+}
+
+impl Letter {
+    /// The byte, if it is one.
+    pub(crate) fn byte(self) -> Option<u8> {
+        match self {
+            Letter::Byte(byte) => Some(byte),
+            Letter::Token(_) => None,
+        }
+    }
+}
+
+/// Letters after which a text is a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
-    pub(crate) bytes: Vec<u8>,
-    /// Whether there is no shorter one.
+    pub(crate) letters: Vec<Letter>,
+    /// How many of them are bytes.
+    pub(crate) bytes: usize,
+    /// Whether there is none of fewer bytes.
     pub(crate) is_least: bool,
 }
 
@@ -38,20 +59,21 @@ pub(crate) trait Space {
     /// Whether the text is a word.
     fn is_word(&self, place: Self::Place) -> bool;
 
-    /// The places after one more byte, each with such a byte, in the order of bytes. `since` are the bytes that led to
+    /// The places after one more letter, each with such a letter, in the order of bytes. `since` are the bytes that led to
     /// the place from where the search began.
     fn next(
         &mut self,
         place: Self::Place,
         since: &dyn Fn() -> Vec<u8>,
-        next: &mut Vec<(u8, Self::Place)>,
+        next: &mut Vec<(Letter, Self::Place)>,
     ) -> Result<()>;
 }
 
 struct Reached<P> {
     place: P,
     from: usize,
-    byte: u8,
+    letter: Letter,
+    /// On the way to it.
     bytes: u32,
 }
 
@@ -68,7 +90,7 @@ pub(crate) fn search<S: Space>(
     (patience, limit): (usize, usize),
     searched: &mut usize,
 ) -> Result<Found> {
-    let mut reached = vec![Reached { place: from, from: 0, byte: 0, bytes: 0 }];
+    let mut reached = vec![Reached { place: from, from: 0, letter: Letter::Byte(0), bytes: 0 }];
     let mut best: FxHashMap<S::Place, u32> = FxHashMap::from_iter([(from, 0)]);
     let first = space.estimate(from)?;
     let mut open = BinaryHeap::from([Reverse((first, Reverse(0u32), 0usize))]);
@@ -80,7 +102,9 @@ pub(crate) fn search<S: Space>(
             continue;
         }
         if space.is_word(place) {
-            return Ok(Found::Completion(Completion { bytes: way(&reached, id), is_least: !hurries }));
+            let letters = way(&reached, id);
+            let bytes = letters.iter().filter(|letter| letter.byte().is_some()).count();
+            return Ok(Found::Completion(Completion { letters, bytes, is_least: !hurries }));
         }
         examined += 1;
         *searched += 1;
@@ -100,33 +124,35 @@ pub(crate) fn search<S: Space>(
             return Ok(Found::GaveUp);
         }
         next.clear();
-        space.next(place, &|| way(&reached, id), &mut next)?;
-        for &(byte, after) in &next {
+        let since = || way(&reached, id).into_iter().filter_map(Letter::byte).collect();
+        space.next(place, &since, &mut next)?;
+        for &(letter, after) in &next {
+            let bytes = bytes + u32::from(letter.byte().is_some());
             let known = best.get(&after).copied().unwrap_or(u32::MAX);
-            if bytes + 1 < known {
-                best.insert(after, bytes + 1);
+            if bytes < known {
+                best.insert(after, bytes);
                 let left = space.estimate(after)?;
-                let sum = if hurries { left } else { left.saturating_add(bytes + 1) };
-                open.push(Reverse((sum, Reverse(bytes + 1), reached.len())));
-                reached.push(Reached { place: after, from: id, byte, bytes: bytes + 1 });
+                let sum = if hurries { left } else { left.saturating_add(bytes) };
+                open.push(Reverse((sum, Reverse(bytes), reached.len())));
+                reached.push(Reached { place: after, from: id, letter, bytes });
             }
         }
     }
     Ok(if hurries { Found::GaveUp } else { Found::Nothing })
 }
 
-/// The bytes that led to a place.
-fn way<P>(reached: &[Reached<P>], mut id: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(reached[id].bytes as usize);
+/// The letters that led to a place.
+fn way<P>(reached: &[Reached<P>], mut id: usize) -> Vec<Letter> {
+    let mut letters = Vec::with_capacity(reached[id].bytes as usize);
     while id != 0 {
-        bytes.push(reached[id].byte);
+        letters.push(reached[id].letter);
         id = reached[id].from;
     }
-    bytes.reverse();
-    bytes
+    letters.reverse();
+    letters
 }
 
-/// The configurations of an automaton, over some bytes.
+/// The configurations of an automaton, over some bytes and its token terminals.
 struct Configurations<'a, 'b> {
     lazy: &'a mut Lazy<'b>,
     estimates: &'a mut Estimates,
@@ -148,7 +174,7 @@ impl Space for Configurations<'_, '_> {
         &mut self,
         place: ConfigurationId,
         _: &dyn Fn() -> Vec<u8>,
-        next: &mut Vec<(u8, ConfigurationId)>,
+        next: &mut Vec<(Letter, ConfigurationId)>,
     ) -> Result<()> {
         let bytes = self.lazy.candidate_bytes(place).intersection(self.usable);
         let mut known = None;
@@ -159,15 +185,18 @@ impl Space for Configurations<'_, '_> {
             let (after, last) = self.lazy.step_run(place, byte)?;
             known = Some(last);
             if after.is_ordinary() {
-                next.push((byte, after));
+                next.push((Letter::Byte(byte), after));
             }
+        }
+        for (terminal, after) in self.lazy.after_terminals(place)? {
+            next.push((Letter::Token(terminal), after));
         }
         Ok(())
     }
 }
 
 impl Lazy<'_> {
-    /// A least completion of a configuration of `usable` bytes; see [`search`].
+    /// A least completion of a configuration, of `usable` bytes and tokens of terminals; see [`search`].
     ///
     /// # Errors
     /// Limits.

@@ -28,6 +28,26 @@ impl Lazy<'_> {
         self.items(id).iter().filter_map(|item| automaton.terminal(item.state)).collect()
     }
 
+    /// Per token terminal of a configuration, the configuration behind its token edges alone. What a token leads to that the terminal
+    /// has holds that and more.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn after_terminals(
+        &mut self,
+        id: ConfigurationId,
+    ) -> Result<SmallVec<[(TerminalId, ConfigurationId); 4]>> {
+        let mut terminals = self.terminals(id);
+        terminals.sort_unstable();
+        terminals.dedup();
+        let mut after = SmallVec::new();
+        for terminal in terminals {
+            let next = self.step_token(id, ConfigurationId::DEAD, |other| other == terminal)?;
+            after.extend(next.filter(|next| next.is_ordinary()).map(|next| (terminal, next)));
+        }
+        Ok(after)
+    }
+
     /// The configuration after a token: what lies behind the token edges of `id` whose terminals `takes` says have the token,
     /// and `by_bytes`, which the token's bytes lead to. `None` if no token edge takes it.
     ///

@@ -7,11 +7,11 @@
 
 use super::reentry::{Ground, Reentry};
 use super::shape_cache::ShapeCache;
-use crate::automaton::{Automaton, Cache, ConfigurationId, Facts, Lazy, Transitions};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Facts, Lazy, Letter, Transitions};
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::base::{Base, BaseState, NameEnds};
-use crate::mask::completion::{Completions, Effort, Known};
+use crate::mask::completion::{Completions, Effort, Known, With, spelled};
 use crate::mask::compute;
 use crate::mask::compute::{ResidualMasks, Resources};
 use crate::mask::parts::Parts;
@@ -371,7 +371,13 @@ impl MaskCache {
         configuration: ConfigurationId,
         effort: Effort,
     ) -> Result<Known> {
-        self.completions.of((automaton, &mut self.tables), index, configuration, effort)
+        let with = With { index, terminals: &self.terminals };
+        self.completions.of((automaton, &mut self.tables), with, configuration, effort)
+    }
+
+    /// A completion as the fewest tokens; `None` if no tokens spell it.
+    pub(crate) fn spelled(&self, index: &TokenIndex, letters: &[Letter]) -> Option<Vec<TokenId>> {
+        spelled(With { index, terminals: &self.terminals }, letters)
     }
 
     /// At least this many bytes lead from a configuration to a word.

@@ -1,10 +1,9 @@
 //! The search for a completion of fewer tokens: breadth first over configurations between tokens, each token walked along
 //! the trie as far as what is left of it, and further tokens, could reach a word.
 
-use super::Effort;
+use super::{Effort, With};
 use crate::automaton::{ConfigurationId, Estimates, Lazy};
 use crate::error::Result;
-use crate::token_index::TokenIndex;
 use crate::vocabulary::TokenId;
 use rustc_hash::FxHashSet;
 
@@ -34,7 +33,7 @@ struct Between {
 pub(super) fn search(
     lazy: &mut Lazy<'_>,
     estimates: &mut Estimates,
-    index: &TokenIndex,
+    With { index, terminals }: With<'_>,
     (from, effort): (ConfigurationId, Effort),
     (most, limit): (Option<usize>, usize),
     searched: &mut usize,
@@ -53,7 +52,22 @@ pub(super) fn search(
         }
         for place in level.clone() {
             let start = reached[place].at;
-            let mut open = vec![(trie.root(), start, estimates.of(lazy, start)? as usize)];
+            // what a token leads to both ways is the union of what it leads to each way
+            let before = estimates.of(lazy, start)? as usize;
+            for (terminal, next) in lazy.after_terminals(start)? {
+                visited += 1;
+                *searched += 1;
+                let Some(token) = terminals.example(terminal, vocabulary) else { continue };
+                if lazy.is_accepting(next) {
+                    return Ok(Fewer::Tokens(way(&reached, place, token)));
+                }
+                let left = estimates.of(lazy, next)? as usize;
+                let is_short = effort != Effort::Short || left <= before;
+                if is_short && fits(1 + left.div_ceil(longest).max(1)) && seen.insert(next) {
+                    reached.push(Between { at: next, before: place, token });
+                }
+            }
+            let mut open = vec![(trie.root(), start, before)];
             while let Some((node, at, before)) = open.pop() {
                 for child in trie.steps(node) {
                     visited += 1;

@@ -1,6 +1,6 @@
 //! Completions: how few bytes and tokens lead from a configuration to a word.
 //!
-//! A completion in bytes is searched for by A* over configurations; its shortest tokenisation bounds the tokens from above,
+//! A completion in bytes and tokens of token terminals is searched for by A* over configurations; its shortest tokenisation bounds the tokens from above,
 //! the bytes over the longest token from below. Where the two differ, a search over tokens looks for a shorter one, within
 //! `Limits::completion_search`. What is found depends on the configuration and the limits alone, not on what was asked
 //! before: so what was promised is found again after the tables were dropped.
@@ -8,6 +8,7 @@
 mod fewer;
 mod spell;
 
+use super::terminals::Terminals;
 use crate::automaton::{Automaton, Cache, Completion, ConfigurationId, Estimates, Found, Lazy};
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -16,7 +17,7 @@ use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use fewer::Fewer;
 use rustc_hash::FxHashMap;
-pub(crate) use spell::fewest_tokens;
+pub(in crate::mask) use spell::spelled;
 use std::fmt;
 use std::sync::Arc;
 
@@ -96,6 +97,13 @@ impl Known {
     }
 }
 
+/// The vocabulary that completions are spelled in, and what the token terminals are in it.
+#[derive(Clone, Copy)]
+pub(in crate::mask) struct With<'a> {
+    pub(in crate::mask) index: &'a TokenIndex,
+    pub(in crate::mask) terminals: &'a Terminals,
+}
+
 /// What is known of completions, of the configurations of one generation of tables.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
@@ -142,7 +150,7 @@ impl Completions {
     pub(in crate::mask) fn of(
         &mut self,
         (automaton, tables): (&Automaton, &mut Cache),
-        index: &TokenIndex,
+        with: With<'_>,
         id: ConfigurationId,
         effort: Effort,
     ) -> Result<Known> {
@@ -151,7 +159,7 @@ impl Completions {
         }
         // what is found must not depend on the work that was done before
         let before = std::mem::replace(&mut tables.work, Budget::of_mask(automaton.limits()));
-        let found = self.find_out(&mut Lazy::new(automaton, tables), index, id, effort);
+        let found = self.find_out(&mut Lazy::new(automaton, tables), with, id, effort);
         tables.work = before;
         let known = found?;
         let bytes = |known: &Known| -> usize {
@@ -166,54 +174,47 @@ impl Completions {
     fn find_out(
         &mut self,
         lazy: &mut Lazy<'_>,
-        index: &TokenIndex,
+        with: With<'_>,
         id: ConfigurationId,
         effort: Effort,
     ) -> Result<Known> {
         let mut known = match self.known.get(&id) {
             Some(known) => known.clone(),
-            None => self.in_bytes(lazy, index, id)?,
+            None => self.in_bytes(lazy, with, id)?,
         };
         for next in [Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort) {
             if known.effort < next {
                 known.effort = next;
-                self.refine(lazy, index, id, &mut known)?;
+                self.refine(lazy, with, id, &mut known)?;
             }
         }
         Ok(known)
     }
 
     /// Finds a completion in bytes, and spells it.
-    fn in_bytes(&mut self, lazy: &mut Lazy<'_>, index: &TokenIndex, id: ConfigurationId) -> Result<Known> {
+    fn in_bytes(&mut self, lazy: &mut Lazy<'_>, with: With<'_>, id: ConfigurationId) -> Result<Known> {
+        let index = with.index;
         let limit = lazy.automaton.limits().completion_search;
         let estimate = self.estimates.of(lazy, id)? as usize;
-        let mut found =
-            lazy.completion(&mut self.estimates, id, &ByteSet::FULL, limit, &mut self.searched)?;
-        // tokens by their ids are not searched for
-        if lazy.automaton.has_terminals() {
-            match &mut found {
-                Found::Completion(completion) => completion.is_least = completion.bytes.is_empty(),
-                other => *other = Found::GaveUp,
-            }
-        }
+        let found = lazy.completion(&mut self.estimates, id, &ByteSet::FULL, limit, &mut self.searched)?;
         let (bytes, mut completion) = match found {
-            Found::Completion(Completion { bytes, is_least: true }) => {
-                (Distance::Exact(bytes.len()), Some(bytes))
+            Found::Completion(Completion { letters, bytes, is_least: true }) => {
+                (Distance::Exact(bytes), Some(letters))
             }
-            Found::Completion(Completion { bytes, is_least: false }) => {
-                (Distance::AtMost(bytes.len()), Some(bytes))
+            Found::Completion(Completion { letters, bytes, is_least: false }) => {
+                (Distance::AtMost(bytes), Some(letters))
             }
             Found::Nothing => (Distance::Unreachable, None),
             Found::GaveUp => (Distance::Unknown, None),
         };
-        let mut tokens = completion.take().and_then(|bytes| fewest_tokens(index.vocabulary(), &bytes));
+        let mut tokens = completion.take().and_then(|letters| spelled(with, &letters));
         if tokens.is_none() && bytes.known().is_some() {
             let missing = index.vocabulary().missing_bytes();
             let usable: ByteSet = (0..=u8::MAX).filter(|&byte| !missing[usize::from(byte)]).collect();
             if let Found::Completion(completion) =
                 lazy.completion(&mut self.estimates, id, &usable, limit, &mut self.searched)?
             {
-                tokens = fewest_tokens(index.vocabulary(), &completion.bytes);
+                tokens = spelled(with, &completion.letters);
             }
         }
         let least_bytes = match bytes {
@@ -223,7 +224,7 @@ impl Completions {
         let longest = (index.vocabulary().longest() as usize).max(1);
         Ok(Known {
             bytes,
-            least_tokens: least_bytes.div_ceil(longest),
+            least_tokens: least_bytes.div_ceil(longest).max(usize::from(!lazy.is_accepting(id))),
             found: [tokens.map(Arc::from), None, None],
             effort: Effort::Spelled,
             unreachable: bytes == Distance::Unreachable,
@@ -234,7 +235,7 @@ impl Completions {
     fn refine(
         &mut self,
         lazy: &mut Lazy<'_>,
-        index: &TokenIndex,
+        with: With<'_>,
         id: ConfigurationId,
         known: &mut Known,
     ) -> Result<()> {
@@ -245,8 +246,8 @@ impl Completions {
         }
         let limits = (most, lazy.automaton.limits().completion_search);
         let searched = &mut self.searched;
-        let found = fewer::search(lazy, &mut self.estimates, index, (id, effort), limits, searched)?;
-        let is_complete = effort == Effort::All && !lazy.automaton.has_terminals();
+        let found = fewer::search(lazy, &mut self.estimates, with, (id, effort), limits, searched)?;
+        let is_complete = effort == Effort::All;
         match found {
             Fewer::Tokens(tokens) => {
                 if is_complete {

@@ -1,10 +1,31 @@
 //! The shortest tokenisation of a text.
 
+use super::With;
+use crate::automaton::Letter;
 use crate::vocabulary::{TokenId, Vocabulary};
+
+/// A completion as the fewest tokens; `None` if no tokens spell it.
+pub(in crate::mask) fn spelled(
+    With { index, terminals }: With<'_>,
+    letters: &[Letter],
+) -> Option<Vec<TokenId>> {
+    let vocabulary = index.vocabulary();
+    let mut tokens = Vec::new();
+    for part in letters.chunk_by(|a, b| a.byte().is_some() == b.byte().is_some()) {
+        let bytes: Vec<u8> = part.iter().filter_map(|letter| letter.byte()).collect();
+        tokens.extend(fewest_tokens(vocabulary, &bytes)?);
+        for letter in part {
+            if let &Letter::Token(terminal) = letter {
+                tokens.push(terminals.example(terminal, vocabulary)?);
+            }
+        }
+    }
+    Some(tokens)
+}
 
 /// Bytes as the fewest tokens; of equally few, each as long as it can be, and of the lowest id. `None` if no tokens
 /// spell them. Tokens that end the sequence spell nothing.
-pub(crate) fn fewest_tokens(vocabulary: &Vocabulary, bytes: &[u8]) -> Option<Vec<TokenId>> {
+fn fewest_tokens(vocabulary: &Vocabulary, bytes: &[u8]) -> Option<Vec<TokenId>> {
     let trie = vocabulary.trie();
     // from each place: how many tokens, the first of them and its length
     let mut best: Vec<Option<(usize, TokenId, usize)>> = vec![None; bytes.len()];

@@ -203,9 +203,15 @@ impl<'g> Recogniser<'g> {
         Some(bytes)
     }
 
-    /// The fewest of some tokens after which the state accepts: breadth first, each token tried in each state. `None` if that
-    /// could not be decided within the budget, `Some(None)` if there are none.
-    pub fn fewest_tokens(&self, state: &State, tokens: &[Option<Vec<u8>>]) -> Option<Option<usize>> {
+    /// The fewest of some tokens after which the state accepts: breadth first, each token tried in each state, along its bytes, if
+    /// it has any, and as one of the token terminals that `has` says have it. `None` if that could not be decided within the
+    /// budget, `Some(None)` if there are none.
+    pub fn fewest_tokens(
+        &self,
+        state: &State,
+        tokens: &[Option<Vec<u8>>],
+        has: impl Fn(ExprId, u32) -> bool,
+    ) -> Option<Option<usize>> {
         if self.is_accepting(state) {
             return Some(Some(0));
         }
@@ -214,9 +220,15 @@ impl<'g> Recogniser<'g> {
         let mut level = vec![state.clone()];
         for count in 1.. {
             let mut next = Vec::new();
-            for (state, token) in level.iter().flat_map(|s| tokens.iter().flatten().map(move |t| (s, t))) {
+            let ids = || (0u32..).zip(tokens);
+            for (state, (id, token)) in level.iter().flat_map(|s| ids().map(move |token| (s, token))) {
+                if token.is_none() && !self.viable_terminals(state).iter().any(|&terminal| has(terminal, id))
+                {
+                    continue;
+                }
                 let mut after = state.clone();
-                token.iter().for_each(|&byte| self.advance(&mut after, byte));
+                let bytes = token.as_deref().unwrap_or_default();
+                self.advance_token(&mut after, bytes, |terminal| has(terminal, id));
                 if self.is_accepting(&after) {
                     return Some(Some(count));
                 }
