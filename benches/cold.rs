@@ -140,7 +140,11 @@ fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
                 if kind == 2 {
                     scope.spawn(|| {
                         let (mut state, masks) = (number as u64 | 1, AtomicUsize::new(0));
-                        while !ended.load(Relaxed) && explore(&compiled, &mut state, &masks).is_ok() {}
+                        while !ended.load(Relaxed) {
+                            if explore(&compiled, &mut state, &masks).is_err() {
+                                break;
+                            }
+                        }
                     });
                 }
                 let took = wait(&compiled, part);
