@@ -217,7 +217,9 @@ pub fn session_agrees(draw: &mut Draw<'_>) {
         if !allowed.contains(&refused) {
             let mut elsewhere = pair.session.clone();
             let mut whole = pair.whole.clone();
-            assert_eq!(elsewhere.accept_token(refused).is_ok(), whole.accept_token(refused).is_ok());
+            let (one, other) = (elsewhere.accept_token(refused).is_ok(), whole.accept_token(refused).is_ok());
+            let bytes = vocabulary.bytes(refused).map(String::from_utf8_lossy);
+            assert_eq!(one, other, "{refused:?} {bytes:?} after {text:?} and a step");
         }
     }
 }

@@ -155,6 +155,10 @@ impl Rules {
     /// The threads after bytes that come at a position.
     fn after(&self, threads: &Threads, bytes: &[u8], position: usize) -> Result<Threads> {
         let mut next = Threads::new();
+        // the byte of a hole stands in sections, and in no turn
+        if bytes.contains(&HOLE) {
+            return Ok(next);
+        }
         // threads that have reached a place in the bytes
         let mut open: Vec<(Thread, usize)> = threads.iter().cloned().map(|thread| (thread, 0)).collect();
         while let Some((thread, from)) = open.pop() {
@@ -214,6 +218,9 @@ impl Rules {
     ) -> Result<Threads> {
         let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
         let mut next = Threads::new();
+        if bytes.is_some_and(|bytes| bytes.contains(&HOLE)) {
+            return Ok(next);
+        }
         for thread in threads {
             let mut at = match thread {
                 Thread::Section(at) => at.clone(),
