@@ -1,0 +1,30 @@
+"""The example on a Ray cluster, where ray is installed (it is large, and continuous integration does without)."""
+
+import json
+import subprocess
+import sys
+
+import grammata
+import pytest
+
+
+def test_a_folder_becomes_mask_files(compiler, root, tmp_path):
+    pytest.importorskip("ray")
+    schemas, masks = tmp_path / "schemas", tmp_path / "masks"
+    schemas.mkdir()
+    for place in range(20):
+        (schemas / f"{place}.json").write_text(json.dumps({"const": place}))
+    (schemas / "wrong.json").write_text('{"type": "strin"}')
+    (schemas / "binary.json").write_bytes(b"\xff\xfe")
+    command = [sys.executable, str(root / "bindings/python/examples/ray_compile.py"), str(schemas), str(masks)]
+    command += ["--tokenizer", str(root / "tests/data/smollm2/tokenizer.json"), "--workers", "2", "--states", "20"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("22 of 22 schemas, 0 done before: 20 mask files"), ran.stdout
+    assert compiler.load(masks / "7.gmask").matcher().forced_bytes() == b"7"
+    refused = {line["schema"]: line["code"] for line in map(json.loads, (masks / "refused.jsonl").read_text().splitlines())}
+    assert refused.keys() == {"wrong", "binary"} and refused["binary"] == "file"
+    # what is there is left
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ran.stdout.startswith("2 of 2 schemas, 20 done before: 0 mask files"), ran.stdout
+    assert grammata.MaskFile.open(masks / "7.gmask").contents()["masks"] > 0
