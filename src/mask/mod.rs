@@ -33,7 +33,7 @@ pub(crate) use base::{Base, BaseState, NameEnds};
 pub(crate) use cache::mask_cache::{Located, MaskCache};
 pub use compiled::{CompiledGrammar, Compiler, Statistics};
 pub use completion::Distance;
-pub(crate) use completion::{Effort, Known};
+pub(crate) use completion::{Effort, Groups, Known};
 pub use memory_bound::MemoryBound;
 pub use strategy::StrategyCounts;
 pub use token_mask::TokenMask;

@@ -7,8 +7,9 @@
 use super::keys::Cursor;
 use super::{Matcher, PathCx, errors};
 use crate::automaton::ConfigurationId;
+use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
-use crate::mask::{Distance, Effort, TokenMask};
+use crate::mask::{Distance, Effort, Groups, TokenMask};
 use crate::vocabulary::TokenId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ struct Within {
     ceiling: Option<usize>,
     /// Completions after tokens that are not found again without what this mask found on the way.
     leads: Vec<(TokenId, Arc<[TokenId]>)>,
+    /// Whether the tokens are those of the configuration, whatever names came, and all that could be found.
+    is_general: bool,
 }
 
 /// Tokens that lead to one place.
@@ -63,31 +66,42 @@ impl Matcher {
         };
         // what the place knows of names is not part of the configuration
         let outside = self.path.place().is_outside();
-        let ceiling =
-            self.with_cache(|with, at| Ok(with.cache.completion_ceiling(at).filter(|_| outside)))?;
-        if ceiling.is_some_and(|ceiling| ceiling <= rest) {
-            return Ok(plain);
-        }
-        let Within { mut tokens, ceiling, leads } = self.with_cache(|with, at| {
-            let within = with.within(with.cursor(at), &plain, rest)?;
-            if let Some(ceiling) = within.ceiling.filter(|_| outside) {
+        let is_accepting = self.is_accepting();
+        let (mask, leads) = self.with_cache(|with, at| {
+            if with.cache.completion_ceiling(at).filter(|_| outside).is_some_and(|ceiling| ceiling <= rest) {
+                return Ok((Arc::clone(&plain), Vec::new()));
+            }
+            if let Some(kept) = with.cache.kept_mask(at, rest).filter(|_| outside) {
+                return Ok((kept, Vec::new()));
+            }
+            let Within { mut tokens, ceiling, leads, is_general } =
+                with.within(with.cursor(at), &plain, rest)?;
+            if let Some(ceiling) = ceiling.filter(|_| outside) {
                 with.cache.keep_completion_ceiling(at, ceiling);
             }
-            Ok(within)
+            if ceiling.is_some_and(|ceiling| ceiling <= rest) {
+                return Ok((Arc::clone(&plain), Vec::new()));
+            }
+            if is_accepting {
+                // what token edges take does not end the text
+                let by_id = with.tokens_by_id(at);
+                tokens.extend(with.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
+            }
+            let mask = Arc::new(mask_of(&tokens, width));
+            if is_general && outside {
+                with.cache.keep_mask(with.compiled.automaton(), (at, rest), Arc::clone(&mask));
+            }
+            Ok((mask, leads))
         })?;
-        if ceiling.is_some_and(|ceiling| ceiling <= rest) {
-            return Ok(plain);
-        }
         self.promises.lead(self.steps(), leads);
-        tokens.extend(self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()));
-        if self.is_accepting() {
-            // what token edges take does not end the text
-            let by_id = self.with_cache(|with, at| Ok(with.tokens_by_id(at)))?;
-            tokens.extend(self.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
+        // a search from here may not find the completion that is carried along
+        match self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()) {
+            Some(&promised) if !mask.contains(promised) => {
+                let tokens: Vec<TokenId> = mask.iter().chain([promised]).collect();
+                Ok(Arc::new(mask_of(&tokens, width)))
+            }
+            _ => Ok(mask),
         }
-        let mut words = vec![0u32; width.div_ceil(32)];
-        tokens.iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
-        Ok(Arc::new(TokenMask::near(words.into(), Vec::new(), Vec::new(), width)))
     }
 
     /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does.
@@ -201,6 +215,12 @@ impl Matcher {
     }
 }
 
+fn mask_of(tokens: &[TokenId], width: usize) -> TokenMask {
+    let mut words = vec![0u32; width.div_ceil(32)];
+    tokens.iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
+    TokenMask::near(words.into(), Vec::new(), Vec::new(), width)
+}
+
 impl PathCx<'_> {
     /// The cursor after some bytes, if they may come.
     fn run(&mut self, mut at: Cursor, bytes: &[u8]) -> Result<Option<Cursor>> {
@@ -233,14 +253,21 @@ impl PathCx<'_> {
     /// Of the tokens of a mask, those after which a completion of at most `rest` tokens is known.
     fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<Within> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        let plain = plain.to_bits();
-        let (groups, whole) = self.groups(from, |token| plain[token.index()], rest)?;
+        let (groups, places, whole) = self.kept_or_new_groups(from, plain, rest)?;
+        let longest = (vocabulary.longest() as usize).max(1);
+        let reach = rest.saturating_mul(longest);
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
         let ceiling = whole.then_some(0);
-        let mut within = Within { tokens: Vec::new(), ceiling, leads: Vec::new() };
+        let mut within = Within { tokens: Vec::new(), ceiling, leads: Vec::new(), is_general: true };
         let mut names = 0;
-        for Alike { at, tokens } in groups {
+        for (group, (configuration, tokens)) in groups.iter().enumerate() {
+            let place = places.get(group).copied().unwrap_or(from.place);
+            let at = Cursor { configuration: *configuration, place };
+            if reach < FAR && self.cache.least_bytes(self.compiled.automaton(), *configuration)? > reach {
+                within.ceiling = None;
+                continue;
+            }
             let is_text = |token: &TokenId| !vocabulary.is_eos(*token);
             let since = |token: TokenId| {
                 Some(token).filter(is_text).and_then(|token| vocabulary.bytes(token)).unwrap_or_default()
@@ -248,10 +275,11 @@ impl PathCx<'_> {
             let Some((&first, others)) = tokens.split_first() else { continue };
             let searched = self.cache.places_searched() - before;
             if searched > most {
-                within.ceiling = None;
+                (within.ceiling, within.is_general) = (None, false);
                 break;
             }
             let effort = if searched <= most / 4 { Effort::All } else { Effort::Short };
+            within.is_general &= effort == Effort::All;
             let ahead = self.ahead_within(at, since(first), rest, effort)?;
             let needed = ahead.tokens.known();
             let is_within = |needed: Option<usize>| needed.is_some_and(|needed| needed <= rest);
@@ -260,7 +288,10 @@ impl PathCx<'_> {
             let alike = ahead.names <= 1;
             within.ceiling = match alike && (at.place.is_outside() || ahead.names == 0) {
                 true => within.ceiling.zip(needed).map(|(most, needed)| most.max(needed)),
-                false => None,
+                false => {
+                    within.is_general = false;
+                    None
+                }
             };
             if alike {
                 within.tokens.extend(others.iter().filter(|_| is_within(needed)));
@@ -291,6 +322,32 @@ impl PathCx<'_> {
         Ok(within)
     }
 
+    /// The tokens of a mask, by the configurations that they lead to; the places of names there, if these are not all as at `from`; and
+    /// whether there are no more.
+    fn kept_or_new_groups(
+        &mut self,
+        from: Cursor,
+        plain: &TokenMask,
+        rest: usize,
+    ) -> Result<(Arc<Groups>, Vec<KeyState>, bool)> {
+        let outside = from.place.is_outside();
+        if let Some(kept) = self.cache.kept_groups(from.configuration).filter(|_| outside) {
+            return Ok((kept, Vec::new(), true));
+        }
+        let plain = plain.to_bits();
+        let (found, whole) = self.groups(from, |token| plain[token.index()], rest)?;
+        let places: Vec<KeyState> = found.iter().map(|alike| alike.at.place).collect();
+        let groups: Arc<Groups> =
+            found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
+        if !places.iter().all(|&place| place == from.place) {
+            return Ok((groups, places, whole));
+        }
+        if outside && whole {
+            self.cache.keep_groups(self.compiled.automaton(), from.configuration, Arc::clone(&groups));
+        }
+        Ok((groups, Vec::new(), whole))
+    }
+
     /// The tokens that are wanted, by the places that they lead to; without those of which it is plain that they ask for more
     /// than `rest` tokens after them. And whether there were none such.
     fn groups(
@@ -304,7 +361,8 @@ impl PathCx<'_> {
         let (automaton, trie) = (self.compiled.automaton(), vocabulary.trie());
         let longest = (vocabulary.longest() as usize).max(1);
         let reach = rest.saturating_mul(longest);
-        let looks_ahead = reach < FAR;
+        // what is kept is for all budgets
+        let looks_ahead = reach < FAR && !at.place.is_outside();
         let mut groups: Vec<Alike> = Vec::new();
         let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
         let (mut whole, mut last) = (true, None);

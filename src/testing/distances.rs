@@ -113,6 +113,10 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
                 same(&format!("the mask within {left} tokens"), known, truth)?;
             }
             let allowed: Vec<TokenId> = mask.iter().collect();
+            if allowed.is_empty() && left == 0 {
+                // each end token is one of the text here
+                return same("that a text cannot end", allowed, tokens_within(case, state, left)?);
+            }
             if allowed.is_empty() {
                 return Err(Stop::Disagreement(format!("no token within {left} tokens")));
             }

@@ -143,7 +143,7 @@ fn walks_through_a_thought_to_an_answer_end_in_time() {
         assert_eq!(compiled.matcher().mask_within(0).unwrap_err().code(), "matcher/budget");
         for seed in 0..rounds().div_ceil(2) {
             let mut random = Random(seed);
-            let budget = least + [3, 9, 0, 1, 30][random.below(5)];
+            let budget = least + [9, 30, 0, 1, 3][(place + seed as usize) % 5];
             let mut matcher = compiled.matcher();
             let mut answer = None;
             for left in (0..=budget).rev() {

@@ -11,7 +11,7 @@ use crate::automaton::{Automaton, Cache, ConfigurationId, Facts, Lazy, Letter, T
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::base::{Base, BaseState, NameEnds};
-use crate::mask::completion::{Completions, Effort, Known, With, spelled};
+use crate::mask::completion::{Completions, Effort, Groups, Known, With, spelled};
 use crate::mask::compute;
 use crate::mask::compute::{ResidualMasks, Resources};
 use crate::mask::parts::Parts;
@@ -416,6 +416,31 @@ impl MaskCache {
     /// Keeps a [ceiling](MaskCache::completion_ceiling).
     pub(crate) fn keep_completion_ceiling(&mut self, configuration: ConfigurationId, ceiling: usize) {
         self.completions.ceilings.insert(configuration, ceiling);
+    }
+
+    /// The tokens that a configuration allows by where they lead, if that was kept.
+    pub(crate) fn kept_groups(&self, configuration: ConfigurationId) -> Option<Arc<Groups>> {
+        self.completions.kept.groups(configuration).cloned()
+    }
+
+    /// Keeps them.
+    pub(crate) fn keep_groups(&mut self, automaton: &Automaton, id: ConfigurationId, groups: Arc<Groups>) {
+        self.completions.kept.keep_groups(id, groups, automaton.cache_bytes());
+    }
+
+    /// The mask of a configuration within a budget that leaves `rest` tokens after the next one, if it was kept.
+    pub(crate) fn kept_mask(&self, configuration: ConfigurationId, rest: usize) -> Option<Arc<TokenMask>> {
+        self.completions.kept.mask(configuration, rest).cloned()
+    }
+
+    /// Keeps it.
+    pub(crate) fn keep_mask(
+        &mut self,
+        automaton: &Automaton,
+        at: (ConfigurationId, usize),
+        mask: Arc<TokenMask>,
+    ) {
+        self.completions.kept.keep_mask(at, mask, automaton.cache_bytes());
     }
 
     /// The mask of a configuration, computed on the first visit.

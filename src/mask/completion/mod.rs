@@ -6,6 +6,7 @@
 //! before: so what was promised is found again after the tables were dropped.
 
 mod fewer;
+mod kept;
 mod spell;
 
 use super::terminals::Terminals;
@@ -16,6 +17,8 @@ use crate::token_index::TokenIndex;
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use fewer::Fewer;
+pub(crate) use kept::Groups;
+use kept::Kept;
 use rustc_hash::FxHashMap;
 pub(in crate::mask) use spell::spelled;
 use std::fmt;
@@ -111,6 +114,7 @@ pub(crate) struct Completions {
     known: FxHashMap<ConfigurationId, Known>,
     /// The most tokens that are needed after any allowed one.
     pub(in crate::mask) ceilings: FxHashMap<ConfigurationId, usize>,
+    pub(in crate::mask) kept: Kept,
     /// Places that searches have examined.
     pub(in crate::mask) searched: usize,
     bytes: usize,
@@ -122,6 +126,7 @@ impl Completions {
         self.estimates.forget_tables();
         self.known = FxHashMap::default();
         self.ceilings = FxHashMap::default();
+        self.kept = Kept::default();
         self.bytes = 0;
     }
 
@@ -131,6 +136,7 @@ impl Completions {
             + self.estimates.memory_usage()
             + self.known.capacity() * (size_of::<(ConfigurationId, Known)>() + 1)
             + self.ceilings.capacity() * 17
+            + self.kept.memory_usage()
     }
 
     /// How many distances are known, how many of them as upper bounds only, and how many not at all.
