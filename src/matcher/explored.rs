@@ -90,7 +90,8 @@ impl Matcher {
     /// Whether the mask that comes next is read from a [mask file](crate::mask_file), and the engine is not asked: not where
     /// nothing was explored, nor where names of objects that came are to be left out.
     pub fn is_explored(&self) -> bool {
-        let outside = self.path.place().is_outside() || !keys::needs_engine(&self.compiled);
+        let free = self.path.place().is_outside() && !keys::holds_two_names(&self.compiled);
+        let outside = free || !keys::needs_engine(&self.compiled);
         let has_mask = || self.compiled.base().is_some_and(|base| base.has_mask(self.path.base()));
         outside && !self.is_bounded() && (self.path.has_ended() || has_mask())
     }

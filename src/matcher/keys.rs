@@ -23,11 +23,9 @@ use std::sync::Arc;
 const ROOM: usize = 1 << 20;
 const ROOM_PER_BYTE: usize = 1 << 10;
 
-/// Where the names are before the first byte of a text.
-pub(super) fn start(compiled: &CompiledGrammar) -> KeyState {
-    let from_the_start =
-        compiled.automaton().has_names() && compiled.index().quote_tokens().has_two_key_tokens;
-    if from_the_start { KeyState::START } else { KeyState::OUTSIDE }
+/// Whether a single token may give an object a name twice, so that masks are looked through even where no name came.
+pub(super) fn holds_two_names(compiled: &CompiledGrammar) -> bool {
+    compiled.automaton().has_names() && compiled.index().quote_tokens().has_two_key_tokens
 }
 
 /// Whether each token with a quote needs a look.
@@ -117,7 +115,7 @@ impl PathCx<'_> {
             }
             (None, ..) => return Ok(false),
             (Some(at), by_bytes, _) => {
-                let place = by_bytes.map_or(self.path.outset(), |to| to.place);
+                let place = by_bytes.map_or(KeyState::OUTSIDE, |to| to.place);
                 let way = if by_bytes.is_some() { Way::Both(token) } else { Way::Token(token) };
                 let is_end = vocabulary.is_eos(token) && at.is_accepting();
                 let at = self.reached(at);
@@ -157,10 +155,9 @@ impl PathCx<'_> {
         let quoted = self.compiled.index().quote_tokens();
         let cache = &mut *self.cache;
         let start = cache.start(automaton)?;
-        let (mut at, mut place) = (start, self.path.outset());
+        let (mut at, mut place) = (start, KeyState::OUTSIDE);
         let (text, mut read) = (self.path.bytes(), 0);
         let mut names = KeyTracker::default();
-        let outset = self.path.outset();
         let mut path = self.path.rewritten(start, |_, bytes, way| {
             let begun = at;
             let mut by_bytes = None;
@@ -175,7 +172,7 @@ impl PathCx<'_> {
                 by_bytes = Some(at);
             } else {
                 read += bytes.len();
-                place = outset;
+                place = KeyState::OUTSIDE;
             }
             let step = |at, token| cache.step_token(automaton, at, by_bytes, token);
             at = path::along(way, begun, by_bytes, step)?;
@@ -296,7 +293,7 @@ pub(super) fn place_after(
 impl Matcher {
     /// A mask without the tokens that would give an object a name twice.
     pub(super) fn without_repeated_keys(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
-        if self.path.place().is_outside() {
+        if self.path.place().is_outside() && !holds_two_names(&self.compiled) {
             return Ok(mask);
         }
         let size = path::lock(&self.path.names()).memory_usage();

@@ -56,7 +56,7 @@ impl CompiledGrammar {
     pub fn matcher(&self) -> Matcher {
         Matcher {
             compiled: self.clone(),
-            path: Path::new(explored::start(self), keys::start(self)),
+            path: Path::new(explored::start(self)),
             promises: Promises::default(),
             parts: Parts::default(),
         }
@@ -105,7 +105,8 @@ impl Matcher {
     /// # Errors
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
-        if !self.path.has_ended() && self.path.place().is_outside() && !self.is_bounded() {
+        let free = self.path.place().is_outside() && !keys::holds_two_names(&self.compiled);
+        if !self.path.has_ended() && free && !self.is_bounded() {
             if let Some(mask) = explored::mask(&self.compiled, &self.path) {
                 return Ok(look(mask));
             }

@@ -22,8 +22,6 @@ const BYTES: usize = 1 << 12;
 pub(super) struct Path {
     /// The place before the first byte.
     start: Reached,
-    /// The names that came before the first byte.
-    outset: KeyState,
     /// The last chunk. It is empty where no step was accepted, or where the one before it has just become full.
     last: Chunk,
     /// The sets of names that the places of the steps are of. Forks share them: they only grow.
@@ -125,18 +123,13 @@ impl Chunk {
 }
 
 impl Path {
-    pub(super) fn new(start: Reached, outset: KeyState) -> Path {
-        Path { start, outset, last: Chunk::default(), names: Arc::default() }
-    }
-
-    /// Which names came before the first byte.
-    pub(super) fn outset(&self) -> KeyState {
-        self.outset
+    pub(super) fn new(start: Reached) -> Path {
+        Path { start, last: Chunk::default(), names: Arc::default() }
     }
 
     /// The path without steps.
     pub(super) fn emptied(&self) -> Path {
-        Path::new(self.start, self.outset)
+        Path::new(self.start)
     }
 
     fn last_step(&self) -> Option<&Step> {
@@ -204,7 +197,7 @@ impl Path {
     /// Which names of objects came.
     #[inline]
     pub(super) fn place(&self) -> KeyState {
-        self.last_step().map_or(self.outset, |step| step.place)
+        self.last_step().map_or(KeyState::OUTSIDE, |step| step.place)
     }
 
     /// The place in a mask file.
@@ -286,7 +279,7 @@ impl Path {
         mut rewrite: impl FnMut(KeyState, &[u8], Way) -> Result<(Located, KeyState)>,
     ) -> Result<Path> {
         let start = Reached { at: start, ..self.start };
-        let mut path = Path { names: Arc::clone(&self.names), ..Path::new(start, self.outset) };
+        let mut path = Path { names: Arc::clone(&self.names), ..Path::new(start) };
         for chunk in self.chunks() {
             for (step, bytes) in chunk.iter() {
                 let (at, place) = rewrite(step.place, bytes, step.way)?;

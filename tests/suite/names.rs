@@ -4,6 +4,7 @@
 use crate::language::bytes_of;
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
+use grammata::grammar::GrammarBuilder;
 use grammata::syntax::json_schema::{self, PropertyOrder, Whitespace, compile_value};
 use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
@@ -284,6 +285,37 @@ proptest! {
                 let text = TEXTS[usize::from(choices[0]) % TEXTS.len()];
                 let bytes = walk(&compiled, &choices, text);
                 prop_assert!(!has_repeated_name(&bytes), "{}", String::from_utf8_lossy(&bytes));
+            }
+        }
+    }
+}
+
+/// Text before an object is no JSON: a quote in it opens no string.
+#[test]
+fn an_object_after_a_quote_has_no_name_twice() {
+    let options = json_schema::Options::default().whitespace(Whitespace::Compact);
+    let object = compile_value(&json!({"type": "object"}), &options).unwrap().grammar;
+    let pieces = vocabulary(&TEXTS);
+    let text = r#"{"a":1,"b":{"a":2,"ab":3},"c":"x"#;
+    for before in ["", "5\" ", "a \"b\" \\\" "] {
+        let mut builder = GrammarBuilder::new();
+        let (start, object) = (builder.text(before), builder.import(&object));
+        let body = builder.sequence([start, object]);
+        let root = builder.declare("root");
+        builder.define(root, body);
+        let compiled = Compiler::new(Arc::clone(&pieces)).compile(&builder.build(root).unwrap()).unwrap();
+        for end in 0..=text.len() {
+            let mut matcher = compiled.matcher();
+            matcher.accept_bytes(before.as_bytes()).unwrap();
+            matcher.accept_bytes(&text.as_bytes()[..end]).unwrap();
+            let mask = matcher.mask().unwrap();
+            for (id, bytes) in pieces.tokens().filter(|(id, _)| !pieces.is_eos(*id)) {
+                let is_there = mask.contains(id);
+                let repeats = has_repeated_name(&[&text.as_bytes()[..end], bytes].concat());
+                let shown = String::from_utf8_lossy(bytes);
+                assert!(!is_there || !repeats, "{shown:?} after {before}{}", &text[..end]);
+                let goes_on = matcher.fork().try_accept(id).unwrap();
+                assert_eq!(is_there, goes_on, "{shown:?} after {before}{}", &text[..end]);
             }
         }
     }
