@@ -280,10 +280,8 @@ impl<'a> Runner<'a> {
             forced += timings.forced_tokens;
             mask_ms += timings.mask.as_secs_f64() * 1e3;
             let mut text = generation.text.clone();
-            let is_cut = matches!(
-                &generation.finish,
-                FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. }
-            );
+            // a word of the grammar is whole, though a longer one might have followed
+            let is_cut = !generation.finish.is_complete();
             if matches!(&generation.finish, FinishReason::StopString { stop, .. } if stop == ")") {
                 text.push(')');
             }
