@@ -5,6 +5,7 @@
 
 use super::keys::Cursor;
 use super::{Matcher, PathCx};
+use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
 use crate::mask::{Distance, Effort, Known};
@@ -130,7 +131,7 @@ impl PathCx<'_> {
         if self.compiled.automaton().has_terminals() {
             let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
             if let Some(configuration) = self.by_token(from.configuration, known, token)? {
-                let place = by_bytes.map_or(self.path.outset(), |at| at.place);
+                let place = by_bytes.map_or(KeyState::OUTSIDE, |at| at.place);
                 *names += if by_bytes.is_some() { ended } else { 0 };
                 return Ok(Some(Cursor { configuration, place }));
             }
@@ -158,7 +159,7 @@ impl PathCx<'_> {
 
     /// The cursors behind the token edges of each terminal. No object that is open has names to remember there.
     fn after_terminals(&mut self, at: Cursor) -> Result<Vec<(TerminalId, Cursor)>> {
-        let place = self.path.outset();
+        let place = KeyState::OUTSIDE;
         let after = self.cache.lazy(self.compiled.automaton()).after_terminals(at.configuration)?;
         Ok(after
             .into_iter()

@@ -246,7 +246,7 @@ impl PathCx<'_> {
         let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
         let taken = self.by_token(at.configuration, known, token)?;
         // names are followed along bytes
-        let place = by_bytes.map_or(self.path.outset(), |at| at.place);
+        let place = by_bytes.map_or(KeyState::OUTSIDE, |at| at.place);
         Ok(taken.map(|configuration| Cursor { configuration, place }).or(by_bytes))
     }
 
