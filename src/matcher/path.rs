@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn forks_share_what_came_before_and_steps_are_taken_back_across_chunks() {
-        let mut path = Path::new(nowhere(), KeyState::OUTSIDE);
+        let mut path = Path::new(nowhere());
         grown(&mut path, 0..1000);
         for back in [0, 1, 39, 40, 41, 63, 64, 65, 500, 1000] {
             let mut fork = path.clone();
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_long_path_is_dropped_without_deep_recursion() {
-        let mut path = Path::new(nowhere(), KeyState::OUTSIDE);
+        let mut path = Path::new(nowhere());
         (0..2_000_000).for_each(|_| path.push(b"", nowhere(), KeyState::OUTSIDE));
         let fork = path.clone();
         drop(path);
