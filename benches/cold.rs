@@ -53,9 +53,9 @@ fn slow(number: usize) -> String {
     format!("{{\"type\": \"object\", \"properties\": {{{}}}}}", properties.join(", "))
 }
 
-fn compile(compiler: &Compiler, number: usize) -> Result<CompiledGrammar> {
+fn compile(compiler: &Compiler, schema: &str) -> Result<CompiledGrammar> {
     let options = json_schema::Options::default().whitespace(json_schema::Whitespace::Compact);
-    compiler.compile(&json_schema::compile(&slow(number), &options)?.grammar)
+    compiler.compile(&json_schema::compile(schema, &options)?.grammar)
 }
 
 /// Numbers by xorshift (Marsaglia 2003).
@@ -121,17 +121,35 @@ fn wait(compiled: &CompiledGrammar, time: Duration) -> Vec<u64> {
     took
 }
 
+/// An object as most schemas have it.
+fn ordinary(number: usize) -> String {
+    format!(
+        r#"{{"type": "object", "required": ["id{number}", "name"], "properties": {{"id{number}": {{"type": "integer"}},
+            "name": {{"type": "string", "maxLength": 80}}, "kind": {{"enum": ["a{number}", "b{number}", "c"]}},
+            "tags": {{"type": "array", "items": {{"type": "string"}}}}, "when": {{"type": "string", "format": "date-time"}},
+            "place": {{"type": "object", "properties": {{"x": {{"type": "number"}}, "y": {{"type": "number"}}}}}}}}}}"#
+    )
+}
+
 /// The waits beside nothing, beside warming up, and beside a sequence; one grammar each, compiled again as often as it is explored.
 fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["beside", "locks", "p50 (µs)", "p99", "p99.9", "max"]);
-    for (name, kind) in [("nothing", 0), ("warming up", 1), ("a sequence that explores", 2)] {
+    let kinds = [
+        ("nothing", 0, true),
+        ("warming up", 1, true),
+        ("a sequence that explores", 2, true),
+        ("warming up an ordinary grammar", 1, false),
+        ("a sequence that explores an ordinary one", 2, false),
+    ];
+    for (name, kind, is_slow) in kinds {
         let (mut took, mut number) = (Vec::new(), 0);
         let begin = Instant::now();
         while begin.elapsed() < time {
             number += 1;
-            let compiled = compile(&compiler.apart(), number)?;
+            let schema = if is_slow { slow(number) } else { ordinary(number) };
+            let compiled = compile(&compiler.apart(), &schema)?;
             let part = Duration::from_millis(50);
             let budget = ExploreBudget::default().states(usize::MAX).work(u64::MAX).bytes(usize::MAX);
             let warm = (kind == 1).then(|| compiled.warm(budget.time(part)));
@@ -168,7 +186,7 @@ type Beside<'a> = &'a (dyn Fn(usize, &AtomicUsize) -> Result<()> + Sync);
 fn run(tokenizer: &Path, time: Duration) -> Result<()> {
     let vocabulary = Arc::new(Vocabulary::from_file(tokenizer, &Default::default())?);
     let compiler = Compiler::new(vocabulary);
-    let compiled = compile(&compiler, 0)?;
+    let compiled = compile(&compiler, &slow(0))?;
     let (mut state, none) = (1, AtomicUsize::new(0));
     let mut warm: Vec<Warm> = Vec::new();
     while warm.len() < SEQUENCES {
@@ -181,7 +199,7 @@ fn run(tokenizer: &Path, time: Duration) -> Result<()> {
         Ok(())
     };
     let cold = |number: usize, masks: &AtomicUsize| {
-        explore(&compile(&compiler, number + 1)?, &mut state(number), masks).map(drop)
+        explore(&compile(&compiler, &slow(number + 1))?, &mut state(number), masks).map(drop)
     };
     let same = |number: usize, masks: &AtomicUsize| explore(&compiled, &mut state(number), masks).map(drop);
     let kinds: [(&str, Option<Beside<'_>>); 4] = [
