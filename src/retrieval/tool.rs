@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct Tool {
     /// Names the tool in requests; unique in a catalogue.
     pub id: String,
-    /// What a call of the tool names, `get_weather` for instance; if it is empty, [`Catalogue::functions`] makes a name.
+    /// What a call of the tool names, `get_weather` for instance; if it is empty, [`Catalogue::functions`](super::Catalogue::functions) makes a name.
     #[serde(default, deserialize_with = "or_empty", skip_serializing_if = "String::is_empty")]
     pub function: String,
     /// The tool's name as its source writes it: any text.
