@@ -44,6 +44,13 @@ impl TokenMask {
         TokenMask { width, repr: Repr::Near { words, removed: removed.into(), added: added.into() } }
     }
 
+    /// The mask of these tokens, all below the width; a token may come more than once.
+    pub(crate) fn of<'t>(tokens: impl IntoIterator<Item = &'t TokenId>, width: usize) -> TokenMask {
+        let mut words = vec![0u32; width.div_ceil(32)];
+        tokens.into_iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
+        TokenMask::near(words.into(), Vec::new(), Vec::new(), width)
+    }
+
     /// How many tokens the mask speaks about.
     pub fn width(&self) -> usize {
         self.width

@@ -6,7 +6,7 @@
 use super::keys::Cursor;
 use super::{Matcher, PathCx};
 use crate::automaton::keys::tracker::KeyState;
-use crate::automaton::{ConfigurationId, Found, Letter, Space, TerminalId, search};
+use crate::automaton::{Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
 use crate::mask::{Distance, Effort, Known};
 use crate::vocabulary::TokenId;
@@ -128,16 +128,8 @@ impl PathCx<'_> {
             ended += by_bytes
                 .map_or(0, |at| usize::from(self.cache.tables.transitions().is_named(at.configuration)));
         }
-        if self.compiled.automaton().has_terminals() {
-            let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
-            if let Some(configuration) = self.by_token(from.configuration, known, token)? {
-                let place = by_bytes.map_or(KeyState::OUTSIDE, |at| at.place);
-                *names += if by_bytes.is_some() { ended } else { 0 };
-                return Ok(Some(Cursor { configuration, place }));
-            }
-        }
-        *names += ended;
-        Ok(by_bytes)
+        *names += if by_bytes.is_some() { ended } else { 0 };
+        self.by_id_too(from, by_bytes, token)
     }
 
     /// Reads a completion with the names that came: how many more end in it, if none of them came.

@@ -9,7 +9,10 @@
 //!
 //! Once no part is open and none may follow, the mask is the one without bounds, at the cost of one.
 
+use super::keys::Cursor;
+use super::within::Alike;
 use super::{Matcher, PathCx, errors};
+use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, PartId};
 use crate::error::{Error, Result};
 use crate::grammar::Expression;
@@ -313,11 +316,10 @@ impl PathCx<'_> {
             let open = match reading.part {
                 None => None,
                 Some(part) => {
-                    let left = match before.filter(|_| !part.is_new) {
-                        Some(before) => before.left.saturating_sub(1),
-                        None => self.bound(part.part),
-                    };
-                    let followed = before.filter(|_| !part.is_new).filter(|open| self.follows(open, next));
+                    let before = before.filter(|_| !part.is_new);
+                    let left =
+                        before.map_or_else(|| self.bound(part.part), |before| before.left.saturating_sub(1));
+                    let followed = before.filter(|open| self.follows(open, next));
                     let kept = followed.map(|open| (Arc::clone(&open.way_out), open.taken + 1));
                     let kept = kept.filter(|(way, taken)| (1..=left).contains(&(way.len() - taken)));
                     let way = match kept {
@@ -409,10 +411,7 @@ impl PathCx<'_> {
             if reading.at.is_accepting() {
                 tokens.extend(index.vocabulary().eos());
             }
-            let width = index.vocabulary().width();
-            let mut words = vec![0u32; width.div_ceil(32)];
-            tokens.iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
-            masks.push(Arc::new(TokenMask::near(words.into(), Vec::new(), Vec::new(), width)));
+            masks.push(Arc::new(TokenMask::of(&tokens, index.vocabulary().width())));
         }
         if let [only] = &masks[..] {
             return Ok(Arc::clone(only));
@@ -432,76 +431,26 @@ impl PathCx<'_> {
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
         let (mut allowed, mut ceiling) = (Vec::new(), Some(0));
-        for (to, tokens) in self.places_after(from)? {
+        // names are looked for in the mask as a whole
+        let step = |cx: &mut Self, at: Cursor, _: &[u8], byte| {
+            let configuration = cx.cache.lazy(cx.compiled.automaton()).step(at.configuration, byte)?;
+            Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
+        };
+        let from = Cursor { configuration: from, place: KeyState::OUTSIDE };
+        let (groups, _) = self.groups(from, step, |_| true, usize::MAX)?;
+        for Alike { at, tokens } in groups {
             let searched = self.cache.places_searched() - before;
             if searched > most {
                 return Ok((allowed, None));
             }
             let effort = if searched <= most / 4 { Effort::All } else { Effort::Short };
-            let needed = self.needed(to, rest, effort)?;
+            let needed = self.needed(at.configuration, rest, effort)?;
             if needed.is_some_and(|needed| needed <= rest) {
                 allowed.extend(tokens);
             }
             ceiling = ceiling.zip(needed).map(|(most, needed)| most.max(needed));
         }
         Ok((allowed, ceiling))
-    }
-
-    /// The places that tokens lead to, with the tokens.
-    fn places_after(&mut self, from: ConfigurationId) -> Result<Vec<(ConfigurationId, Vec<TokenId>)>> {
-        let index = Arc::clone(self.compiled.index());
-        let (vocabulary, automaton) = (index.vocabulary(), self.compiled.automaton());
-        let trie = vocabulary.trie();
-        let mut places: FxHashMap<ConfigurationId, usize> = FxHashMap::default();
-        let mut found: Vec<(ConfigurationId, Vec<TokenId>)> = Vec::new();
-        let mut add = |to: ConfigurationId, token: TokenId| {
-            let place = *places.entry(to).or_insert_with(|| {
-                found.push((to, Vec::new()));
-                found.len() - 1
-            });
-            found[place].1.push(token);
-        };
-        let by_id = self.tokens_by_id(from);
-        let mut texts: FxHashMap<TokenId, ConfigurationId> = FxHashMap::default();
-        let mut open = vec![(trie.root(), from)];
-        while let Some((node, at)) = open.pop() {
-            for child in trie.steps(node) {
-                self.cache.tables.work.spend(1)?;
-                let next = self.cache.lazy(automaton).step(at, child.byte)?;
-                if next == ConfigurationId::DEAD {
-                    continue;
-                }
-                for &token in trie.tokens(child.node).iter().filter(|&&token| !vocabulary.is_eos(token)) {
-                    match by_id.contains_key(&token) {
-                        true => drop(texts.insert(token, next)),
-                        false => add(next, token),
-                    }
-                }
-                if index.trie_heights()[child.node as usize] > 0 {
-                    open.push((child.node, next));
-                }
-            }
-        }
-        // those of the same terminals and the same text lead to one place
-        let mut taken: FxHashMap<(u64, ConfigurationId), Option<ConfigurationId>> = FxHashMap::default();
-        for (token, terminals) in by_id {
-            self.cache.tables.work.spend(1)?;
-            let by_bytes = texts.get(&token).copied().unwrap_or(ConfigurationId::DEAD);
-            let to = match taken.get(&(terminals, by_bytes)) {
-                Some(&known) => known,
-                None => {
-                    let to = self.by_token(from, by_bytes, token)?;
-                    if terminals.count_ones() < 64 {
-                        taken.insert((terminals, by_bytes), to);
-                    }
-                    to
-                }
-            };
-            if let Some(to) = to {
-                add(to, token);
-            }
-        }
-        Ok(found)
     }
 
     /// The tokens that token edges take, each with which of the terminals have it, as bits.

@@ -36,9 +36,9 @@ struct Within {
 }
 
 /// Tokens that lead to one place.
-struct Alike {
-    at: Cursor,
-    tokens: Vec<TokenId>,
+pub(super) struct Alike {
+    pub(super) at: Cursor,
+    pub(super) tokens: Vec<TokenId>,
 }
 
 impl Matcher {
@@ -87,7 +87,7 @@ impl Matcher {
                 let by_id = with.tokens_by_id(at);
                 tokens.extend(with.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
             }
-            let mask = Arc::new(mask_of(&tokens, width));
+            let mask = Arc::new(TokenMask::of(&tokens, width));
             if is_general && outside {
                 with.cache.keep_mask(with.compiled.automaton(), (at, rest), Arc::clone(&mask));
             }
@@ -98,7 +98,7 @@ impl Matcher {
         match self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()) {
             Some(&promised) if !mask.contains(promised) => {
                 let tokens: Vec<TokenId> = mask.iter().chain([promised]).collect();
-                Ok(Arc::new(mask_of(&tokens, width)))
+                Ok(Arc::new(TokenMask::of(&tokens, width)))
             }
             _ => Ok(mask),
         }
@@ -215,12 +215,6 @@ impl Matcher {
     }
 }
 
-fn mask_of(tokens: &[TokenId], width: usize) -> TokenMask {
-    let mut words = vec![0u32; width.div_ceil(32)];
-    tokens.iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
-    TokenMask::near(words.into(), Vec::new(), Vec::new(), width)
-}
-
 impl PathCx<'_> {
     /// The cursor after some bytes, if they may come.
     fn run(&mut self, mut at: Cursor, bytes: &[u8]) -> Result<Option<Cursor>> {
@@ -242,7 +236,12 @@ impl PathCx<'_> {
     }
 
     /// What a token leads to if token edges take it, and its bytes lead to `by_bytes`.
-    fn by_id_too(&mut self, at: Cursor, by_bytes: Option<Cursor>, token: TokenId) -> Result<Option<Cursor>> {
+    pub(super) fn by_id_too(
+        &mut self,
+        at: Cursor,
+        by_bytes: Option<Cursor>,
+        token: TokenId,
+    ) -> Result<Option<Cursor>> {
         let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
         let taken = self.by_token(at.configuration, known, token)?;
         // names are followed along bytes
@@ -254,8 +253,7 @@ impl PathCx<'_> {
     fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<Within> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let (groups, places, whole) = self.kept_or_new_groups(from, plain, rest)?;
-        let longest = (vocabulary.longest() as usize).max(1);
-        let reach = rest.saturating_mul(longest);
+        let reach = self.reach(rest);
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
         let ceiling = whole.then_some(0);
@@ -322,6 +320,11 @@ impl PathCx<'_> {
         Ok(within)
     }
 
+    /// The most bytes of a number of tokens.
+    fn reach(&self, tokens: usize) -> usize {
+        tokens.saturating_mul((self.compiled.vocabulary().longest() as usize).max(1))
+    }
+
     /// The tokens of a mask, by the configurations that they lead to; the places of names there, if these are not all as at `from`; and
     /// whether there are no more.
     fn kept_or_new_groups(
@@ -335,7 +338,7 @@ impl PathCx<'_> {
             return Ok((kept, Vec::new(), true));
         }
         let plain = plain.to_bits();
-        let (found, whole) = self.groups(from, |token| plain[token.index()], rest)?;
+        let (found, whole) = self.groups(from, Self::step, |token| plain[token.index()], rest)?;
         let places: Vec<KeyState> = found.iter().map(|alike| alike.at.place).collect();
         let groups: Arc<Groups> =
             found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
@@ -348,19 +351,19 @@ impl PathCx<'_> {
         Ok((groups, Vec::new(), whole))
     }
 
-    /// The tokens that are wanted, by the places that they lead to; without those of which it is plain that they ask for more
-    /// than `rest` tokens after them. And whether there were none such.
-    fn groups(
+    /// The tokens that are wanted, by the places that they lead to, where `step` says what a byte after others leads to; without
+    /// those of which it is plain that they ask for more than `rest` tokens after them. And whether there were none such.
+    pub(super) fn groups(
         &mut self,
         at: Cursor,
+        step: impl Fn(&mut Self, Cursor, &[u8], u8) -> Result<Option<Cursor>>,
         wanted: impl Fn(TokenId) -> bool,
         rest: usize,
     ) -> Result<(Vec<Alike>, bool)> {
         let index = Arc::clone(self.compiled.index());
         let vocabulary = index.vocabulary();
         let (automaton, trie) = (self.compiled.automaton(), vocabulary.trie());
-        let longest = (vocabulary.longest() as usize).max(1);
-        let reach = rest.saturating_mul(longest);
+        let reach = self.reach(rest);
         // what is kept is for all budgets
         let looks_ahead = reach < FAR && !at.place.is_outside();
         let mut groups: Vec<Alike> = Vec::new();
@@ -377,7 +380,7 @@ impl PathCx<'_> {
             }
             for child in trie.steps(node) {
                 self.cache.tables.work.spend(1)?;
-                let Some(next) = self.step(at, &read, child.byte)? else { continue };
+                let Some(next) = step(self, at, &read, child.byte)? else { continue };
                 let below = index.trie_heights()[child.node as usize] as usize;
                 if looks_ahead
                     && below.saturating_add(reach) < self.cache.least_bytes(automaton, next.configuration)?
