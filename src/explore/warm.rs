@@ -13,6 +13,8 @@ use std::thread::JoinHandle;
 pub struct WarmUp {
     is_cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<(usize, usize)>>,
+    /// The process that has the thread. In a child of `fork()` there is none, and the handle means nothing.
+    process: u32,
 }
 
 impl CompiledGrammar {
@@ -33,18 +35,26 @@ impl CompiledGrammar {
         };
         let thread = std::thread::Builder::new().name("grammata-warm".to_owned()).spawn(work);
         // without a thread nothing is warm, which changes no mask
-        WarmUp { is_cancelled, thread: thread.ok() }
+        WarmUp { is_cancelled, thread: thread.ok(), process: std::process::id() }
     }
 }
 
 impl WarmUp {
-    /// Whether it has ended.
-    pub fn is_finished(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    /// Whether the thread runs in another process, of which this one is a fork.
+    fn is_elsewhere(&self) -> bool {
+        self.process != std::process::id()
     }
 
-    /// Waits for the end; says how many places and masks were explored.
+    /// Whether it has ended. In a child of `fork()` it has.
+    pub fn is_finished(&self) -> bool {
+        self.is_elsewhere() || self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for the end; says how many places and masks were explored. A child of `fork()` waits for nothing, and says (0, 0).
     pub fn wait(mut self) -> (usize, usize) {
+        if self.is_elsewhere() {
+            return (0, 0);
+        }
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 
@@ -58,5 +68,9 @@ impl WarmUp {
 impl Drop for WarmUp {
     fn drop(&mut self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
+        if self.is_elsewhere() {
+            // not even detached: there is no such thread
+            std::mem::forget(self.thread.take());
+        }
     }
 }

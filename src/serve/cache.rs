@@ -152,7 +152,7 @@ impl GrammarCache {
         Ok(GrammarCache { folder: Some(folder), ..self })
     }
 
-    /// Waits until the mask files that were to be written are.
+    /// Waits until the mask files that were to be written are. A child of `fork()` has no thread that writes any, and waits for none.
     pub fn flush(&self) {
         if let Some(folder) = &self.folder {
             folder.flush();

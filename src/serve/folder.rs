@@ -19,6 +19,8 @@ pub(super) struct Folder {
     path: PathBuf,
     /// To the thread that writes; there is none where no thread could be started.
     jobs: Option<SyncSender<Job>>,
+    /// The process that has the thread: a child of `fork()` has it not, and waits for nothing.
+    process: u32,
 }
 
 enum Job {
@@ -43,7 +45,7 @@ impl Folder {
         let (compiler, folder) = (compiler.clone(), path.clone());
         let work = move || write_all(&receiver, &compiler, &folder, &budget, max_bytes);
         let thread = std::thread::Builder::new().name("grammata-mask-files".to_owned()).spawn(work);
-        Ok(Folder { path, jobs: thread.is_ok().then_some(jobs) })
+        Ok(Folder { path, jobs: thread.is_ok().then_some(jobs), process: std::process::id() })
     }
 
     /// The file of a grammar: its name is a hash of the grammar and the vocabulary.
@@ -79,7 +81,8 @@ impl Folder {
     /// Waits until all that was to be written is.
     pub(super) fn flush(&self) {
         let (sender, receiver) = sync_channel(1);
-        if let Some(jobs) = &self.jobs
+        if self.process == std::process::id()
+            && let Some(jobs) = &self.jobs
             && jobs.send(Job::Flush(sender)).is_ok()
         {
             // the thread is gone if it says nothing

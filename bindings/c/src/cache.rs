@@ -14,8 +14,6 @@ use std::ffi::c_char;
 pub struct GrammataCache {
     cache: GrammarCache,
     limits: Limits,
-    /// The process that has the thread which writes files.
-    process: u32,
 }
 
 /// Makes a cache.
@@ -42,7 +40,7 @@ pub unsafe extern "C" fn grammata_cache_new(
         if let Some(folder) = options.folder {
             cache = cache.with_folder(folder, budget, options.max_file_bytes)?;
         }
-        call.give(out, GrammataCache { cache, limits: limits.clone(), process: std::process::id() })
+        call.give(out, GrammataCache { cache, limits: limits.clone() })
     })
 }
 
@@ -87,10 +85,7 @@ pub unsafe extern "C" fn grammata_cache_flush(
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
     call.run(error, || {
-        let cache = call.handle(cache, "cache")?;
-        if cache.process == std::process::id() {
-            cache.cache.flush();
-        }
+        call.handle(cache, "cache")?.cache.flush();
         Ok(())
     })
 }

@@ -21,11 +21,7 @@ use std::path::PathBuf;
 /// >>> len(cache)
 /// 1
 #[pyclass(frozen, module = "grammata")]
-pub(crate) struct GrammarCache {
-    cache: serve::GrammarCache,
-    /// The process that has the thread which writes files.
-    process: u32,
-}
+pub(crate) struct GrammarCache(serve::GrammarCache);
 
 #[pymethods]
 impl GrammarCache {
@@ -41,44 +37,41 @@ impl GrammarCache {
         work: Option<u64>,
     ) -> PyResult<GrammarCache> {
         let cache = serve::GrammarCache::new(compiler.compiler.clone(), max_bytes);
-        let cache = match folder {
+        Ok(GrammarCache(match folder {
             Some(folder) => cache.with_folder(folder, budget(states, work), max_file_bytes).raise(py)?,
             None => cache,
-        };
-        Ok(GrammarCache { cache, process: std::process::id() })
+        }))
     }
 
     /// The grammar of a source: the one that is kept, else compiled now. Raises GrammarError, LimitError.
     #[pyo3(signature = (source, /))]
     fn get(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
-        let found = py.detach(|| self.cache.get(&source.source));
+        let found = py.detach(|| self.0.get(&source.source));
         let cached = found.map_err(|error| source.raised.exception(py, &error))?;
         Ok(CompiledGrammar { compiled: cached.compiled.clone(), warnings: cached.warnings.clone() })
     }
 
     /// Waits until the mask files that were to be written are. A child of `fork()` has no thread that writes any, and waits for none.
     fn flush(&self, py: Python<'_>) {
-        if self.process == std::process::id() {
-            py.detach(|| self.cache.flush());
-        }
+        py.detach(|| self.0.flush());
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let (count, bytes) = py.detach(|| (self.cache.len(), self.cache.memory_usage()));
+        let (count, bytes) = py.detach(|| (self.0.len(), self.0.memory_usage()));
         format!("<grammata.GrammarCache: {count} grammars, {bytes} bytes>")
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.cache.len())
+        py.detach(|| self.0.len())
     }
 
     /// Bytes of the grammars that are kept.
     fn memory_usage(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.cache.memory_usage())
+        py.detach(|| self.0.memory_usage())
     }
 
     /// Lets all grammars go.
     fn clear(&self, py: Python<'_>) {
-        py.detach(|| self.cache.clear());
+        py.detach(|| self.0.clear());
     }
 }

@@ -14,13 +14,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct WarmUp {
     /// `None` once it was waited for.
     work: Mutex<Option<explore::WarmUp>>,
-    /// The process that has the thread.
-    process: u32,
 }
 
 impl WarmUp {
     pub(crate) fn new(work: explore::WarmUp) -> WarmUp {
-        WarmUp { work: Mutex::new(Some(work)), process: std::process::id() }
+        WarmUp { work: Mutex::new(Some(work)) }
     }
 
     fn work(&self) -> MutexGuard<'_, Option<explore::WarmUp>> {
@@ -35,22 +33,7 @@ impl WarmUp {
         end: impl FnOnce(explore::WarmUp) -> (usize, usize) + Send,
     ) -> (usize, usize) {
         let work = self.work().take();
-        match work {
-            Some(work) if self.process == std::process::id() => py.detach(|| end(work)),
-            work => {
-                std::mem::forget(work);
-                (0, 0)
-            }
-        }
-    }
-}
-
-impl Drop for WarmUp {
-    fn drop(&mut self) {
-        if self.process != std::process::id() {
-            // a handle of a thread that does not exist here
-            std::mem::forget(self.work().take());
-        }
+        work.map_or((0, 0), |work| py.detach(|| end(work)))
     }
 }
 
@@ -58,7 +41,7 @@ impl Drop for WarmUp {
 impl WarmUp {
     /// Whether it has ended.
     fn is_finished(&self) -> bool {
-        self.process != std::process::id() || self.work().as_ref().is_none_or(explore::WarmUp::is_finished)
+        self.work().as_ref().is_none_or(explore::WarmUp::is_finished)
     }
 
     /// Waits for the end; says how many places and masks were explored. A second call has nothing to wait for, and says (0, 0).
