@@ -7,7 +7,6 @@ use crate::options::{self, ExploreOptions, FileOptions};
 use crate::raw::Call;
 use crate::vocabulary;
 use engine::MaskFile;
-use engine::explore::suggested_documents;
 use serde_json::{Map, Value, json};
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
@@ -55,9 +54,8 @@ pub unsafe extern "C" fn grammata_mask_file_new(
         call.clear(out)?;
         let compiled = &call.handle(grammar, "grammar")?.compiled;
         let options = options::read::<ExploreOptions>(&call, options)?;
-        let suggested = suggested_documents(compiled.grammar());
-        let all = options.documents.iter().map(String::as_bytes).chain(suggested.iter().map(Vec::as_slice));
-        let documents: Vec<_> = all.filter_map(|text| compiled.vocabulary().encode_greedy(text)).collect();
+        let given = options.documents.iter().map(String::as_bytes);
+        let documents: Vec<_> = given.filter_map(|text| compiled.vocabulary().encode_greedy(text)).collect();
         call.give(out, GrammataMaskFile::new(compiled.explore(&options.budget(), &documents)?))
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, Bytes};
 use crate::errors::Raise;
-use grammata::explore::{ExploreBudget, suggested_documents};
+use grammata::explore::ExploreBudget;
 use grammata::{CompiledGrammar, Limits, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -32,10 +32,9 @@ impl Exploring {
     /// The first configuration exceeds a limit.
     pub(crate) fn run(&self, compiled: &CompiledGrammar) -> Result<grammata::MaskFile> {
         let budget = budget(self.states, self.work);
-        let suggested = suggested_documents(compiled.grammar());
-        let given = self.documents.iter().map(AsRef::as_ref);
-        let all = given.chain(suggested.iter().map(Vec::as_slice));
-        let documents: Vec<_> = all.filter_map(|text| compiled.vocabulary().encode_greedy(text)).collect();
+        let given = self.documents.iter();
+        let documents: Vec<_> =
+            given.filter_map(|text| compiled.vocabulary().encode_greedy(text.as_ref())).collect();
         compiled.explore(&budget, &documents)
     }
 }
