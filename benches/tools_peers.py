@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import python_peers
 from tokenizers import Tokenizer
 
 # what takes more seconds is counted in time of the processor, so that other programs do not count
@@ -29,19 +30,10 @@ BEGIN = '<tool_call>\n{"name": "'
 END = "}\n</tool_call>"
 
 
-class Llguidance:
+class Llguidance(python_peers.Llguidance):
     """https://github.com/guidance-ai/llguidance, a structural tag for each tool."""
 
     text = "Well.\n"
-
-    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
-        import llguidance
-        import llguidance.hf
-
-        self.library = llguidance
-        with open(path) as file:
-            self.tokenizer = llguidance.LLTokenizer(file.read(), eos_token=eos)
-        self.words = np.zeros((self.tokenizer.vocab_size + 31) // 32, np.int32)
 
     def grammar(self, tools: list[dict[str, Any]]) -> str:
         tag = self.library.StructTag
@@ -62,11 +54,8 @@ class Llguidance:
             raise ValueError(matcher.get_error())
         return matcher
 
-    def begin(self, grammar: Any) -> Any:
-        return grammar.deep_copy()
-
     def fill(self, matcher: Any) -> None:
-        matcher.unsafe_compute_mask_ptr(self.words.ctypes.data, self.words.nbytes)
+        super().fill(matcher)
         if matcher.is_error():
             raise ValueError(matcher.get_error())
 
@@ -93,23 +82,10 @@ class LlguidanceAnyOf(Llguidance):
         return str(self.library.LLMatcher.grammar_from_json_schema({"anyOf": calls}))
 
 
-class Xgrammar:
+class Xgrammar(python_peers.Xgrammar):
     """https://github.com/mlc-ai/xgrammar, triggered tags."""
 
     text = "Well.\n"
-
-    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
-        import torch
-        import xgrammar
-
-        self.library = xgrammar
-        size = tokenizer.get_vocab_size()
-        tokens: list[str] = [""] * size
-        for token, place in tokenizer.get_vocab().items():
-            tokens[place] = token
-        info = xgrammar.TokenizerInfo(tokens, xgrammar.VocabType.BYTE_LEVEL, vocab_size=size, stop_token_ids=[eos])
-        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
-        self.tensor = torch.zeros((1, (size + 31) // 32), dtype=torch.int32)
 
     def compile(self, tools: list[dict[str, Any]]) -> Any:
         tags = [
@@ -123,12 +99,6 @@ class Xgrammar:
         ]
         form = {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": tags}
         return self.compiler.compile_structural_tag({"type": "structural_tag", "format": form})
-
-    def begin(self, grammar: Any) -> Any:
-        return self.library.GrammarMatcher(grammar)
-
-    def fill(self, matcher: Any) -> None:
-        matcher.fill_next_token_bitmask(self.tensor)
 
     def commit(self, matcher: Any, token: int) -> None:
         if not matcher.accept_token(token):
