@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Steps of work of one visit to the tables, where sequences may come to wait for them, which ends it: some milliseconds.
+/// Steps of work of one visit to the tables, which ends early where a sequence waits for them: some milliseconds.
 const SECTION_WORK: u64 = 1 << 16;
 
 /// Who waits for sequences to need nothing looks again after this time.

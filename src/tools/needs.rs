@@ -85,8 +85,8 @@ impl<'s> Givers<'s> {
         let mut needs = Vec::new();
         for parameter in required(set, tool, http) {
             let place = format!("{{{}}}", parameter.name);
-            let at = Some(parameter.location == Location::Path).filter(|is_path| *is_path);
-            let before = at.and_then(|_| http.path.find(&place)).map(|at| &http.path[..at]);
+            let is_in_path = parameter.location == Location::Path;
+            let before = http.path.split_once(&place).filter(|_| is_in_path).map(|(before, _)| before);
             let mut lists = before.map(|before| self.lists(before)).unwrap_or_default();
             // who asks for ids has none to give
             lists.retain(|&list| !set.http(list).is_some_and(|http| asks_for_ids(set, list, http)));

@@ -15,7 +15,7 @@ const MOST_TOOLS: usize = 256;
 const SLACK: usize = 16;
 
 impl TurnMatcher {
-    /// The matcher that keeps a budget of so many tokens; none where none is needed, or the subset has too many tools.
+    /// The matcher that keeps a budget, in tokens; none where none is needed, or the subset has too many tools.
     ///
     /// # Errors
     /// Limits.
@@ -79,11 +79,7 @@ impl Parts {
         let rules = &self.rules;
         let mut whole = rules.tools.whole(&rules.subset, &rules.options)?;
         for (_, _, taken) in &self.history {
-            let went_on = match taken {
-                Taken::Token(token) => whole.try_accept(*token)?,
-                Taken::Bytes(bytes) => whole.try_accept_bytes(bytes)?,
-            };
-            if !went_on {
+            if !taken.repeat(&mut whole)? {
                 return Ok(None);
             }
         }
@@ -92,22 +88,12 @@ impl Parts {
 
     /// Goes along with a step that was taken.
     pub(super) fn go_along(&mut self, taken: &Taken) {
-        if let Some(whole) = &mut self.whole {
-            let went_on = match taken {
-                Taken::Token(token) => whole.try_accept(*token),
-                Taken::Bytes(bytes) => whole.try_accept_bytes(bytes),
-            };
-            // where a limit was reached it is made anew when it is asked for
-            if !matches!(went_on, Ok(true)) {
-                self.whole = None;
-            }
-        }
+        // where a limit was reached it is made again when it is asked for
+        self.whole.take_if(|whole| !matches!(taken.repeat(whole), Ok(true)));
     }
 
     /// Goes back with it.
     pub(super) fn go_back(&mut self, steps: usize) {
-        if self.whole.as_mut().is_some_and(|whole| whole.rollback(steps).is_err()) {
-            self.whole = None;
-        }
+        self.whole.take_if(|whole| whole.rollback(steps).is_err());
     }
 }

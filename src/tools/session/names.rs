@@ -46,7 +46,7 @@ fn hash(name: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The slots of a hash in a table of so many, a power of two.
+/// The slots of a hash in a table of `slots` slots, a power of two.
 fn probes(hash: u64, slots: usize) -> impl Iterator<Item = usize> {
     (0..PROBES.min(slots)).map(move |probe| (hash as usize).wrapping_add(probe) & (slots - 1))
 }
@@ -118,7 +118,7 @@ impl Names {
         self.rank_of(name, hash(name))
     }
 
-    /// The ranks of names as they are written. The table is looked at for several of them before their bytes are compared, so that a
+    /// The ranks of names as they are written. The slots of several are read before their bytes are compared, so that a
     /// processor waits for its memory once for all of these.
     pub(super) fn ranks<'n, N: AsRef<[u8]> + 'n>(&self, names: &'n [N]) -> impl Iterator<Item = Option<u32>> {
         let mut hashes = [0; AHEAD];

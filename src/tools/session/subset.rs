@@ -25,7 +25,7 @@ enum Ranks {
 const SPARSE: usize = 32;
 
 impl Bits {
-    /// All names of so many.
+    /// All of `len` names.
     pub(super) fn all(len: usize) -> Bits {
         let mut words = vec![u64::MAX; len.div_ceil(64)];
         if let (Some(last), used @ 1..) = (words.last_mut(), len % 64) {
@@ -34,7 +34,7 @@ impl Bits {
         Bits { ranks: Ranks::Many(words.into()), count: len }
     }
 
-    /// These ranks of the names of so many.
+    /// These ranks of `len` names.
     pub(super) fn of(len: usize, mut ranks: Vec<u32>) -> Bits {
         if ranks.len().saturating_mul(SPARSE) < len {
             ranks.sort_unstable();

@@ -52,6 +52,16 @@ pub(super) enum Taken {
     Bytes(Box<[u8]>),
 }
 
+impl Taken {
+    /// Takes the same step with another matcher, if it goes on so.
+    pub(super) fn repeat(&self, matcher: &mut Matcher) -> Result<bool> {
+        match self {
+            Taken::Token(token) => matcher.try_accept(*token),
+            Taken::Bytes(bytes) => matcher.try_accept_bytes(bytes),
+        }
+    }
+}
+
 /// The calls that have begun.
 pub(super) type Calls = SmallVec<[Begun; 1]>;
 
