@@ -107,6 +107,8 @@ pub(in crate::mask) struct Collected {
     budget: NodeBudget,
     /// Whether it has returned elsewhere than after a quote.
     returns_inside: bool,
+    /// Why a walk was given up before its end: what later walks find cannot make good what it left out.
+    given_up: Option<Limit>,
 }
 
 impl Collected {
@@ -121,6 +123,7 @@ impl Collected {
             everywhere: false,
             budget,
             returns_inside: false,
+            given_up: None,
         }
     }
 
@@ -143,6 +146,7 @@ impl Collected {
     pub(in crate::mask) fn merge(&mut self, mut other: Collected) {
         self.tokens.unite(other.tokens);
         self.everywhere |= other.everywhere;
+        self.given_up = self.given_up.or(other.given_up);
         match self.continuations.is_empty() {
             true => self.continuations = other.continuations,
             false => self.continuations.append(&mut other.continuations),
@@ -168,6 +172,9 @@ impl Collected {
     /// Why what is collected is of no use, if it is not.
     #[inline]
     pub(in crate::mask) fn limit(&self, lazy: &Lazy<'_>) -> Option<Limit> {
+        if self.given_up.is_some() {
+            return self.given_up;
+        }
         if self.is_over_budget() {
             return Some(Limit::Work);
         }
@@ -178,6 +185,12 @@ impl Collected {
             Target::Residual { radius_epoch } if radius_epoch != lazy.radius_epoch() => Some(Limit::Stale),
             _ => None,
         }
+    }
+
+    /// Gives up a walk that has met a limit: whatever is found from now on, the tokens are not all.
+    pub(super) fn give_up(&mut self, limit: Limit) {
+        self.given_up = Some(limit);
+        self.entered.clear();
     }
 
     /// Says that the residual may return anywhere.

@@ -134,9 +134,9 @@ impl<'a> Walk<'a> {
                 Some(level) => self.sweep(trie, node, level, out)?,
                 None => self.visit(trie, node, configuration, |_| true, out)?,
             }
-            if out.limit(&self.lazy).is_some() {
+            if let Some(limit) = out.limit(&self.lazy) {
                 self.open.clear();
-                out.entered.clear();
+                out.give_up(limit);
             }
             if out.tokens.is_large() {
                 out.tokens.compact(self.vocabulary.width());
