@@ -3,11 +3,14 @@
 use crate::command::{self, Result, root};
 use crate::tools::FUZZ;
 use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How the targets are run.
 #[derive(Clone, Copy)]
 pub struct Run {
-    /// Seconds that all targets take together; each takes an equal part.
+    /// Seconds of one core that all targets take together; each takes an equal part.
     pub seconds: u32,
     /// The least seconds of a target, so that more targets do not make each run too short to find anything.
     pub least: u32,
@@ -16,30 +19,57 @@ pub struct Run {
 }
 
 impl Run {
-    /// Runs each target with the committed seeds. Stable Rust takes the instrumentation with RUSTC_BOOTSTRAP.
+    /// Runs each target with the committed seeds, as many at a time as there are cores.
     pub fn run(self) -> Result {
         FUZZ.install()?;
         let targets = targets()?;
-        let seconds = (self.seconds / targets.len() as u32).max(self.least);
-        let time = format!("-max_total_time={seconds}");
+        let time = (self.seconds / targets.len() as u32).max(self.least);
         let sanitizer = if self.address_sanitizer { "address" } else { "none" };
-        for target in &targets {
-            // new inputs go to the first folder; the seeds stay as they are committed
-            let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
-            std::fs::create_dir_all(root().join(&corpus))
-                .map_err(|e| format!("cannot make {corpus}: {e}"))?;
-            seed_from_grammars(target, &root().join(&corpus))?;
-            let mut arguments = vec!["run", "--sanitizer", sanitizer, target, &corpus];
-            if root().join(&seeds).is_dir() {
-                arguments.push(&seeds);
+        command::run(&mut fuzz(&["build", "--sanitizer", sanitizer]))?;
+        let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            for _ in 0..cores.min(targets.len()) {
+                scope.spawn(|| {
+                    while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if let Err(error) = run_one(target, time, sanitizer) {
+                            failed.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+                        }
+                    }
+                });
             }
-            let options = ["-timeout=10", "-rss_limit_mb=4096", "-verbosity=0", "-print_final_stats=1"];
-            arguments.extend(["--", &time]);
-            arguments.extend(options);
-            command::run(FUZZ.command(&arguments).env("RUSTC_BOOTSTRAP", "1"))?;
-        }
-        Ok(())
+        });
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
     }
+}
+
+/// Cargo-fuzz; stable Rust takes the instrumentation with RUSTC_BOOTSTRAP.
+fn fuzz(arguments: &[&str]) -> Command {
+    let mut command = FUZZ.command(arguments);
+    command.env("RUSTC_BOOTSTRAP", "1");
+    command
+}
+
+/// Runs a target for some seconds, and shows what it says once it has ended.
+fn run_one(target: &str, seconds: u32, sanitizer: &str) -> Result {
+    // new inputs go to the first folder; the seeds stay as they are committed
+    let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
+    std::fs::create_dir_all(root().join(&corpus)).map_err(|e| format!("cannot make {corpus}: {e}"))?;
+    seed_from_grammars(target, &root().join(&corpus))?;
+    let mut arguments = vec!["run", "--sanitizer", sanitizer, target, &corpus];
+    if root().join(&seeds).is_dir() {
+        arguments.push(&seeds);
+    }
+    let time = format!("-max_total_time={seconds}");
+    arguments.extend(["--", &time]);
+    arguments.extend(["-timeout=10", "-rss_limit_mb=4096", "-verbosity=0", "-print_final_stats=1"]);
+    let mut command = fuzz(&arguments);
+    let shown = command::show(&command);
+    let output = command.output().map_err(|e| format!("cannot run `{shown}`: {e}"))?;
+    let said = [output.stdout, output.stderr].concat();
+    println!("$ {shown}\n{}", String::from_utf8_lossy(&said));
+    if output.status.success() { Ok(()) } else { Err(format!("`{shown}` failed ({})", output.status)) }
 }
 
 /// The names of the targets, of which there is at least one.

@@ -15,5 +15,5 @@ pub fn run(filters: &[String]) -> Result {
     if !filters.is_empty() {
         return Ok(());
     }
-    command::run(&mut cargo(&["test", "--doc", "--features", "ort,hnsw,qdrant"]))
+    command::run(&mut cargo(&["test", "--doc", "--workspace", "--features", "ort,hnsw,qdrant"]))
 }
