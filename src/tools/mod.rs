@@ -14,6 +14,7 @@ mod finding;
 mod format;
 mod name;
 mod needs;
+mod plain;
 mod prompt;
 mod read;
 mod request;

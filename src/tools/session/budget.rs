@@ -3,10 +3,10 @@
 //! From the end of the last name on the section of its tool knows. Before that, a budget that does for the shortest call of any tool
 //! asks for nothing; a smaller one is kept by a matcher of the grammar of the whole turn, which is made then and goes along.
 
-use super::plain::least_bytes;
 use super::turn::{Engine, Parts, Taken, Thread, TurnMatcher};
 use crate::error::Result;
 use crate::matcher::Matcher;
+use crate::tools::plain::least_bytes;
 
 /// Of subsets with more tools than this no grammar of whole turns is made: budgets hold from the end of the last name on.
 const MOST_TOOLS: usize = 256;

@@ -174,7 +174,7 @@ pub(super) fn check_arguments(
     known: &mut FxHashMap<[u8; 32], Result<()>>,
 ) -> Result<()> {
     let tool = &set.tools()[tool];
-    if super::plain::is_plain(&tool.arguments) {
+    if crate::tools::plain::is_plain(&tool.arguments) {
         return Ok(());
     }
     let hash = hash(tool.arguments.to_string().as_bytes());

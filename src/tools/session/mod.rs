@@ -14,7 +14,6 @@ mod event;
 mod forced;
 mod lowering;
 mod names;
-mod plain;
 mod search;
 mod subset;
 mod turn;
