@@ -63,7 +63,7 @@ fn verdict(set: &ToolSet, compiled: &CompiledGrammar, name: &str, gold: &Value) 
     let format = CallFormat::named("json").ok_or("no format")?;
     let text = format.render(&Turn { calls: vec![call], ..Turn::default() }, set);
     let text = text.map_err(|error| error.to_string())?;
-    let judge = jsonschema::validator_for(&tool.arguments).map_err(|error| error.to_string())?;
+    let judge = jsonschema::validator_for(&tool.arguments.value()).map_err(|error| error.to_string())?;
     let contradiction = judge.iter_errors(&value).next().map(|error| error.to_string());
     match (is_word(compiled, &text), contradiction) {
         (true, None) => Ok(()),

@@ -46,7 +46,7 @@ fn timed<R>(work: impl FnOnce() -> grammata::Result<R>) -> grammata::Result<(R, 
     Ok((made, if elapsed > LONG && busy > 0.0 { busy } else { elapsed }))
 }
 
-/// A document of `count` tools: those of the documents, then copies under labels.
+/// A document of `count` tools: those of the documents, then copies under labels. No two have the same schema.
 fn document(tools: &[Tool], count: usize) -> String {
     let list = (0..count).map(|index| {
         let tool = &tools[index % tools.len()];
@@ -54,7 +54,9 @@ fn document(tools: &[Tool], count: usize) -> String {
             0 => tool.name.clone(),
             copy => format!("s{copy:03}__{}", tool.name),
         };
-        json!({"name": name, "description": tool.description, "inputSchema": tool.arguments})
+        let mut schema = tool.arguments.value();
+        schema["description"] = format!("the arguments of {name}").into();
+        json!({"name": name, "description": tool.description, "inputSchema": schema})
     });
     json!({"tools": list.collect::<Vec<_>>()}).to_string()
 }

@@ -2,6 +2,7 @@
 
 use grammata::serve::GrammarCache;
 use grammata::syntax::Source;
+use grammata::tools::{Document, ReadOptions, read};
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, Matcher};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -81,4 +82,25 @@ fn memory_is_given_back_and_shared_and_counted() {
     let used = live(&region) / 100;
     eprintln!("a fork of 100,000 steps takes {used} bytes");
     assert!(used < 1 << 14, "a fork takes {used} bytes");
+
+    sets_of_tools_take_little_more_than_their_text();
+}
+
+fn sets_of_tools_take_little_more_than_their_text() {
+    let property = |name: &str| format!(r#""{name}":{{"type":"string","description":"The {name} of it."}}"#);
+    let all = ["title", "author", "publisher", "language", "subject"].map(property).join(",");
+    let tool = |at: usize| {
+        format!(
+            r#"{{"name":"tool_{at}","description":"The tool with the number {at}.","inputSchema":
+                {{"type":"object","properties":{{"of_{at}":{{"type":"integer"}},{all}}},"required":["title"]}}}}"#
+        )
+    };
+    let text = format!(r#"{{"tools":[{}]}}"#, (0..2_000).map(tool).collect::<Vec<_>>().join(","));
+    let region = Region::new(ALLOCATOR);
+    let set = read([Document { label: "all", text: &text }], &ReadOptions::default()).unwrap();
+    let used = live(&region) as usize;
+    assert_eq!(set.callable().count(), 2_000);
+    let ratio = used as f64 / text.len() as f64;
+    eprintln!("2,000 tools of {} bytes of text take {used} bytes", text.len());
+    assert!(ratio < 2.0, "tools take {ratio:.1} times their text");
 }

@@ -7,7 +7,7 @@ pub enum Binding {
     #[default]
     Host,
     /// An HTTP request.
-    Http(HttpBinding),
+    Http(Box<HttpBinding>),
 }
 
 /// An HTTP request with places for arguments.

@@ -18,6 +18,7 @@ mod plain;
 mod prompt;
 mod read;
 mod request;
+mod schema;
 pub mod session;
 mod set;
 
@@ -28,4 +29,5 @@ pub use name::restricted as restricted_names;
 pub use prompt::{Level, is_documentation_of, without_special_tokens};
 pub use read::{Document, ReadOptions, read};
 pub use request::Request;
+pub use schema::Schema;
 pub use set::{Tool, ToolSet};

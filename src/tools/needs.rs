@@ -140,14 +140,14 @@ fn is_search(http: &HttpBinding) -> bool {
 
 /// The parameters of a tool that must be given.
 fn required<'s>(
-    set: &'s ToolSet,
+    set: &ToolSet,
     tool: usize,
     http: &'s HttpBinding,
 ) -> impl Iterator<Item = &'s Parameter> + 's {
-    let required = set.tools()[tool].arguments["required"].as_array();
+    let arguments = set.tools()[tool].arguments.value();
     http.parameters.iter().filter(move |parameter| {
         parameter.location == Location::Path
-            || required.into_iter().flatten().any(|name| *name == *parameter.member)
+            || arguments["required"].as_array().into_iter().flatten().any(|name| *name == *parameter.member)
     })
 }
 

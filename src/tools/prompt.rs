@@ -32,7 +32,9 @@ impl Tool {
         match level {
             Level::Names => line(&self.name),
             Level::Signature => {
-                let parameters = self.parameters().map(|one| one.signature()).collect::<Vec<_>>().join(", ");
+                let arguments = self.arguments.value();
+                let parameters: Vec<String> = parameters(&arguments).map(|one| one.signature()).collect();
+                let parameters = parameters.join(", ");
                 let gap = if purpose.is_empty() { "" } else { ": " };
                 format!("{}({parameters}){gap}{purpose}", line(&self.name))
             }
@@ -41,38 +43,38 @@ impl Tool {
                 if !purpose.is_empty() {
                     text.push_str(&format!("\nDescription: {purpose}"));
                 }
-                let lines: Vec<String> = self.parameters().map(|one| one.line()).collect();
+                let arguments = self.arguments.value();
+                let lines: Vec<String> = parameters(&arguments).map(|one| one.line()).collect();
                 if !lines.is_empty() {
                     text.push_str(&format!("\nParameters:\n{}", lines.join("\n")));
                 }
                 text
             }
             Level::Full => {
-                let parameters = &self.arguments;
-                json!({"name": self.name, "description": self.description, "parameters": parameters})
-                    .to_string()
+                let (name, description) = (json!(self.name), json!(self.description));
+                let parameters = self.arguments.text();
+                format!(r#"{{"name":{name},"description":{description},"parameters":{parameters}}}"#)
             }
         }
     }
+}
 
-    fn parameters(&self) -> impl Iterator<Item = Shown<'_>> {
-        let properties = self.arguments.get("properties").and_then(Value::as_object);
-        let required = self.arguments.get("required").and_then(Value::as_array);
-        let is_required =
-            move |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
-        properties.into_iter().flatten().map(move |(name, schema)| Shown {
-            name,
-            schema: self.resolved(schema),
-            own: schema,
-            required: is_required(name),
-        })
-    }
+fn parameters(arguments: &Value) -> impl Iterator<Item = Shown<'_>> {
+    let properties = arguments.get("properties").and_then(Value::as_object);
+    let required = arguments.get("required").and_then(Value::as_array);
+    let is_required = move |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
+    properties.into_iter().flatten().map(move |(name, schema)| Shown {
+        name,
+        schema: resolved(arguments, schema),
+        own: schema,
+        required: is_required(name),
+    })
+}
 
-    /// What a schema refers to, one step.
-    fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
-        let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
-        reference.and_then(|pointer| self.arguments.pointer(pointer)).unwrap_or(schema)
-    }
+/// What a schema refers to, one step.
+fn resolved<'s>(arguments: &'s Value, schema: &'s Value) -> &'s Value {
+    let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
+    reference.and_then(|pointer| arguments.pointer(pointer)).unwrap_or(schema)
 }
 
 /// A parameter to be shown.
@@ -181,7 +183,8 @@ pub fn is_documentation_of(text: &str, tool: &Tool) -> bool {
     let mut lines = text.lines();
     let names_tool = lines.next().is_some_and(|first| first.ends_with(&line(&tool.name)));
     let empty = Map::new();
-    let properties = tool.arguments.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let arguments = tool.arguments.value();
+    let properties = arguments.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let mut left: Vec<String> = properties.keys().map(|name| line(name)).collect();
     for parameter in lines.filter_map(|text| text.strip_prefix("- ")) {
         let Some(at) = left

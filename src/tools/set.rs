@@ -3,11 +3,11 @@
 use super::binding::Binding;
 use super::errors;
 use super::finding::{Finding, Severity};
+use super::schema::Schema;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{ErrorKind, Result};
 use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::{self, Compiled, compile_value};
-use serde_json::Value;
 
 /// A tool: what a model may call.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +16,8 @@ pub struct Tool {
     pub name: String,
     /// What it does. Text of a stranger: never an instruction, and without meaning for special tokens.
     pub description: String,
-    /// The JSON Schema (2020-12) of its argument object.
-    pub arguments: Value,
+    /// The schema of its argument object.
+    pub arguments: Schema,
     /// What a call of it stands for.
     pub binding: Binding,
     /// The label of its source: what a name that several sources have is qualified with.
@@ -27,7 +27,7 @@ pub struct Tool {
     /// Where in the document.
     pub place: Place,
     /// Why it cannot be called.
-    pub refusal: Option<Diagnostic>,
+    pub refusal: Option<Box<Diagnostic>>,
 }
 
 impl Tool {
@@ -36,7 +36,7 @@ impl Tool {
     /// # Errors
     /// What the front end of JSON Schema does not read, `json-schema/unsatisfiable`, limits.
     pub fn grammar(&self, options: &json_schema::Options) -> Result<Compiled> {
-        compile_value(&self.arguments, options)
+        compile_value(&self.arguments.value(), options)
     }
 }
 
@@ -93,7 +93,7 @@ impl ToolSet {
             document,
             diagnostic: diagnostic.clone(),
         });
-        tool.refusal.get_or_insert(diagnostic);
+        tool.refusal.get_or_insert(Box::new(diagnostic));
     }
 
     /// Adds a tool.

@@ -53,7 +53,7 @@ fn line(tool: &Tool) -> String {
             let detail = reason.cause_text().or(reason.found_text()).unwrap_or_default();
             format!("{}: not callable: {} ({detail}) at {}", tool.name, reason.message(), reason.place())
         }
-        None => format!("{}({})", tool.name, members(&tool.arguments).join(", ")),
+        None => format!("{}({})", tool.name, members(&tool.arguments.value()).join(", ")),
     }
 }
 
@@ -76,7 +76,7 @@ fn to_json(tool: &Tool) -> Value {
         "description": tool.description,
         "label": tool.label,
         "place": tool.place.to_string(),
-        "arguments": tool.arguments,
+        "arguments": tool.arguments.value(),
         "request": request,
         "refusal": tool.refusal.as_ref().map(|reason| reason.message()),
     })

@@ -95,7 +95,8 @@ impl Writer<'_> {
 
     /// `a=1, b="x"`.
     pub(super) fn keywords(&mut self, tool: &Tool) -> Result<ExprId> {
-        let plain = Plain::of(tool)?;
+        let arguments = tool.arguments.value();
+        let plain = Plain::of(tool, &arguments)?;
         if !scalar::is_python_name(&tool.name, true) {
             return Err(self.unwritable(tool, &tool.name, "a name that is an identifier of Python"));
         }
@@ -143,7 +144,8 @@ impl Writer<'_> {
 
     /// Each argument between its name and what closes it, as text.
     pub(super) fn elements(&mut self, tool: &Tool, [before, between, after]: &[String; 3]) -> Result<ExprId> {
-        let plain = Plain::of(tool)?;
+        let arguments = tool.arguments.value();
+        let plain = Plain::of(tool, &arguments)?;
         let mut written = Vec::new();
         let closing = self.builder.text(after);
         let empty = self.builder.empty();
@@ -181,7 +183,8 @@ impl Writer<'_> {
 
     /// Values in the order of their declaration; the items of a last array one by one.
     pub(super) fn positional(&mut self, tool: &Tool, values: Values) -> Result<ExprId> {
-        let plain = Plain::of(tool)?;
+        let arguments = tool.arguments.value();
+        let plain = Plain::of(tool, &arguments)?;
         let separator = self.comma();
         let mut parts = Vec::new();
         let last = plain.members.len().saturating_sub(1);
@@ -192,7 +195,7 @@ impl Writer<'_> {
                 None => (member.schema, None),
             };
             let numbers = Kinds { number: true, ..Kinds::default() };
-            if values == Values::Numbers && Kinds::of(item, &tool.arguments) != numbers {
+            if values == Values::Numbers && Kinds::of(item, plain.root) != numbers {
                 return Err(self.unwritable(tool, member.name, "numbers"));
             }
             let Some(value) = self.value(tool, &plain.alone(item), Spelling::Json)? else {
@@ -230,7 +233,7 @@ impl Writer<'_> {
 
     /// Values by position in brackets, or nothing if the tool has no arguments.
     pub(super) fn tuple(&mut self, tool: &Tool) -> Result<ExprId> {
-        if Plain::of(tool)?.members.is_empty() {
+        if Plain::of(tool, &tool.arguments.value())?.members.is_empty() {
             return Ok(self.builder.empty());
         }
         let values = self.positional(tool, Values::Any)?;

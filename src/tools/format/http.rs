@@ -52,7 +52,8 @@ impl Writer<'_> {
     pub(super) fn endpoint(&mut self, tool: &Tool) -> Result<ExprId> {
         let http = binding(tool)?;
         let documented = self.builder.text(format!("{} {}", http.method, http.path));
-        let path = Plain::of(tool).and_then(|plain| self.path(tool, &plain, http));
+        let arguments = tool.arguments.value();
+        let path = Plain::of(tool, &arguments).and_then(|plain| self.path(tool, &plain, http));
         let Ok(path) = path else { return Ok(documented) };
         let method = self.builder.text(format!("{} ", http.method));
         let filled = self.builder.sequence([method, path]);
@@ -62,7 +63,8 @@ impl Writer<'_> {
     /// The whole request.
     pub(super) fn request(&mut self, tool: &Tool, form: RequestForm) -> Result<ExprId> {
         let http = binding(tool)?;
-        let plain = Plain::of(tool)?;
+        let arguments = tool.arguments.value();
+        let plain = Plain::of(tool, &arguments)?;
         match form {
             RequestForm::Message => self.message(tool, &plain, http),
             RequestForm::Restgpt => self.restgpt(tool, &plain, http),
@@ -237,14 +239,14 @@ impl Writer<'_> {
         member: &Member<'_>,
         name: &str,
     ) -> Result<Option<(String, ExprId)>> {
-        let inner = Tool { arguments: plain.alone(plain.resolved(member.schema)), ..tool.clone() };
-        let properties = Plain::of(&inner)?;
+        let inner = plain.alone(plain.resolved(member.schema));
+        let properties = Plain::of(tool, &inner)?;
         let mut written = Vec::new();
         let before = format!("{name}%5B");
         for one in &properties.members {
             // all begin alike, and what they begin with is the parameter's
             let key = format!("{}%5D=", encoded(one.name));
-            if let Some(one_written) = self.written(&inner, &properties, *one, key, Spelling::Percent)? {
+            if let Some(one_written) = self.written(tool, &properties, *one, key, Spelling::Percent)? {
                 written.push((one.name, one_written));
             }
         }
@@ -253,7 +255,7 @@ impl Writer<'_> {
         }
         let separator = self.builder.text(format!("&{before}"));
         let min = properties.min.max(1);
-        Ok(Some((before, self.list(&inner, &properties, written, separator, (min, properties.max))?)))
+        Ok(Some((before, self.list(tool, &properties, written, separator, (min, properties.max))?)))
     }
 
     /// The content of a body, and whether there is always one.
@@ -271,17 +273,16 @@ impl Writer<'_> {
             Media::Json => self.value(tool, &schema, Spelling::Json)?,
             Media::Text => self.value(tool, &schema, Spelling::Text)?,
             Media::Form if !is_whole => {
-                let inner = Tool { arguments: schema, ..tool.clone() };
-                let fields = Plain::of(&inner)?;
+                let fields = Plain::of(tool, &schema)?;
                 let mut written = Vec::new();
                 for one in &fields.members {
                     let key = format!("{}=", encoded(one.name));
-                    if let Some(one_written) = self.written(&inner, &fields, *one, key, Spelling::Percent)? {
+                    if let Some(one_written) = self.written(tool, &fields, *one, key, Spelling::Percent)? {
                         written.push((one.name, one_written));
                     }
                 }
                 let separator = self.builder.text("&");
-                Some(self.list(&inner, &fields, written, separator, (u32::from(!required), None))?)
+                Some(self.list(tool, &fields, written, separator, (u32::from(!required), None))?)
             }
             Media::Form | Media::Multipart => None,
         };

@@ -41,7 +41,7 @@ pub(super) struct Member<'t> {
 /// not written.
 #[derive(Debug)]
 pub(super) struct Plain<'t> {
-    root: &'t Value,
+    pub(super) root: &'t Value,
     pub(super) members: Vec<Member<'t>>,
     /// A member, and those that come if it does.
     dependent: Vec<(&'t str, Vec<&'t str>)>,
@@ -50,18 +50,17 @@ pub(super) struct Plain<'t> {
 }
 
 impl<'t> Plain<'t> {
-    /// The arguments of a tool.
+    /// The arguments of a tool, whose schema is `root`.
     ///
     /// # Errors
     /// `tools/not-callable`: they are more than a plain object.
-    pub(super) fn of(tool: &'t Tool) -> Result<Plain<'t>> {
+    pub(super) fn of(tool: &Tool, root: &'t Value) -> Result<Plain<'t>> {
         let refused = |found: &str| {
             let message =
                 "this format writes arguments one by one, and their schema says more of them together";
             let allowed = "an object of `properties`, `required` and `dependentRequired`";
             errors::fatal(errors::not_callable(tool.place.clone(), message, found, allowed))
         };
-        let root = &tool.arguments;
         let target = resolved(root, root);
         let Some(object) = target.as_object() else { return Err(refused(&target.to_string())) };
         if let Some(keyword) =

@@ -10,14 +10,15 @@ use crate::tools::set::Tool;
 use serde_json::{Map, Value};
 
 impl<'t> Reader<'t> {
-    fn tool(&self, name: &str) -> Result<(&'t Tool, Plain<'t>)> {
+    fn tool(&self, name: &str) -> Result<(&'t Tool, Value)> {
         let Some(tool) = self.set.tool(name) else { return Err(self.wrong("the name of a tool")) };
-        Ok((tool, Plain::of(tool)?))
+        Ok((tool, tool.arguments.value()))
     }
 
     /// `a=1, b="x"` up to the bracket that closes them.
     pub(super) fn keywords(&mut self, tool: &str) -> Result<Map<String, Value>> {
-        let (_, plain) = self.tool(tool)?;
+        let (tool, root) = self.tool(tool)?;
+        let plain = Plain::of(tool, &root)?;
         let mut arguments = Map::new();
         while !self.rest().starts_with(')') {
             if !arguments.is_empty() {
@@ -50,7 +51,8 @@ impl<'t> Reader<'t> {
         tool: &str,
         [before, between, after]: &[String; 3],
     ) -> Result<Map<String, Value>> {
-        let (tool, plain) = self.tool(tool)?;
+        let (tool, root) = self.tool(tool)?;
+        let plain = Plain::of(tool, &root)?;
         let mut arguments = Map::new();
         while let Some(inner) = self.rest().strip_prefix(before.as_str()) {
             let found = inner.split_once(between.as_str()).and_then(|(name, rest)| {
@@ -60,8 +62,7 @@ impl<'t> Reader<'t> {
             });
             let Some((member, text)) = found else { return Err(self.wrong("an argument in its element")) };
             self.at += before.len() + member.name.len() + between.len() + text.len() + after.len();
-            if arguments.insert(member.name.to_owned(), typed(text, member.schema, &tool.arguments)).is_some()
-            {
+            if arguments.insert(member.name.to_owned(), typed(text, member.schema, &root)).is_some() {
                 return Err(self.wrong("each argument once"));
             }
         }
@@ -70,7 +71,8 @@ impl<'t> Reader<'t> {
 
     /// Values by position, up to the bracket that closes them.
     pub(super) fn positional(&mut self, tool: &str) -> Result<Map<String, Value>> {
-        let (_, plain) = self.tool(tool)?;
+        let (tool, root) = self.tool(tool)?;
+        let plain = Plain::of(tool, &root)?;
         let mut values = Vec::new();
         while !self.rest().starts_with(')') {
             if !values.is_empty() {
@@ -116,7 +118,8 @@ impl Piece {
         tool: &Tool,
         call: &super::Call,
     ) -> std::result::Result<String, &'static str> {
-        let plain = || Plain::of(tool).map_err(|_| "a tool with a plain object of arguments");
+        let root = tool.arguments.value();
+        let plain = || Plain::of(tool, &root).map_err(|_| "a tool with a plain object of arguments");
         match self {
             Piece::Keywords(_) => {
                 let pairs = call.arguments.iter().map(|(name, value)| format!("{name}={}", to_python(value)));

@@ -14,29 +14,35 @@ use serde_json::{Map, Value, json};
 
 type Arguments = Map<String, Value>;
 
-/// The tools of a method whose paths match, those with more literal parts first: with the values in the path.
-fn candidates<'s>(
-    set: &'s ToolSet,
+/// The first tool of a method whose path matches and of whose request `read` makes a call, of the values in the path. Those with more
+/// literal parts come first.
+fn called(
+    set: &ToolSet,
     method: &str,
     path: &str,
-) -> Vec<(&'s Tool, &'s HttpBinding, Plain<'s>, Arguments)> {
-    let mut found: Vec<_> = set
+    mut read: impl FnMut(&Plain<'_>, &HttpBinding, Arguments) -> Option<Arguments>,
+) -> Option<Call> {
+    let mut found: Vec<(&Tool, &HttpBinding, Vec<(&str, &str)>)> = set
         .callable()
         .filter_map(|tool| {
             let Binding::Http(http) = &tool.binding else { return None };
-            let plain = Plain::of(tool).ok().filter(|_| http.method == method)?;
-            let arguments = in_path(tool, &plain, http, path)?;
-            Some((tool, http, plain, arguments))
+            let texts = places(http, path).filter(|_| http.method == method)?;
+            Some((tool, &**http, texts))
         })
         .collect();
-    found.sort_by_key(|(_, http, ..)| http.path.matches('{').count());
-    found
+    found.sort_by_key(|(_, http, _)| http.path.matches('{').count());
+    found.into_iter().find_map(|(tool, http, texts)| {
+        let root = tool.arguments.value();
+        let plain = Plain::of(tool, &root).ok()?;
+        let arguments = read(&plain, http, in_path(&plain, http, &texts)?)?;
+        Some(Call { tool: tool.name.clone(), arguments })
+    })
 }
 
-/// The values that a path has in the places of a template.
-fn in_path(tool: &Tool, plain: &Plain<'_>, http: &HttpBinding, path: &str) -> Option<Arguments> {
+/// The texts that a path has in the places of a template, with the names of these.
+fn places<'p>(http: &'p HttpBinding, path: &'p str) -> Option<Vec<(&'p str, &'p str)>> {
     let pieces = pieces(&http.path);
-    let mut arguments = Map::new();
+    let mut texts = Vec::new();
     let mut rest = path;
     for (at, piece) in pieces.iter().enumerate() {
         match piece {
@@ -50,32 +56,33 @@ fn in_path(tool: &Tool, plain: &Plain<'_>, http: &HttpBinding, path: &str) -> Op
                 if value.is_empty() || value.contains('/') {
                     return None;
                 }
-                let is_it =
-                    |parameter: &&Parameter| parameter.location == Location::Path && parameter.name == *name;
-                let parameter = http.parameters.iter().find(is_it)?;
-                let member = member_of(plain, parameter)?;
-                arguments
-                    .insert(member.name.to_owned(), value_of(tool, plain, parameter, &member, &[value])?);
+                texts.push((*name, value));
                 rest = after;
             }
         }
     }
-    rest.is_empty().then_some(arguments)
+    rest.is_empty().then_some(texts)
+}
+
+/// The values of these texts.
+fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Option<Arguments> {
+    let mut arguments = Map::new();
+    for (name, text) in texts {
+        let is_it = |parameter: &&Parameter| parameter.location == Location::Path && parameter.name == *name;
+        let parameter = http.parameters.iter().find(is_it)?;
+        let member = member_of(plain, parameter)?;
+        arguments.insert(member.name.to_owned(), value_of(plain, parameter, &member, &[text])?);
+    }
+    Some(arguments)
 }
 
 /// The value of a parameter, of the texts that it came in.
-fn value_of(
-    tool: &Tool,
-    plain: &Plain<'_>,
-    parameter: &Parameter,
-    member: &Member<'_>,
-    texts: &[&str],
-) -> Option<Value> {
+fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts: &[&str]) -> Option<Value> {
     let is_header = parameter.location == Location::Header;
     let scalar = |text: &str, schema: &Value| {
         let decoded = if is_header { text.to_owned() } else { percent_decoded(text)? };
-        let value = typed_scalar(&decoded, schema, &tool.arguments);
-        (!value.is_string() || Kinds::of(schema, &tool.arguments).string).then_some(value)
+        let value = typed_scalar(&decoded, schema, plain.root);
+        (!value.is_string() || Kinds::of(schema, plain.root).string).then_some(value)
     };
     let name = encoded(&parameter.name);
     let in_path = parameter.location == Location::Path;
@@ -111,13 +118,7 @@ fn value_of(
 }
 
 /// The values of a query or of cookies.
-fn in_pairs(
-    tool: &Tool,
-    plain: &Plain<'_>,
-    http: &HttpBinding,
-    location: Location,
-    pairs: &[&str],
-) -> Option<Arguments> {
+fn in_pairs(plain: &Plain<'_>, http: &HttpBinding, location: Location, pairs: &[&str]) -> Option<Arguments> {
     let mut arguments = Map::new();
     let mut read = 0;
     for parameter in http.parameters.iter().filter(|parameter| parameter.location == location) {
@@ -131,7 +132,7 @@ fn in_pairs(
                 let Some((key, text)) = inner else { continue };
                 let (key, text) = (percent_decoded(key)?, percent_decoded(text)?);
                 let of = schema.get("properties").and_then(|properties| properties.get(&key))?;
-                object.insert(key, typed_scalar(&text, of, &tool.arguments));
+                object.insert(key, typed_scalar(&text, of, plain.root));
                 read += 1;
             }
             if !object.is_empty() {
@@ -148,22 +149,22 @@ fn in_pairs(
             continue;
         }
         read += texts.len();
-        arguments.insert(member.name.to_owned(), value_of(tool, plain, parameter, &member, &texts)?);
+        arguments.insert(member.name.to_owned(), value_of(plain, parameter, &member, &texts)?);
     }
     (read == pairs.len()).then_some(arguments)
 }
 
-fn in_headers(tool: &Tool, plain: &Plain<'_>, http: &HttpBinding, lines: &[&str]) -> Option<Arguments> {
+fn in_headers(plain: &Plain<'_>, http: &HttpBinding, lines: &[&str]) -> Option<Arguments> {
     let mut arguments = Map::new();
     for line in lines {
         let (name, text) = line.split_once(": ")?;
         let is_it = |parameter: &&Parameter| parameter.location == Location::Header && parameter.name == name;
         if let Some(parameter) = http.parameters.iter().find(is_it) {
             let member = member_of(plain, parameter)?;
-            arguments.insert(member.name.to_owned(), value_of(tool, plain, parameter, &member, &[text])?);
+            arguments.insert(member.name.to_owned(), value_of(plain, parameter, &member, &[text])?);
         } else {
             let cookies: Vec<&str> = Some(text).filter(|_| name == "Cookie")?.split("; ").collect();
-            arguments.extend(in_pairs(tool, plain, http, Location::Cookie, &cookies)?);
+            arguments.extend(in_pairs(plain, http, Location::Cookie, &cookies)?);
         }
     }
     Some(arguments)
@@ -185,7 +186,7 @@ fn in_value(plain: &Plain<'_>, body: &Body, value: Value) -> Option<Arguments> {
     }
 }
 
-fn in_body(tool: &Tool, plain: &Plain<'_>, body: &Body, text: &str) -> Option<Arguments> {
+fn in_body(plain: &Plain<'_>, body: &Body, text: &str) -> Option<Arguments> {
     let schema = |name: &str| {
         let member = match &body.members {
             BodyMembers::Flat(members) => &members.iter().find(|(_, known)| known == name)?.0,
@@ -195,14 +196,14 @@ fn in_body(tool: &Tool, plain: &Plain<'_>, body: &Body, text: &str) -> Option<Ar
     };
     let value = match body.media {
         Media::Json => serde_json::from_str(text).ok()?,
-        Media::Text => typed(text, schema("")?, &tool.arguments),
+        Media::Text => typed(text, schema("")?, plain.root),
         Media::Form if text.is_empty() => json!({}),
         Media::Form => {
             let mut object = Map::new();
             for pair in text.split('&') {
                 let (name, text) = pair.split_once('=')?;
                 let (name, text) = (percent_decoded(name)?, percent_decoded(text)?);
-                object.insert(name.clone(), typed_scalar(&text, schema(&name)?, &tool.arguments));
+                object.insert(name.clone(), typed_scalar(&text, schema(&name)?, plain.root));
             }
             Value::Object(object)
         }
@@ -243,10 +244,7 @@ impl Reader<'_> {
         let documented = self.set.callable().find(|tool| is_it(&tool.binding));
         let call = match (documented, line.split_once(' ')) {
             (Some(tool), _) => Some(Call { tool: tool.name.clone(), arguments: Map::new() }),
-            (None, Some((method, path))) => candidates(self.set, method, path)
-                .into_iter()
-                .next()
-                .map(|(tool, _, _, arguments)| Call { tool: tool.name.clone(), arguments }),
+            (None, Some((method, path))) => called(self.set, method, path, |_, _, arguments| Some(arguments)),
             (None, None) => None,
         };
         let call = call.ok_or_else(|| self.wrong("the method and the path of a tool"))?;
@@ -267,13 +265,13 @@ fn read_message(text: &str, set: &ToolSet) -> Option<Call> {
         Some((path, query)) => (path, query.split('&').collect()),
         None => (target, Vec::new()),
     };
-    candidates(set, method, path).into_iter().find_map(|(tool, http, plain, mut arguments)| {
-        arguments.extend(in_pairs(tool, &plain, http, Location::Query, &query)?);
-        arguments.extend(in_headers(tool, &plain, http, &lines)?);
+    called(set, method, path, |plain, http, mut arguments| {
+        arguments.extend(in_pairs(plain, http, Location::Query, &query)?);
+        arguments.extend(in_headers(plain, http, &lines)?);
         if let Some(text) = body {
-            arguments.extend(in_body(tool, &plain, http.body.as_ref()?, text)?);
+            arguments.extend(in_body(plain, http.body.as_ref()?, text)?);
         }
-        Some(Call { tool: tool.name.clone(), arguments })
+        Some(arguments)
     })
 }
 
@@ -285,21 +283,20 @@ fn read_restgpt(method: &str, mut object: Arguments, set: &ToolSet) -> Option<Ca
     });
     let mut paths: Vec<&str> = servers.filter_map(|server| url.strip_prefix(server)).collect();
     paths.dedup();
-    let all = paths.iter().flat_map(|path| candidates(set, method, path));
-    let found: Vec<_> = all.collect();
-    found.into_iter().find_map(|(tool, http, plain, mut arguments)| {
+    let read = |plain: &Plain<'_>, http: &HttpBinding, mut arguments: Arguments| {
         if let Some(Value::Object(params)) = object.get("params") {
-            let query = query_members(&plain, http);
+            let query = query_members(plain, http);
             for (name, value) in params {
                 let (member, _) = query.iter().find(|(_, known)| known == name)?;
                 arguments.insert((*member).to_owned(), value.clone());
             }
         }
         if let Some(data) = object.get("data") {
-            arguments.extend(in_value(&plain, http.body.as_ref()?, data.clone())?);
+            arguments.extend(in_value(plain, http.body.as_ref()?, data.clone())?);
         }
-        Some(Call { tool: tool.name.clone(), arguments })
-    })
+        Some(arguments)
+    };
+    paths.iter().find_map(|path| called(set, method, path, read))
 }
 
 /// The request of a call without its server, reserved characters encoded.

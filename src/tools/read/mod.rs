@@ -11,6 +11,7 @@ mod toolbench;
 
 use super::binding::Binding;
 use super::finding::{Finding, Severity};
+use super::schema::Known;
 use super::set::{Tool, ToolSet, is_fatal};
 use super::{errors, name};
 use crate::diagnostic::{Diagnostic, Place};
@@ -66,16 +67,18 @@ crate::setters::setters!(ReadOptions {
 /// `limits.tool_depth`, `limits.catalogue_tools`, `limits.compile_work`. Whatever is wrong with one tool is a
 /// [`Finding`] instead.
 pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &ReadOptions) -> Result<ToolSet> {
-    let mut set = ToolSet::default();
+    let (mut set, mut known) = (ToolSet::default(), Known::default());
     for (index, document) in documents.into_iter().enumerate() {
         options.limits.check_source(document.text)?;
         let budget = Budget::of_compilation(&options.limits, document.text.len());
         let label = document.label.to_owned();
         let noted = FxHashSet::default();
-        let mut reading = Reading { set: &mut set, options, budget: &budget, document: index, label, noted };
+        let (set, known) = (&mut set, &mut known);
+        let mut reading = Reading { set, known, options, budget: &budget, document: index, label, noted };
         one(document.text, &mut reading).map_err(|error| error.or_at(&Place::Pointer(String::new())))?;
     }
     name::qualify(&mut set)?;
+    set.tools.shrink_to_fit();
     Ok(set)
 }
 
@@ -94,6 +97,7 @@ struct Draft {
 /// A document being read.
 struct Reading<'r> {
     set: &'r mut ToolSet,
+    known: &'r mut Known,
     options: &'r ReadOptions,
     budget: &'r Budget,
     document: usize,
@@ -118,7 +122,7 @@ impl Reading<'_> {
         let tool = Tool {
             name: draft.name,
             description: draft.description,
-            arguments: made.0,
+            arguments: self.known.schema(&made.0),
             binding: made.1,
             label: draft.label.unwrap_or_else(|| self.label.clone()),
             document: self.document,

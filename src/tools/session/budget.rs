@@ -6,7 +6,6 @@
 use super::turn::{Engine, Parts, Taken, Thread, TurnMatcher};
 use crate::error::Result;
 use crate::matcher::Matcher;
-use crate::tools::plain::least_bytes;
 
 /// Of subsets with more tools than this no grammar of whole turns is made: budgets hold from the end of the last name on.
 const MOST_TOOLS: usize = 256;
@@ -62,7 +61,7 @@ impl Parts {
             let names = rules.tools.ranked();
             let tools = rules.tools.set().tools();
             let of_rank = |rank: u32| {
-                let arguments = least_bytes(&tools[names.tool(rank)].arguments)?;
+                let arguments = tools[names.tool(rank)].arguments.least_bytes()?;
                 Some(arguments.saturating_add(names.name(rank).len()))
             };
             ranks.map(of_rank).try_fold(0, |most: usize, bytes| Some(most.max(bytes?)))

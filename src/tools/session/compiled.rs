@@ -12,6 +12,7 @@ use crate::matcher::Matcher;
 use crate::syntax::json_schema;
 use crate::tools::errors;
 use crate::tools::format::{After, CallFormat, Choice, GrammarOptions, HOLE};
+use crate::tools::schema::Schema;
 use crate::tools::set::{ToolSet, is_fatal};
 use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
@@ -166,7 +167,7 @@ impl CompiledTools {
             return Ok(rank);
         }
         let refused = self.0.refused.iter().find(|(tool, _)| tool == name).map(|(_, reason)| reason);
-        let refused = refused.or_else(|| self.0.set.tool(name).and_then(|tool| tool.refusal.as_ref()));
+        let refused = refused.or_else(|| self.0.set.tool(name).and_then(|tool| tool.refusal.as_deref()));
         Err(match refused {
             Some(reason) => errors::fatal(reason.clone()),
             None => errors::unknown_tool(name, self.0.set.tools().iter().map(|tool| tool.name.as_str())),
@@ -271,7 +272,7 @@ impl CompiledTools {
     pub(super) fn section(&self, rank: u32, after: After, limits: &[Limited]) -> Result<Arc<Section>> {
         let inner = &*self.0;
         let tool = &inner.set.tools()[inner.names.tool(rank)];
-        let limited = limited_schema(&tool.name, &tool.arguments, limits);
+        let limited = limited_schema(&tool.name, &tool.arguments, limits).map(Schema::from);
         let arguments = limited.as_ref().unwrap_or(&tool.arguments);
         inner.compiler.section(&inner.context, arguments, after, || {
             lowering::after_name(inner.compiler.compiler(), &inner.format, &inner.options, arguments, after)

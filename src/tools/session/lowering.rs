@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::mask::{CompiledGrammar, Compiler};
 use crate::tools::format::{After, CallFormat, GrammarOptions, HOLE, Hole};
+use crate::tools::schema::Schema;
 use crate::tools::set::ToolSet;
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -108,11 +108,11 @@ impl ToolCompiler {
     pub(super) fn section(
         &self,
         context: &[u8; 32],
-        arguments: &Value,
+        arguments: &Schema,
         after: After,
         make: impl FnOnce() -> Result<Section>,
     ) -> Result<Arc<Section>> {
-        let key = (*context, hash(arguments.to_string().as_bytes()), after);
+        let key = (*context, hash(arguments.text().as_bytes()), after);
         if let Some(known) = self.parts().sections.get(&key) {
             return Ok(Arc::clone(known));
         }
@@ -157,10 +157,10 @@ pub(super) fn after_name(
     compiler: &Compiler,
     format: &CallFormat,
     options: &GrammarOptions,
-    arguments: &Value,
+    arguments: &Schema,
     after: After,
 ) -> Result<Section> {
-    let lowered = crate::syntax::json_schema::compile_value(arguments, &options.schema)?;
+    let lowered = crate::syntax::json_schema::compile_value(&arguments.value(), &options.schema)?;
     Section::new(compiler, after.call, |hole| {
         format.grammar_after_name(options, &lowered.grammar, after, hole)
     })
@@ -174,9 +174,9 @@ pub(super) fn check_arguments(
     known: &mut FxHashMap<[u8; 32], Result<()>>,
 ) -> Result<()> {
     let tool = &set.tools()[tool];
-    if crate::tools::plain::is_plain(&tool.arguments) {
+    if tool.arguments.is_plain() {
         return Ok(());
     }
-    let hash = hash(tool.arguments.to_string().as_bytes());
+    let hash = hash(tool.arguments.text().as_bytes());
     known.entry(hash).or_insert_with(|| tool.grammar(&options.schema).map(|_| ())).clone()
 }

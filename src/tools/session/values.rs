@@ -3,6 +3,7 @@
 use super::compiled::CompiledTools;
 use super::subset::{Bits, Subset};
 use crate::syntax::json_schema::compile_value;
+use crate::tools::schema::Schema;
 use crate::tools::set::ToolSet;
 use serde_json::{Value, json};
 
@@ -19,6 +20,12 @@ pub struct Limited {
 }
 
 impl Limited {
+    /// What a look at the text says: `false` is certain.
+    fn may_concern(&self, tool: &str, arguments: &Schema) -> bool {
+        let name = Value::from(self.member.as_str()).to_string();
+        self.tool.as_deref().is_none_or(|only| only == tool) && arguments.text().contains(&name)
+    }
+
     fn concerns(&self, tool: &str, arguments: &Value) -> bool {
         self.tool.as_deref().is_none_or(|only| only == tool)
             && arguments["properties"].get(&self.member).is_some()
@@ -26,9 +33,13 @@ impl Limited {
 }
 
 /// A schema of arguments with limited members; none if no limit concerns it.
-pub(super) fn limited_schema(tool: &str, arguments: &Value, limits: &[Limited]) -> Option<Value> {
+pub(super) fn limited_schema(tool: &str, arguments: &Schema, limits: &[Limited]) -> Option<Value> {
+    if !limits.iter().any(|limit| limit.may_concern(tool, arguments)) {
+        return None;
+    }
+    let arguments = arguments.value();
     let mut limited: Option<Value> = None;
-    for limit in limits.iter().filter(|limit| limit.concerns(tool, arguments)) {
+    for limit in limits.iter().filter(|limit| limit.concerns(tool, &arguments)) {
         let made = limited.get_or_insert_with(|| arguments.clone());
         let member = &mut made["properties"][&limit.member];
         *member = json!({"allOf": [member.take(), {"enum": limit.values}]});
@@ -55,7 +66,7 @@ pub(super) fn limited_set(set: &ToolSet, limits: &[Limited]) -> ToolSet {
     let mut set = set.clone();
     for tool in &mut set.tools {
         if let Some(schema) = limited_schema(&tool.name, &tool.arguments, limits) {
-            tool.arguments = schema;
+            tool.arguments = schema.into();
         }
     }
     set

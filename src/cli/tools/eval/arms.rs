@@ -205,7 +205,7 @@ impl<'a> Runner<'a> {
 
     /// The loop of the published decoder; whether its parser had no case for the schema.
     fn published(&self, task: &Task, prompt: &[u32], model: &mut dyn Model) -> Result<(Generation, bool)> {
-        let tools = task.tools.callable().map(|tool| (tool.name.clone(), tool.arguments.clone()));
+        let tools = task.tools.callable().map(|tool| (tool.name.clone(), tool.arguments.value()));
         let mut published = Published::new(&self.vocabulary, tools);
         let sequence = model.open()?;
         let mut tokens: Vec<u32> = Vec::new();
@@ -345,8 +345,9 @@ fn called(text: &str, set: &ToolSet) -> Option<std::result::Result<f64, Option<F
     let parsed: std::result::Result<Vec<f64>, _> =
         numbers.split(',').map(|number| number.trim().parse::<f64>()).collect();
     let Ok(parsed) = parsed else { return Some(Err(Some(Fault::Type))) };
-    let properties = tool.arguments["properties"].as_object()?;
-    let required = tool.arguments["required"].as_array().map_or(0, Vec::len);
+    let arguments = tool.arguments.value();
+    let properties = arguments["properties"].as_object()?;
+    let required = arguments["required"].as_array().map_or(0, Vec::len);
     let items = properties.values().next_back().filter(|last| last["type"] == "array");
     let (least, most) = match items {
         Some(items) => (items["minItems"].as_u64().unwrap_or(1) as usize, usize::MAX),

@@ -119,7 +119,7 @@ fn arguments(text: &str, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
 /// The arguments, if their schema holds.
 pub(super) fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let Some(tool) = set.tools().iter().find(|tool| tool.name == name) else { return Err(Fault::Name) };
-    let validator = jsonschema::options().should_validate_formats(true).build(&tool.arguments);
+    let validator = jsonschema::options().should_validate_formats(true).build(&tool.arguments.value());
     let validator = validator.map_err(|_| Fault::Exception)?;
     let mut faults: Vec<Fault> = validator
         .iter_errors(&value)

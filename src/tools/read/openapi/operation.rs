@@ -245,7 +245,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        (schema, Binding::Http(binding))
+        (schema, Binding::Http(Box::new(binding)))
     }
 
     /// The same with an object for each place.
@@ -316,7 +316,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        (schema, Binding::Http(binding))
+        (schema, Binding::Http(Box::new(binding)))
     }
 }
 

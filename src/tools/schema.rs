@@ -1,0 +1,162 @@
+//! The schemas of arguments as JSON text: a tree of values takes ten times as many bytes, and what is asked of all tools of a set
+//! is found out when it is made.
+
+use super::plain;
+use hashbrown::HashMap;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// The JSON Schema (2020-12) of the arguments of a tool, kept as its text. Cloning shares it, and tools of one [`read`](super::read)
+/// with equal schemas do.
+#[derive(Clone, PartialEq)]
+pub struct Schema {
+    text: Arc<str>,
+    /// The value of a text that the reader of JSON does not take for it.
+    tree: Option<Arc<Value>>,
+    /// Bytes of a shortest value, [`LONG`], or [`UNKNOWN`].
+    least: u16,
+}
+
+/// Of a schema that is plain and whose values are long.
+const LONG: u16 = u16::MAX - 1;
+
+/// Of a schema that is not plain.
+const UNKNOWN: u16 = u16::MAX;
+
+/// Nesting that the reader of JSON takes for certain: its own bound is 128, and it is recursive.
+const MOST_DEPTH: usize = 120;
+
+/// What the keys begin with that `serde_json` gives a meaning of its own.
+const PRIVATE: &str = "$serde_json::private";
+
+impl Schema {
+    /// Of its value.
+    pub fn new(value: &Value) -> Schema {
+        Schema::with_text(value, value.to_string().into())
+    }
+
+    fn with_text(value: &Value, text: Arc<str>) -> Schema {
+        let reads_back = !is_deep(value) && !text.contains(PRIVATE);
+        let least = match plain::is_plain(value) {
+            true => plain::least_bytes(value).and_then(|least| u16::try_from(least).ok()).unwrap_or(LONG),
+            false => UNKNOWN,
+        };
+        Schema { text, tree: (!reads_back).then(|| Arc::new(value.clone())), least }
+    }
+
+    /// Compact JSON text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its value, read from the text each time.
+    pub fn value(&self) -> Value {
+        match &self.tree {
+            Some(tree) => (**tree).clone(),
+            None => serde_json::from_str(&self.text).unwrap_or_else(|error| {
+                debug_assert!(false, "text of a value: {error}");
+                Value::Bool(false)
+            }),
+        }
+    }
+
+    /// Whether it surely has a grammar and a value.
+    pub(super) fn is_plain(&self) -> bool {
+        self.least != UNKNOWN
+    }
+
+    /// A bound on the bytes of a shortest value of a plain schema, without spaces; none of others, and of long ones.
+    pub(super) fn least_bytes(&self) -> Option<usize> {
+        (self.least < LONG).then_some(usize::from(self.least))
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<Value> for Schema {
+    fn from(value: Value) -> Schema {
+        Schema::new(&value)
+    }
+}
+
+/// Whether arrays and objects are nested deeper than [`MOST_DEPTH`].
+fn is_deep(value: &Value) -> bool {
+    let mut open = vec![(value, 0)];
+    while let Some((value, depth)) = open.pop() {
+        if depth > MOST_DEPTH {
+            return true;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => open.extend(members.values().map(|member| (member, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The schemas of the documents that are read together: equal ones are kept once.
+#[derive(Debug, Default)]
+pub(super) struct Known(HashMap<Arc<str>, Schema>);
+
+impl Known {
+    /// The schema of a value.
+    pub(super) fn schema(&mut self, value: &Value) -> Schema {
+        let text = value.to_string();
+        if let Some(known) = self.0.get(text.as_str()) {
+            return known.clone();
+        }
+        let text: Arc<str> = text.into();
+        let made = Schema::with_text(value, Arc::clone(&text));
+        // a text that is not read back may be that of two values
+        if made.tree.is_none() {
+            self.0.insert(text, made.clone());
+        }
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn schemas_read_back_whatever_they_are() {
+        let mut deep = json!({"type": "string"});
+        for _ in 0..400 {
+            deep = json!({"type": "array", "items": deep});
+        }
+        let private = json!({"properties": {"x": {"$serde_json::private::Number": "no number"}}});
+        let exact =
+            serde_json::from_str(r#"{"const": 1.000000000000000000000000000000001e400, "é": "\u0000"}"#);
+        for value in [json!(true), json!({}), deep, private, exact.unwrap()] {
+            let schema = Schema::new(&value);
+            assert_eq!(schema.value(), value);
+            assert_eq!(schema.text(), value.to_string());
+            assert_eq!(Schema::new(&value), schema);
+        }
+    }
+
+    #[test]
+    fn equal_schemas_share_their_text() {
+        let mut known = Known::default();
+        let one = known.schema(&json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+        let other = known.schema(&json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+        let order = known.schema(&json!({"properties": {"a": {"type": "string"}}, "type": "object"}));
+        assert!(Arc::ptr_eq(&one.text, &other.text) && !Arc::ptr_eq(&one.text, &order.text));
+        assert_eq!((one.is_plain(), one.least_bytes()), (true, Some(2)));
+        assert!(!known.schema(&json!({"type": "object", "not": {}})).is_plain());
+    }
+}
