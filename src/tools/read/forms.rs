@@ -1,6 +1,7 @@
 //! Which kind of document a JSON value is.
 
 use super::declarations::{self, Declaration};
+use super::items::Member;
 use super::pointer::join;
 use super::{Reading, openapi, toolbench};
 use crate::diagnostic::Place;
@@ -16,59 +17,98 @@ const LISTS: [&str; 7] =
 /// A value that may hold tools, with its pointer and the label of its tools.
 type Part<'d> = (&'d Value, String, Option<&'d str>);
 
-/// Reads the values of a document.
-pub(super) fn read(values: &[Value], reading: &mut Reading<'_>) -> Result<()> {
-    let mut declared = FxHashSet::default();
-    let mut found = false;
-    let mut open: Vec<Part<'_>> = match values {
-        [value] => vec![(value, String::new(), None)],
-        _ => values.iter().enumerate().map(|(at, value)| (value, format!("/{at}"), None)).rev().collect(),
-    };
-    while let Some((value, pointer, label)) = open.pop() {
-        reading.budget.spend(1)?;
-        match value {
-            Value::Array(items) => {
-                found |= items.is_empty();
-                open.extend(
-                    items
-                        .iter()
-                        .enumerate()
-                        .map(|(at, item)| (item, join(&pointer, &at.to_string()), label))
-                        .rev(),
-                );
-            }
-            Value::Object(object) if object.contains_key("openapi") || object.contains_key("swagger") => {
-                found = true;
-                openapi::read(value, &pointer, reading)?;
-            }
-            Value::Object(object) if object.contains_key("api_name") => {
-                found = true;
-                toolbench::read(value, &pointer, reading)?;
-            }
-            Value::Object(object) => {
-                if let Some(declaration) = Declaration::of(object, &pointer) {
-                    found = true;
-                    declarations::read(&declaration, label, &mut declared, reading)?;
-                    continue;
-                }
-                // the questions of BFCL each have a set of functions of their own
-                let own = if object.contains_key("question") {
-                    object.get("id").and_then(Value::as_str)
-                } else {
-                    None
-                };
-                let lists = LISTS.iter().rev().filter_map(|list| Some((*list, object.get(*list)?)));
-                let lists: Vec<Part<'_>> =
-                    lists.map(|(list, value)| (value, join(&pointer, list), own.or(label))).collect();
-                if lists.is_empty() {
-                    reject(value, &pointer, reading)?;
-                }
-                open.extend(lists);
-            }
-            _ => reject(value, &pointer, reading)?,
-        }
+/// The member with the tools of an object that is there for nothing else, for which it need not be looked at as a whole.
+pub(super) fn list(members: &[Member]) -> Option<&'static str> {
+    const TELLING: [&str; 10] = [
+        "openapi",
+        "swagger",
+        "api_name",
+        "type",
+        "inputSchema",
+        "input_schema",
+        "parametersJsonSchema",
+        "name",
+        "question",
+        "parameters",
+    ];
+    let mut lists = members.iter().filter_map(|member| {
+        let name = LISTS.iter().find(|list| **list == member.name)?;
+        Some((*name, member.is_array))
+    });
+    let has_another = members.iter().any(|member| TELLING.contains(&member.name.as_str()));
+    match (lists.next(), lists.next()) {
+        (Some((name, true)), None) if !has_another => Some(name),
+        _ => None,
     }
-    if found { Ok(()) } else { Err(form(&Value::Null, "")) }
+}
+
+/// Reads the values of a document one after another.
+#[derive(Default)]
+pub(super) struct Forms {
+    /// Declarations that may be there several times.
+    declared: FxHashSet<(String, String)>,
+    /// Whether there were tools, or an empty list of them.
+    found: bool,
+}
+
+impl Forms {
+    /// Reads a value.
+    pub(super) fn read(&mut self, value: &Value, pointer: String, reading: &mut Reading<'_>) -> Result<()> {
+        let mut open: Vec<Part<'_>> = vec![(value, pointer, None)];
+        while let Some((value, pointer, label)) = open.pop() {
+            reading.budget.spend(1)?;
+            match value {
+                Value::Array(items) => {
+                    self.found |= items.is_empty();
+                    open.extend(
+                        items
+                            .iter()
+                            .enumerate()
+                            .map(|(at, item)| (item, join(&pointer, &at.to_string()), label))
+                            .rev(),
+                    );
+                }
+                Value::Object(object) if object.contains_key("openapi") || object.contains_key("swagger") => {
+                    self.found = true;
+                    openapi::read(value, &pointer, reading)?;
+                }
+                Value::Object(object) if object.contains_key("api_name") => {
+                    self.found = true;
+                    toolbench::read(value, &pointer, reading)?;
+                }
+                Value::Object(object) => {
+                    if let Some(declaration) = Declaration::of(object, &pointer) {
+                        self.found = true;
+                        declarations::read(&declaration, label, &mut self.declared, reading)?;
+                        continue;
+                    }
+                    // the questions of BFCL each have a set of functions of their own
+                    let own = if object.contains_key("question") {
+                        object.get("id").and_then(Value::as_str)
+                    } else {
+                        None
+                    };
+                    let lists = LISTS.iter().rev().filter_map(|list| Some((*list, object.get(*list)?)));
+                    let lists: Vec<Part<'_>> =
+                        lists.map(|(list, value)| (value, join(&pointer, list), own.or(label))).collect();
+                    if lists.is_empty() {
+                        reject(value, &pointer, reading)?;
+                    }
+                    open.extend(lists);
+                }
+                _ => reject(value, &pointer, reading)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// After the last value.
+    ///
+    /// # Errors
+    /// None of them had tools.
+    pub(super) fn finish(self) -> Result<()> {
+        if self.found { Ok(()) } else { Err(form(&Value::Null, "")) }
+    }
 }
 
 /// Tells of an item of a list that is no tool. The others are not touched by it.

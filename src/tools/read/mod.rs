@@ -3,6 +3,7 @@
 mod declarations;
 mod dialect;
 mod forms;
+mod items;
 mod openapi;
 mod pointer;
 mod python;
@@ -19,6 +20,7 @@ use crate::document;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::work::Budget;
+use forms::Forms;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
@@ -169,14 +171,18 @@ fn one(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     if text.trim_start().starts_with(['{', '[']) {
         check_depth(text, reading.options.limits.tool_depth)?;
-        return forms::read(&values(text)?, reading);
+        let mut forms = Forms::default();
+        items::each(text, forms::list, &mut |value, pointer| forms.read(value, pointer, reading))?;
+        return forms.finish();
     }
     if python::is_python(text) {
         return python::read(text, reading);
     }
     let document = document::Document::read(text, document::Format::Yaml)
         .map_err(|bad| errors::syntax(bad.place, &bad.found, &bad.allowed))?;
-    forms::read(&[document.json(0)], reading)
+    let mut forms = Forms::default();
+    forms.read(&document.json(0), String::new(), reading)?;
+    forms.finish()
 }
 
 /// Text nests no deeper than this, so that the recursion of the reader of JSON is bounded.
@@ -201,16 +207,4 @@ fn check_depth(text: &str, most: usize) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The JSON values of a text: one, or several one after another.
-fn values(text: &str) -> Result<Vec<Value>> {
-    let mut all = Vec::new();
-    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-        all.push(value.map_err(|cause| {
-            let place = Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) };
-            errors::syntax(place, &cause.to_string(), "JSON (RFC 8259)")
-        })?);
-    }
-    Ok(all)
 }
