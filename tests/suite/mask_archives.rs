@@ -86,9 +86,12 @@ fn files_come_out_of_an_archive_as_they_went_in() {
             let archive = archive.unwrap();
             archive.check().unwrap();
             let names: Vec<String> = archive.names().map(Result::unwrap).collect();
+            let at = |place: usize| archive.name_at(place).unwrap();
+            assert_eq!((at(0).as_deref(), at(4).as_deref(), at(5)), (Some("list"), Some("Ärger"), None));
             assert_eq!(names, ["list", "person", "pet", "yes or no", "Ärger"]);
             assert_eq!((archive.len(), archive.fingerprint()), (5, compiler.vocabulary().fingerprint()));
             for ((name, file), (_, schema)) in files.iter().zip(SCHEMAS) {
+                assert!(archive.contains(name).unwrap());
                 let found = archive.get(name).unwrap().unwrap();
                 assert!(found.as_bytes() == file.as_bytes(), "{name}");
                 assert_eq!((found.contents(), found.about()), (file.contents(), file.about()));
@@ -98,7 +101,7 @@ fn files_come_out_of_an_archive_as_they_went_in() {
                 assert!(compiler.load(found).unwrap().verify_masks().unwrap() > 0);
             }
             for name in ["", "a", "persons", "zebra", "Ärgern"] {
-                assert!(archive.get(name).unwrap().is_none(), "{name}");
+                assert!(archive.get(name).unwrap().is_none() && !archive.contains(name).unwrap(), "{name}");
             }
             assert!(archive.of_grammar(&grammar(r#"{"type": "null"}"#)).unwrap().is_none());
         }

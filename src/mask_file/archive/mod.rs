@@ -138,19 +138,39 @@ impl MaskArchive {
         (0..self.len()).map(|id| self.name(&self.member(id)?))
     }
 
+    /// The name at a place of the sorted ones, if there are as many.
+    ///
+    /// # Errors
+    /// Those of [`get`](MaskArchive::get).
+    pub fn name_at(&self, place: usize) -> Result<Option<String>> {
+        self.at(place)?.map(|member| self.name(&member)).transpose()
+    }
+
     /// The file of a name, if there is one.
     ///
     /// # Errors
     /// `mask-file/damaged`, `mask-file/impossible`; of an archive that was [opened](MaskArchive::open) that it cannot be read, and the limit
     /// `mask_file_bytes`.
     pub fn get(&self, name: &str) -> Result<Option<MaskFile>> {
+        self.named(name)?.map(|member| self.file(&member)).transpose()
+    }
+
+    /// Whether there is a file of a name. It is not read.
+    ///
+    /// # Errors
+    /// Those of [`get`](MaskArchive::get).
+    pub fn contains(&self, name: &str) -> Result<bool> {
+        Ok(self.named(name)?.is_some())
+    }
+
+    fn named(&self, name: &str) -> Result<Option<Member>> {
         let id = self.first(|id| {
             let member = self.member(id)?;
             Ok(self.source.part(Section::Names, member.name.start, member.name.len())?.as_ref()
                 < name.as_bytes())
         })?;
         let Some(member) = self.at(id)? else { return Ok(None) };
-        if self.name(&member)? == name { self.file(&member).map(Some) } else { Ok(None) }
+        if self.name(&member)? == name { Ok(Some(member)) } else { Ok(None) }
     }
 
     /// The file of a grammar, if there is one.
