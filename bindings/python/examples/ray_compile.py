@@ -1,11 +1,12 @@
-"""Compiles a folder of schemas to mask files on a Ray cluster, which is started on this machine if none is given.
+"""Compiles a folder of schemas to an archive of mask files on a Ray cluster, which is started on this machine if none is given.
 
     pip install ray
-    python bindings/python/examples/ray_compile.py SCHEMAS MASKS --tokenizer tokenizer.json --address auto
+    python bindings/python/examples/ray_compile.py SCHEMAS MASKS ARCHIVE --tokenizer tokenizer.json --address auto
 
-Each `name.json` of the folder SCHEMAS becomes `name.gmask` in the folder MASKS. Workers read and write both, so on several machines
-they are on a file system that all of them have. What is there already is left, so that a run that was ended goes on. A vocabulary is
-made once a worker; what is sent are names. Schemas that are refused are listed in `refused.jsonl`, and stop nothing.
+Each `name.json` of the folder SCHEMAS becomes `name.gmask` in the folder MASKS, and at the end `name` in the file ARCHIVE, where what files
+share lies once. Workers read and write the folders, so on several machines they are on a file system that all of them have. What is
+there already is left, so that a run that was ended goes on; once there is the archive, the folder MASKS is needed no more. A
+vocabulary is made once a worker; what is sent are names. Schemas that are refused are listed in `refused.jsonl`, and stop nothing.
 """
 
 import argparse
@@ -64,10 +65,20 @@ def results(workers: list[Any], batches: Iterator[list[str]], end: float) -> Ite
             running[worker.compile.remote(some)] = worker
 
 
+def archive(vocabulary: grammata.Vocabulary, masks: Path, file: Path) -> tuple[int, int]:
+    """Puts all mask files of a folder into an archive, in the order of their names: the same files make the same bytes. Gives how many,
+    and the size of the archive."""
+    builder = grammata.ArchiveBuilder(vocabulary)
+    for mask in sorted(masks.glob("*.gmask")):
+        builder.add(mask.stem, grammata.MaskFile.open(mask))
+    return len(builder), builder.save(file)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("schemas", type=Path)
     parser.add_argument("masks", type=Path)
+    parser.add_argument("archive", type=Path)
     parser.add_argument("--tokenizer", required=True, type=Path)
     parser.add_argument("--address", help="of a cluster; without it one is started here")
     parser.add_argument("--workers", type=int, help="as many as the cluster has processors unless it is given")
@@ -100,6 +111,9 @@ def main() -> None:
     for code, often in codes.most_common(5):
         print(f"  {often:5} {code}")
     ray.shutdown()
+    begun = time.monotonic()
+    count, size = archive(grammata.Vocabulary.from_file(arguments.tokenizer), arguments.masks, arguments.archive)
+    print(f"an archive of {count} mask files, {size / 1e6:.1f} MB, in {time.monotonic() - begun:.1f} s")
 
 
 if __name__ == "__main__":

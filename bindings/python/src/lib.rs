@@ -6,6 +6,7 @@
 //!
 //! Whatever may take long runs without the interpreter's lock. The one place with `unsafe` is [`buffer`].
 
+mod archive;
 mod arguments;
 mod batch;
 mod buffer;
@@ -39,6 +40,8 @@ fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 mod _native {
     #[pymodule_export]
     use super::run_program;
+    #[pymodule_export]
+    use crate::archive::{Archive, ArchiveBuilder};
     #[pymodule_export]
     use crate::batch::{accept_tokens, fill_masks};
     #[pymodule_export]

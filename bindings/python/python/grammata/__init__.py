@@ -30,6 +30,8 @@ from grammata._errors import (
     VocabularyError,
 )
 from grammata._native import (
+    Archive,
+    ArchiveBuilder,
     CompiledGrammar,
     Compiler,
     GrammarCache,
@@ -64,6 +66,8 @@ from grammata._values import (
 atexit.register(_end)
 
 __all__ = [
+    "Archive",
+    "ArchiveBuilder",
     "Choice",
     "CompiledGrammar",
     "Compiler",
