@@ -42,7 +42,10 @@ fn only_the_border_has_unsafe_code() {
 #[test]
 fn each_function_is_called_from_c() {
     let programs = concat!(
-        include_str!("../tests/border.c"),
+        include_str!("../tests/grammars.c"),
+        include_str!("../tests/matchers.c"),
+        include_str!("../tests/mask_files.c"),
+        include_str!("../tests/threads.c"),
         include_str!("../examples/decoder.c"),
         include_str!("../examples/decoder.cpp")
     );

@@ -23,10 +23,13 @@ struct Program {
     is_shown: bool,
 }
 
-const PROGRAMS: [Program; 3] = [
+const PROGRAMS: [Program; 6] = [
     Program { source: "examples/decoder.c", arguments: &[TOKENIZER], is_shown: true },
     Program { source: "examples/decoder.cpp", arguments: &[TOKENIZER], is_shown: true },
-    Program { source: "tests/border.c", arguments: &[], is_shown: false },
+    Program { source: "tests/grammars.c", arguments: &[], is_shown: false },
+    Program { source: "tests/matchers.c", arguments: &[], is_shown: false },
+    Program { source: "tests/mask_files.c", arguments: &[], is_shown: false },
+    Program { source: "tests/threads.c", arguments: &[], is_shown: false },
 ];
 
 /// Warnings are errors: a header that warns is no header.

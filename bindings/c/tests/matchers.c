@@ -1,0 +1,137 @@
+/* Matchers and explanations at the border. */
+#define _POSIX_C_SOURCE 200809L
+#include "border.h"
+
+static void matchers(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= \"ab\" (\"ab\" | \"b\")* \"a\"?");
+    GrammataMatcher *matcher, *fork;
+    OK(grammata_matcher_new(grammar, &matcher, &error));
+    /* a matcher needs neither */
+    grammata_grammar_free(grammar);
+    grammata_vocabulary_free(vocabulary);
+
+    uint32_t mask[3] = {7, 7, 7}, ids[4];
+    char bytes[8];
+    size_t length, steps;
+    bool answer;
+    OK(grammata_matcher_fill_mask(matcher, mask, 3, &error));
+    CHECK(mask[0] == (1u << A | 1u << AB) && mask[1] == 0 && mask[2] == 0);
+    FAILS(grammata_matcher_fill_mask(matcher, mask, 1, &error), TOO_SHORT, "mask/buffer-too-short");
+    FAILS(grammata_matcher_fill_mask(matcher, NULL, 2, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_fill_mask(matcher, (uint32_t *)((char *)mask + 1), 2, &error), USAGE, "c/misaligned");
+    FAILS(grammata_matcher_fill_mask(matcher, mask, SIZE_MAX / 2, &error), USAGE, "c/size");
+    FAILS(grammata_matcher_fill_mask(NULL, mask, 2, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_fill_mask((GrammataMatcher *)1, mask, 2, &error), USAGE, "c/misaligned");
+    CHECK(mask[0] == (1u << A | 1u << AB));
+
+    OK(grammata_matcher_forced_bytes(matcher, bytes, 8, &length, &error));
+    CHECK(length == 2 && memcmp(bytes, "ab", 2) == 0);
+    OK(grammata_matcher_forced_bytes(matcher, NULL, 0, &length, &error));
+    CHECK(length == 2);
+    FAILS(grammata_matcher_forced_bytes(matcher, bytes, 1, &length, &error), TOO_SHORT, "c/buffer-too-short");
+    FAILS(grammata_matcher_forced_bytes(matcher, NULL, 4, &length, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_forced_bytes(matcher, bytes, 8, NULL, &error), USAGE, "c/null");
+    OK(grammata_matcher_forced_tokens(matcher, ids, 4, &length, &error));
+    CHECK(length == 1 && ids[0] == AB);
+
+    GrammataDistance kind;
+    OK(grammata_matcher_distance(matcher, &kind, &length, &error));
+    CHECK(kind == GRAMMATA_DISTANCE_EXACT && length == 1);
+    OK(grammata_matcher_distance_in_bytes(matcher, &kind, &length, &error));
+    CHECK(kind == GRAMMATA_DISTANCE_EXACT && length == 2);
+    OK(grammata_matcher_fill_mask_within(matcher, 1, mask, 2, &error));
+    CHECK(mask[0] == 1u << AB);
+    FAILS(grammata_matcher_fill_mask_within(matcher, 0, mask, 2, &error), REJECTED, "matcher/budget");
+    OK(grammata_matcher_may_come_within(matcher, A, 1, &answer, &error));
+    CHECK(!answer);
+    OK(grammata_matcher_may_come(matcher, A, &answer, &error));
+    CHECK(answer);
+
+    FAILS(grammata_matcher_accept_token(matcher, B, &error), REJECTED, "matcher/rejected");
+    FAILS(grammata_matcher_accept_token(matcher, WIDTH, &error), USAGE, "c/token-range");
+    FAILS(grammata_matcher_accept_token(matcher, UINT32_MAX, &error), USAGE, "c/token-range");
+    FAILS(grammata_matcher_accept_token(matcher, WIDTH - 1, &error), REJECTED, "matcher/not-text");
+    FAILS(grammata_matcher_accept_token(matcher, END, &error), REJECTED, "matcher/rejected");
+    FAILS(grammata_matcher_accept_bytes(matcher, "\xff\0x", 3, &error), REJECTED, "matcher/rejected");
+    OK(grammata_matcher_accept_bytes(matcher, NULL, 0, &error));
+    const uint32_t draft[] = {AB, B, QUOTE, B}, wild[] = {AB, 99};
+    OK(grammata_matcher_validate_tokens(matcher, draft, 4, &length, &error));
+    CHECK(length == 2);
+    OK(grammata_matcher_accept_tokens(matcher, draft, 4, &length, &error));
+    CHECK(length == 2);
+    FAILS(grammata_matcher_accept_tokens(matcher, wild, 2, &length, &error), USAGE, "c/token-range");
+    OK(grammata_matcher_steps(matcher, &steps, &error));
+    CHECK(steps == 3 + length);
+    OK(grammata_matcher_rollback(matcher, length, &error));
+    FAILS(grammata_matcher_rollback(matcher, 4, &error), USAGE, "matcher/rollback-too-far");
+    OK(grammata_matcher_is_accepting(matcher, &answer, &error));
+    CHECK(answer);
+    OK(grammata_matcher_is_finished(matcher, &answer, &error));
+    CHECK(!answer);
+
+    /* a refusal is an answer */
+    OK(grammata_matcher_fork(matcher, &fork, &error));
+    OK(grammata_matcher_try_accept(fork, QUOTE, &answer, &error));
+    CHECK(!answer);
+    OK(grammata_matcher_try_accept(fork, B, &answer, &error));
+    CHECK(answer);
+    FAILS(grammata_matcher_try_accept(fork, WIDTH, &answer, &error), USAGE, "c/token-range");
+    CHECK(!answer);
+    FAILS(grammata_matcher_try_accept(fork, B, NULL, &error), USAGE, "c/null");
+    OK(grammata_matcher_try_accept_bytes(fork, "bx", 2, &answer, &error));
+    CHECK(!answer);
+    OK(grammata_matcher_try_accept_bytes(fork, "ba", 2, &answer, &error));
+    CHECK(answer);
+    FAILS(grammata_matcher_try_accept_bytes(fork, NULL, 2, &answer, &error), USAGE, "c/null");
+    OK(grammata_matcher_may_continue(fork, "b", 1, &answer, &error));
+    CHECK(answer);
+    OK(grammata_matcher_may_continue(fork, "x", 1, &answer, &error));
+    CHECK(!answer);
+    FAILS(grammata_matcher_may_continue(NULL, "x", 1, &answer, &error), USAGE, "c/null");
+    OK(grammata_matcher_is_explored(fork, &answer, &error));
+    CHECK(!answer);
+    OK(grammata_matcher_check_budget(fork, 0, &error));
+    OK(grammata_matcher_steps(fork, &steps, &error));
+    CHECK(steps == 5);
+    OK(grammata_matcher_reset(fork, &error));
+    FAILS(grammata_matcher_check_budget(fork, 0, &error), REJECTED, "matcher/budget");
+    CHECK(grammata_matcher_free(fork) == GRAMMATA_STATUS_OK);
+
+    OK(grammata_matcher_fork(matcher, &fork, &error));
+    OK(grammata_matcher_accept_token(fork, END, &error));
+    FAILS(grammata_matcher_accept_token(fork, A, &error), REJECTED, "matcher/ended");
+    OK(grammata_matcher_is_finished(fork, &answer, &error));
+    CHECK(answer);
+    OK(grammata_matcher_fill_mask(fork, mask, 2, &error));
+    CHECK(mask[0] == 0 && mask[1] == 0);
+    OK(grammata_matcher_rollback(fork, 2, &error));
+    OK(grammata_matcher_bytes(fork, bytes, 8, &length, &error));
+    CHECK(length == 2 && memcmp(bytes, "ab", 2) == 0);
+    OK(grammata_matcher_bytes(matcher, bytes, 8, &length, &error));
+    CHECK(length == 3 && memcmp(bytes, "abb", 3) == 0);
+    OK(grammata_matcher_reset(matcher, &error));
+    OK(grammata_matcher_bytes(matcher, NULL, 0, &length, &error));
+    CHECK(length == 0);
+
+    GrammataExplanation *explanation;
+    OK(grammata_matcher_explain(matcher, "ax", 2, &explanation, &error));
+    CHECK(!grammata_explanation_is_viable(explanation) && !grammata_explanation_may_end(explanation));
+    CHECK(grammata_explanation_position(explanation) == 1 && grammata_explanation_found(explanation) == 'x');
+    CHECK(strstr(grammata_explanation_expected(explanation), "`b`") && grammata_explanation_text(explanation));
+    grammata_explanation_free(explanation);
+    OK(grammata_matcher_explain_token(matcher, AB, &explanation, &error));
+    CHECK(grammata_explanation_is_viable(explanation) && grammata_explanation_found(explanation) == -1);
+    grammata_explanation_free(explanation);
+    FAILS(grammata_matcher_explain_token(matcher, WIDTH, &explanation, &error), USAGE, "c/token-range");
+    FAILS(grammata_matcher_explain(matcher, NULL, 2, &explanation, &error), USAGE, "c/null");
+    CHECK(!explanation);
+    CHECK(grammata_matcher_free(fork) == GRAMMATA_STATUS_OK);
+    CHECK(grammata_matcher_free(matcher) == GRAMMATA_STATUS_OK);
+}
+
+int main(void) {
+    matchers();
+    puts("matchers hold");
+    return 0;
+}
