@@ -1,5 +1,7 @@
 //! What the command line says.
 
+use super::arms::Regime;
+use grammata::explore::ExploreBudget;
 use grammata::syntax::json_schema::PropertyOrder;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,7 +25,8 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --peer-alone       run the peer only, to see what memory it takes
   --only WORD        only the schemas with this id, or with this keyword; may be given several times
   --limit N          stop after N schemas
-  --every N          every N-th schema only
+  --every N          every N-th schema only, from the one after
+  --offset K         the first K, below N (default 0), so that a run can be cut into N
   --repeat N         run the tests N times on the same compiled grammar; passes after the first are \"warm\"
   --rest             sleep a tenth of the time between schemas: under a real-time scheduling class (`chrt -f 10`), which
                      keeps others on the machine out of the figures, the system else stops the runner once a second
@@ -37,6 +40,12 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --work N           do N steps of work at most (default 4000000)
   --warm MS          explore in the background for so long before the first mask (not timed)
   --sweep MIB        read so much memory before each mask (not timed), as a model does between two masks
+  --arms LIST        compare regimes of this crate, separated by commas: none, warmMS (warmed up for so many milliseconds; on given
+                     documents only) and files, each on given documents, on documents held out and on random ones. Mask
+                     files that are missing are written first, with all valid instances and with half of them, into DIR/all
+                     and DIR/half, and then mapped by a process that has not written them
+  --random N         random documents a schema for `--arms` (default 2)
+  --write            write the mask files of `--arms` and stop
   --order ORDER      the order of an object's members: declared (default) or any
   --time-limit S     seconds a schema (default 60)
 
@@ -86,6 +95,8 @@ pub(crate) struct Arguments {
     pub(crate) limit: usize,
     /// One schema of this many is run, from 1.
     pub(crate) every: usize,
+    /// The place of the first of them.
+    pub(crate) offset: usize,
     /// Passes over the tests, from 1.
     pub(crate) repeat: usize,
     /// Whether to sleep between schemas.
@@ -101,6 +112,12 @@ pub(crate) struct Arguments {
     pub(crate) warm: Option<Duration>,
     /// MiB read before each mask.
     pub(crate) sweep: usize,
+    /// Regimes to compare, if this is not a plain run.
+    pub(crate) arms: Vec<Regime>,
+    /// Random documents a schema.
+    pub(crate) random: usize,
+    /// Whether to do no more than write mask files.
+    pub(crate) write: bool,
     pub(crate) order: PropertyOrder,
     pub(crate) time_limit: Duration,
 }
@@ -129,6 +146,7 @@ impl Arguments {
             only: Vec::new(),
             limit: usize::MAX,
             every: 1,
+            offset: 0,
             repeat: 1,
             rest: false,
             isolate: false,
@@ -139,6 +157,9 @@ impl Arguments {
             work: None,
             warm: None,
             sweep: 0,
+            arms: Vec::new(),
+            random: 2,
+            write: false,
             order: PropertyOrder::Declared,
             time_limit: Duration::from_secs(60),
         };
@@ -159,6 +180,7 @@ impl Arguments {
                 "--only" => read.only.push(value()?),
                 "--limit" => read.limit = number(&name, &value()?)?,
                 "--every" => read.every = number::<usize>(&name, &value()?)?.max(1),
+                "--offset" => read.offset = number(&name, &value()?)?,
                 "--repeat" => read.repeat = number::<usize>(&name, &value()?)?.max(1),
                 "--rest" => read.rest = true,
                 "--isolate" => read.isolate = true,
@@ -169,6 +191,15 @@ impl Arguments {
                 "--work" => read.work = Some(number(&name, &value()?)?),
                 "--warm" => read.warm = Some(Duration::from_millis(number(&name, &value()?)?)),
                 "--sweep" => read.sweep = number(&name, &value()?)?,
+                "--arms" => {
+                    let arms = value()?;
+                    let arms = arms
+                        .split(',')
+                        .map(|arm| Regime::read(arm).ok_or(format!("there is no arm `{arm}`\n\n{USAGE}")));
+                    read.arms = arms.collect::<Result<_, _>>()?;
+                }
+                "--random" => read.random = number(&name, &value()?)?,
+                "--write" => read.write = true,
                 "--order" => read.order = choose(&name, &value()?, ORDERS)?,
                 "--time-limit" => read.time_limit = Duration::from_secs(number(&name, &value()?)?),
                 _ => return Err(format!("unknown argument `{name}`\n\n{USAGE}")),
@@ -177,6 +208,14 @@ impl Arguments {
         read.data = data.ok_or(format!("`--data` is missing: the schemas to run\n\n{USAGE}"))?;
         read.tokenizer = tokenizer.ok_or(format!("`--tokenizer` is missing\n\n{USAGE}"))?;
         Ok(Some(read))
+    }
+
+    /// How far mask files are explored.
+    pub(crate) fn budget(&self) -> ExploreBudget {
+        let mut budget = ExploreBudget::default();
+        budget.states = self.states.unwrap_or(budget.states);
+        budget.work = self.work.unwrap_or(budget.work);
+        budget
     }
 }
 

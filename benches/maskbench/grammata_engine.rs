@@ -18,6 +18,8 @@ pub(crate) struct Grammata {
     options: json_schema::Options,
     /// The folder of mask files, if the engine begins with such, and how far they are explored.
     files: Option<(PathBuf, ExploreBudget)>,
+    /// Whether they are mapped, not read.
+    mapped: bool,
 }
 
 impl Grammata {
@@ -25,12 +27,33 @@ impl Grammata {
         let mask_words = vocabulary.mask_words();
         let compiler = Compiler::new(vocabulary).limits(options.limits.clone());
         compiler.prepare().expect("the limits are those that the vocabulary was loaded under");
-        Grammata { compiler, mask_words, options, files: None }
+        Grammata { compiler, mask_words, options, files: None, mapped: false }
+    }
+
+    /// The same with an index of the vocabulary in common, and nothing that grammars find out.
+    pub(crate) fn apart(&self) -> Grammata {
+        Grammata { compiler: self.compiler.apart(), options: self.options.clone(), files: None, ..*self }
+    }
+
+    /// The vocabulary.
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+        self.compiler.vocabulary()
+    }
+
+    /// A schema compiled without a file, for what is asked of it beside the measurements.
+    pub(crate) fn compiled(&self, schema: &str) -> Option<CompiledGrammar> {
+        let grammar = json_schema::compile(schema, &self.options).ok()?.grammar;
+        self.compiler.compile(&grammar).ok()
     }
 
     /// The same, begun with mask files.
     pub(crate) fn with_files(self, folder: PathBuf, budget: ExploreBudget) -> Grammata {
         Grammata { files: Some((folder, budget)), ..self }
+    }
+
+    /// The same, which maps them.
+    pub(crate) fn mapped(self) -> Grammata {
+        Grammata { mapped: true, ..self }
     }
 
     /// The mask file of a schema.
@@ -54,8 +77,7 @@ impl Engine for Grammata {
         let (_, budget) = self.files.as_ref()?;
         let path = self.file(schema).filter(|path| !path.exists())?;
         let begin = Instant::now();
-        let grammar = json_schema::compile(schema, &self.options).ok()?.grammar;
-        let compiled = self.compiler.apart().compile(&grammar).ok()?;
+        let compiled = self.apart().compiled(schema)?;
         let tokens = |text: &Vec<u32>| text.iter().copied().map(TokenId::new).collect();
         let known: Vec<Vec<TokenId>> = known.iter().map(tokens).collect();
         let file = compiled.explore(budget, &known).ok()?;
@@ -67,9 +89,11 @@ impl Engine for Grammata {
     fn compile(&self, schema: &str) -> Result<Compilation, Refusal> {
         let begin = Instant::now();
         if let Some(path) = self.file(schema).filter(|path| path.exists()) {
-            // read, not mapped: nobody here may promise what `MaskFile::map` asks for
-            let file = MaskFile::open(path, &self.options.limits).map_err(|e| refusal(&e))?;
-            let first_part = ("open_us", begin.elapsed());
+            let limits = &self.options.limits;
+            #[allow(unsafe_code)] // who says `mapped` promises that nobody changes the files in place
+            let mapped = self.mapped.then(|| unsafe { MaskFile::map(&path, limits) });
+            let file = mapped.unwrap_or_else(|| MaskFile::open(&path, limits)).map_err(|e| refusal(&e))?;
+            let first_part = (if self.mapped { "map_us" } else { "open_us" }, begin.elapsed());
             let compiled = self.compiler.load(file).map_err(|e| refusal(&e))?;
             return Ok(Compilation { compiled: Box::new(compiled), first_part });
         }

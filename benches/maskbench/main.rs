@@ -15,6 +15,7 @@
 
 mod archive;
 mod arguments;
+mod arms;
 mod data;
 mod engine;
 mod grammata_engine;
@@ -29,9 +30,9 @@ mod statistics;
 mod summary;
 
 use arguments::{Arguments, Given, ORDERS, USAGE};
+use arms::{Arms, Plan};
 use data::Schema;
 use engine::{Engine, Written};
-use grammata::explore::ExploreBudget;
 use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata::vocabulary::LoadOptions;
 use grammata::{TokenId, Vocabulary};
@@ -67,17 +68,25 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     let eos = arguments.eos.iter().map(|&id| TokenId::new(id)).collect();
     let load = LoadOptions::default().eos(eos);
     let options = json_schema::Options::default().property_order(arguments.order);
+    let settings = Settings {
+        repeat: arguments.repeat,
+        isolate: arguments.isolate,
+        digest: arguments.digest.is_some(),
+        warm: arguments.warm,
+        sweep: arguments.sweep,
+        time_limit: arguments.time_limit,
+    };
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     if !arguments.peer_alone {
         let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
         let engine = Grammata::new(Arc::new(vocabulary), options);
+        if !arguments.arms.is_empty() {
+            return compare(arguments, &engine, settings, &tokenizer);
+        }
         engines.push(Box::new(match &arguments.mask_files {
             Some(folder) => {
                 std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
-                let mut budget = ExploreBudget::default();
-                budget.states = arguments.states.unwrap_or(budget.states);
-                budget.work = arguments.work.unwrap_or(budget.work);
-                engine.with_files(folder.clone(), budget)
+                engine.with_files(folder.clone(), arguments.budget())
             }
             None => engine,
         }));
@@ -90,14 +99,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         tallies: engines.iter().map(|engine| Tally::new(engine.name())).collect(),
         engines,
         tokenizer,
-        settings: Settings {
-            repeat: arguments.repeat,
-            isolate: arguments.isolate,
-            digest: arguments.digest.is_some(),
-            warm: arguments.warm,
-            sweep: arguments.sweep,
-            time_limit: arguments.time_limit,
-        },
+        settings,
         out: create(&arguments.out)?,
         digests: create(&arguments.digest)?,
         order: arguments.order,
@@ -105,18 +107,11 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         written: Vec::new(),
     };
     let mut each = summary::Each::default();
-    let schemas_from: Box<dyn Iterator<Item = _>> = match arguments.data.to_str() {
-        Some("special") => Box::new(special::all().into_iter().map(Ok)),
-        _ => data::read(&arguments.data)?,
-    };
     let base = memory("VmRSS");
     let begin = Instant::now();
     let mut schemas = 0;
-    for schema in schemas_from.step_by(arguments.every) {
+    for schema in schemas_of(arguments)? {
         let schema = schema?;
-        if !wanted(&schema, &arguments.only) {
-            continue;
-        }
         let start = Instant::now();
         let outcomes = bench.schema(&schema, schemas).map_err(|e| e.to_string())?;
         if arguments.each {
@@ -130,9 +125,6 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
             std::thread::sleep(start.elapsed() / 10);
         }
         schemas += 1;
-        if schemas == arguments.limit {
-            break;
-        }
     }
     for out in bench.out.iter_mut().chain(&mut bench.digests) {
         out.flush().map_err(|e| e.to_string())?;
@@ -168,6 +160,74 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         base / 1024,
         memory("VmHWM") / 1024
     );
+    Ok(())
+}
+
+/// The schemas to run.
+fn schemas_of(arguments: &Arguments) -> Result<impl Iterator<Item = Result<Schema, String>> + '_, String> {
+    let all: Box<dyn Iterator<Item = _>> = match arguments.data.to_str() {
+        Some("special") => Box::new(special::all().into_iter().map(Ok)),
+        _ => data::read(&arguments.data)?,
+    };
+    let some = all.skip(arguments.offset).step_by(arguments.every);
+    let wanted = |schema: &Result<Schema, String>| {
+        schema.as_ref().map_or(true, |schema| wanted(schema, &arguments.only))
+    };
+    Ok(some.filter(wanted).take(arguments.limit))
+}
+
+/// The tests of a schema in tokens.
+fn tokens_of(tokenizer: &tokenizers::Tokenizer, schema: &Schema) -> Result<Vec<Tokens>, String> {
+    let tests = schema.tests.iter().map(|test| {
+        let encoding = tokenizer.encode_fast(test.text.as_str(), false);
+        let encoding = encoding.map_err(|e| format!("{}: {e}", schema.id))?;
+        Ok(Tokens { valid: test.valid, tokens: encoding.get_ids().to_vec() })
+    });
+    tests.collect()
+}
+
+/// Compares regimes.
+fn compare(
+    arguments: &Arguments,
+    base: &Grammata,
+    settings: Settings,
+    tokenizer: &tokenizers::Tokenizer,
+) -> Result<(), String> {
+    let tests = |schema: Result<Schema, String>| {
+        let schema = schema?;
+        let tests = tokens_of(tokenizer, &schema)?;
+        Ok((schema, tests))
+    };
+    let plan = Plan {
+        regimes: arguments.arms.clone(),
+        random: arguments.random,
+        folder: arguments.mask_files.clone(),
+        budget: arguments.budget(),
+    };
+    let begin = Instant::now();
+    let written = arms::write(base, &plan, &mut schemas_of(arguments)?.map(tests))?;
+    if written > 0 {
+        println!("{written} mask files written in {:.1} s", begin.elapsed().as_secs_f64());
+    }
+    if arguments.write {
+        return Ok(());
+    }
+    if written > 0 {
+        let program = std::env::current_exe().map_err(|e| e.to_string())?;
+        let status = std::process::Command::new(program).args(std::env::args_os().skip(1)).status();
+        return match status.map_err(|e| e.to_string())?.success() {
+            true => Ok(()),
+            false => Err("the process that measures has failed".to_owned()),
+        };
+    }
+    let digests = create(&arguments.digest)?.map(|file| Box::new(file) as Box<dyn Write>);
+    let peers = || if arguments.peer { Ok(vec![peer(arguments)?]) } else { Ok(Vec::new()) };
+    let mut arms = Arms::new(base, plan, settings, digests, &peers)?;
+    for (number, schema) in schemas_of(arguments)?.map(tests).enumerate() {
+        let (schema, tests) = schema?;
+        arms.schema(&schema, &tests, number).map_err(|e| e.to_string())?;
+    }
+    println!("{}{:.1} s", arms.show()?, begin.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -240,12 +300,7 @@ fn written(all: &[Written]) -> String {
 impl Bench {
     /// Runs one schema on all engines; each goes first in turn.
     fn schema(&mut self, schema: &Schema, number: usize) -> std::io::Result<Vec<Outcome>> {
-        let tests = schema.tests.iter().map(|test| {
-            let encoding = self.tokenizer.encode_fast(test.text.as_str(), false);
-            let encoding = encoding.map_err(|e| std::io::Error::other(format!("{}: {e}", schema.id)))?;
-            Ok(Tokens { valid: test.valid, tokens: encoding.get_ids().to_vec() })
-        });
-        let mut tests = tests.collect::<std::io::Result<Vec<Tokens>>>()?;
+        let mut tests = tokens_of(&self.tokenizer, schema).map_err(std::io::Error::other)?;
         let valid = tests.iter().filter(|test| test.valid);
         let known: Vec<Vec<u32>> = match self.given {
             Given::None => Vec::new(),

@@ -274,7 +274,8 @@ fn strategies(tally: &Tally) -> Table {
     right_align(table)
 }
 
-fn table() -> Table {
+/// An empty table of times.
+pub(crate) fn table() -> Table {
     let mut table = empty_table();
     let names = PERCENTILES.iter().map(|percentile| percentile.1);
     table.set_header(["", "count", "mean"].into_iter().chain(names).chain(["> 1 ms"]));
@@ -287,7 +288,8 @@ fn empty_table() -> Table {
     table
 }
 
-fn right_align(mut table: Table) -> Table {
+/// With numbers at the right.
+pub(crate) fn right_align(mut table: Table) -> Table {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -300,7 +302,8 @@ fn sorted(values: &[u64], more: &[u64]) -> Vec<u64> {
     sorted
 }
 
-fn row(table: &mut Table, name: &str, sorted: &[u64]) {
+/// Adds the distribution of some times in nanoseconds, sorted, if there are any.
+pub(crate) fn row(table: &mut Table, name: &str, sorted: &[u64]) {
     let Some(mean) = mean(sorted) else { return };
     let mut cells = vec![name.to_owned(), sorted.len().to_string(), microseconds(mean)];
     let places = PERCENTILES.iter().filter_map(|place| percentile(sorted, place.0));

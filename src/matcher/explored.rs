@@ -7,6 +7,8 @@
 use super::path::{Path, Reached, Way};
 use super::{Matcher, PathCx, keys};
 use crate::automaton::Facts;
+#[cfg(feature = "testing")]
+use crate::error::Result;
 use crate::mask::{Base, BaseState, CompiledGrammar, Located, NameEnds, TokenMask};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
@@ -94,5 +96,20 @@ impl Matcher {
         let outside = free || !keys::needs_engine(&self.compiled);
         let has_mask = || self.compiled.base().is_some_and(|base| base.has_mask(self.path.base()));
         outside && !self.is_bounded() && (self.path.has_ended() || has_mask())
+    }
+
+    /// What is remembered of the text that no mask file has: whether names of objects are, and whether items of a list that must
+    /// differ are. For benches, which count such steps apart.
+    ///
+    /// # Errors
+    /// Limits.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn remembers(&mut self) -> Result<(bool, bool)> {
+        let names = !self.path.place().is_outside();
+        let items = self.with_cache(|PathCx { cache, .. }, at| {
+            Ok(cache.tables.is_history_dependent(at) || cache.tables.has_register(at))
+        })?;
+        Ok((names, items))
     }
 }

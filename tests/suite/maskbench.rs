@@ -1,6 +1,8 @@
 //! The MaskBench runner: its arithmetic, and that it tells right from wrong.
 #![cfg(feature = "huggingface")]
 
+#[path = "../../benches/maskbench/arms.rs"]
+mod arms;
 #[path = "../../benches/maskbench/data.rs"]
 mod data;
 #[path = "../../benches/maskbench/engine.rs"]
@@ -22,6 +24,7 @@ mod statistics;
 #[path = "../../benches/maskbench/summary.rs"]
 mod summary;
 
+use arms::{Arms, Plan, Regime};
 use engine::{Compilation, Compiled, Engine, Refusal, Session};
 use flate2::{Compression, write::GzEncoder};
 use grammata::Vocabulary;
@@ -232,6 +235,48 @@ fn mask_files_are_written_once_and_masks_are_the_same() {
         all += once.times.len();
     }
     assert!(explored * 2 > all, "{explored} of {all}");
+}
+
+#[test]
+fn regimes_are_compared_on_three_sets_of_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new(PropertyOrder::Declared);
+    let regimes = ["none", "warm3", "files"].map(|name| Regime::read(name).unwrap());
+    assert_eq!(Regime::read("warmer"), None);
+    let plan = Plan {
+        regimes: regimes.to_vec(),
+        random: 2,
+        folder: Some(folder.path().into()),
+        budget: ExploreBudget::default().states(400),
+    };
+    let schemas: Vec<_> = sample().into_iter().take(8).map(|(schema, _)| schema).collect();
+    let all = || schemas.iter().map(|schema| Ok((schema.clone(), bench.tokens(schema))));
+    let written = arms::write(&bench.engine, &plan, &mut all()).unwrap();
+    assert!(written > 4);
+    assert_eq!(arms::write(&bench.engine, &plan, &mut all()), Ok(0));
+    let mut arms = Arms::new(&bench.engine, plan, SETTINGS, None, &|| Ok(Vec::new())).unwrap();
+    for (number, schema) in all().enumerate() {
+        let (schema, tests) = schema.unwrap();
+        arms.schema(&schema, &tests, number).unwrap();
+    }
+    let report = arms.show().unwrap();
+    let same = report.matches("schemas that come out another way: 0 \n").count();
+    assert_eq!((same, report.matches("another way").count()), (7, 7), "{report}");
+    let files: Vec<usize> = report
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("files explored along ")?.split(&[' ', ','][..]).nth(3)?.parse().ok()
+        })
+        .collect();
+    assert_eq!(files.iter().sum::<usize>(), written, "{report}");
+    for row in [
+        "given: nothing ahead ",
+        "given: warm 3 ms ",
+        "given: mask file, from the file ",
+        "random: mask file ",
+    ] {
+        assert!(report.contains(&format!("| {row}")), "{row}: {report}");
+    }
 }
 
 #[test]
