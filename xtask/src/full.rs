@@ -34,7 +34,10 @@ const TESTS: [(&str, &str, &str, Variables); 4] = [
     ("hostile", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
 ];
 
-const STEPS: [Step; 8] = [
+/// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
+const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
+
+const STEPS: [Step; 9] = [
     ("properties", || tests("properties")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
@@ -42,6 +45,7 @@ const STEPS: [Step; 8] = [
     ("tokenizers", tokenizers),
     ("loom", loom),
     ("soak", || soak::run(SOAK_MINUTES)),
+    ("mask-files", || fuzz::inputs(LYING_FILES.0, LYING_FILES.1)),
     ("address-sanitizer", || FUZZING.run()),
 ];
 

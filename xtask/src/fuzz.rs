@@ -23,7 +23,8 @@ impl Run {
     pub fn run(self) -> Result {
         FUZZ.install()?;
         let targets = targets()?;
-        let time = (self.seconds / targets.len() as u32).max(self.least);
+        let seconds = (self.seconds / targets.len() as u32).max(self.least);
+        let time = format!("-max_total_time={seconds}");
         let sanitizer = if self.address_sanitizer { "address" } else { "none" };
         command::run(&mut fuzz(&["build", "--sanitizer", sanitizer]))?;
         let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -32,7 +33,7 @@ impl Run {
             for _ in 0..cores.min(targets.len()) {
                 scope.spawn(|| {
                     while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Err(error) = run_one(target, time, sanitizer) {
+                        if let Err(error) = run_one(target, &time, sanitizer) {
                             failed.lock().unwrap_or_else(PoisonError::into_inner).push(error);
                         }
                     }
@@ -51,8 +52,14 @@ fn fuzz(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a target for some seconds, and shows what it says once it has ended.
-fn run_one(target: &str, seconds: u32, sanitizer: &str) -> Result {
+/// Runs a target on this number of inputs under the address sanitizer.
+pub fn inputs(target: &str, count: u32) -> Result {
+    FUZZ.install()?;
+    run_one(target, &format!("-runs={count}"), "address")
+}
+
+/// Runs a target until a bound of libFuzzer's, and shows what it says once it has ended.
+fn run_one(target: &str, bound: &str, sanitizer: &str) -> Result {
     // new inputs go to the first folder; the seeds stay as they are committed
     let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
     std::fs::create_dir_all(root().join(&corpus)).map_err(|e| format!("cannot make {corpus}: {e}"))?;
@@ -61,8 +68,7 @@ fn run_one(target: &str, seconds: u32, sanitizer: &str) -> Result {
     if root().join(&seeds).is_dir() {
         arguments.push(&seeds);
     }
-    let time = format!("-max_total_time={seconds}");
-    arguments.extend(["--", &time]);
+    arguments.extend(["--", bound]);
     arguments.extend(["-timeout=10", "-rss_limit_mb=4096", "-verbosity=0", "-print_final_stats=1"]);
     let mut command = fuzz(&arguments);
     let shown = command::show(&command);

@@ -37,7 +37,7 @@ usage: cargo xtask <task>
           what continuous integration runs: format, lints, documentation, tests, bindings, dependencies, a short fuzz run
   full [STEP...]
           what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, fuzzing with
-          address sanitizer
+          address sanitizer; `mask-files` is 100,000 mask files that lie, under it
 ";
 
 fn main() -> ExitCode {
