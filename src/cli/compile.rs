@@ -36,6 +36,10 @@ pub(super) struct Arguments {
     /// As --each, and put all into one archive; without -o there is no folder of mask files
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
+    /// Put what masks need of the vocabulary into the file, so that who begins with it need not compute that; into an archive once for
+    /// all
+    #[arg(long, conflicts_with = "each")]
+    token_index: bool,
     /// Documents that are explored first, one a line; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Exploring")]
     corpus: Vec<PathBuf>,
@@ -129,6 +133,9 @@ impl Workshop<'_> {
         }
         let archive = self.arguments.archive.as_ref();
         let mut builder = archive.map(|_| ArchiveBuilder::new(self.compiler.vocabulary(), &self.limits));
+        if let Some(builder) = builder.as_mut().filter(|_| self.arguments.token_index) {
+            builder.set_token_index(self.compiler.token_index()?);
+        }
         let start = Instant::now();
         let (mut bytes, mut kept, mut failed) = (0, 0, 0);
         for paths in paths.chunks(AT_ONCE) {
@@ -194,7 +201,10 @@ impl Workshop<'_> {
         // what other grammars have found out would show in the file
         let compiled =
             self.compiler.apart().compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
-        let file = compiled.explore(&budget, &self.documents(&compiled))?;
+        let mut file = compiled.explore(&budget, &self.documents(&compiled))?;
+        if self.arguments.token_index && self.arguments.archive.is_none() {
+            file = file.with_token_index(&self.compiler.token_index()?)?;
+        }
         if let Some(to) = to {
             file.save(to)?;
         }

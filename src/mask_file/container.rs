@@ -102,6 +102,11 @@ impl Container {
         self.header.sections[section as usize].clone()
     }
 
+    /// The sections that a file has, a token index if there is one.
+    pub(super) fn kinds(&self, kind: Kind) -> impl Iterator<Item = Section> + '_ {
+        self.header.kinds(kind)
+    }
+
     /// How many bytes a section has.
     pub(super) fn section_len(&self, section: Section) -> usize {
         self.header.sections[section as usize].len()
@@ -162,8 +167,9 @@ impl Container {
     pub(super) fn check_all(&self) -> Result<()> {
         let (body, len) = (self.header.body, self.header.len);
         if self.is_member() {
-            let own =
-                Section::ALL.iter().filter(|section| !matches!(section, Section::Masks | Section::Words));
+            let own = Section::ALL
+                .iter()
+                .filter(|section| !matches!(section, Section::Masks | Section::Words | Section::TokenIndex));
             let wrong = own.copied().find(|&section| self.whole(section).is_none());
             return wrong.map_or(Ok(()), |section| Err(errors::damaged_block(self.section(section).start)));
         }

@@ -102,6 +102,26 @@ pub(crate) fn other_vocabulary(found: &[u8; 32], allowed: &[u8; 32]) -> Error {
     )
 }
 
+/// A token index that is none of the vocabulary.
+pub(crate) fn other_token_index() -> Error {
+    format(
+        Diagnostic::new("mask-file/token-index", "a token index that cannot be used")
+            .found("bytes that are damaged, or of another vocabulary or version")
+            .allowed("the token index of this vocabulary")
+            .help("without it the index is computed; `grammata compile --token-index` writes it again"),
+    )
+}
+
+/// A vocabulary whose index cannot be written.
+pub(crate) fn no_token_index() -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("mask-file/no-token-index", "the token index of this vocabulary cannot be written")
+            .found("a token of 65,535 bytes or more, or more than 2,147,483,648 tokens")
+            .help("leave it out: whoever needs it computes it"),
+    )
+}
+
 /// The file and its own grammar say different things.
 pub(crate) fn disagrees(what: &str) -> Error {
     format(

@@ -60,7 +60,17 @@ impl Kind {
     /// The sections that it may have.
     pub(super) fn sections(self) -> &'static [Section] {
         match self {
-            Kind::MaskFile => &Section::ALL[..8],
+            Kind::MaskFile => &[
+                Section::Grammar,
+                Section::States,
+                Section::Rows,
+                Section::TokenEdges,
+                Section::MaskPlaces,
+                Section::Masks,
+                Section::Words,
+                Section::About,
+                Section::TokenIndex,
+            ],
             Kind::Archive => &[
                 Section::Masks,
                 Section::Words,
@@ -68,6 +78,7 @@ impl Kind {
                 Section::Names,
                 Section::ByGrammar,
                 Section::Data,
+                Section::TokenIndex,
             ],
         }
     }
@@ -88,11 +99,12 @@ pub(super) enum Section {
     Names = 9,
     ByGrammar = 10,
     Data = 11,
+    TokenIndex = 12,
 }
 
 impl Section {
-    /// All of them; the first eight are those of a mask file.
-    pub(super) const ALL: [Section; 12] = [
+    /// All of them; the first eight are those that each mask file has.
+    pub(super) const ALL: [Section; 13] = [
         Section::Grammar,
         Section::States,
         Section::Rows,
@@ -105,6 +117,7 @@ impl Section {
         Section::Names,
         Section::ByGrammar,
         Section::Data,
+        Section::TokenIndex,
     ];
 
     /// What people call it.
@@ -122,6 +135,7 @@ impl Section {
             Section::Names => "names",
             Section::ByGrammar => "by grammar",
             Section::Data => "data",
+            Section::TokenIndex => "token index",
         }
     }
 
@@ -159,6 +173,12 @@ impl Header {
     /// How many bytes a section has.
     pub(super) fn section_len(&self, section: Section) -> usize {
         self.sections[section as usize].len()
+    }
+
+    /// The sections of such a file; a token index only if it has one.
+    pub(super) fn kinds(&self, kind: Kind) -> impl Iterator<Item = Section> + '_ {
+        let is_there = |section: &Section| *section != Section::TokenIndex || self.section_len(*section) > 0;
+        kind.sections().iter().copied().filter(is_there)
     }
 
     /// Where the sections of a file of `len` bytes begin that begins with these; nothing if it does not say.

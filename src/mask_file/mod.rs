@@ -199,6 +199,27 @@ impl MaskFile {
         self.file.whole(Section::About).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
     }
 
+    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file, or the archive in which it lies, has it.
+    pub fn token_index(&self) -> Option<&[u8]> {
+        self.file.whole(Section::TokenIndex).filter(|index| !index.is_empty())
+    }
+
+    /// The same file with a [token index](crate::Compiler::token_index), or without one if that is empty.
+    ///
+    /// # Errors
+    /// Of a file in an archive those of [`check`](MaskFile::check).
+    pub fn with_token_index(&self, index: &[u8]) -> Result<MaskFile> {
+        let alone = self.file.is_member().then(|| MaskFile::from_bytes(self.as_bytes())).transpose()?;
+        let file = alone.as_ref().map_or(&self.file, |alone| &alone.file);
+        let mut sections = Section::ALL[..8]
+            .iter()
+            .map(|&section| (section, file.whole(section).unwrap_or_default()))
+            .collect::<Vec<_>>();
+        sections.extend(Some((Section::TokenIndex, index)).filter(|(_, index)| !index.is_empty()));
+        let bytes = assemble::assemble(self.fingerprint(), self.width(), &sections);
+        MaskFile::from_bytes(bytes)
+    }
+
     /// Checks all blocks, and that all states, rows and masks are in order. Whether they are *right*,
     /// [`CompiledGrammar::verify_masks`](crate::CompiledGrammar::verify_masks) finds out.
     ///
@@ -257,7 +278,7 @@ impl MaskFile {
             |section: &Section| SectionSize { name: section.name(), bytes: self.file.section_len(*section) };
         Contents {
             bytes: self.as_bytes().len(),
-            sections: Section::ALL[..8].iter().map(size).collect(),
+            sections: self.file.kinds(Kind::MaskFile).map(|section| size(&section)).collect(),
             states: self.state_count(),
             states_with_mask: states.filter(|state| state.mask().is_some()).count(),
             masks: self.mask_count(),

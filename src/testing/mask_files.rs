@@ -9,6 +9,7 @@ use crate::grammar::Grammar;
 use crate::mask_file::{ArchiveBuilder, MaskArchive, resealed};
 use crate::syntax::{Source, gbnf, parse};
 use crate::{CompiledGrammar, Compiler, MaskFile, TokenId};
+use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 
 /// The same grammar, begun with a mask file in which a few places were explored, along some of the documents. The file was verified.
@@ -42,12 +43,15 @@ fn grammars() -> Vec<Grammar> {
     schemas.into_iter().chain([tokens]).filter_map(Result::ok).collect()
 }
 
+/// These, once.
+static GRAMMARS: LazyLock<Vec<Grammar>> = LazyLock::new(grammars);
+
 /// Mask files of these.
 static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let compiler = Compiler::new(Arc::clone(&BYTES));
     let budget = ExploreBudget::default().states(60);
     let file = |grammar: &Grammar| compiler.compile(grammar)?.explore(&budget, &[]);
-    let files = grammars().into_iter().filter_map(|grammar| file(&grammar).ok());
+    let files = GRAMMARS.iter().filter_map(|grammar| file(grammar).ok());
     files.map(|file| file.as_bytes().to_vec()).collect()
 });
 
@@ -59,10 +63,17 @@ static ARCHIVE: LazyLock<Vec<u8>> = LazyLock::new(|| {
             MaskFile::from_bytes(&file[..]).and_then(|file| builder.add(format!("grammar {id}"), &file));
         added.unwrap_or_else(|e| unreachable!("a good file: {e}"));
     }
+    builder.set_token_index(INDEX.clone());
     builder.to_bytes()
 });
 
-/// A mask file or an archive of them, and what it takes to make some masks with it: bytes as they are, or a good file with some
+/// The token index of their vocabulary.
+static INDEX: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let index = Compiler::new(Arc::clone(&BYTES)).token_index();
+    index.unwrap_or_else(|e| unreachable!("a good vocabulary: {e}"))
+});
+
+/// A mask file, an archive of them or a token index, and what it takes to make some masks with it: bytes as they are, or a good file with some
 /// words changed and checksums that are right.
 pub fn mask_file(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
@@ -70,6 +81,7 @@ pub fn mask_file(bytes: &[u8]) {
     let good = match first % 8 {
         which @ 0..4 => FILES.get(usize::from(which)),
         4 | 5 => Some(&*ARCHIVE),
+        6 => return index_that_lies(&mut choices),
         _ => None,
     };
     let file = good.map_or_else(|| rest.to_vec(), |good| changed(good, &mut choices));
@@ -81,7 +93,7 @@ pub fn mask_file(bytes: &[u8]) {
     let names: Vec<String> = archive.names().filter_map(Result::ok).take(8).collect();
     let found = match names.get(choices.below(names.len() + 1)) {
         Some(name) => archive.get(name),
-        None => grammars().first().map_or(Ok(None), |grammar| archive.of_grammar(grammar)),
+        None => GRAMMARS.first().map_or(Ok(None), |grammar| archive.of_grammar(grammar)),
     };
     let Ok(Some(file)) = found else { return };
     // what is taken out is in order, or noticed
@@ -92,8 +104,30 @@ pub fn mask_file(bytes: &[u8]) {
     }
 }
 
+/// A token index with some words changed and a digest that is right: masks may be wrong, and no more.
+fn index_that_lies(choices: &mut Choices<'_>) {
+    let mut index = changed_words(&INDEX, choices);
+    if let Some((digest, content)) = index.split_at_mut_checked(32) {
+        let right = Sha256::new().chain_update(BYTES.fingerprint()).chain_update(content).finalize();
+        digest.copy_from_slice(&right);
+    }
+    let compiler = Compiler::new(Arc::clone(&BYTES)).limits(limits());
+    if compiler.prepare_from(&index).is_err() {
+        return;
+    }
+    let Some(grammar) = GRAMMARS.get(choices.below(GRAMMARS.len())) else { return };
+    if let Ok(compiled) = compiler.compile(grammar) {
+        walk_through(&compiled, choices);
+    }
+}
+
 /// A good file with some words changed, and checksums that are right.
 fn changed(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
+    resealed(changed_words(good, choices))
+}
+
+/// The same without these.
+fn changed_words(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     /// Where most of what other parts are found by lies.
     const BEGINNING: usize = 2048;
     let mut file = good.to_vec();
@@ -114,13 +148,19 @@ fn changed(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     if choices.below(8) == 0 {
         file.truncate(choices.below(file.len()));
     }
-    resealed(file)
+    file
 }
 
 /// Makes some masks with a file that may lie.
 fn walk(file: MaskFile, choices: &mut Choices<'_>) {
     let _ = (file.check(), file.contents(), file.about());
     let Ok(compiled) = Compiler::new(Arc::clone(&BYTES)).limits(limits()).load(file) else { return };
+    walk_through(&compiled, choices);
+    let _ = compiled.verify_masks();
+}
+
+/// The same with a grammar that was loaded.
+fn walk_through(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
     let mut matcher = compiled.matcher();
     for _ in 0..24 {
         // what a forged file says may be wrong: all that counts is that somebody says it
@@ -136,5 +176,4 @@ fn walk(file: MaskFile, choices: &mut Choices<'_>) {
             _ => {}
         }
     }
-    let _ = compiled.verify_masks();
 }

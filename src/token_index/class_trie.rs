@@ -15,7 +15,7 @@ const BEGUN: u8 = 64;
 /// Tokens by the kinds of their characters.
 #[derive(Debug)]
 pub(crate) struct ClassTrie {
-    /// Of the spellings; where a spelling is that of several tokens, these are in the order of their bytes.
+    /// Of the spellings; where a spelling is that of several tokens, these are in the order of their bytes and ids.
     pub(crate) trie: TokenTrie,
     /// Per node: what is below it.
     below: Box<[SubtreeSummary]>,
@@ -58,11 +58,15 @@ impl ClassTrie {
         spelled.sort_unstable_by(|a, b| {
             a.0.cmp(&b.0)
                 .then_with(|| spellings[a.1.clone()].cmp(&spellings[b.1.clone()]))
-                .then_with(|| a.2.cmp(b.2))
+                .then_with(|| (a.2, a.3).cmp(&(b.2, b.3)))
         });
         let sorted: Vec<(&[u8], TokenId)> =
             spelled.into_iter().map(|(_, spelling, _, token)| (&spellings[spelling], token)).collect();
-        let trie = TokenTrie::from_sorted(&sorted);
+        ClassTrie::of(TokenTrie::from_sorted(&sorted))
+    }
+
+    /// What is below the nodes of a trie of spellings.
+    pub(super) fn of(trie: TokenTrie) -> ClassTrie {
         let mut below = vec![SubtreeSummary::default(); trie.node_count()];
         // children have higher numbers than their parents
         for node in (0..trie.node_count() as u32).rev() {

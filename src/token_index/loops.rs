@@ -12,6 +12,8 @@
 //! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
 //! in the loop, but not the trie of all tokens.
 
+mod flat;
+
 use super::alphabet::kind_of;
 use super::class_trie::ClassTrie;
 use super::subtree_summary::SubtreeSummaries;
@@ -211,6 +213,12 @@ impl Loops {
         self.tries.get(usize::from(id.0).checked_sub(1)?)
     }
 
+    /// Nodes of all tries.
+    pub(super) fn node_count(&self) -> usize {
+        let tries = self.tries.iter().chain([&self.class_trie.trie]);
+        tries.map(TokenTrie::node_count).sum()
+    }
+
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()
@@ -222,9 +230,27 @@ impl Loops {
 }
 
 impl LoopLanguage {
-    fn new(definition: &Definition, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> LoopLanguage {
+    /// What a loop is whatever the vocabulary, with no tokens.
+    fn of(definition: &Definition) -> LoopLanguage {
         let transitions = definition.transitions();
         let next = table(&transitions);
+        LoopLanguage {
+            ascii: definition.ascii,
+            beyond: definition.beyond,
+            transitions,
+            probe: definition.probe,
+            first_bytes: std::array::from_fn(|byte| next[0][byte].is_some()),
+            accepted: Arc::default(),
+            places: None,
+            suffixes: Vec::new(),
+            escaping: [None; ESCAPES],
+            by_length: None,
+        }
+    }
+
+    fn new(definition: &Definition, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> LoopLanguage {
+        let language = LoopLanguage::of(definition);
+        let next = table(&language.transitions);
         let runs: Vec<LoopPrefix<'_>> =
             vocabulary.tokens().filter_map(|(token, bytes)| LoopPrefix::new(&next, token, bytes)).collect();
         let accepted: Vec<u32> =
@@ -232,16 +258,12 @@ impl LoopLanguage {
         let words = vocabulary.mask_words();
         let is_short = definition.is_short();
         LoopLanguage {
-            ascii: definition.ascii,
-            beyond: definition.beyond,
-            transitions,
-            probe: definition.probe,
-            first_bytes: std::array::from_fn(|byte| next[0][byte].is_some()),
             accepted: bits(&accepted, words).into(),
             places: is_short.then(|| places(&next[0], vocabulary.trie())),
             suffixes: suffixes(runs.iter(), tries),
             escaping: escaping(&runs, tries),
             by_length: (!is_short).then(|| ByLength::new(&runs, words, tries)),
+            ..language
         }
     }
 
@@ -361,7 +383,8 @@ fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<
 fn lengths(bytes: u32, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> Option<Lengths> {
     let is_short = |text: &[u8]| text.len() <= bytes as usize;
     let (short, mut long): (Vec<_>, Vec<_>) = vocabulary.tokens().partition(|(_, text)| is_short(text));
-    long.sort_unstable_by_key(|&(_, text)| text);
+    // tokens with the same bytes by their ids
+    long.sort_unstable_by_key(|&(token, text)| (text, token));
     let long: Vec<(&[u8], TokenId)> = long.into_iter().map(|(token, text)| (text, token)).collect();
     let short: Vec<u32> = short.into_iter().map(|(token, _)| token.get()).collect();
     let long = add_trie(&long, tries)?;

@@ -15,7 +15,19 @@ use crate::vocabulary::trie::check_nodes;
 use crate::vocabulary::{TokenTrie, Vocabulary};
 use loops::{Loops, TrieId};
 use quote_tokens::QuoteTokens;
+use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
+
+/// The version of an index as bytes: of the loops that there are, and of what is kept of them.
+const VERSION: u32 = 1;
+
+/// Bytes of a digest.
+const DIGEST: usize = 32;
+
+/// SHA-256 of the vocabulary's fingerprint and of an index of it: bytes that were damaged, or are of another vocabulary, do not have it.
+fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
+    Sha256::new().chain_update(vocabulary.fingerprint()).chain_update(content).finalize().into()
+}
 
 /// The index of one vocabulary.
 #[derive(Debug)]
@@ -40,6 +52,36 @@ impl TokenIndex {
         check_nodes(prefixes.saturating_add(more), prefixes, limits)?;
         let loops = Loops::new(&vocabulary);
         Ok(TokenIndex { vocabulary, loops, quotes: OnceLock::new(), heights: OnceLock::new() })
+    }
+
+    /// The index as bytes: a [digest], a version, and the words of the loops. `None` for vocabularies with tokens of 65,535 bytes.
+    pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
+        let words = self.loops.to_words()?;
+        let words = std::iter::once(&VERSION).chain(&words).flat_map(|word| word.to_le_bytes());
+        let content: Vec<u8> = words.collect();
+        Some([&digest(&self.vocabulary, &content)[..], &content].concat())
+    }
+
+    /// The index of these bytes; `None` if they are not an index of the vocabulary.
+    ///
+    /// # Errors
+    /// The limit `trie_bytes`.
+    pub(crate) fn from_bytes(
+        bytes: &[u8],
+        vocabulary: Arc<Vocabulary>,
+        limits: &Limits,
+    ) -> Result<Option<TokenIndex>> {
+        let words = |content: &'_ [u8]| -> Option<Loops> {
+            let (words, []) = content.as_chunks::<4>() else { return None };
+            let (version, words) = words.split_first()?;
+            (u32::from_le_bytes(*version) == VERSION).then(|| Loops::from_words(words, &vocabulary))?
+        };
+        let content =
+            bytes.split_at_checked(DIGEST).filter(|(found, content)| *found == digest(&vocabulary, content));
+        let Some(loops) = content.and_then(|(_, content)| words(content)) else { return Ok(None) };
+        let prefixes = vocabulary.trie().node_count() - 1;
+        check_nodes(prefixes.saturating_add(loops.node_count()), prefixes, limits)?;
+        Ok(Some(TokenIndex { vocabulary, loops, quotes: OnceLock::new(), heights: OnceLock::new() }))
     }
 
     /// The vocabulary.

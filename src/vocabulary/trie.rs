@@ -7,6 +7,8 @@
 //! go. For each node its children are also listed by byte, for look-ups: a walk may go from an automaton's few
 //! allowed bytes to the children, not from all children to the automaton.
 
+mod flat;
+
 use super::{TokenId, Vocabulary};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};

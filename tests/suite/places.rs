@@ -168,6 +168,8 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("mask-file/other-vocabulary", "the file as a whole; the reader gives its name"),
     ("mask-file/impossible", "names the part by its number"),
     ("mask-file/name-twice", "a call of the library"),
+    ("mask-file/token-index", "the index as a whole"),
+    ("mask-file/no-token-index", "the vocabulary as a whole"),
     ("mask-file/disagrees", "what a text has shown, not the file"),
     ("decode/", "a call of the library, a setting, or the model as a whole"),
     ("vocabulary/empty", "the whole file"),

@@ -23,6 +23,7 @@ pub struct ArchiveBuilder {
     data: Pool,
     masks: Pool,
     words: Pool,
+    token_index: Vec<u8>,
 }
 
 /// Bytes in which each part lies once.
@@ -60,7 +61,13 @@ impl ArchiveBuilder {
             data: Pool::default(),
             masks: Pool::default(),
             words: Pool::default(),
+            token_index: Vec::new(),
         }
+    }
+
+    /// Puts the [token index](crate::Compiler::token_index) of the vocabulary in, once for all files; those that files have are left out.
+    pub fn set_token_index(&mut self, index: Vec<u8>) {
+        self.token_index = index;
     }
 
     /// Puts a file in.
@@ -123,7 +130,7 @@ impl ArchiveBuilder {
 
     /// Bytes of what was put in so far.
     fn len(&self) -> usize {
-        self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len()
+        self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len() + self.token_index.len()
     }
 
     /// The sections without those of masks, words and data: rows, names, and rows by grammars.
@@ -145,7 +152,11 @@ impl ArchiveBuilder {
         let index = index.iter().map(|(section, bytes)| (*section, &**bytes));
         let pools =
             [(Section::Words, &self.words), (Section::Masks, &self.masks), (Section::Data, &self.data)];
-        index.chain(pools.map(|(section, pool)| (section, &*pool.bytes))).collect()
+        let token_index = Some((Section::TokenIndex, &*self.token_index));
+        index
+            .chain(pools.map(|(section, pool)| (section, &*pool.bytes)))
+            .chain(token_index.filter(|(_, index)| !index.is_empty()))
+            .collect()
     }
 
     /// The bytes of the archive.

@@ -55,7 +55,7 @@ impl Member {
     pub(super) fn sections(&self, archive: &Header) -> Option<Sections> {
         let data = &archive.sections[Section::Data as usize];
         let mut sections = NO_SECTIONS;
-        for shared in [Section::Masks, Section::Words] {
+        for shared in [Section::Masks, Section::Words, Section::TokenIndex] {
             sections[shared as usize] = archive.sections[shared as usize].clone();
         }
         for (section, own) in OWN.iter().zip(&self.own) {

@@ -21,6 +21,7 @@ use crate::grammar::Grammar;
 use crate::limits::{LimitKind, Limits};
 use member::Member;
 use source::{OnDisk, Source};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -190,6 +191,15 @@ impl MaskArchive {
         Ok(Some(self.file(&member)?).filter(|file| file.is_of(grammar)))
     }
 
+    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the archive has it.
+    ///
+    /// # Errors
+    /// `mask-file/damaged`; it cannot be read.
+    pub fn token_index(&self) -> Result<Option<Cow<'_, [u8]>>> {
+        let len = self.source.header().section_len(Section::TokenIndex);
+        if len == 0 { Ok(None) } else { self.source.part(Section::TokenIndex, 0, len).map(Some) }
+    }
+
     /// Checks all of the archive: each file as [`MaskFile::check`] does.
     ///
     /// # Errors
@@ -217,7 +227,7 @@ impl MaskArchive {
             |section: &Section| SectionSize { name: section.name(), bytes: header.section_len(*section) };
         ArchiveContents {
             bytes: header.len,
-            sections: Kind::Archive.sections().iter().map(size).collect(),
+            sections: header.kinds(Kind::Archive).map(|section| size(&section)).collect(),
             files: self.len(),
             shared_words: header.section_len(Section::Words) / (header.width.div_ceil(32) * 4).max(4),
         }
