@@ -54,6 +54,11 @@ fn masks_within_budgets_are_those_of_exhaustive_search_with_token_terminals() {
     hold_on_part(budgets_agree, &with_tokens(), 40, 5);
 }
 
+#[test]
+fn masks_within_budgets_are_those_of_exhaustive_search_with_triggers() {
+    hold_on_part(budgets_agree, &GrammarShape { triggers: true, depth: 3, ..few_letters() }, 40, 5);
+}
+
 const END: TokenId = TokenId::new(9);
 
 /// Tokens "a", "b", "ab", "abab", "[", "]", "[[", "c" and the special "<s>", which is no end.

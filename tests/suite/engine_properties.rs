@@ -142,6 +142,26 @@ fn threads_that_share_a_grammar_with_token_terminals_get_the_same_masks() {
     hold(threads_agree, &with_tokens(), 5);
 }
 
+/// Free text with triggers: strings, and what follows them; the end of the text is a token terminal in some grammars.
+fn with_triggers(tokens: bool) -> GrammarShape {
+    GrammarShape { triggers: true, depth: 3, ..if tokens { with_tokens() } else { few_letters() } }
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_triggers() {
+    hold(operations_agree, &with_triggers(false), 5);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_triggers_and_token_terminals() {
+    hold(operations_agree, &with_triggers(true), 5);
+}
+
+#[test]
+fn words_are_accepted_in_any_tokenisation_with_triggers() {
+    hold(words_are_accepted, &with_triggers(false), 5);
+}
+
 #[test]
 fn words_are_accepted_in_any_tokenisation() {
     hold(words_are_accepted, &GrammarShape::default(), 2);

@@ -30,6 +30,8 @@ pub struct GrammarShape {
     /// Whether the words are those of a part of at most some characters or bytes, between other texts. What the part has
     /// inside is subject to the other fields but `tokens`.
     pub bounds: bool,
+    /// Whether the grammar begins with free text, which may have triggers.
+    pub triggers: bool,
 }
 
 impl Default for GrammarShape {
@@ -45,6 +47,7 @@ impl Default for GrammarShape {
             bytes: true,
             tokens: false,
             bounds: false,
+            triggers: false,
         }
     }
 }
@@ -68,7 +71,10 @@ pub fn random_grammar(choices: &mut Choices<'_>, shape: &GrammarShape) -> Gramma
             tokens: shape.tokens && !shape.bounds && (i < inner || !shape.locks),
             budget: 40,
         };
-        let body = generator.expression(shape.depth);
+        let body = match shape.triggers && i == 0 {
+            true => generator.free_text(shape.depth),
+            false => generator.expression(shape.depth),
+        };
         builder.define(rule, body);
     }
     let root = if shape.bounds { bounded(&mut builder, choices, shape, rules[0]) } else { rules[0] };
