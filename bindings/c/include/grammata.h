@@ -26,7 +26,7 @@
  *   capacity of 0 it is OK, so that a first call may ask for the length alone.
  * - Paths and options end with NUL. Sources and bytes come with their length. Options may be NULL.
  *
- * Threads: vocabularies, compilers, grammars, mask files, caches, pools, explanations, errors may be used by any number of threads at once.
+ * Threads: vocabularies, compilers, grammars, mask files, archives, caches, pools, explanations, errors may be used by any number of threads at once.
  * A matcher may be used by one thread at a time, by any; a call on a matcher that another call is using is
  * GRAMMATA_STATUS_BUSY and changes nothing.
  */
@@ -144,6 +144,16 @@ typedef enum GrammataDistance GrammataDistance;
 typedef int32_t GrammataDistance;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
+
+/**
+ * Mask files of many grammars for one vocabulary, each with a name. What they share lies in it once.
+ */
+typedef struct GrammataArchive GrammataArchive;
+
+/**
+ * An archive in the making. It holds all of it in memory.
+ */
+typedef struct GrammataArchiveBuilder GrammataArchiveBuilder;
 
 /**
  * Compiled grammars by their source and options, within a bound of bytes. A grammar that several threads ask for at once is compiled
@@ -483,6 +493,78 @@ GrammataStatus grammata_compiler_load(const GrammataCompiler *compiler,
 GrammataStatus grammata_grammar_verify_masks(const GrammataGrammar *grammar,
                                              size_t *masks,
                                              GrammataError **error);
+
+/**
+ * Makes an archive of a vocabulary without mask files.
+ *
+ * Options: `limits` (of which `mask_archive_bytes` is the most that the archive may have).
+ */
+GrammataStatus grammata_archive_builder_new(const GrammataVocabulary *vocabulary,
+                                            const char *options,
+                                            GrammataArchiveBuilder **out,
+                                            GrammataError **error);
+
+/**
+ * Puts a mask file in. No two have the same name, and all are of the archive's vocabulary. The same files in the same order make the
+ * same bytes.
+ */
+GrammataStatus grammata_archive_builder_add(const GrammataArchiveBuilder *builder,
+                                            const char *name,
+                                            size_t length,
+                                            const GrammataMaskFile *file,
+                                            GrammataError **error);
+
+/**
+ * Puts the archive into its place as a whole: another process finds all of it under the name, or nothing.
+ */
+GrammataStatus grammata_archive_builder_save(const GrammataArchiveBuilder *builder,
+                                             const char *path,
+                                             GrammataError **error);
+
+/**
+ * Frees an archive in the making.
+ */
+void grammata_archive_builder_free(GrammataArchiveBuilder *builder);
+
+/**
+ * Opens an archive and reads its header. What else is asked for is read, and its checksums computed, then.
+ *
+ * Options: `limits` (of which `mask_archive_bytes` is the most that the file may have, `mask_file_bytes` the most that is taken out of it
+ * at once).
+ */
+GrammataStatus grammata_archive_open(const char *path,
+                                     const char *options,
+                                     GrammataArchive **out,
+                                     GrammataError **error);
+
+/**
+ * How many mask files an archive has. 0 for NULL.
+ */
+size_t grammata_archive_count(const GrammataArchive *archive);
+
+/**
+ * The name of a mask file by its place, which is less than the count. Names are sorted. It is written without NUL.
+ */
+GrammataStatus grammata_archive_name(const GrammataArchive *archive,
+                                     size_t place,
+                                     char *buffer,
+                                     size_t capacity,
+                                     size_t *length,
+                                     GrammataError **error);
+
+/**
+ * The mask file of a name, for `grammata_compiler_load`: `*out` is NULL if there is none, and the status is OK.
+ */
+GrammataStatus grammata_archive_get(const GrammataArchive *archive,
+                                    const char *name,
+                                    size_t length,
+                                    GrammataMaskFile **out,
+                                    GrammataError **error);
+
+/**
+ * Frees an archive. Mask files that were taken out of it stay.
+ */
+void grammata_archive_free(GrammataArchive *archive);
 
 /**
  * Makes a cache.

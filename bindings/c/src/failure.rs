@@ -130,6 +130,16 @@ pub(crate) fn token_range(token: u32, width: usize) -> Failure {
     )
 }
 
+pub(crate) fn place(place: usize, count: usize) -> Failure {
+    failure(
+        GrammataStatus::Usage,
+        Diagnostic::new("c/place", "the archive has no such place")
+            .found(format!("place {place}"))
+            .allowed(format!("less than {count}"))
+            .help("`grammata_archive_count` says how many mask files there are"),
+    )
+}
+
 pub(crate) fn no_token() -> Failure {
     failure(
         GrammataStatus::Rejected,

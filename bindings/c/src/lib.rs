@@ -3,7 +3,7 @@
 //! The header `include/grammata.h` is made of these files by cbindgen, in this order; its comment has the contract of all
 //! functions.
 //!
-//! - `version`, `vocabulary`, `grammar`, `mask_file`, `cache`, `matcher`, `steps`, `explanation`, `batch` and `error` have the functions.
+//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `cache`, `matcher`, `steps`, `explanation`, `batch` and `error` have the functions.
 //! - `failure` has the statuses and the errors of the border itself.
 //! - `raw` checks what comes from C and gives back what goes there. It alone reads and writes through pointers; in the other
 //!   files `unsafe` stands only where a function takes up the contract of the header (`tests.rs` holds them to it).
@@ -25,6 +25,9 @@ pub mod grammar;
 
 #[allow(unsafe_code)]
 pub mod mask_file;
+
+#[allow(unsafe_code)]
+pub mod archive;
 
 #[allow(unsafe_code)]
 pub mod cache;

@@ -18,7 +18,11 @@ pub struct GrammataMaskFile {
 }
 
 impl GrammataMaskFile {
-    fn new(file: MaskFile) -> GrammataMaskFile {
+    pub(crate) fn file(&self) -> &MaskFile {
+        &self.file
+    }
+
+    pub(crate) fn new(file: MaskFile) -> GrammataMaskFile {
         let found = file.contents();
         let sections: Map<String, Value> =
             found.sections.iter().map(|section| (section.name.to_owned(), json!(section.bytes))).collect();

@@ -11,7 +11,8 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 /// The files with functions for C.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
+    ("archive", include_str!("archive.rs")),
     ("batch", include_str!("batch.rs")),
     ("cache", include_str!("cache.rs")),
     ("error", include_str!("error.rs")),

@@ -1,4 +1,4 @@
-/* Mask files and caches at the border. */
+/* Mask files, archives and caches at the border. */
 #define _POSIX_C_SOURCE 200809L
 #include "border.h"
 
@@ -93,6 +93,91 @@ static void mask_files(void) {
     grammata_vocabulary_free(vocabulary);
 }
 
+static void archives(void) {
+    GrammataVocabulary *vocabulary = letters(), *foreign;
+    GrammataCompiler *compiler;
+    GrammataGrammar *grammars[2], *loaded;
+    GrammataMaskFile *files[2], *file;
+    GrammataArchiveBuilder *builder;
+    GrammataArchive *archive;
+    const char *names[] = {"all", "b only"}, *patterns[] = {"[ab]*", "b+"};
+    const uint32_t tokens[] = {B, B};
+    char name[8];
+    size_t length, masks;
+    OK(grammata_compiler_new(vocabulary, NULL, &compiler, &error));
+    OK(grammata_archive_builder_new(vocabulary, "{\"limits\": {\"mask_archive_bytes\": 100000}}", &builder, &error));
+    for (int i = 1; i >= 0; i--) {
+        OK(grammata_compile_regex(compiler, patterns[i], strlen(patterns[i]), NULL, &grammars[i], &error));
+        OK(grammata_mask_file_new(grammars[i], "{\"states\": 50}", &files[i], &error));
+        OK(grammata_archive_builder_add(builder, names[i], strlen(names[i]), files[i], &error));
+    }
+    FAILS(grammata_archive_builder_add(builder, "all", 3, files[0], &error), USAGE, "mask-file/name-twice");
+    FAILS(grammata_archive_builder_add(builder, "\xff", 1, files[0], &error), USAGE, "c/not-utf-8");
+    FAILS(grammata_archive_builder_add(builder, NULL, 1, files[0], &error), USAGE, "c/null");
+    FAILS(grammata_archive_builder_add(builder, "x", 1, NULL, &error), USAGE, "c/null");
+    FAILS(grammata_archive_builder_add(NULL, "x", 1, files[0], &error), USAGE, "c/null");
+    const char *path = temporary("all.gmasks");
+    OK(grammata_archive_builder_save(builder, path, &error));
+    FAILS(grammata_archive_builder_save(builder, "no/such/folder/file", &error), IO, "io/file");
+    FAILS(grammata_archive_builder_save(NULL, path, &error), USAGE, "c/null");
+    grammata_archive_builder_free(builder);
+    grammata_archive_builder_free(NULL);
+
+    FAILS(grammata_archive_open(path, "{\"limits\": {\"mask_archive_bytes\": 9}}", &archive, &error), LIMIT, "limit/exceeded");
+    CHECK(!archive && grammata_archive_count(NULL) == 0);
+    OK(grammata_archive_open(path, "{\"limits\": {\"mask_file_bytes\": 9}}", &archive, &error));
+    FAILS(grammata_archive_get(archive, "all", 3, &file, &error), LIMIT, "limit/exceeded");
+    CHECK(!file);
+    grammata_archive_free(archive);
+    OK(grammata_archive_open(path, NULL, &archive, &error));
+    CHECK(grammata_archive_count(archive) == 2);
+    for (size_t i = 0; i < 2; i++) {
+        OK(grammata_archive_name(archive, i, name, sizeof name, &length, &error));
+        CHECK(length == strlen(names[i]) && memcmp(name, names[i], length) == 0);
+        OK(grammata_archive_get(archive, name, length, &file, &error));
+        CHECK(file && strcmp(grammata_mask_file_contents(file), grammata_mask_file_contents(files[i])) == 0);
+        OK(grammata_compiler_load(compiler, file, &loaded, &error));
+        grammata_mask_file_free(file);
+        OK(grammata_grammar_verify_masks(loaded, &masks, &error));
+        CHECK(masks > 0);
+        same(grammars[i], loaded, tokens, 2);
+        grammata_grammar_free(loaded);
+    }
+    FAILS(grammata_archive_name(archive, 2, name, sizeof name, &length, &error), USAGE, "c/place");
+    FAILS(grammata_archive_name(archive, 1, name, 2, &length, &error), TOO_SHORT, "c/buffer-too-short");
+    CHECK(length == 6);
+    FAILS(grammata_archive_name(NULL, 0, name, sizeof name, &length, &error), USAGE, "c/null");
+    /* that there is none is an answer */
+    OK(grammata_archive_get(archive, "nothing", 7, &file, &error));
+    CHECK(!file);
+    FAILS(grammata_archive_get(archive, NULL, 3, &file, &error), USAGE, "c/null");
+    FAILS(grammata_archive_get(NULL, "all", 3, &file, &error), USAGE, "c/null");
+    OK(grammata_archive_get(archive, "all", 3, &file, &error));
+    grammata_archive_free(archive);
+    grammata_archive_free(NULL);
+    CHECK(remove(path) == 0);
+    /* it needs its archive no more */
+    OK(grammata_mask_file_check(file, &error));
+    grammata_mask_file_free(file);
+
+    OK(grammata_mask_file_save(files[0], path, &error));
+    FAILS(grammata_archive_open(path, NULL, &archive, &error), GRAMMAR, "mask-file/no-archive");
+    CHECK(remove(path) == 0);
+    FAILS(grammata_archive_open(path, NULL, &archive, &error), IO, "io/file");
+    FAILS(grammata_archive_open(NULL, NULL, &archive, &error), USAGE, "c/null");
+    OK(grammata_vocabulary_from_bytes("[\"a\", {\"special\": \"</s>\"}]", 26, NULL, &foreign, &error));
+    OK(grammata_archive_builder_new(foreign, NULL, &builder, &error));
+    FAILS(grammata_archive_builder_add(builder, "all", 3, files[0], &error), GRAMMAR, "mask-file/other-vocabulary");
+    grammata_archive_builder_free(builder);
+    grammata_vocabulary_free(foreign);
+    for (int i = 0; i < 2; i++) {
+        grammata_mask_file_free(files[i]);
+        grammata_grammar_free(grammars[i]);
+    }
+    grammata_compiler_free(compiler);
+    grammata_vocabulary_free(vocabulary);
+}
+
 static void caches(void) {
     GrammataVocabulary *vocabulary = letters();
     GrammataCompiler *compiler;
@@ -160,6 +245,7 @@ static void caches(void) {
 
 int main(void) {
     mask_files();
+    archives();
     caches();
     puts("mask_files hold");
     return 0;
