@@ -1,5 +1,6 @@
 //! `grammata tools generate` at work.
 
+use super::exact::most_probable;
 use super::generate::{Arguments, ChooseName};
 use super::{Loaded, encoding, grammar};
 use crate::cli::errors;
@@ -7,15 +8,12 @@ use crate::cli::messages::{self, Progress};
 use crate::cli::model::Parts;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::text::counted;
-use crate::decode::ort::OrtModel;
-use crate::decode::{
-    Decoder, Event, Feed, GenerationOptions, LogSoftmax, Model, PromptTokenizer, Rows, SamplingParams,
-};
+use crate::decode::{Decoder, Event, GenerationOptions, PromptTokenizer, SamplingParams};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::mask::Compiler;
 use crate::retrieval::{self, Catalogue, RetrievalOptions, Retriever, Template};
-use crate::tools::session::{CompiledTools, Session, ToolCompiler, TurnOptions, most_probable_names};
+use crate::tools::session::{Session, ToolCompiler, TurnOptions};
 use crate::tools::{Choice, GrammarOptions, ToolSet, Turn};
 use crate::vocabulary::TokenId;
 use serde_json::{Value, json};
@@ -58,7 +56,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         let beginning = tools.turn(&turn)?.begin_call()?;
         if arguments.choose == ChooseName::Exact {
             let beginning = beginning.as_deref().ok_or_else(errors::no_exact_choice)?;
-            let best = most_probable(&tools, beginning, &names, &tokenizer, &prompt, &mut model)?;
+            let encode = |text: &str| tokenizer.encode(text, false);
+            let (best, _) = most_probable(&tools, beginning, &names, encode, &prompt, &mut model)?;
             turn.subset = Some(tools.subset([best.as_str()])?);
             session = Session::new(&tools, turn)?;
             searched = Some(best);
@@ -168,55 +167,6 @@ fn prompt(
     );
     let plain = || format!("{system}\n\nRequest: {}\nCall: ", arguments.request);
     encoding::prompt(parts.template.as_ref(), tokenizer, &system, &arguments.request, plain)
-}
-
-/// The most probable name after the beginning of a call.
-fn most_probable(
-    tools: &CompiledTools,
-    beginning: &[u8],
-    names: &[String],
-    tokenizer: &PromptTokenizer,
-    prompt: &[u32],
-    model: &mut OrtModel,
-) -> Result<String> {
-    let before = String::from_utf8_lossy(beginning).into_owned();
-    let after = tools.after_name()?;
-    let close: String = String::from_utf8_lossy(&after).chars().take(1).collect();
-    let base = tokenizer.encode(&before, false)?;
-    let spelled = names.iter().map(|name| {
-        let written = format!("{}{close}", tools.written_name(name));
-        let whole = tokenizer.encode(&format!("{before}{written}"), false)?;
-        // where the beginning is cut in another way before a name, the name is cut alone
-        let tokens = match whole.strip_prefix(&base[..]) {
-            Some(rest) => rest.to_vec(),
-            None => tokenizer.encode(&written, false)?,
-        };
-        Ok(tokens.into_iter().map(TokenId::new).collect())
-    });
-    let spelled: Vec<Vec<TokenId>> = spelled.collect::<Result<_>>()?;
-    let sequence = model.open()?;
-    let text: Vec<u32> = prompt.iter().chain(&base).copied().collect();
-    let vocabulary = model.vocabulary_size();
-    let found = most_probable_names(&spelled, 1, |prefix| {
-        let held = model.length(sequence)?.min(text.len());
-        model.truncate(sequence, held)?;
-        let tokens: Vec<u32> =
-            text[held..].iter().copied().chain(prefix.iter().map(|token| token.get())).collect();
-        let tokens = if tokens.is_empty() {
-            model.truncate(sequence, held - 1)?;
-            vec![text[held - 1]]
-        } else {
-            tokens
-        };
-        let logits = model.feed(&[Feed { sequence, tokens: &tokens, rows: Rows::Last }])?;
-        let mut buffer = Vec::new();
-        let row = logits.row(0, &mut buffer)?;
-        let scores = LogSoftmax::of(row);
-        Ok(row.iter().take(vocabulary).map(|&logit| scores.at(logit) as f32).collect())
-    });
-    model.close(sequence);
-    let best = found?.first().map_or(0, |best| best.name);
-    Ok(names[best].clone())
 }
 
 fn write(

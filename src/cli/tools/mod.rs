@@ -5,6 +5,8 @@ mod check;
 mod encoding;
 #[cfg(feature = "ort")]
 mod eval;
+#[cfg(feature = "ort")]
+mod exact;
 mod generate;
 #[cfg(feature = "ort")]
 mod generation;
