@@ -443,7 +443,7 @@ pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     usage(
         Diagnostic::new("cli/no-arm", "this arm does not write this format")
             .found(format!("{arm} in {format}"))
-            .allowed("`published` in react; `free` and `full` in react, json, relation, toolken and endpoint")
+            .allowed("`free` and `full` in all; `published` in react; `free+retry` in all but toolken; `structure` in json, react, python; `name` and `full+exact` in json, react")
             .help("leave the arm out, or choose another format"),
     )
 }

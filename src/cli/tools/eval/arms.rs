@@ -2,14 +2,18 @@
 
 use super::arithmetic;
 use super::judge::{self, Fault, Judged};
+use super::partial;
 use super::published::Published;
 use super::tasks::{Gold, Task};
+use crate::cli::errors;
+use crate::cli::tools::exact::most_probable;
 use crate::decode::{
     Constraint, Decoder, Event, Feed, FinishReason, Generation, GenerationOptions, Model, Rows,
     SamplingParams,
 };
 use crate::error::Result;
 use crate::mask::{CompiledGrammar, Compiler};
+use crate::tools::session::{CompiledTools, Session, Subset, ToolCompiler, TurnOptions};
 use crate::tools::{CallFormat, Choice, GrammarOptions, ToolSet};
 use crate::vocabulary::Vocabulary;
 use clap::ValueEnum;
@@ -26,18 +30,50 @@ use std::time::Instant;
 pub(super) enum Arm {
     /// The model alone
     Free,
+    /// The model alone, asked again with what was wrong, up to three times in all
+    #[value(name = "free+retry")]
+    #[serde(rename = "free+retry")]
+    FreeRetry,
     /// The published algorithm of ToolDec, rebuilt (react only)
     Published,
+    /// The automaton up to the end of the tool's name, then the model alone
+    Name,
+    /// The automaton of a call grammar in which values are of any type
+    Structure,
     /// The automaton of the call grammar
     Full,
+    /// The same with the most probable name of all
+    #[value(name = "full+exact")]
+    #[serde(rename = "full+exact")]
+    FullExact,
 }
+
+/// Outputs that the arm of retries asks for, at most.
+const TRIES: usize = 3;
 
 impl Arm {
     pub(super) fn name(self) -> &'static str {
         match self {
             Arm::Free => "free",
+            Arm::FreeRetry => "free+retry",
             Arm::Published => "published",
+            Arm::Name => "name",
+            Arm::Structure => "structure",
             Arm::Full => "full",
+            Arm::FullExact => "full+exact",
+        }
+    }
+
+    /// Whether it writes turns of a format.
+    pub(super) fn writes(self, format: &str) -> bool {
+        match self {
+            Arm::Free | Arm::Full => true,
+            Arm::FreeRetry => format != "toolken",
+            Arm::Published => format == "react",
+            // values have types
+            Arm::Structure => ["json", "react", "python"].contains(&format),
+            // a name is known before the arguments come
+            Arm::Name | Arm::FullExact => ["json", "react"].contains(&format),
         }
     }
 }
@@ -60,6 +96,31 @@ pub(super) struct Record {
     pub(super) time_ms: f64,
 }
 
+/// What a grammar says of the values of arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Values {
+    Typed,
+    Any,
+}
+
+/// How one output is made.
+struct Output {
+    constraint: Option<Box<dyn Constraint>>,
+    /// Whether it is a word of the constraint within the limit of tokens.
+    is_whole: bool,
+    stop: Vec<String>,
+}
+
+impl Output {
+    fn free(constraint: Option<Box<dyn Constraint>>, stop: Vec<String>) -> Output {
+        Output { constraint, is_whole: false, stop }
+    }
+
+    fn whole(constraint: Box<dyn Constraint>) -> Output {
+        Output { constraint: Some(constraint), is_whole: true, stop: Vec::new() }
+    }
+}
+
 /// What outputs are made with.
 pub(super) struct Runner<'a> {
     pub(super) vocabulary: Arc<Vocabulary>,
@@ -67,7 +128,9 @@ pub(super) struct Runner<'a> {
     pub(super) format_name: &'a str,
     pub(super) max_tokens: usize,
     /// Grammars of the sets so far, by their address.
-    compiled: FxHashMap<usize, CompiledGrammar>,
+    compiled: FxHashMap<(usize, Values), CompiledGrammar>,
+    /// The same with their names first.
+    turns: FxHashMap<usize, CompiledTools>,
     kept: Vec<Rc<ToolSet>>,
     /// Turns of a task in which the host computes.
     max_turns: usize,
@@ -86,24 +149,45 @@ impl<'a> Runner<'a> {
             format_name,
             max_tokens,
             compiled: FxHashMap::default(),
+            turns: FxHashMap::default(),
             kept: Vec::new(),
             max_turns: 6,
         }
     }
 
-    fn grammar(&mut self, set: &Rc<ToolSet>) -> Result<CompiledGrammar> {
-        let key = Rc::as_ptr(set) as usize;
+    fn grammar(&mut self, set: &Rc<ToolSet>, values: Values) -> Result<CompiledGrammar> {
+        let key = (Rc::as_ptr(set) as usize, values);
         if let Some(known) = self.compiled.get(&key) {
             return Ok(known.clone());
         }
         let choice = if self.format_name == "toolken" { Choice::Auto } else { Choice::Required };
         let options = GrammarOptions { choice, ..GrammarOptions::default() };
-        let made = self.format.grammar(set, &options)?;
+        let made = match values {
+            Values::Typed => self.format.grammar(set, &options)?,
+            Values::Any => self.format.grammar(&partial::without_types(set)?, &options)?,
+        };
         let compiled = Compiler::new(Arc::clone(&self.vocabulary)).compile(&made.grammar)?;
         self.compiled.insert(key, compiled.clone());
         // so that no other set gets the address
         self.kept.push(Rc::clone(set));
         Ok(compiled)
+    }
+
+    fn tools(&mut self, set: &Rc<ToolSet>) -> Result<CompiledTools> {
+        let key = Rc::as_ptr(set) as usize;
+        if let Some(known) = self.turns.get(&key) {
+            return Ok(known.clone());
+        }
+        let compiler = ToolCompiler::new(Compiler::new(Arc::clone(&self.vocabulary)));
+        let set_of_turns = Arc::new((**set).clone());
+        let made = compiler.compile(set_of_turns, self.format.clone(), &GrammarOptions::default())?;
+        self.turns.insert(key, made.clone());
+        self.kept.push(Rc::clone(set));
+        Ok(made)
+    }
+
+    fn encode(&self, text: &str) -> Vec<u32> {
+        self.vocabulary.encode_greedy(text.as_bytes()).into_iter().flatten().map(|id| id.get()).collect()
     }
 
     fn options(&self, stop: Vec<String>, is_complete: bool) -> GenerationOptions {
@@ -117,7 +201,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Generates one output of a task and judges it.
+    /// Generates one output of a task and judges it. `again` gives the prompt after an output that has a fault.
     ///
     /// # Errors
     /// What the model or the engine reports.
@@ -126,8 +210,25 @@ impl<'a> Runner<'a> {
         arm: Arm,
         task: &Task,
         prompt: &[u32],
+        again: &dyn Fn(&str, Fault) -> Result<Vec<u32>>,
         model: &mut dyn Model,
     ) -> Result<Record> {
+        let mut record = self.one(arm, task, prompt, model)?;
+        let tries = if arm == Arm::FreeRetry { TRIES } else { 1 };
+        for _ in 1..tries {
+            let Some(fault) = record.fault else { break };
+            let next = self.one(arm, task, &again(&record.text, fault)?, model)?;
+            record = Record {
+                tokens: record.tokens + next.tokens,
+                model_calls: record.model_calls + next.model_calls,
+                time_ms: record.time_ms + next.time_ms,
+                ..next
+            };
+        }
+        Ok(record)
+    }
+
+    fn one(&mut self, arm: Arm, task: &Task, prompt: &[u32], model: &mut dyn Model) -> Result<Record> {
         if self.format_name == "toolken" {
             return self.numbers(arm, task, prompt, model);
         }
@@ -135,20 +236,26 @@ impl<'a> Runner<'a> {
         // all arms go on from what a turn begins with
         let lead = self.format.lead();
         let mut prompt = prompt.to_vec();
-        prompt
-            .extend(self.vocabulary.encode_greedy(lead.as_bytes()).into_iter().flatten().map(|id| id.get()));
+        prompt.extend(self.encode(lead));
         let prompt = prompt.as_slice();
         let (generation, is_exception) = match arm {
             Arm::Published => self.published(task, prompt, model)?,
-            Arm::Free => {
-                let stop = if self.format_name == "react" { "\nObservation" } else { "\n\n" };
-                (self.generate(None, prompt, vec![stop.to_owned()], model)?, false)
+            Arm::Free | Arm::FreeRetry => {
+                (self.generate(Output::free(None, self.stop()), prompt, model)?, false)
             }
-            Arm::Full => {
-                let mut matcher = self.grammar(&task.tools)?.matcher();
+            Arm::Name => {
+                let mut session = Session::new(&self.tools(&task.tools)?, calling(None))?;
+                session.accept_bytes(lead.as_bytes())?;
+                let part = partial::UpToName::new(session, Arc::clone(&self.vocabulary));
+                (self.generate(Output::free(Some(Box::new(part)), self.stop()), prompt, model)?, false)
+            }
+            Arm::Structure | Arm::Full => {
+                let values = if arm == Arm::Full { Values::Typed } else { Values::Any };
+                let mut matcher = self.grammar(&task.tools, values)?.matcher();
                 matcher.accept_bytes(lead.as_bytes())?;
-                (self.generate(Some(Box::new(matcher)), prompt, Vec::new(), model)?, false)
+                (self.generate(Output::whole(Box::new(matcher)), prompt, model)?, false)
             }
+            Arm::FullExact => (self.exact(task, prompt, lead, model)?, false),
         };
         // what a model writes around a turn, as after it, is no fault of the arm without a mask
         let text = format!("{lead}{}", generation.text).trim().to_owned();
@@ -182,15 +289,64 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn generate(
-        &self,
-        constraint: Option<Box<dyn Constraint>>,
+    /// What ends an output that no grammar ends.
+    fn stop(&self) -> Vec<String> {
+        let stop = if self.format_name == "react" { "\nObservation" } else { "\n\n" };
+        vec![stop.to_owned()]
+    }
+
+    /// A turn whose first call is of the tool with the most probable name where it begins. What a turn has before it is written by the
+    /// model under the grammar.
+    fn exact(
+        &mut self,
+        task: &Task,
         prompt: &[u32],
-        stop: Vec<String>,
+        lead: &str,
         model: &mut dyn Model,
     ) -> Result<Generation> {
-        let options = self.options(stop, constraint.is_some());
-        let mut decoder = Decoder::new(model, &*self.vocabulary, constraint, prompt, &options)?;
+        let tools = self.tools(&task.tools)?;
+        let mut turn = tools.turn(&calling(None))?;
+        let refused = || errors::no_arm(Arm::FullExact.name(), self.format_name);
+        let beginning = turn.clone().begin_call()?.ok_or_else(refused)?;
+        let marker = String::from_utf8_lossy(beginning.strip_prefix(lead.as_bytes()).unwrap_or(&beginning));
+        let marker = marker.into_owned();
+        turn.accept_bytes(lead.as_bytes())?;
+        let (mut context, mut before) = (prompt.to_vec(), String::new());
+        let mut text_before = None;
+        if !lead.is_empty() {
+            let stop = vec![marker.clone()];
+            let output = Output { stop, ..Output::whole(Box::new(turn)) };
+            let text = self.generate(output, prompt, model)?;
+            if !matches!(text.finish, FinishReason::StopString { .. }) {
+                return Ok(text);
+            }
+            context.extend(self.encode(&text.text));
+            before.push_str(&text.text);
+            text_before = Some(text);
+        }
+        let names: Vec<String> = tools.names(tools.all()).map(str::to_owned).collect();
+        let encode = |text: &str| Ok(self.encode(text));
+        let (best, runs) = most_probable(&tools, marker.as_bytes(), &names, encode, &context, model)?;
+        let mut turn = tools.turn(&calling(Some(tools.subset([best.as_str()])?)))?;
+        before.push_str(&marker);
+        turn.accept_bytes(format!("{lead}{before}").as_bytes())?;
+        context.extend(self.encode(&marker));
+        let mut made = self.generate(Output::whole(Box::new(turn)), &context, model)?;
+        made.text.insert_str(0, &before);
+        made.timings.model_steps += runs;
+        if let Some(first) = text_before {
+            // its prompt is another run of the model
+            made.timings.model_steps += first.timings.model_steps + 1;
+            made.timings.forced_tokens += first.timings.forced_tokens;
+            made.timings.mask += first.timings.mask;
+            made.tokens.splice(0..0, first.tokens);
+        }
+        Ok(made)
+    }
+
+    fn generate(&self, output: Output, prompt: &[u32], model: &mut dyn Model) -> Result<Generation> {
+        let options = self.options(output.stop, output.is_whole);
+        let mut decoder = Decoder::new(model, &*self.vocabulary, output.constraint, prompt, &options)?;
         loop {
             match decoder.next(model) {
                 Ok(Event::Finished(_)) => return Ok(decoder.close(model)),
@@ -268,12 +424,11 @@ impl<'a> Runner<'a> {
         let (mut tokens, mut calls, mut forced, mut mask_ms) = (0, 0, 0, 0.0);
         let mut fault = None;
         for _ in 0..self.max_turns {
-            let constraint: Option<Box<dyn Constraint>> = match arm {
-                Arm::Full => Some(Box::new(self.grammar(&task.tools)?.matcher())),
-                _ => None,
+            let output = match arm {
+                Arm::Full => Output::whole(Box::new(self.grammar(&task.tools, Values::Typed)?.matcher())),
+                _ => Output::free(None, vec![")".to_owned(), "\n".to_owned()]),
             };
-            let stop = if arm == Arm::Full { Vec::new() } else { vec![")".to_owned(), "\n".to_owned()] };
-            let generation = self.generate(constraint, &context, stop, model)?;
+            let generation = self.generate(output, &context, model)?;
             let timings = &generation.timings;
             tokens += generation.tokens.len();
             calls += timings.model_steps + 1;
@@ -286,20 +441,12 @@ impl<'a> Runner<'a> {
                 text.push(')');
             }
             so_far.push_str(&text);
-            context.extend(
-                self.vocabulary.encode_greedy(text.as_bytes()).into_iter().flatten().map(|id| id.get()),
-            );
+            context.extend(self.encode(&text));
             match called(&text, &task.tools) {
                 Some(Ok(result)) => {
                     let result = format!("={}", arithmetic::shown(result));
                     so_far.push_str(&result);
-                    context.extend(
-                        self.vocabulary
-                            .encode_greedy(result.as_bytes())
-                            .into_iter()
-                            .flatten()
-                            .map(|id| id.get()),
-                    );
+                    context.extend(self.encode(&result));
                 }
                 Some(Err(found)) => {
                     fault = found;
@@ -371,6 +518,11 @@ fn last_number(text: &str) -> Option<f64> {
     let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
     let words = text.split(|c: char| !digits(c)).filter(|word| word.contains(|c: char| c.is_ascii_digit()));
     words.filter_map(|word| word.trim_matches('.').parse::<f64>().ok()).next_back()
+}
+
+/// A turn that calls one tool, of a subset if there is one.
+fn calling(subset: Option<Subset>) -> TurnOptions {
+    TurnOptions { choice: Choice::Required, subset, ..TurnOptions::default() }
 }
 
 fn record(

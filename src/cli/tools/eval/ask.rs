@@ -1,5 +1,6 @@
 //! Prompts: the tools, the call format with two worked examples, and the question.
 
+use super::judge::Fault;
 use super::tasks::Task;
 use crate::cli::tools::encoding;
 use crate::decode::{ChatTemplate, PromptTokenizer};
@@ -37,6 +38,17 @@ impl Asker<'_> {
         let system = self.system(&task.tools)?;
         let plain = || format!("{system}\n\nQuestion: {}\nAnswer: ", task.question);
         encoding::prompt(self.template, self.tokenizer, &system, &task.question, plain)
+    }
+
+    /// The tokens of the prompt after an output that is wrong, which says what is wrong with it.
+    ///
+    /// # Errors
+    /// Those of [`prompt`](Asker::prompt).
+    pub(super) fn again(&self, task: &Task, output: &str, fault: Fault) -> Result<Vec<u32>> {
+        let told = fault.told();
+        let question =
+            format!("{}\nYour last answer was: {output}\nIt is wrong: {told}. Answer again.", task.question);
+        self.prompt(&Task { question, ..task.clone() })
     }
 
     fn system(&self, set: &ToolSet) -> Result<String> {

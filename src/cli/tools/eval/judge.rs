@@ -61,6 +61,22 @@ impl Fault {
             Fault::Exception => "exception",
         }
     }
+
+    /// What a model is told of it.
+    pub(super) fn told(self) -> &'static str {
+        match self {
+            Fault::Cut => "it did not end",
+            Fault::Format => "it is no call in the form of the examples",
+            Fault::Json => "its arguments are no JSON",
+            Fault::Name => "no tool has this name",
+            Fault::Missing => "an argument that must be there is missing",
+            Fault::Undeclared => "the tool has no such argument",
+            Fault::Type => "an argument is of another type",
+            Fault::Value => "an argument has a value that is not allowed",
+            Fault::Duplicate => "an argument is there twice",
+            Fault::Exception => "it cannot be read",
+        }
+    }
 }
 
 /// A call as it was read here.

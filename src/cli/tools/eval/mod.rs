@@ -4,9 +4,12 @@ mod arithmetic;
 mod arms;
 mod ask;
 mod judge;
+mod partial;
 mod published;
 mod summary;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 use super::grammar::format;
 use super::prompt::LevelName;
@@ -20,6 +23,7 @@ use crate::evaluation::{Journal, Table};
 use crate::tools::ToolSet;
 use arms::{Arm, Record, Runner};
 use ask::Asker;
+use judge::Fault;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -78,8 +82,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         [] => vec![Arm::Free, Arm::Full],
         arms => arms.to_vec(),
     };
-    if arms.contains(&Arm::Published) && arguments.format != "react" {
-        return Err(errors::no_arm(Arm::Published.name(), &arguments.format).into());
+    if let Some(arm) = arms.iter().find(|arm| !arm.writes(&arguments.format)) {
+        return Err(errors::no_arm(arm.name(), &arguments.format).into());
     }
     let set: Rc<ToolSet> = Rc::new(arguments.set.load()?.set);
     let text = source::text(&arguments.tasks, &limits)?;
@@ -115,7 +119,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     for task in &tasks {
         let prompt = asker.prompt(task)?;
         for &arm in &arms {
-            let mut one = || runner.run(arm, task, &prompt, &mut model);
+            let again = |text: &str, fault: Fault| asker.again(task, text, fault);
+            let mut one = || runner.run(arm, task, &prompt, &again, &mut model);
             let record = match &mut journal {
                 Some(journal) => journal.get_or_run(&format!("{} {}", task.id, arm.name()), one)?.clone(),
                 None => one()?,

@@ -1,0 +1,220 @@
+//! Arms on models that are functions of the text so far, a token a byte.
+
+use super::arms::{Arm, Record, Runner};
+use super::judge::Fault;
+use super::tasks::{Gold, Task};
+use crate::decode::{Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate};
+use crate::error::Result;
+use crate::tools::{CallFormat, Document, ReadOptions, read};
+use crate::vocabulary::{TokenId, VocabularyBuilder};
+use rustc_hash::FxHasher;
+use std::cell::RefCell;
+use std::hash::Hasher;
+use std::rc::Rc;
+use std::sync::Arc;
+
+const END: u32 = 256;
+
+/// Its logits are 0 but for what `wish` gives after a text.
+struct Wishes<F> {
+    wish: F,
+    sequences: Sequences<Vec<u8>>,
+    rows: Vec<Vec<f32>>,
+}
+
+impl<F: Fn(&str) -> Vec<(u32, f32)>> Model for Wishes<F> {
+    fn vocabulary_size(&self) -> usize {
+        END as usize + 1
+    }
+
+    fn context_length(&self) -> Option<usize> {
+        None
+    }
+
+    fn open(&mut self) -> Result<SequenceId> {
+        Ok(self.sequences.open(Vec::new()))
+    }
+
+    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
+        let copy = self.sequences.get(sequence)?.clone();
+        Ok(self.sequences.open(copy))
+    }
+
+    fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
+        check_truncate(self, sequence, length)?;
+        self.sequences.get_mut(sequence)?.truncate(length);
+        Ok(())
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.sequences.close(sequence);
+    }
+
+    fn length(&self, sequence: SequenceId) -> Result<usize> {
+        Ok(self.sequences.get(sequence)?.len())
+    }
+
+    fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
+        check_batch(self, batch)?;
+        self.rows.clear();
+        for feed in batch {
+            let text = self.sequences.get_mut(feed.sequence)?;
+            let before = text.len();
+            text.extend(feed.tokens.iter().map(|&token| token as u8));
+            for place in feed.rows.places(feed.tokens.len()) {
+                let mut row = vec![0.0; END as usize + 1];
+                let so_far = String::from_utf8_lossy(&text[..=before + place]);
+                (self.wish)(&so_far).into_iter().for_each(|(token, logit)| row[token as usize] = logit);
+                self.rows.push(row);
+            }
+        }
+        Ok(Logits::Host(self.rows.iter().map(Vec::as_slice).collect()))
+    }
+}
+
+/// The next byte of a text, of which a part is written after the last question mark.
+fn next(target: &str, text: &str) -> Vec<(u32, f32)> {
+    let written = text.rsplit('?').next().unwrap_or_default().len();
+    vec![(target.as_bytes().get(written).map_or(END, |&byte| u32::from(byte)), 9.0)]
+}
+
+/// An output of an arm for the prompt `?`, and after faults for prompts that name these.
+fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Record, Vec<Fault>) {
+    let text = r#"[{"name": "get", "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}},
+        {"name": "go", "inputSchema": {"type": "object", "properties": {"a": {"enum": ["x", "y"]}}, "required": ["a"]}},
+        {"name": "put", "inputSchema": {"type": "object", "properties": {"b": {"type": "boolean"}}, "required": ["b"]}}]"#;
+    let tools = Rc::new(read([Document { label: "d", text }], &ReadOptions::default()).unwrap());
+    let task =
+        Task { id: "t".to_owned(), question: String::new(), tools, gold: Gold::Tool("get".to_owned()) };
+    let bytes = (0..=255_u8).map(|byte| vec![byte]);
+    let vocabulary = VocabularyBuilder::from_tokens(bytes).special(TokenId::new(END), "<end>");
+    let vocabulary = Arc::new(vocabulary.eos([TokenId::new(END)]).build().unwrap());
+    let call_format = CallFormat::named(format).unwrap();
+    let mut runner = Runner::new(vocabulary, &call_format, format, 160);
+    let mut model = Wishes { wish, sequences: Sequences::new(), rows: Vec::new() };
+    let told = RefCell::new(Vec::new());
+    let again = |_: &str, fault: Fault| {
+        told.borrow_mut().push(fault);
+        Ok(format!("{}?", told.borrow().len()).bytes().map(u32::from).collect())
+    };
+    let made = runner.run(arm, &task, &[u32::from(b'?')], &again, &mut model).unwrap();
+    (made, told.into_inner())
+}
+
+const GET: &str = r#"{"name": "get", "arguments": {"a": 5}}"#;
+
+#[test]
+fn retries_end_with_an_answer_without_a_fault_or_the_third_one() {
+    let (one, told) = record(Arm::FreeRetry, "json", |text| next(GET, text));
+    assert_eq!((one.fault, one.right, told.len()), (None, true, 0));
+    let wrong = r#"{"name": "get", "arguments": {"a": "5"}}"#;
+    let (two, told) =
+        record(Arm::FreeRetry, "json", |text| next(if text.starts_with('?') { wrong } else { GET }, text));
+    assert_eq!((two.fault, two.right, told), (None, true, vec![Fault::Type]));
+    assert_eq!((two.text.as_str(), two.arm), (GET, Arm::FreeRetry));
+    assert_eq!(two.tokens, one.tokens + wrong.len() + 1);
+    assert!(two.model_calls > one.model_calls);
+    let (three, told) = record(Arm::FreeRetry, "json", |text| next("no call", text));
+    assert_eq!((three.fault, told), (Some(Fault::Format), vec![Fault::Format; 2]));
+    let (free, told) = record(Arm::Free, "json", |text| next(wrong, text));
+    assert_eq!((free.fault, told.len()), (Some(Fault::Type), 0));
+}
+
+#[test]
+fn names_alone_are_held_to_the_set() {
+    // the model writes another name and then what it likes
+    let tail = r#"get", "arguments": {"z": 1}}"#;
+    let wish = |text: &str| match text.split_once("get") {
+        Some((before, _)) => next(&format!("{}{tail}", before.trim_start_matches('?')), text),
+        None => next(r#"{"name": "gez"#, text),
+    };
+    let (made, _) = record(Arm::Name, "json", wish);
+    assert_eq!(made.text, r#"{"name": "get", "arguments": {"z": 1}}"#);
+    assert_eq!(made.fault, Some(Fault::Missing));
+}
+
+#[test]
+fn structure_leaves_values_open() {
+    let target = r#"{"name": "get", "arguments": {"a": ["x"]}}"#;
+    let (made, _) = record(Arm::Structure, "json", |text| next(target, text));
+    assert_eq!((made.text.as_str(), made.fault), (target, Some(Fault::Type)));
+    let undeclared = r#"{"name": "get", "arguments": {"z": 1}}"#;
+    let (made, _) = record(Arm::Structure, "json", |text| next(undeclared, text));
+    assert!(made.text.starts_with(r#"{"name": "get", "arguments": {"a""#), "{}", made.text);
+    let (made, _) = record(Arm::Full, "json", |text| next(target, text));
+    assert_eq!(made.fault, None, "{}", made.text);
+}
+
+/// `g` is more probable than `p`, and shared by two names of which each is less probable than `put`.
+fn divided(text: &str) -> Vec<(u32, f32)> {
+    let wish = |wishes: &[(char, f32)]| wishes.iter().map(|&(c, logit)| (u32::from(c), logit)).collect();
+    let name = [r#""name": ""#, "Action: "].iter().find_map(|marker| text.rsplit_once(marker));
+    match name.map(|(_, name)| name) {
+        Some("") => wish(&[('g', 20.3), ('p', 20.0)]),
+        Some("g") => wish(&[('e', 20.0), ('o', 20.0)]),
+        Some("p") => wish(&[('u', 20.0)]),
+        Some("pu") => wish(&[('t', 20.0)]),
+        Some("put" | "ge" | "go") => wish(&[('"', 20.0), ('\n', 20.0), ('t', 20.0)]),
+        _ => next("Thought: Let me see.\nAction: ", text),
+    }
+}
+
+#[test]
+fn the_exact_name_is_the_most_probable_of_all() {
+    for format in ["json", "react"] {
+        let (greedy, _) = record(Arm::Full, format, divided);
+        let (exact, _) = record(Arm::FullExact, format, divided);
+        assert_eq!((greedy.fault, exact.fault), (None, None), "{} {}", greedy.text, exact.text);
+        assert!(greedy.tool.as_deref().is_some_and(|name| name.starts_with('g')), "{}", greedy.text);
+        assert_eq!(exact.tool.as_deref(), Some("put"), "{}", exact.text);
+        assert!(
+            format == "json" || exact.text.starts_with("Thought: Let me see.\nAction: put\n"),
+            "{}",
+            exact.text
+        );
+    }
+}
+
+#[test]
+fn models_at_random_have_the_faults_that_their_arm_allows() {
+    for seed in 0..12_u64 {
+        let wish = |text: &str| {
+            let hashed = |token: u32| {
+                let mut hasher = FxHasher::default();
+                hasher.write_u64(seed);
+                hasher.write(text.as_bytes());
+                hasher.write_u32(token);
+                (hasher.finish() >> 40) as f32 / 1e6
+            };
+            (0..=END).map(|token| (token, hashed(token))).collect()
+        };
+        for format in ["json", "react", "python"] {
+            for arm in [Arm::Full, Arm::FullExact].into_iter().filter(|arm| arm.writes(format)) {
+                let (made, _) = record(arm, format, wish);
+                assert_eq!(made.fault, None, "{format} {}: {}", arm.name(), made.text);
+            }
+            let (made, _) = record(Arm::Structure, format, wish);
+            assert!(
+                matches!(made.fault, None | Some(Fault::Type | Fault::Value)),
+                "{format}: {:?} {}",
+                made.fault,
+                made.text
+            );
+            if Arm::Name.writes(format) {
+                let (made, _) = record(Arm::Name, format, wish);
+                assert_ne!(made.fault, Some(Fault::Name), "{format}: {}", made.text);
+            }
+        }
+    }
+}
+
+#[test]
+fn arms_write_the_formats_in_which_they_mean_something() {
+    let writes = |arm: Arm| ["json", "react", "toolken", "endpoint"].map(|format| arm.writes(format));
+    assert_eq!(writes(Arm::Full), [true; 4]);
+    assert_eq!(writes(Arm::FreeRetry), [true, true, false, true]);
+    assert_eq!(writes(Arm::Published), [false, true, false, false]);
+    for arm in [Arm::Name, Arm::Structure, Arm::FullExact] {
+        assert_eq!(writes(arm), [true, true, false, false]);
+    }
+}
