@@ -123,8 +123,8 @@ impl Compiler {
         self.index.get().map_or(0, |index| index.memory_usage())
     }
 
-    /// What masks need of the vocabulary as bytes, for another process to [begin with](Compiler::prepare_from): a mask file or an archive
-    /// may have them. The same vocabulary has the same bytes.
+    /// What masks need of the vocabulary as bytes, for another process to [begin with](Compiler::prepare_from): a mask file or
+    /// an archive may have them. The same vocabulary has the same bytes.
     ///
     /// # Errors
     /// The limit [`trie_bytes`](Limits::trie_bytes); `mask-file/no-token-index` where a token is too long for such.
@@ -132,12 +132,12 @@ impl Compiler {
         self.index()?.to_bytes().ok_or_else(errors::no_token_index)
     }
 
-    /// Takes what masks need of the vocabulary from [bytes](Compiler::token_index) in place of computing it, in a tenth of the time. Nothing
-    /// is done where it is there already.
+    /// Takes what masks need of the vocabulary from [bytes](Compiler::token_index) in place of computing it, in a fifth to a
+    /// ninth of the time. Nothing is done where it is there already.
     ///
-    /// The bytes are checked so far that they cannot do harm; that they are right they say themselves. So they are to come from where
-    /// the vocabulary comes from: all grammars of the compiler and its clones have their masks by them. Who doubts compares them with those of a
-    /// compiler that has computed its own.
+    /// The bytes are checked so far that they cannot do harm; that they are right they say themselves. So they are to come from
+    /// where the vocabulary comes from: all grammars of the compiler and its clones have their masks by them. Who doubts
+    /// compares them with those of a compiler that has computed its own.
     ///
     /// # Errors
     /// `mask-file/token-index` if they are damaged, of another vocabulary or of another version; the limit
