@@ -6,35 +6,21 @@ use crate::error::Result;
 use crate::matcher::Matcher;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// Completions through parts that are bounded in tokens are not known.
-fn is_without_budget(matcher: &Matcher) -> bool {
-    matcher.compiled().has_parts()
-}
-
 impl Constraint for Matcher {
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         Matcher::fill_mask(self, words)
     }
 
     fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
-        match is_without_budget(self) {
-            true => Matcher::fill_mask(self, words),
-            false => Matcher::fill_mask_within(self, budget, words),
-        }
+        Matcher::fill_mask_within(self, budget, words)
     }
 
     fn check_budget(&mut self, budget: usize) -> Result<()> {
-        match is_without_budget(self) {
-            true => Ok(()),
-            false => Matcher::check_budget(self, budget),
-        }
+        Matcher::check_budget(self, budget)
     }
 
     fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
-        match is_without_budget(self) {
-            true => Ok(true),
-            false => Matcher::may_come_within(self, TokenId::new(token), budget),
-        }
+        Matcher::may_come_within(self, TokenId::new(token), budget)
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

@@ -29,15 +29,14 @@ const MANY_NAMES: usize = usize::MAX;
 const PATIENCE: usize = 32;
 
 impl Matcher {
-    /// How many tokens lead to a complete text at least, the end-of-sequence token not counted. After the end it is 0. Unknown as
-    /// long as a part [bounded in tokens](crate::grammar::GrammarBuilder::max_tokens) is open or may follow.
+    /// How many tokens lead to a complete text at least, the end-of-sequence token not counted. After the end it is 0.
     ///
     /// # Errors
     /// Limits.
     pub fn distance(&mut self) -> Result<Distance> {
-        match self.is_unfinished_and_bounded() {
-            true => Ok(Distance::Unknown),
-            false => Ok(self.ahead(Effort::All)?.map_or(Distance::Exact(0), |ahead| ahead.tokens)),
+        match self.is_bounded() && !self.path.has_ended() {
+            true => Ok(self.bounded_distances()?.0),
+            false => Ok(self.ahead_of_end(Effort::All)?.map_or(Distance::Exact(0), |ahead| ahead.tokens)),
         }
     }
 
@@ -46,19 +45,14 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn distance_in_bytes(&mut self) -> Result<Distance> {
-        match self.is_unfinished_and_bounded() {
-            true => Ok(Distance::Unknown),
-            false => Ok(self.ahead(Effort::Spelled)?.map_or(Distance::Exact(0), |ahead| ahead.bytes)),
+        match self.is_bounded() && !self.path.has_ended() {
+            true => Ok(self.bounded_distances()?.1),
+            false => Ok(self.ahead_of_end(Effort::Spelled)?.map_or(Distance::Exact(0), |ahead| ahead.bytes)),
         }
     }
 
-    /// Whether completions would have to keep the bounds of parts, which is not searched for.
-    fn is_unfinished_and_bounded(&self) -> bool {
-        self.is_bounded() && !self.path.has_ended() && !self.is_accepting()
-    }
-
     /// `None` after the end.
-    fn ahead(&mut self, effort: Effort) -> Result<Option<Ahead>> {
+    fn ahead_of_end(&mut self, effort: Effort) -> Result<Option<Ahead>> {
         if self.path.has_ended() {
             return Ok(None);
         }
@@ -90,7 +84,7 @@ impl PathCx<'_> {
     }
 
     /// What is known of the way to the end from a cursor, which the bytes `since` have led to from the path.
-    fn ahead(&mut self, at: Cursor, since: &[u8], effort: Effort) -> Result<Ahead> {
+    pub(super) fn ahead(&mut self, at: Cursor, since: &[u8], effort: Effort) -> Result<Ahead> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
         let known = self.cache.completion(automaton, index, at.configuration, effort)?;
         let mut completions = known.completions(effort);
@@ -241,5 +235,4 @@ impl Space for Cursors<'_, '_> {
         let by_id = self.with.after_terminals(place)?;
         next.extend(by_id.into_iter().map(|(terminal, after)| (Letter::Token(terminal), after)));
         Ok(())
-    }
-}
+    }}

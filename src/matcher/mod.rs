@@ -18,6 +18,7 @@ mod parts;
 mod path;
 mod promises;
 mod within;
+mod within_parts;
 
 pub(crate) use errors::rollback_too_far;
 pub use explain::{Expectation, Explanation};

@@ -44,14 +44,14 @@ pub(super) struct Node {
 
 /// One way to read the text.
 #[derive(Clone, Debug)]
-struct Reading {
-    at: Located,
-    open: Option<Open>,
+pub(super) struct Reading {
+    pub(super) at: Located,
+    pub(super) open: Option<Open>,
 }
 
 /// The part that is open in a reading.
 #[derive(Clone, Debug)]
-struct Open {
+pub(super) struct Open {
     part: PartId,
     /// How many more tokens may begin in it.
     left: usize,
@@ -78,7 +78,7 @@ impl Drop for Node {
 }
 
 impl Open {
-    fn way_left(&self) -> &[TokenId] {
+    pub(super) fn way_left(&self) -> &[TokenId] {
         &self.way_out[self.taken..]
     }
 }
@@ -115,7 +115,7 @@ impl Matcher {
     }
 
     /// Does something with the readings, if bounds of parts matter.
-    fn with_readings<R>(
+    pub(super) fn with_readings<R>(
         &mut self,
         mut work: impl FnMut(&mut PathCx<'_>, &[Reading]) -> Result<R>,
     ) -> Result<Option<R>> {

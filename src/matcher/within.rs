@@ -64,6 +64,11 @@ impl Matcher {
             }
             return Ok(Arc::new(TokenMask::sparse(ends, width)));
         };
+        if self.is_bounded() {
+            let (tokens, leads) = self.bounded_mask_within(&plain, rest)?;
+            self.promises.lead(self.steps(), leads);
+            return Ok(self.with_promised(TokenMask::of(&tokens, width).into()));
+        }
         // what the place knows of names is not part of the configuration
         let outside = self.path.place().is_outside();
         let is_accepting = self.is_accepting();
@@ -94,13 +99,17 @@ impl Matcher {
             Ok((mask, leads))
         })?;
         self.promises.lead(self.steps(), leads);
-        // a search from here may not find the completion that is carried along
+        Ok(self.with_promised(mask))
+    }
+
+    /// A mask with the next token of the completion that is carried along, which a search from here may not find.
+    fn with_promised(&self, mask: Arc<TokenMask>) -> Arc<TokenMask> {
         match self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()) {
             Some(&promised) if !mask.contains(promised) => {
                 let tokens: Vec<TokenId> = mask.iter().chain([promised]).collect();
-                Ok(Arc::new(TokenMask::of(&tokens, width)))
+                Arc::new(TokenMask::of(&tokens, self.compiled.vocabulary().width()))
             }
-            _ => Ok(mask),
+            _ => mask,
         }
     }
 
@@ -169,12 +178,19 @@ impl Matcher {
                 return self.may_come(token);
             }
         }
-        if self.is_bounded() {
-            return Ok(false);
-        }
         let Some(rest) = budget.checked_sub(1) else {
             return Ok(self.is_accepting() && self.ends_text(token)?);
         };
+        if self.is_bounded() {
+            let mut ahead = self.fork();
+            let completion = match ahead.try_accept(token)? {
+                true => ahead.bounded_completion(rest)?.filter(|completion| completion.len() <= rest),
+                false => None,
+            };
+            let may_come = completion.is_some();
+            self.promises.lead(steps, completion.into_iter().map(|completion| (token, completion)).collect());
+            return Ok(may_come);
+        }
         let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token)).unwrap_or_default();
         let completion = self.with_cache(|with, at| match with.after_token(with.cursor(at), token)? {
             Some(next) => Ok(with.ahead_within(next, bytes, rest, Effort::All)?.completion),
@@ -189,28 +205,35 @@ impl Matcher {
     }
 
     /// Whether an end-of-sequence token ends the text if it comes: where token edges take it, the text may go on instead.
-    fn ends_text(&mut self, token: TokenId) -> Result<bool> {
+    pub(super) fn ends_text(&mut self, token: TokenId) -> Result<bool> {
         let mut ahead = self.fork();
         Ok(self.compiled.vocabulary().is_eos(token) && ahead.try_accept(token)? && ahead.path.has_ended())
     }
 
     /// Sees to it that a completion of at most `budget` tokens is carried along.
     fn promise(&mut self, budget: usize) -> Result<()> {
-        if self.is_bounded() {
-            return Err(errors::budget(budget, Distance::Unknown, self.byte_count()));
-        }
         let steps = self.steps();
         if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget) {
             return Ok(());
         }
-        let ahead =
-            self.with_cache(|with, at| with.ahead_within(with.cursor(at), &[], budget, Effort::All))?;
-        match ahead.completion.filter(|completion| completion.len() <= budget) {
+        let (completion, tokens) = match self.is_bounded() {
+            true => {
+                let completion = self.bounded_completion(budget)?;
+                let tokens = completion.as_ref().map(|completion| Distance::AtMost(completion.len()));
+                (completion, tokens.unwrap_or(Distance::Unknown))
+            }
+            false => {
+                let ahead =
+                    self.with_cache(|with, at| with.ahead_within(with.cursor(at), &[], budget, Effort::All))?;
+                (ahead.completion, ahead.tokens)
+            }
+        };
+        match completion.filter(|completion| completion.len() <= budget) {
             Some(completion) => {
                 self.promises.add(steps, completion);
                 Ok(())
             }
-            None => Err(errors::budget(budget, ahead.tokens, self.byte_count())),
+            None => Err(errors::budget(budget, tokens, self.byte_count())),
         }
     }
 }

@@ -9,8 +9,9 @@ use crate::grammar::analysis;
 use crate::grammar::{
     ExprId, Expression, Grammar, GrammarBuilder, RuleId, TokenScope, TokenSelector, TokenTerminal,
 };
+use crate::mask::Distance;
 use crate::vocabulary::VocabularyBuilder;
-use crate::{Compiler, Limits, Matcher, TokenId};
+use crate::{CompiledGrammar, Compiler, Limits, Matcher, TokenId};
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -204,6 +205,25 @@ impl Oracle<'_> {
         self.token(ways, token).into_iter().filter(|way| self.can_go_on(way)).collect()
     }
 
+    /// The fewest tokens to a word, of at most `most`, where each goes on as [`accept`](Oracle::accept) says.
+    fn fewest_to_end(&mut self, ways: &Ways, most: u32) -> Step<Option<u32>> {
+        let mut level = ways.clone();
+        let mut seen = level.clone();
+        for count in 0..=most {
+            if level.iter().any(|way| way.rest.is_empty()) {
+                return Ok(Some(count));
+            }
+            let mut next = Ways::new();
+            for token in 0..self.tokens.len() as u32 {
+                next.extend(self.accept(&level, token));
+            }
+            decided(Some(()).filter(|()| !self.is_exhausted()))?;
+            level = next.difference(&seen).cloned().collect();
+            seen.extend(level.iter().cloned());
+        }
+        Ok(None)
+    }
+
     /// Whether each part of the grammar can end within its bound; `None` of those that may be empty.
     fn parts_can_end(&mut self) -> bool {
         let grammar = self.grammar;
@@ -290,6 +310,21 @@ impl Generator<'_, '_> {
 /// # Errors
 /// What they disagree on, with the case in words.
 pub fn bounded_parts_agree(bytes: &[u8], has_tokens: bool) -> Result<Outcome, String> {
+    agree(bytes, has_tokens, walk)
+}
+
+/// The same with a budget of tokens for the whole text, from the least that is known on: after each token of a mask within it there is
+/// a completion in time that keeps the bounds of parts, masks are never empty, and the walk ends with a word.
+///
+/// # Errors
+/// What they disagree on, with the case in words.
+pub fn budgets_beside_bounded_parts_agree(bytes: &[u8], has_tokens: bool) -> Result<Outcome, String> {
+    agree(bytes, has_tokens, walk_within)
+}
+
+type Walk = fn(&mut Oracle<'_>, &CompiledGrammar, u32, &mut Choices<'_>) -> Step<Outcome>;
+
+fn agree(bytes: &[u8], has_tokens: bool, walk: Walk) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let mut builder = GrammarBuilder::new();
     let rules: Vec<RuleId> = (0..1 + choices.below(3)).map(|i| builder.declare(format!("r{i}"))).collect();
@@ -327,14 +362,19 @@ pub fn bounded_parts_agree(bytes: &[u8], has_tokens: bool) -> Result<Outcome, St
         _ => Limits::default(),
     };
     let compiler = Compiler::new(Arc::new(vocabulary)).limits(limits);
-    match walk(oracle, &compiler, eos, &mut choices) {
+    match compile_and_walk(oracle, &compiler, eos, (&mut choices, walk)) {
         Ok(outcome) => Ok(outcome),
         Err(Stop::Undecided) => Ok(Outcome::Undecided),
         Err(Stop::Disagreement(what)) => Err(format!("{what}\n{grammar}\ntokens {words:?}")),
     }
 }
 
-fn walk(mut oracle: Oracle<'_>, compiler: &Compiler, eos: u32, choices: &mut Choices<'_>) -> Step<Outcome> {
+fn compile_and_walk(
+    mut oracle: Oracle<'_>,
+    compiler: &Compiler,
+    eos: u32,
+    (choices, walk): (&mut Choices<'_>, Walk),
+) -> Step<Outcome> {
     let compiled = match compiler.compile(oracle.grammar) {
         Err(error) if error.code() == "automaton/empty-language" => return Ok(Outcome::EmptyLanguage),
         Err(error) if error.code() == "mask/part-bound" => {
@@ -348,6 +388,15 @@ fn walk(mut oracle: Oracle<'_>, compiler: &Compiler, eos: u32, choices: &mut Cho
     let can_end = oracle.parts_can_end();
     decided(Some(()).filter(|()| !oracle.is_exhausted()))?;
     same("whether parts can end", true, can_end)?;
+    walk(&mut oracle, &compiled, eos, choices)
+}
+
+fn walk(
+    oracle: &mut Oracle<'_>,
+    compiled: &CompiledGrammar,
+    eos: u32,
+    choices: &mut Choices<'_>,
+) -> Step<Outcome> {
     let mut matcher = compiled.matcher();
     let mut states = vec![oracle.start()];
     let mut taken: Vec<TokenId> = Vec::new();
@@ -394,5 +443,84 @@ fn walk(mut oracle: Oracle<'_>, compiler: &Compiler, eos: u32, choices: &mut Cho
         states.push(oracle.accept(&state, token));
         taken.push(TokenId::new(token));
     }
+    Ok(Outcome::Agreed)
+}
+
+/// The oracle looks for completions of at most this many tokens.
+const FARTHEST: u32 = 12;
+
+fn walk_within(
+    oracle: &mut Oracle<'_>,
+    compiled: &CompiledGrammar,
+    eos: u32,
+    choices: &mut Choices<'_>,
+) -> Step<Outcome> {
+    let mut matcher = compiled.matcher();
+    let mut states = vec![oracle.start()];
+    let distance = matcher.distance()?;
+    let truth = decided(oracle.fewest_to_end(&states[0], FARTHEST)?)?;
+    let known = decided(distance.known())?;
+    let is_true = match distance {
+        Distance::Exact(known) => known == truth as usize,
+        _ => known >= truth as usize,
+    };
+    same(&format!("whether {distance} tokens are as few as {truth}"), is_true, true)?;
+    if let Some(less) = known.checked_sub(1).filter(|_| matches!(distance, Distance::Exact(_))) {
+        match matcher.mask_within(less) {
+            Err(error) if error.code() == "matcher/budget" => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) => {
+                return Err(Stop::Disagreement(format!(
+                    "a mask within {less} tokens, fewer than the fewest"
+                )));
+            }
+        }
+    }
+    let budget = known + [0, 0, 1, 2, 4][choices.below(5)];
+    let (compared, mut is_complete) = (choices.below(3), true);
+    loop {
+        let left = budget - matcher.steps();
+        let state = states[states.len() - 1].clone();
+        let mask: Vec<u32> = matcher.mask_within(left)?.iter().map(TokenId::get).collect();
+        if mask.is_empty() {
+            return Err(Stop::Disagreement(format!("no token within {left} tokens")));
+        }
+        if matcher.steps() == compared {
+            let mut truth = Vec::new();
+            for token in (0..oracle.tokens.len() as u32).filter(|_| left > 0) {
+                let after = oracle.accept(&state, token);
+                let fewest = oracle.fewest_to_end(&after, (left as u32 - 1).min(FARTHEST))?;
+                truth.extend(fewest.map(|_| token));
+            }
+            truth.extend(state.iter().any(|way| way.rest.is_empty()).then_some(eos));
+            let wrong: Vec<&u32> = mask.iter().filter(|token| !truth.contains(token)).collect();
+            // what the oracle does not reach is in time all the same where the budget is greater
+            if left as u32 <= FARTHEST {
+                same(&format!("tokens of the mask within {left} that are too late"), wrong.len(), 0)?;
+            }
+            is_complete = mask.len() == truth.len();
+        }
+        let token = *choices.pick(&mask);
+        same("that it may come", matcher.may_come_within(TokenId::new(token), left)?, true)?;
+        if token == eos {
+            same("the text is a word", true, state.iter().any(|way| way.rest.is_empty()))?;
+            break;
+        }
+        if left == 0 {
+            return Err(Stop::Disagreement(format!("{token} may come within no tokens")));
+        }
+        if matcher.steps() > 0 && choices.below(6) == 0 {
+            matcher.rollback(1)?;
+            states.pop();
+            continue;
+        }
+        matcher.accept_token(TokenId::new(token))?;
+        let after = oracle.accept(&state, token);
+        decided(Some(()).filter(|()| !oracle.is_exhausted()))?;
+        same("that the oracle goes on", after.is_empty(), false)?;
+        states.push(after);
+    }
+    // bounds make that known which is not the fewest
+    decided(Some(()).filter(|()| is_complete))?;
     Ok(Outcome::Agreed)
 }

@@ -2,6 +2,7 @@
 //! call these, so that what was once found is replayed by the tests.
 
 use super::agreement::operations_agree;
+use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
 use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, tool_sessions};
@@ -15,13 +16,14 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
     ("json_schema", json_schema),
     ("vocabulary", vocabulary),
     ("matcher_operations", matcher_operations),
+    ("bounded_parts", bounded_parts),
     ("chat_template", fuzz_templates::chat_template),
     ("spec_template", fuzz_templates::spec_template),
     ("plan_spec", fuzz_templates::plan_spec),
@@ -165,5 +167,48 @@ pub fn matcher_operations(bytes: &[u8]) {
     let shape = GrammarShape { locks, members, tokens, ..GrammarShape::default() };
     if let Err(disagreement) = operations_agree(rest, &shape) {
         panic!("{disagreement}");
+    }
+}
+
+/// A grammar with parts that are bounded in tokens, or in characters or bytes, compared with its oracle; or such a grammar in GBNF,
+/// compiled and walked within a budget.
+pub fn bounded_parts(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let has_tokens = first / 4 % 2 == 1;
+    let agreed = match first % 4 {
+        0 => bounded_parts_agree(rest, has_tokens),
+        1 => budgets_beside_bounded_parts_agree(rest, has_tokens),
+        2 => operations_agree(rest, &GrammarShape { bounds: true, depth: 3, ..GrammarShape::default() }),
+        _ => return bounded_source(rest),
+    };
+    if let Err(disagreement) = agreed {
+        panic!("{disagreement}");
+    }
+}
+
+/// A part in GBNF behind a bound that the bytes choose.
+fn bounded_source(bytes: &[u8]) {
+    let (body, mut choices) = text(bytes);
+    let kind = *choices.pick(&["max_tokens", "max_bytes", "max_chars"]);
+    let source = format!("root ::= \"<\" @{kind}({}, part) [a-c]*\npart ::= {body}", choices.below(9));
+    let options = gbnf::Options { limits: limits(), ..gbnf::Options::default() };
+    let Ok(grammar) = gbnf::compile(&source, &options) else { return };
+    let compiler = Compiler::new(Arc::clone(&BYTES)).limits(limits());
+    let Ok(compiled) = compiler.compile(&grammar.grammar) else { return };
+    let mut matcher = compiled.matcher();
+    let Some(least) = matcher.distance().ok().and_then(|distance| distance.known()) else { return };
+    let budget = least + choices.below(6);
+    while !matcher.is_finished() {
+        let left = budget - matcher.steps();
+        let mask = match matcher.mask_within(left) {
+            Ok(mask) => mask,
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}\n{source}"),
+        };
+        let token = mask.iter().nth(choices.below(mask.len()));
+        let token = token.unwrap_or_else(|| panic!("a dead end after {:?} in\n{source}", matcher.bytes()));
+        match matcher.accept_token(token) {
+            Ok(()) => {}
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}\n{source}"),
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Parts that are bounded in tokens: against a search through all ways to read, by hand, and on a real tokenizer.
 
 use crate::engine_properties::hold_on_bytes;
+use grammata::mask::Distance;
 use grammata::syntax::gbnf;
-use grammata::testing::bounded_parts::bounded_parts_agree;
+use grammata::testing::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Error, Limits, Matcher, TokenId, Vocabulary};
 use std::path::Path;
@@ -16,6 +17,16 @@ fn masks_are_those_of_trying_all_ways_to_read_a_text() {
 #[test]
 fn masks_are_those_of_trying_all_ways_to_read_a_text_with_token_terminals() {
     hold_on_bytes(|bytes| bounded_parts_agree(bytes, true), 10, 1);
+}
+
+#[test]
+fn budgets_of_texts_hold_beside_bounds_of_parts() {
+    hold_on_bytes(|bytes| budgets_beside_bounded_parts_agree(bytes, false), 30, 5);
+}
+
+#[test]
+fn budgets_of_texts_hold_beside_bounds_of_parts_with_token_terminals() {
+    hold_on_bytes(|bytes| budgets_beside_bounded_parts_agree(bytes, true), 30, 5);
 }
 
 /// Ordinary tokens with ids from 0; the last of them ends a sequence.
@@ -76,6 +87,30 @@ fn a_part_ends_in_time_and_what_follows_it_is_free() {
 }
 
 #[test]
+fn a_budget_of_the_whole_text_counts_beside_the_bound_of_a_part() {
+    let within = |matcher: &mut Matcher, budget: usize| -> Vec<&'static str> {
+        matcher.mask_within(budget).unwrap().iter().map(|token| TOKENS[token.index()]).collect()
+    };
+    let mut matcher = matcher("root ::= @max_tokens(3, @text(\"<>\")) [ab]{4}");
+    assert_eq!(matcher.distance().unwrap(), Distance::Exact(3));
+    assert_eq!(matcher.distance_in_bytes().unwrap(), Distance::Exact(6));
+    let error = matcher.mask_within(2).unwrap_err();
+    assert_eq!(error.code(), "matcher/budget");
+    assert!(error.to_string().contains("a budget of 3 tokens"), "{error}");
+    assert_eq!(within(&mut matcher, 3), ["<>"]);
+    assert_eq!(within(&mut matcher, 4), ["a", "b", "ab", "<", ">", "<>", ">b", "ba"]);
+    accept(&mut matcher, "<");
+    assert_eq!(within(&mut matcher, 3), [">", "<>", ">b"]);
+    matcher.rollback(1).unwrap();
+    accept(&mut matcher, "a");
+    accept(&mut matcher, "b");
+    // the bound of the part says more than a great budget
+    assert_eq!(within(&mut matcher, 1 << 40), ["<>"]);
+    accept(&mut matcher, "<>");
+    assert_eq!(within(&mut matcher, 2), ["ab", "ba"]);
+}
+
+#[test]
 fn each_reading_of_a_text_counts_for_itself() {
     // a text of `a` may be in the part or behind it
     let mut matcher = matcher("root ::= @max_tokens(2, \"a\"*) (\"a\" \"b\" | \"<\")");
@@ -109,7 +144,7 @@ fn bytes_count_as_one_step_and_nothing_is_forced_where_a_part_is_open() {
     assert!(!matcher.may_continue(b"a").unwrap());
     matcher.accept_bytes(b">").unwrap();
     assert_eq!(matcher.forced_bytes().unwrap(), b"ba");
-    assert_eq!(matcher.distance().unwrap(), grammata::mask::Distance::Exact(1));
+    assert_eq!(matcher.distance().unwrap(), Distance::Exact(1));
 }
 
 #[test]

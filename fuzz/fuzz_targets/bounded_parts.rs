@@ -1,0 +1,7 @@
+//! Fuzzes `grammata::testing::fuzz::bounded_parts`.
+
+#![no_main]
+
+use grammata::testing::fuzz;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::bounded_parts(bytes));

@@ -1,0 +1,240 @@
+//! Budgets of a whole text beside bounds of parts.
+//!
+//! What is known of completions of configurations knows nothing of the tokens that are left for a part. So a completion is put
+//! together from such completions and from ways out of parts, and a fork of the matcher accepts each token of it: what is found
+//! keeps all bounds, though there may be fewer tokens that do.
+
+use super::keys::Cursor;
+use super::parts::Reading;
+use super::within::Alike;
+use super::{Matcher, PathCx};
+use crate::automaton::ConfigurationId;
+use crate::automaton::keys::tracker::KeyState;
+use crate::error::Result;
+use crate::mask::{Distance, Effort, TokenMask};
+use crate::vocabulary::TokenId;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A completion is put together from this many pieces at most.
+const PIECES: usize = 64;
+
+/// Completions are looked for after this many tokens of one mask at most. Of the others it is not known what follows them.
+const COMPLETIONS: usize = 1 << 10;
+
+/// What may come next of a completion.
+enum Piece {
+    /// Nothing: the text may end.
+    End,
+    /// Tokens out of the part that is open.
+    WayOut(Arc<[TokenId]>),
+    /// Tokens to the end, as far as no bound is against them.
+    Rest(Arc<[TokenId]>),
+}
+
+impl Matcher {
+    /// A completion that keeps the bounds of parts, if one is found: one of at most `most` tokens if such is found, else the shortest.
+    pub(super) fn bounded_completion(&self, most: usize) -> Result<Option<Arc<[TokenId]>>> {
+        let mut shortest: Option<Vec<TokenId>> = None;
+        for effort in [Effort::Spelled, Effort::Short, Effort::All] {
+            for leaves_first in [false, true] {
+                let fewer = shortest.as_ref().map(Vec::len);
+                shortest = self.put_together(effort, leaves_first, fewer)?.or(shortest);
+                if shortest.as_ref().is_some_and(|tokens| tokens.len() <= most) {
+                    return Ok(shortest.map(Arc::from));
+                }
+            }
+        }
+        Ok(shortest.map(Arc::from))
+    }
+
+    /// Puts a completion together; `leaves_first` says that a part that is open is left before anything else. One of fewer tokens
+    /// than `fewer`, if that is given.
+    fn put_together(
+        &self,
+        effort: Effort,
+        leaves_first: bool,
+        fewer: Option<usize>,
+    ) -> Result<Option<Vec<TokenId>>> {
+        let most = fewer.map_or(self.compiled.automaton().limits().completion_search, |fewer| fewer - 1);
+        let (mut ahead, mut tokens) = (self.fork(), Vec::new());
+        let mut leaves = leaves_first;
+        for _ in 0..PIECES {
+            let (piece, is_way) = match ahead.piece(effort, leaves)? {
+                Some(Piece::End) => return Ok(Some(tokens)),
+                Some(Piece::WayOut(way)) => (way, true),
+                Some(Piece::Rest(rest)) => (rest, false),
+                None => return Ok(None),
+            };
+            let mut accepted = ahead.accept_some(&piece)?;
+            tokens.extend_from_slice(&piece[..accepted]);
+            if accepted == 0 && !is_way && leaves {
+                // a token that enters a part leaves it less than it needs: byte by byte it begins where the part does
+                let vocabulary = self.compiled.vocabulary();
+                let bytes = piece.first().and_then(|&token| vocabulary.bytes(token)).unwrap_or_default();
+                let single: Vec<TokenId> = bytes
+                    .chunks(1)
+                    .map_while(|byte| {
+                        vocabulary.spelled(byte).iter().find(|&&token| !vocabulary.is_eos(token))
+                    })
+                    .copied()
+                    .collect();
+                accepted = ahead.accept_some(&single)?;
+                tokens.extend_from_slice(&single[..accepted]);
+            }
+            if tokens.len() > most || accepted == 0 && leaves {
+                return Ok(None);
+            }
+            // where a bound was against the rest, the part is left
+            leaves = leaves_first || accepted < piece.len();
+        }
+        Ok(None)
+    }
+
+    /// Accepts tokens up to the first one that is not allowed, and says how many these are.
+    fn accept_some(&mut self, tokens: &[TokenId]) -> Result<usize> {
+        for (count, &token) in tokens.iter().enumerate() {
+            if !self.try_accept(token)? {
+                return Ok(count);
+            }
+        }
+        Ok(tokens.len())
+    }
+
+    /// What may come next of a completion, if something is known.
+    fn piece(&mut self, effort: Effort, leaves: bool) -> Result<Option<Piece>> {
+        let piece = self.with_readings(|with, readings| with.piece_of(readings, effort, leaves))?;
+        match piece {
+            Some(piece) => Ok(piece),
+            None if self.is_accepting() => Ok(Some(Piece::End)),
+            None => {
+                let rest = self.with_cache(|with, at| {
+                    let from = with.cursor(at);
+                    Ok(with.ahead(from, &[], effort)?.completion)
+                })?;
+                Ok(rest.map(Piece::Rest))
+            }
+        }
+    }
+
+    /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after the next one;
+    /// `plain` is the mask without the budget. Gives also completions after the tokens.
+    pub(super) fn bounded_mask_within(
+        &mut self,
+        plain: &TokenMask,
+        rest: usize,
+    ) -> Result<(Vec<TokenId>, Vec<(TokenId, Arc<[TokenId]>)>)> {
+        let classes = self.with_readings(|with, readings| with.classes(readings, plain))?;
+        let has_names = self.compiled.automaton().has_names();
+        let (mut allowed, mut leads) = (Vec::new(), Vec::new());
+        let mut looked_for = 0;
+        for class in classes.unwrap_or_default() {
+            let mut known: Option<Arc<[TokenId]>> = None;
+            for token in class {
+                if known.is_none() || has_names {
+                    looked_for += 1;
+                    if looked_for > COMPLETIONS {
+                        break;
+                    }
+                    let mut ahead = self.fork();
+                    if !ahead.try_accept(token)? {
+                        continue;
+                    }
+                    known = ahead.bounded_completion(rest)?.filter(|completion| completion.len() <= rest);
+                    if known.is_none() && !has_names {
+                        break;
+                    }
+                }
+                if let Some(known) = &known {
+                    allowed.push(token);
+                    leads.push((token, Arc::clone(known)));
+                }
+            }
+        }
+        if self.is_accepting() {
+            for &end in Arc::clone(self.compiled.vocabulary()).eos() {
+                allowed.extend(self.ends_text(end)?.then_some(end));
+            }
+        }
+        Ok((allowed, leads))
+    }
+
+    /// What is known of the way to the end, in tokens and in bytes, where bounds of parts matter.
+    pub(super) fn bounded_distances(&mut self) -> Result<(Distance, Distance)> {
+        let Some(completion) = self.bounded_completion(0)? else {
+            return Ok((Distance::Unknown, Distance::Unknown));
+        };
+        let mut ahead = self.fork();
+        ahead.accept_some(&completion)?;
+        let bytes = ahead.byte_count() - self.byte_count();
+        // bounds take completions away
+        let (least_tokens, least_bytes) = self.with_cache(|with, at| {
+            let (automaton, index) = (with.compiled.automaton(), with.compiled.index());
+            let known = with.cache.completion(automaton, index, at, Effort::All)?;
+            Ok((known.least_tokens, known.bytes))
+        })?;
+        let tokens = match completion.len() {
+            tokens if tokens <= least_tokens => Distance::Exact(tokens),
+            tokens => Distance::AtMost(tokens),
+        };
+        let bytes = match least_bytes {
+            Distance::Exact(least) if bytes <= least => Distance::Exact(bytes),
+            _ => Distance::AtMost(bytes),
+        };
+        Ok((tokens, bytes))
+    }
+}
+
+impl PathCx<'_> {
+    fn piece_of(&mut self, readings: &[Reading], effort: Effort, leaves: bool) -> Result<Option<Piece>> {
+        if readings.iter().any(|reading| reading.at.is_accepting()) {
+            return Ok(Some(Piece::End));
+        }
+        if leaves && readings.iter().all(|reading| reading.open.is_some()) {
+            let ways = readings.iter().filter_map(|reading| reading.open.as_ref());
+            let shortest = ways.map(|open| open.way_left()).min_by_key(|way| way.len());
+            return Ok(shortest.map(|way| Piece::WayOut(way.into())));
+        }
+        let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
+        let mut shortest: Option<Arc<[TokenId]>> = None;
+        for reading in readings.iter().filter(|reading| !leaves || reading.open.is_none()) {
+            let at = self.cache.id(reading.at)?;
+            let known = self.cache.completion(automaton, index, at, effort)?;
+            if let Some(completion) = known.completions(effort).next()
+                && shortest.as_ref().is_none_or(|shortest| completion.len() < shortest.len())
+            {
+                shortest = Some(Arc::clone(completion));
+            }
+        }
+        Ok(shortest.map(Piece::Rest))
+    }
+
+    /// The tokens of a mask, put together by where they lead in each reading.
+    fn classes(&mut self, readings: &[Reading], plain: &TokenMask) -> Result<Vec<Vec<TokenId>>> {
+        let plain = plain.to_bits();
+        let mut places: FxHashMap<TokenId, Vec<(usize, usize)>> = FxHashMap::default();
+        for (number, reading) in readings.iter().enumerate() {
+            let configuration = self.cache.id(reading.at)?;
+            let from = Cursor { configuration, place: KeyState::OUTSIDE };
+            let step = |cx: &mut Self, at: Cursor, _: &[u8], byte| {
+                let configuration = cx.cache.lazy(cx.compiled.automaton()).step(at.configuration, byte)?;
+                Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
+            };
+            let (groups, _) = self.groups(from, step, |token| plain[token.index()], usize::MAX)?;
+            for (group, Alike { tokens, .. }) in groups.into_iter().enumerate() {
+                for token in tokens {
+                    places.entry(token).or_default().push((number, group));
+                }
+            }
+            // the way out is carried along with its next token only
+            if let Some(next) = reading.open.as_ref().and_then(|open| open.way_left().first()) {
+                places.entry(*next).or_default().push((number, usize::MAX));
+            }
+        }
+        let mut by_places: Vec<(Vec<(usize, usize)>, TokenId)> =
+            places.into_iter().map(|(token, places)| (places, token)).collect();
+        by_places.sort_unstable();
+        let classes = by_places.chunk_by(|a, b| a.0 == b.0);
+        Ok(classes.map(|class| class.iter().map(|(_, token)| *token).collect()).collect())
+    }
+}
