@@ -1,6 +1,7 @@
-//! Many tools: `cargo run --release --example tools_scale -- TOKENIZER DOCUMENT... COUNT...`
+//! Many tools: `cargo run --release --example tools_scale -- TOKENIZER DOCUMENT... COUNT... [--different]`
 //!
-//! Takes COUNT tools from the documents, and copies of them under other names where they have fewer; measures on one thread, the
+//! Takes COUNT tools from the documents, and copies of them under other names where they have fewer (with `--different` under other
+//! schemas too, of which each is then checked and kept for itself); measures on one thread, the
 //! median of five: reading, compiling, masks before, within and after a name, a subset of 20 (of names that the machine's caches do not
 //! hold, and the same again), memory. What takes longer than 20 ms is counted in time of the processor where Linux tells it,
 //! so that other programs do not count.
@@ -46,8 +47,8 @@ fn timed<R>(work: impl FnOnce() -> grammata::Result<R>) -> grammata::Result<(R, 
     Ok((made, if elapsed > LONG && busy > 0.0 { busy } else { elapsed }))
 }
 
-/// A document of `count` tools: those of the documents, then copies under labels. No two have the same schema.
-fn document(tools: &[Tool], count: usize) -> String {
+/// A document of `count` tools: those of the documents, then copies under labels. With `different`, no two have the same schema.
+fn document(tools: &[Tool], count: usize, different: bool) -> String {
     let list = (0..count).map(|index| {
         let tool = &tools[index % tools.len()];
         let name = match index / tools.len() {
@@ -55,7 +56,9 @@ fn document(tools: &[Tool], count: usize) -> String {
             copy => format!("s{copy:03}__{}", tool.name),
         };
         let mut schema = tool.arguments.value();
-        schema["description"] = format!("the arguments of {name}").into();
+        if different {
+            schema["description"] = format!("the arguments of {name}").into();
+        }
         json!({"name": name, "description": tool.description, "inputSchema": schema})
     });
     json!({"tools": list.collect::<Vec<_>>()}).to_string()
@@ -151,8 +154,9 @@ fn main() -> Result<(), Failure> {
     compiler.prepare()?;
     let limits = Limits::default().catalogue_tools(200_000).source_bytes(1 << 30);
     let options = ReadOptions::default().limits(limits);
-    let (counts, files): (Vec<&String>, Vec<&String>) =
-        rest.iter().partition(|text| text.parse::<usize>().is_ok());
+    let different = rest.iter().any(|text| text == "--different");
+    let rest = rest.iter().filter(|text| *text != "--different");
+    let (counts, files): (Vec<&String>, Vec<&String>) = rest.partition(|text| text.parse::<usize>().is_ok());
     let mut real: Vec<Tool> = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(file)?;
@@ -170,7 +174,7 @@ fn main() -> Result<(), Failure> {
         "tools | read | compile | first mask | name mask | warm | name's end | arguments | subset of 20 | again | its turn | its mask | MB of the set | MB grown | MB counted"
     );
     for count in counts {
-        let text = document(&real, count.parse()?);
+        let text = document(&real, count.parse()?, different);
         let before = resident();
         let (set, reading) = timed(|| read([Document { label: "t", text: &text }], &options))?;
         let set = Arc::new(set);
