@@ -14,6 +14,9 @@ use serde_json::{Map, Value, json};
 
 type Arguments = Map<String, Value>;
 
+/// Texts in the places of a path, each after the name of its place.
+type Texts<'p> = Vec<(&'p str, &'p str)>;
+
 /// The first tool of a method whose path matches and of whose request `read` makes a call, of the values in the path. Those with more
 /// literal parts come first.
 fn called(
@@ -22,7 +25,7 @@ fn called(
     path: &str,
     mut read: impl FnMut(&Plain<'_>, &HttpBinding, Arguments) -> Option<Arguments>,
 ) -> Option<Call> {
-    let mut found: Vec<(&Tool, &HttpBinding, Vec<(&str, &str)>)> = set
+    let mut found: Vec<(&Tool, &HttpBinding, Texts<'_>)> = set
         .callable()
         .filter_map(|tool| {
             let Binding::Http(http) = &tool.binding else { return None };
@@ -40,7 +43,7 @@ fn called(
 }
 
 /// The texts that a path has in the places of a template, with the names of these.
-fn places<'p>(http: &'p HttpBinding, path: &'p str) -> Option<Vec<(&'p str, &'p str)>> {
+fn places<'p>(http: &'p HttpBinding, path: &'p str) -> Option<Texts<'p>> {
     let pieces = pieces(&http.path);
     let mut texts = Vec::new();
     let mut rest = path;
