@@ -23,6 +23,22 @@ pub struct FlowCall {
     pub api: usize,
     /// With [`FlowOptions::by_step`] the step that it carries out; none of an API of `allow`.
     pub step: Option<usize>,
+    /// What the API answers, by the place among its outcomes; none of an API without.
+    pub outcome: Option<usize>,
+}
+
+impl FlowCall {
+    /// The call as it is written: `Name()`, with `=outcome` behind it if the API has outcomes.
+    pub fn text(&self, domain: &FlowDomain) -> String {
+        let api = &domain.apis[self.api];
+        format!("{}(){}", api.name, self.answer(domain))
+    }
+
+    /// `=outcome`, or nothing.
+    pub(super) fn answer(&self, domain: &FlowDomain) -> String {
+        let outcome = self.outcome.and_then(|outcome| domain.apis[self.api].outcomes.get(outcome));
+        outcome.map(|outcome| format!("={}", outcome.name)).unwrap_or_default()
+    }
 }
 
 /// The id of a state.
@@ -36,8 +52,8 @@ enum Content {
     Ended,
     /// Any call may come, and the plan may end.
     Free,
-    /// How often each API came; [`UNBOUNDED`] of those without a bound that came.
-    Uses(Box<[u32]>),
+    /// How often each API came; [`UNBOUNDED`] of those without a bound that came. And the data that answers made.
+    Uses(Box<[u32]>, FixedBitSet),
     /// The places where the plan can be, rising.
     Places(Vec<PlaceId>),
 }
@@ -67,6 +83,8 @@ pub struct FlowAutomaton<'d> {
     /// At levels 5 and 6.
     places: Option<Places<'d>>,
     contents: Vec<Content>,
+    /// Where APIs have outcomes: the states from which a plan can be finished whatever they answer.
+    open: Option<FixedBitSet>,
     ids: FxHashMap<Content, FlowState>,
     /// Bytes of the lists in the contents and their ids.
     bytes: usize,
@@ -107,12 +125,16 @@ impl<'d> FlowAutomaton<'d> {
             options,
             places: None,
             contents: Vec::new(),
+            open: None,
             ids: FxHashMap::default(),
             bytes: 0,
         };
         let start = match automaton.options.level {
             Level::Format | Level::Names => Content::Free,
-            Level::Bounded | Level::Data => Content::Uses(vec![0; domain.apis.len()].into()),
+            Level::Bounded | Level::Data => Content::Uses(
+                vec![0; domain.apis.len()].into(),
+                FixedBitSet::with_capacity(domain.data.len()),
+            ),
             Level::Apis | Level::Steps => {
                 let (places, starts) = Places::new(domain, &automaton.flows, &automaton.options)?;
                 automaton.places = Some(places);
@@ -120,6 +142,9 @@ impl<'d> FlowAutomaton<'d> {
             }
         };
         automaton.intern(start)?;
+        if domain.has_outcomes() {
+            automaton.find_open()?;
+        }
         Ok(automaton)
     }
 
@@ -148,7 +173,9 @@ impl<'d> FlowAutomaton<'d> {
 
     /// The APIs that may come, if the level is 3 and each of them may come once.
     pub(super) fn at_most_once(&self) -> Option<Vec<usize>> {
-        let is_once = self.options.level == Level::Bounded && self.most.iter().all(|&most| most <= 1);
+        let is_once = self.options.level == Level::Bounded
+            && !self.domain.has_outcomes()
+            && self.most.iter().all(|&most| most <= 1);
         is_once.then(|| (0..self.most.len()).filter(|&api| self.most[api] == 1).collect())
     }
 
@@ -175,7 +202,8 @@ impl<'d> FlowAutomaton<'d> {
         };
         for place in places {
             for one in known.moves(place)? {
-                let call = FlowCall { api: one.api, step: one.step.filter(|_| self.options.by_step) };
+                let step = one.step.filter(|_| self.options.by_step);
+                let call = FlowCall { api: one.api, step, outcome: one.outcome };
                 let at = match found.iter().position(|known| known.call == call) {
                     Some(at) => at,
                     None => {
@@ -194,6 +222,11 @@ impl<'d> FlowAutomaton<'d> {
             });
         }
         found.sort_by_key(|one| one.call);
+        if self.open.is_some() {
+            let mut transitions = Vec::new();
+            self.successors(&state, &mut transitions)?;
+            found.retain(|one| transitions.iter().any(|next| next.label == one.call));
+        }
         Ok(found)
     }
 
@@ -210,7 +243,7 @@ impl<'d> FlowAutomaton<'d> {
             return Err(Limits::exceeded(LimitKind::PlanStates, limit, "more states of flows"));
         }
         self.bytes += match &content {
-            Content::Uses(uses) => 2 * 4 * uses.len(),
+            Content::Uses(uses, made) => 2 * (4 * uses.len() + made.len() / 8),
             Content::Places(places) => 2 * 4 * places.len(),
             Content::Ended | Content::Free => 0,
         };
@@ -222,8 +255,9 @@ impl<'d> FlowAutomaton<'d> {
     }
 
     /// The states after each API that may come, in the order of the file.
-    fn after_uses(&self, uses: &[u32]) -> Result<Vec<(FlowCall, Content)>> {
+    fn after_uses(&self, uses: &[u32], answered: &FixedBitSet) -> Result<Vec<(FlowCall, Content)>> {
         let mut made = self.given.clone();
+        made.union_with(answered);
         for (api, _) in uses.iter().enumerate().filter(|(_, uses)| **uses > 0) {
             self.domain.apis[api].outputs.iter().for_each(|&data| made.insert(data));
         }
@@ -236,17 +270,101 @@ impl<'d> FlowAutomaton<'d> {
                 continue;
             }
             self.options.limits.check_states_bytes(after.len().saturating_mul(uses.len() * 4))?;
-            let content = match api == self.domain.end {
-                true => Content::Ended,
-                false => {
-                    let mut uses: Box<[u32]> = uses.into();
-                    uses[api] = if self.most[api] == UNBOUNDED { UNBOUNDED } else { uses[api] + 1 };
-                    Content::Uses(uses)
-                }
-            };
-            after.push((FlowCall { api, step: None }, content));
+            for outcome in self.domain.apis[api].answers() {
+                let content = match api == self.domain.end {
+                    true => Content::Ended,
+                    false => {
+                        let mut uses: Box<[u32]> = uses.into();
+                        uses[api] = if self.most[api] == UNBOUNDED { UNBOUNDED } else { uses[api] + 1 };
+                        let mut answered = answered.clone();
+                        if outcome.is_some() && self.options.level >= Level::Data {
+                            self.domain.apis[api].makes(outcome).for_each(|data| answered.insert(data));
+                        }
+                        Content::Uses(uses, answered)
+                    }
+                };
+                after.push((FlowCall { api, step: None, outcome }, content));
+            }
         }
         Ok(after)
+    }
+
+    /// The states after each call and answer, whatever can be finished.
+    fn after(&mut self, state: &FlowState) -> Result<Vec<Transition<FlowState, FlowCall>>> {
+        let after = match self.content(*state).clone() {
+            Content::Ended => Vec::new(),
+            Content::Free => {
+                let apis = self.domain.apis.iter().enumerate();
+                let calls = apis.flat_map(|(api, one)| {
+                    one.answers().map(move |outcome| FlowCall { api, step: None, outcome })
+                });
+                calls.map(|call| (call, Content::Free)).collect()
+            }
+            Content::Uses(uses, answered) => self.after_uses(&uses, &answered)?,
+            Content::Places(places) => self.after_places(&places)?,
+        };
+        after
+            .into_iter()
+            .map(|(label, content)| Ok(Transition { label, to: self.intern(content)? }))
+            .collect()
+    }
+
+    /// Whether an answer is not another one than is known beforehand.
+    fn is_expected(&self, call: FlowCall) -> bool {
+        let mut known = self.options.answers.iter().filter(|(api, _)| *api == call.api);
+        call.outcome.is_none() || known.all(|&(_, outcome)| call.outcome == Some(outcome))
+    }
+
+    /// Finds the greatest set of states that calls do not leave, whatever the APIs answer, and in which the end can be reached
+    /// (Ramadge and Wonham 1987).
+    fn find_open(&mut self) -> Result<()> {
+        let mut after: Vec<Vec<Transition<FlowState, FlowCall>>> = Vec::new();
+        while after.len() < self.contents.len() {
+            after.push(self.after(&FlowState(after.len() as u32))?);
+        }
+        let mut open = FixedBitSet::with_capacity(after.len());
+        open.insert_range(..);
+        let mut first_lost = None;
+        loop {
+            // backwards from the ends, along calls none of whose answers leaves the set
+            let mut before: Vec<Vec<usize>> = vec![Vec::new(); after.len()];
+            for (state, next) in after.iter().enumerate().filter(|(state, _)| open.contains(*state)) {
+                for answers in
+                    next.chunk_by(|a, b| (a.label.api, a.label.step) == (b.label.api, b.label.step))
+                {
+                    let label = answers[0].label;
+                    let lost = self.domain.apis[label.api].answers().find(|outcome| {
+                        let answer = answers.iter().find(|one| one.label.outcome == *outcome);
+                        answer.is_none_or(|one| !open.contains(one.to.0 as usize))
+                    });
+                    match lost {
+                        None => answers.iter().for_each(|one| before[one.to.0 as usize].push(state)),
+                        Some(outcome) => _ = first_lost.get_or_insert((label.api, outcome)),
+                    }
+                }
+            }
+            let mut reach = FixedBitSet::with_capacity(after.len());
+            let mut ends: Vec<usize> = (0..after.len())
+                .filter(|&state| open.contains(state) && self.is_accepting(&FlowState(state as u32)))
+                .collect();
+            while let Some(state) = ends.pop() {
+                if !reach.put(state) {
+                    ends.extend(&before[state]);
+                }
+            }
+            if reach == open {
+                break;
+            }
+            open = reach;
+        }
+        if !open.contains(0)
+            && let Some((api, Some(outcome))) = first_lost
+        {
+            let api = &self.domain.apis[api];
+            return Err(errors::unanswered(&api.name, &api.outcomes[outcome].name));
+        }
+        self.open = Some(open);
+        Ok(())
     }
 
     fn after_places(&mut self, places: &[PlaceId]) -> Result<Vec<(FlowCall, Content)>> {
@@ -254,7 +372,8 @@ impl<'d> FlowAutomaton<'d> {
         let Some(known) = &mut self.places else { return Ok(Vec::new()) };
         for &place in places {
             for one in known.moves(place)? {
-                let call = FlowCall { api: one.api, step: one.step.filter(|_| self.options.by_step) };
+                let step = one.step.filter(|_| self.options.by_step);
+                let call = FlowCall { api: one.api, step, outcome: one.outcome };
                 let places = after.entry(call).or_insert_with(|| one.to.map(|_| Vec::new()));
                 if let (Some(places), Some(to)) = (places, one.to) {
                     places.push(to);
@@ -345,19 +464,29 @@ impl TransitionSystem for FlowAutomaton<'_> {
         state: &FlowState,
         into: &mut Vec<Transition<FlowState, FlowCall>>,
     ) -> Result<()> {
-        let after = match self.content(*state).clone() {
-            Content::Ended => Vec::new(),
-            Content::Free => {
-                let call = |api| (FlowCall { api, step: None }, Content::Free);
-                (0..self.domain.apis.len()).map(call).collect()
-            }
-            Content::Uses(uses) => self.after_uses(&uses)?,
-            Content::Places(places) => self.after_places(&places)?,
-        };
-        for (label, content) in after {
-            into.push(Transition { label, to: self.intern(content)? });
+        let mut all = self.after(state)?;
+        if let Some(open) = &self.open {
+            let is_taken = |call: FlowCall| {
+                let answers =
+                    all.iter().filter(|one| (one.label.api, one.label.step) == (call.api, call.step));
+                let finished = answers.filter(|one| open.contains(one.to.0 as usize)).count();
+                finished == self.domain.apis[call.api].answers().count()
+            };
+            let taken: Vec<bool> =
+                all.iter().map(|one| is_taken(one.label) && self.is_expected(one.label)).collect();
+            let mut taken = taken.into_iter();
+            all.retain(|_| taken.next().unwrap_or_default());
         }
+        into.append(&mut all);
         Ok(())
+    }
+
+    fn has_outcomes(&self) -> bool {
+        self.domain.has_outcomes()
+    }
+
+    fn action(&self, label: &FlowCall) -> Option<usize> {
+        label.outcome.map(|_| label.api)
     }
 
     fn is_accepting(&self, state: &FlowState) -> bool {

@@ -1,7 +1,7 @@
 //! Reading a domain: names resolved, and each flow checked for a plan.
 
 use super::automaton::FlowAutomaton;
-use super::domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
+use super::domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
 use super::entries::{self, Entries};
 use super::errors;
 use super::follow::follow;
@@ -12,6 +12,7 @@ use crate::error::{ErrorKind, Errors, Result};
 use crate::limits::Limits;
 use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Deserialize;
 
 /// States that are searched to find out whether an entry of a flow is ever left out, or an alternative ever taken.
 const ENTRY_SEARCH: usize = 10_000;
@@ -78,6 +79,13 @@ pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool)
             }
             Some(&api) => allow.push(api),
             None => errors.push(errors::unknown("API", name, pointer, names.keys().map(String::as_str))),
+        }
+    }
+    let is_fixed =
+        |api: usize| Some(api) == end || prelude.is_some_and(|prelude| steps[prelude].apis.contains(&api));
+    for (place, api) in apis.iter().enumerate().filter(|(_, api)| !api.outcomes.is_empty()) {
+        if is_fixed(place) {
+            errors.push(errors::fixed_outcomes(&api.name));
         }
     }
     let given = written.given.iter().map(|name| data.place(name)).collect();
@@ -343,8 +351,22 @@ fn apis(written: &Written, data: &mut Data, errors: &mut Errors) -> Vec<Api> {
             inputs.push(Input { any_of });
         }
         let outputs = api.outputs.iter().map(|name| data.place(name)).collect();
+        let mut outcomes = Vec::new();
+        for (outcome, makes) in &api.outcomes {
+            let pointer = format!("{pointer}/outcomes/{outcome}");
+            if !is_name(outcome) {
+                errors.push(errors::outcome_name(outcome, pointer.clone()));
+            }
+            match Vec::<String>::deserialize(makes.clone()) {
+                Ok(makes) => outcomes.push(Outcome {
+                    name: outcome.clone(),
+                    outputs: makes.iter().map(|name| data.place(name)).collect(),
+                }),
+                Err(cause) => errors.push(errors::value(pointer, &cause)),
+            }
+        }
         let WrittenApi { aliases, description, .. } = api;
-        apis.push(Api { name: name.clone(), aliases, inputs, outputs, description });
+        apis.push(Api { name: name.clone(), aliases, inputs, outputs, outcomes, description });
     }
     apis
 }

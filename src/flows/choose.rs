@@ -1,7 +1,7 @@
 //! Choosing among valid plans: thoughts with their APIs are drawn under the mask and scored once a call, and the flow is
 //! chosen by what its intent and steps have in common with the query.
 
-use super::automaton::{FlowAutomaton, FlowState};
+use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::FlowDomain;
 use super::flap::FlapOptions;
 use super::options::FlowOptions;
@@ -11,7 +11,7 @@ use super::text::Thoughts;
 use crate::decode::{Decoder, Event, FinishReason, GenerationOptions, Model, SamplingParams};
 use crate::error::Result;
 use crate::mask::CompiledGrammar;
-use crate::transitions::TransitionSystem;
+use crate::transitions::{Transition, TransitionSystem};
 
 /// What a query is compared with to choose a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,7 +310,12 @@ impl ValidChooser<'_> {
             let options = at.automaton.options_of(at.state)?;
             let mut transitions = Vec::new();
             at.automaton.successors(&at.state, &mut transitions)?;
-            let Some(next) = transitions.iter().find(|next| next.label.api == api) else { break };
+            let outcomes = &self.domain.apis[api].outcomes;
+            let answer = outcomes.iter().position(|one| Some(&one.name) == call.outcome.as_ref());
+            let is_call = |next: &&Transition<FlowState, FlowCall>| {
+                next.label.api == api && (answer.is_none() || next.label.outcome == answer)
+            };
+            let Some(next) = transitions.iter().find(is_call) else { break };
             let taken = options.into_iter().find(|one| one.call.api == api);
             at.current = taken.map(|one| one.steps).unwrap_or_default();
             at.state = next.to;

@@ -1,6 +1,8 @@
 //! Domains: APIs, steps and flows, as they are read.
 
+use super::errors;
 use crate::diagnostic::Diagnostic;
+use crate::error::Result;
 use fixedbitset::FixedBitSet;
 
 /// What an API needs: any one of some data.
@@ -8,6 +10,15 @@ use fixedbitset::FixedBitSet;
 pub struct Input {
     /// Places among [`FlowDomain::data`], at least one.
     pub any_of: Vec<usize>,
+}
+
+/// What an API may answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its name, as an API's.
+    pub name: String,
+    /// What the API makes with this answer besides its own outputs, by places among [`FlowDomain::data`].
+    pub outputs: Vec<usize>,
 }
 
 /// An API.
@@ -21,8 +32,25 @@ pub struct Api {
     pub inputs: Vec<Input>,
     /// What it makes, by places among [`FlowDomain::data`].
     pub outputs: Vec<usize>,
+    /// What it may answer, of which the world chooses one; nothing of an API whose answer does not matter.
+    pub outcomes: Vec<Outcome>,
     /// One line for a prompt.
     pub description: String,
+}
+
+impl Api {
+    /// What it makes with an answer, or may make with any if none is given.
+    pub fn makes(&self, outcome: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        let answers = self.outcomes.iter().enumerate();
+        let answers = answers.filter(move |(number, _)| outcome.is_none_or(|outcome| outcome == *number));
+        self.outputs.iter().copied().chain(answers.flat_map(|(_, answer)| answer.outputs.iter().copied()))
+    }
+
+    /// The answers that a call may have: none is one where the API has no outcomes.
+    pub(super) fn answers(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+        let none = self.outcomes.is_empty().then_some(None);
+        none.into_iter().chain((0..self.outcomes.len()).map(Some))
+    }
 }
 
 /// A step: an instruction that is carried out by APIs.
@@ -162,12 +190,33 @@ impl FlowDomain {
         for (maker, made) in self.apis.iter().enumerate() {
             for (user, api) in self.apis.iter().enumerate() {
                 let needs = |output: &usize| api.inputs.iter().any(|input| input.any_of.contains(output));
-                if made.outputs.iter().any(needs) {
+                if made.makes(None).any(|output| needs(&output)) {
                     pairs.push((maker, user));
                 }
             }
         }
         pairs
+    }
+
+    /// The API and its outcome of an answer as it is written, `API=outcome`, by their places.
+    ///
+    /// # Errors
+    /// `flow/answer` if there is no such outcome.
+    pub fn answer(&self, written: &str) -> Result<(usize, usize)> {
+        let all = self.apis.iter().enumerate().flat_map(|(place, api)| {
+            let named = move |outcome: &Outcome| format!("{}={}", api.name, outcome.name);
+            api.outcomes.iter().map(named).enumerate().map(move |(number, name)| ((place, number), name))
+        });
+        let all: Vec<((usize, usize), String)> = all.collect();
+        let found = all.iter().find(|(_, name)| name == written);
+        found.map(|(answer, _)| *answer).ok_or_else(|| {
+            errors::answer(written, &all.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>())
+        })
+    }
+
+    /// Whether the answers of some APIs decide what may follow.
+    pub fn has_outcomes(&self) -> bool {
+        self.apis.iter().any(|api| !api.outcomes.is_empty())
     }
 
     /// The data that are there after the prelude for plans of some flows.

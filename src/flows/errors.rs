@@ -25,7 +25,7 @@ pub(super) fn value(pointer: String, cause: &toml::de::Error) -> Error {
         Diagnostic::new("flow/value", "an API, a step or an entry of a flow cannot be read")
             .cause(cause.message())
             .allowed(
-                "of an API `inputs`, `outputs`, `returns`, `description`, `aliases`; of a step `text`, `apis`; of an \
+                "of an API `inputs`, `outputs`, `outcomes`, `returns`, `description`, `aliases`; of a step `text`, `apis`; of an \
                  entry of a flow the id of a step, `step` with `optional`, `repeat`, `after`, or `either`",
             )
             .help("correct it there; `grammars/flows` has domains to compare with"),
@@ -51,6 +51,50 @@ pub(super) fn name(name: &str, pointer: String) -> Error {
             .allowed("a letter, then up to 63 letters, digits and `_`")
             .help("calls are written `Name()`: choose such a name"),
     )
+}
+
+pub(super) fn outcome_name(name: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/outcome-name", "an outcome cannot have this name")
+            .found(excerpt(name))
+            .allowed("a letter, then up to 63 letters, digits and `_`")
+            .help("answers are written `Name()=outcome`: choose such a name"),
+    )
+}
+
+pub(super) fn fixed_outcomes(api: &str) -> Error {
+    at(
+        format!("/apis/{api}/outcomes"),
+        Diagnostic::new("flow/fixed-outcomes", "an API of the prelude or the end has outcomes")
+            .found(format!("`{api}`"))
+            .allowed("outcomes of APIs after the prelude and before the end")
+            .help("leave the outcomes out, or move the API to a step of its own"),
+    )
+}
+
+/// No plan can be finished whatever the world answers.
+pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
+    at(
+        format!("/apis/{api}/outcomes/{outcome}"),
+        Diagnostic::new("flow/unanswered", "no plan can be finished whatever the APIs answer")
+            .found(format!("nothing leads on to the end after `{api}()={outcome}`"))
+            .allowed("for each outcome of an API that must come, steps that its data allow")
+            .help(
+                "add an alternative (`either`) or an optional step for that answer, or leave the outcome out",
+            ),
+    )
+}
+
+/// An answer that is given beforehand.
+pub(super) fn answer(found: &str, known: &[String]) -> Error {
+    let allowed = if known.is_empty() { "none: no API has outcomes".to_owned() } else { known.join(", ") };
+    let help = did_you_mean(found, known.iter().map(String::as_str), "name an API and one of its outcomes");
+    let diagnostic = Diagnostic::new("flow/answer", "there is no such answer of an API")
+        .found(excerpt(found))
+        .allowed(allowed)
+        .help(help);
+    Error::new(ErrorKind::Usage, diagnostic)
 }
 
 pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {

@@ -75,7 +75,7 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget:
 fn take(domain: &FlowDomain, api: usize, made: &mut FxHashSet<usize>) -> bool {
     let is_served = domain.is_served(api, &|data| made.contains(&data));
     if is_served {
-        made.extend(domain.apis[api].outputs.iter().copied());
+        made.extend(domain.apis[api].makes(None));
     }
     is_served
 }
@@ -109,7 +109,7 @@ fn unserved(
         inputs.filter(|input| !input.any_of.iter().any(|data| made.contains(data))).collect::<Vec<_>>()
     };
     let makes =
-        |api: usize, input: &Input| domain.apis[api].outputs.iter().any(|data| input.any_of.contains(data));
+        |api: usize, input: &Input| domain.apis[api].makes(None).any(|data| input.any_of.contains(&data));
     // each open API needs something; if all of that is made by open ones, following makers runs into a circle
     let stuck = open.iter().find_map(|&api| {
         let input = missing(api).into_iter().find(|input| !open.iter().any(|&maker| makes(maker, input)))?;

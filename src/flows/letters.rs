@@ -1,7 +1,7 @@
 //! Calls as plans write them: bare, or with the API that made each input.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
-use super::domain::{Api, FlowDomain};
+use super::domain::FlowDomain;
 use super::errors;
 use super::options::{FlowOptions, Level};
 use crate::error::Result;
@@ -24,12 +24,8 @@ pub(super) struct Letter {
 impl Letter {
     /// A call with nothing in its brackets.
     pub(super) fn bare(domain: &FlowDomain, call: FlowCall) -> Letter {
-        Letter { call, text: bare(&domain.apis[call.api]).into() }
+        Letter { call, text: call.text(domain).into() }
     }
-}
-
-fn bare(api: &Api) -> String {
-    format!("{}()", api.name)
 }
 
 /// The number of a set of APIs that were called.
@@ -74,16 +70,24 @@ struct WrittenPlans<'d> {
 
 impl WrittenPlans<'_> {
     /// The set with another API in it, if that makes something.
-    fn with(&mut self, called: Called, api: usize) -> Called {
-        if !self.automaton.options().arguments || self.automaton.domain().apis[api].outputs.is_empty() {
+    fn with(&mut self, called: Called, call: FlowCall) -> Called {
+        let api = &self.automaton.domain().apis[call.api];
+        if !self.automaton.options().arguments || api.makes(call.outcome).next().is_none() {
             return called;
         }
         let mut set = self.sets[called].clone();
-        set.insert(api);
+        set.grow_and_insert(self.place(call.api, call.outcome));
         *self.numbers.entry(set.clone()).or_insert_with(|| {
             self.sets.push(set);
             self.sets.len() - 1
         })
+    }
+
+    /// The place of a call with its answer in a set.
+    fn place(&self, api: usize, outcome: Option<usize>) -> usize {
+        let domain = self.automaton.domain();
+        let before: usize = domain.apis[..api].iter().map(|api| api.outcomes.len().max(1)).sum();
+        before + outcome.unwrap_or(0)
     }
 
     /// The texts of a call.
@@ -91,16 +95,21 @@ impl WrittenPlans<'_> {
         let domain = self.automaton.domain();
         let api = &domain.apis[call.api];
         if !self.automaton.options().arguments || api.inputs.is_empty() {
-            return Ok(vec![bare(api)]);
+            return Ok(vec![call.text(domain)]);
         }
         let mut texts = vec![format!("{}(", api.name)];
         for (number, input) in api.inputs.iter().enumerate() {
-            let is_called =
-                |maker: &usize| self.sets[called].contains(*maker) || domain.prelude_apis().contains(maker);
+            let is_called = |maker: usize, answer: Option<usize>| {
+                self.sets[called].contains(self.place(maker, answer))
+                    || domain.prelude_apis().contains(&maker)
+            };
             let mut values = Vec::new();
             for &data in &input.any_of {
-                let makers = (0..domain.apis.len()).filter(is_called);
-                let makers = makers.filter(|&maker| domain.apis[maker].outputs.contains(&data));
+                let makers = (0..domain.apis.len()).filter(|&maker| {
+                    let api = &domain.apis[maker];
+                    let mut answers = api.answers().filter(|&answer| is_called(maker, answer));
+                    answers.any(|answer| api.makes(answer).any(|made| made == data))
+                });
                 values
                     .extend(makers.map(|maker| format!("{}={}", domain.data[data], domain.apis[maker].name)));
             }
@@ -116,7 +125,8 @@ impl WrittenPlans<'_> {
             };
             texts = texts.iter().flat_map(longer).collect();
         }
-        texts.iter_mut().for_each(|text| text.push(')'));
+        let end = format!("){}", call.answer(domain));
+        texts.iter_mut().for_each(|text| text.push_str(&end));
         Ok(texts)
     }
 }
@@ -140,7 +150,7 @@ impl TransitionSystem for WrittenPlans<'_> {
         let mut calls = Vec::new();
         self.automaton.successors(&state.0, &mut calls)?;
         for Transition { label: call, to } in calls {
-            let called = self.with(state.1, call.api);
+            let called = self.with(state.1, call);
             for text in self.texts(call, state.1)? {
                 into.push(Transition { label: Letter { call, text: text.into() }, to: (to, called) });
             }
@@ -159,7 +169,7 @@ pub(super) fn prelude_texts(domain: &FlowDomain, has_arguments: bool) -> Vec<Str
     let text = |(place, &api): (usize, &usize)| {
         let api = &domain.apis[api];
         if !has_arguments {
-            return bare(api);
+            return format!("{}()", api.name);
         }
         let value = |input: &super::domain::Input| {
             let mut makers = prelude[..place].iter().rev();

@@ -145,6 +145,8 @@ impl Renaming {
                         self.list(names);
                     }
                 }
+                let outcomes = entry.get_mut("outcomes").and_then(Value::as_table_mut);
+                outcomes.into_iter().flatten().for_each(|(_, made)| self.list(made));
                 (self.name(&name), entry)
             })
             .collect();

@@ -149,7 +149,7 @@ fn inconsistent_apis(domain: &FlowDomain, plan: &[Call]) -> usize {
     for call in plan {
         let Call::Api(api) = call else { continue };
         inconsistent += usize::from(!domain.is_served(*api, &|data| made[data]));
-        domain.apis[*api].outputs.iter().for_each(|&data| made[data] = true);
+        domain.apis[*api].makes(None).for_each(|data| made[data] = true);
     }
     inconsistent
 }

@@ -41,7 +41,7 @@ pub use budget::WithinBudget;
 pub use choose::{
     ChooserOptions, ChosenPlan, IntentText, Served, ValidChooser, intent_similarities, serving_flow,
 };
-pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Rounds, Step};
+pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
 pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};
 pub use merge::Names;
 pub use options::{FlowOptions, Level, Within};

@@ -74,6 +74,9 @@ pub struct FlowOptions {
     /// Whether calls in texts name the API that made each input, `FindFlight(airport_code=GetAirports)`, of those called so far;
     /// `given` stands for what was there before. Not by default; only from level 4 on.
     pub arguments: bool,
+    /// Answers that are known beforehand: an API and one of its outcomes, by their places. Plans have no others of these APIs, though they must
+    /// be such that they could be finished after the others too. None by default.
+    pub answers: Vec<(usize, usize)>,
     /// `plan_states` bounds the states.
     pub limits: Limits,
 }
@@ -81,7 +84,16 @@ pub struct FlowOptions {
 impl Default for FlowOptions {
     fn default() -> FlowOptions {
         let (level, within, limits) = (Level::Steps, Within::Any, Limits::default());
-        FlowOptions { level, within, flow: None, intents: 1, by_step: false, arguments: false, limits }
+        FlowOptions {
+            level,
+            within,
+            flow: None,
+            intents: 1,
+            by_step: false,
+            arguments: false,
+            answers: Vec::new(),
+            limits,
+        }
     }
 }
 
@@ -92,5 +104,6 @@ crate::setters::setters!(FlowOptions {
     intents: usize,
     by_step: bool,
     arguments: bool,
+    answers: Vec<(usize, usize)>,
     limits: Limits,
 });

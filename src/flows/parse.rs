@@ -11,6 +11,8 @@ pub struct WrittenCall {
     pub name: String,
     /// The inputs with the makers that are named for them.
     pub arguments: Vec<(String, String)>,
+    /// What the API answered, as far as it is written.
+    pub outcome: Option<String>,
 }
 
 /// What calls have in their brackets.
@@ -141,7 +143,7 @@ fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     let rest = rest.strip_prefix('(').filter(|_| is_name)?;
     let call = WrittenCall { name: name.to_owned(), ..WrittenCall::default() };
     if let Some(after) = rest.strip_prefix(')') {
-        return Some((call, after));
+        return Some(answered(call, after));
     }
     let (inside, after) = rest.split_once(')').filter(|_| brackets == Brackets::Makers)?;
     let argument = |part: &str| {
@@ -151,7 +153,15 @@ fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
         is_both.then(|| (input.to_owned(), maker.to_owned()))
     };
     let arguments = inside.split(", ").map(argument).collect::<Option<Vec<_>>>()?;
-    Some((WrittenCall { arguments, ..call }, after))
+    Some(answered(WrittenCall { arguments, ..call }, after))
+}
+
+/// The call with what is written of the answer behind it, and what follows that.
+fn answered(call: WrittenCall, after: &str) -> (WrittenCall, &str) {
+    let Some(answer) = after.strip_prefix('=') else { return (call, after) };
+    let length = answer.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(answer.len());
+    let (answer, after) = answer.split_at(length);
+    (WrittenCall { outcome: Some(answer.to_owned()), ..call }, after)
 }
 
 fn thought_and_call(text: &str, brackets: Brackets) -> Option<(&str, WrittenCall, &str)> {

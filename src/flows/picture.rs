@@ -52,8 +52,8 @@ impl FlowAutomaton<'_> {
             let _ = writeln!(dot, "  n{number} [{look}, label=\"{}\"];", escaped(&text));
         }
         for edge in &graph.edges {
-            let names: Vec<&str> =
-                edge.labels.iter().map(|call| domain.apis[call.api].name.as_str()).collect();
+            let names: Vec<String> =
+                edge.labels.iter().map(|call| call.text(domain).replacen("()", "", 1)).collect();
             let from = graph.nodes[edge.from].state;
             let to = edge.to.map(|to| graph.nodes[to].state);
             let color = match to {

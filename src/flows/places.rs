@@ -47,8 +47,8 @@ impl Place {
     }
 }
 
-/// A move before its place has a number.
-type Found = (usize, Option<usize>, Option<Place>);
+/// A move before its place has a number: an API, its step, its answer, and the place.
+type Found = (usize, Option<usize>, Option<usize>, Option<Place>);
 
 /// The number of a place.
 pub(super) type PlaceId = u32;
@@ -59,6 +59,8 @@ pub(super) struct Move {
     pub(super) api: usize,
     /// The step that it carries out; none of an API of `allow`.
     pub(super) step: Option<usize>,
+    /// What the API answers, of those with outcomes.
+    pub(super) outcome: Option<usize>,
     /// The flow that it is a call of.
     pub(super) flow: usize,
     /// The place after it; none at the end of the plan.
@@ -203,8 +205,7 @@ impl<'d> Places<'d> {
                 used.push(number);
                 used.sort_unstable();
                 next.used = used.into();
-                self.make(api, &mut next);
-                found.push((api, None, Some(next)));
+                self.push(api, None, next, &mut found);
             }
         }
         if self.is_complete(&place) {
@@ -218,14 +219,14 @@ impl<'d> Places<'d> {
                 }
             } else if self.is_served(self.domain.end, &place) {
                 let steps = &self.domain.flows[place.flow].steps;
-                found.push((self.domain.end, steps.last().copied(), None));
+                found.push((self.domain.end, steps.last().copied(), None, None));
             }
         }
         let mut moves = Vec::with_capacity(found.len());
-        for (api, step, to) in found {
+        for (api, step, outcome, to) in found {
             let flow = to.as_ref().map_or(place.flow, |to| to.flow);
             let to = to.map(|to| self.intern(to)).transpose()?;
-            moves.push(Move { api, step, flow, to });
+            moves.push(Move { api, step, outcome, flow, to });
         }
         let moves: Arc<[Move]> = moves.into();
         self.moves[id as usize] = Some(Arc::clone(&moves));
@@ -236,8 +237,13 @@ impl<'d> Places<'d> {
         self.domain.is_served(api, &|data| place.made.contains(data))
     }
 
-    fn make(&self, api: usize, place: &mut Place) {
-        self.domain.apis[api].outputs.iter().for_each(|&data| place.made.insert(data));
+    /// Adds a call with each of its answers, which leads to a place with what is made.
+    fn push(&self, api: usize, step: Option<usize>, place: Place, found: &mut Vec<Found>) {
+        for outcome in self.domain.apis[api].answers() {
+            let mut place = place.clone();
+            self.domain.apis[api].makes(outcome).for_each(|data| place.made.insert(data));
+            found.push((api, step, outcome, Some(place)));
+        }
     }
 
     fn is_complete(&self, place: &Place) -> bool {
@@ -310,8 +316,7 @@ impl<'d> Places<'d> {
                 true if position.follow.is_empty() => At::Closed,
                 true => At::After(occurrence),
             };
-            self.make(api, &mut next);
-            found.push((api, Some(step), Some(next)));
+            self.push(api, Some(step), next, found);
         }
         Ok(())
     }
@@ -363,5 +368,5 @@ fn can_die(domain: &FlowDomain, flow: usize, level: Level) -> bool {
             && flow.order == FlowOrder::Whole
             && flow.steps.iter().skip(1).filter(is_long).count() > 0
     };
-    !flow.is_plain() || waits()
+    !flow.is_plain() || domain.has_outcomes() || waits()
 }

@@ -1,10 +1,11 @@
 //! A domain's plans as a plan spec: a DFA over APIs, for everything that reads specs.
 
-use super::automaton::FlowAutomaton;
+use super::automaton::{FlowAutomaton, FlowCall};
+use super::domain::FlowDomain;
 use crate::error::Result;
 use crate::transitions::{Graph, minimize};
-use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The automaton as an automaton spec of kind `dfa` in JSON. Its symbols are the APIs, its words plans after the prelude with
 /// `, ` between calls; it is the least automaton.
@@ -19,21 +20,24 @@ pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
     let state = |number: usize| format!("q{number}");
     for edge in &graph.edges {
         let Some(to) = edge.to else { continue };
-        let names: Vec<&str> = edge.labels.iter().map(|call| domain.apis[call.api].name.as_str()).collect();
+        let names: Vec<String> = edge.labels.iter().map(|call| name(domain, *call)).collect();
         transitions.push(json!({ "from": state(edge.from), "input": names, "to": state(to) }));
     }
-    let used: FxHashSet<usize> =
-        graph.edges.iter().flat_map(|edge| &edge.labels).map(|call| call.api).collect();
-    for api in domain.apis.iter().enumerate().filter(|(place, _)| used.contains(place)).map(|(_, api)| api) {
+    let used: BTreeSet<(usize, Option<usize>)> =
+        graph.edges.iter().flat_map(|edge| &edge.labels).map(|call| (call.api, call.outcome)).collect();
+    for (place, outcome) in used {
+        let (api, call) = (&domain.apis[place], FlowCall { api: place, step: None, outcome });
         let data =
             |places: &[usize]| places.iter().map(|&place| domain.data[place].clone()).collect::<Vec<_>>();
+        let made: Vec<usize> = api.makes(outcome).collect();
+        let aliases = api.aliases.iter().map(|alias| format!("{alias}(){}", call.answer(domain)));
         symbols.insert(
-            api.name.clone(),
+            name(domain, call),
             json!({
-                "text": format!("{}()", api.name),
-                "label": api.name,
-                "outputs": data(&api.outputs),
-                "aliases": api.aliases.iter().map(|alias| format!("{alias}()")).collect::<Vec<_>>(),
+                "text": call.text(domain),
+                "label": name(domain, call),
+                "outputs": data(&made),
+                "aliases": aliases.collect::<Vec<_>>(),
             }),
         );
     }
@@ -50,4 +54,9 @@ pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
         "accepting": accepting,
         "transitions": transitions,
     }))
+}
+
+/// The name of a symbol: the API's, with `=outcome` if it has outcomes.
+fn name(domain: &FlowDomain, call: FlowCall) -> String {
+    format!("{}{}", domain.apis[call.api].name, call.answer(domain))
 }

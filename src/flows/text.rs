@@ -247,9 +247,12 @@ impl<'d> Writer<'d> {
 
     /// Levels 1 and 2: any number of calls.
     fn free_plans(mut self, level: Level) -> Result<Grammar> {
-        let all: Vec<Letter> = (0..self.domain.apis.len())
-            .map(|api| Letter::bare(self.domain, FlowCall { api, step: None }))
-            .collect();
+        let domain = self.domain;
+        let calls =
+            domain.apis.iter().enumerate().flat_map(|(api, one)| {
+                one.answers().map(move |outcome| FlowCall { api, step: None, outcome })
+            });
+        let all: Vec<Letter> = calls.map(|call| Letter::bare(domain, call)).collect();
         let empty = self.g.empty();
         let turn = match level {
             Level::Format => {

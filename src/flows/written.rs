@@ -33,6 +33,8 @@ pub(super) struct WrittenApi {
     pub(super) inputs: Vec<WrittenInput>,
     #[serde(default)]
     pub(super) outputs: Vec<String>,
+    #[serde(default)]
+    pub(super) outcomes: toml::Table,
     #[allow(dead_code)] // a truth value that no API needs
     returns: Option<String>,
     #[serde(default)]

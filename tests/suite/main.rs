@@ -31,6 +31,7 @@ mod flow_arguments;
 mod flow_cases;
 mod flow_flap;
 mod flow_merge;
+mod flow_outcomes;
 mod flow_texts;
 mod flows;
 mod formats;

@@ -181,6 +181,7 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("evaluation/unwritable-record", "a value of the caller"),
     ("flow/level", "an option, not the file"),
     ("flow/arguments", "an option, not the file"),
+    ("flow/answer", "an option, not the file"),
     ("flow/intents", "an option, not the file"),
     ("flow/stated", "an option, not the file"),
     ("flow/line", "names the step or API; the file was read before"),

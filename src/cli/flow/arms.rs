@@ -58,6 +58,8 @@ pub(super) struct Arm {
     pub(super) method: Method,
     pub(super) thoughts: Thoughts,
     pub(super) brackets: Brackets,
+    /// Answers of APIs that are known beforehand.
+    pub(super) answers: Vec<(usize, usize)>,
 }
 
 /// What was made of a query.
@@ -198,7 +200,8 @@ impl<'m> Maker<'m> {
             return Ok(known.clone());
         }
         let limits = self.limits.clone();
-        let options = FlowOptions { level, flow, arguments, limits, ..FlowOptions::default() };
+        let answers = arm.answers.clone();
+        let options = FlowOptions { level, flow, arguments, answers, limits, ..FlowOptions::default() };
         let grammar = grammar(domain, &options, arm.thoughts)?;
         let compiled = self.compiler.compile(&grammar)?;
         self.compiled.insert(key, compiled.clone());
@@ -223,7 +226,8 @@ impl<'m> Maker<'m> {
             return self.free(domain, arm, SamplingParams::default(), prompt, Some(matcher), most);
         }
         let (arguments, limits) = (arm.brackets == Brackets::Makers, self.limits.clone());
-        let flows = FlowOptions { level, flow, arguments, limits, ..FlowOptions::default() };
+        let answers = arm.answers.clone();
+        let flows = FlowOptions { level, flow, arguments, answers, limits, ..FlowOptions::default() };
         let thoughts = arm.thoughts;
         let options = ChooserOptions { flows, thoughts, samples, ..ChooserOptions::default() };
         let similarity = self.similarity.as_mut().map(|one| one as &mut dyn crate::flows::Similarity);

@@ -127,7 +127,7 @@ fn chosen<'q>(
 fn arms(arguments: &Arguments) -> Vec<Arm> {
     let arm = |name: &str, method: Method, thoughts: Thoughts| {
         let brackets = Brackets::Empty;
-        Arm { name: name.to_owned(), method, thoughts, brackets }
+        Arm { name: name.to_owned(), method, thoughts, brackets, answers: Vec::new() }
     };
     let six = |which| Method::Valid(Level::Steps, which, 1);
     match arguments.experiment {

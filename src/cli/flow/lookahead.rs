@@ -4,7 +4,7 @@ use super::PlanArgs;
 use crate::cli::errors;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::error::Result;
-use crate::flows::{Ahead, FlowAutomaton, FlowDomain, FlowLookahead, Lookahead};
+use crate::flows::{Ahead, FlowAutomaton, FlowCall, FlowDomain, FlowLookahead, Lookahead};
 use crate::transitions::TransitionSystem;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -30,9 +30,16 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     for name in &arguments.calls {
         transitions.clear();
         automaton.successors(&state, &mut transitions)?;
-        let next = transitions.iter().find(|next| Some(next.label.api) == domain.api(name));
-        let allowed: Vec<&str> =
-            transitions.iter().map(|next| domain.apis[next.label.api].name.as_str()).collect();
+        let written = |call: FlowCall| call.text(&domain).replacen("()", "", 1);
+        let called = name.split_once('=').map_or(name.as_str(), |(name, _)| name);
+        let is_called = |call: FlowCall| {
+            let answer = written(call).split_once('=').map(|(_, answer)| answer.to_owned());
+            Some(call.api) == domain.api(called)
+                && answer.as_deref() == name.split_once('=').map(|both| both.1)
+        };
+        let next = transitions.iter().find(|next| is_called(next.label));
+        let allowed: Vec<String> = transitions.iter().map(|next| written(next.label)).collect();
+        let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
         state = next.ok_or_else(|| errors::step_not_allowed(name, &allowed))?.to;
     }
     let flows = automaton.flows(state);
@@ -74,7 +81,7 @@ fn show(domain: &FlowDomain, flows: &[usize], ahead: &Lookahead, output: &mut Ou
     let mut rows = vec![["API", "step", "flows", "plans", "calls left"].map(str::to_owned)];
     for one in &ahead.feasible {
         rows.push([
-            domain.apis[one.call.api].name.clone(),
+            one.call.text(domain).replacen("()", "", 1),
             steps(domain, &one.steps).join(" "),
             ids(domain, &one.flows).join(" "),
             one.ahead.plans.to_string(),
@@ -100,7 +107,7 @@ fn ahead_json(ahead: &Ahead) -> Value {
 fn to_json(domain: &FlowDomain, flows: &[usize], ahead: &Lookahead) -> Value {
     let feasible = ahead.feasible.iter().map(|one| {
         json!({
-            "api": domain.apis[one.call.api].name,
+            "api": one.call.text(domain).replacen("()", "", 1),
             "steps": steps(domain, &one.steps),
             "flows": ids(domain, &one.flows),
             "ahead": ahead_json(&one.ahead),

@@ -105,6 +105,9 @@ struct PlanArgs {
     /// Name in each call of a text the API that made each input: `FindFlight(airport_code=GetAirports)`; from level 4 on
     #[arg(long)]
     arguments: bool,
+    /// An answer that is known beforehand, of an API with outcomes; may be given several times
+    #[arg(long, value_name = "API=OUTCOME")]
+    answer: Vec<String>,
     /// The number of intents: a plan has the body of one flow for each
     #[arg(long, value_name = "N", default_value_t = 1)]
     intents: usize,
@@ -127,6 +130,7 @@ impl PlanArgs {
         };
         let within = if self.within == Order::Any { Within::Any } else { Within::Declared };
         let (level, limits) = (Level::of(self.level)?, self.limits.get());
+        let answers = self.answer.iter().map(|answer| domain.answer(answer)).collect::<Result<_>>()?;
         Ok(FlowOptions {
             level,
             within,
@@ -134,6 +138,7 @@ impl PlanArgs {
             intents: self.intents,
             by_step: false,
             arguments: self.arguments,
+            answers,
             limits,
         })
     }

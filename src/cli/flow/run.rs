@@ -69,7 +69,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     let method = Method::Valid(options.level, which, arguments.samples);
     let brackets = if options.arguments { Brackets::Makers } else { Brackets::Empty };
-    let arm = Arm { name: "run".to_owned(), method, thoughts: arguments.thoughts.into(), brackets };
+    let (thoughts, answers) = (arguments.thoughts.into(), options.answers.clone());
+    let arm = Arm { name: "run".to_owned(), method, thoughts, brackets, answers };
     let flow = options.flow.unwrap_or_default();
     let made = maker.make(&arm, &domain, flow, &arguments.query)?;
     let plan = parsed(&domain, &made.text, &arm);
@@ -79,7 +80,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
         let makers: Vec<String> =
             call.arguments.iter().map(|(input, maker)| format!("{input}={maker}")).collect();
-        writeln!(output, "{:>3}. {}({})", number + 1, call.name, makers.join(", "))?;
+        let answer = call.outcome.as_ref().map(|outcome| format!("={outcome}")).unwrap_or_default();
+        writeln!(output, "{:>3}. {}({}){answer}", number + 1, call.name, makers.join(", "))?;
     }
     let calls: Vec<usize> = plan.calls.iter().filter_map(|call| domain.api(&call.name)).collect();
     writeln!(
