@@ -235,4 +235,5 @@ impl Space for Cursors<'_, '_> {
         let by_id = self.with.after_terminals(place)?;
         next.extend(by_id.into_iter().map(|(terminal, after)| (Letter::Token(terminal), after)));
         Ok(())
-    }}
+    }
+}

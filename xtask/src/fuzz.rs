@@ -33,7 +33,7 @@ impl Run {
             for _ in 0..cores.min(targets.len()) {
                 scope.spawn(|| {
                     while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Err(error) = run_one(target, &time, sanitizer) {
+                        if let Err(error) = run_one(target, &[&time], sanitizer) {
                             failed.lock().unwrap_or_else(PoisonError::into_inner).push(error);
                         }
                     }
@@ -52,14 +52,14 @@ fn fuzz(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a target on this number of inputs under the address sanitizer.
+/// Runs a target on this number of inputs under the address sanitizer, long ones from the beginning on.
 pub fn inputs(target: &str, count: u32) -> Result {
     FUZZ.install()?;
-    run_one(target, &format!("-runs={count}"), "address")
+    run_one(target, &[&format!("-runs={count}"), "-len_control=0", "-max_len=256"], "address")
 }
 
-/// Runs a target until a bound of libFuzzer's, and shows what it says once it has ended.
-fn run_one(target: &str, bound: &str, sanitizer: &str) -> Result {
+/// Runs a target within bounds of libFuzzer's, and shows what it says once it has ended.
+fn run_one(target: &str, bounds: &[&str], sanitizer: &str) -> Result {
     // new inputs go to the first folder; the seeds stay as they are committed
     let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
     std::fs::create_dir_all(root().join(&corpus)).map_err(|e| format!("cannot make {corpus}: {e}"))?;
@@ -68,7 +68,8 @@ fn run_one(target: &str, bound: &str, sanitizer: &str) -> Result {
     if root().join(&seeds).is_dir() {
         arguments.push(&seeds);
     }
-    arguments.extend(["--", bound]);
+    arguments.push("--");
+    arguments.extend(bounds);
     arguments.extend(["-timeout=10", "-rss_limit_mb=4096", "-verbosity=0", "-print_final_stats=1"]);
     let mut command = fuzz(&arguments);
     let shown = command::show(&command);
