@@ -1,8 +1,8 @@
 //! Masks within a budget beside masks without one.
 //!
-//! `cargo bench --bench budgets -- [--schemas FILE.jsonl] [--walks N]`; the default schemas are those of
+//! `cargo bench --bench budgets -- [--schemas FILE.jsonl] [--walks N] [--room N]`; the default schemas are those of
 //! `tests/data/maskbench-sample.jsonl`, the tokenizer is SmolLM2's. For each schema, N walks (3 by default) go to the end within
-//! budgets of up to 60 tokens more than the least. At each place the mask is asked for without and within what is left of the
+//! budgets of up to `--room` tokens more than the least (60 by default). At each place the mask is asked for without and within what is left of the
 //! budget, each of a compiled grammar of its own, so that neither finds what the other has made. Means of the first visits of a walk
 //! (its grammar is new) and of going along the same tokens again.
 
@@ -38,13 +38,14 @@ impl Sums {
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut schemas: PathBuf = root.join("tests/data/maskbench-sample.jsonl");
-    let mut walks = 3;
+    let (mut walks, mut room) = (3, 60);
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(name) = arguments.next() {
         let value = arguments.next().unwrap_or_default();
         match &*name {
             "--schemas" => schemas = value.into(),
             "--walks" => walks = value.parse().expect("a number"),
+            "--room" => room = value.parse().expect("a number"),
             _ => panic!("unknown argument {name}"),
         }
     }
@@ -70,7 +71,7 @@ fn main() -> Result<()> {
             let plain = compiler.apart().compile(&schema.grammar)?;
             let within = compiler.apart().compile(&schema.grammar)?;
             let Some(least) = within.matcher().distance()?.known() else { break };
-            let budget = least + below(60);
+            let budget = least + below(room);
             // the first visit chooses the tokens
             let tokens =
                 walk(&plain, &within, budget, &mut first, |allowed, _| allowed[below(allowed.len())])?;

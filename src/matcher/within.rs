@@ -51,7 +51,7 @@ impl Matcher {
     /// `matcher/budget` if no completion within the budget is known; limits.
     pub fn mask_within(&mut self, budget: usize) -> Result<Arc<TokenMask>> {
         let plain = self.mask()?;
-        if self.path.has_ended() {
+        if self.path.has_ended() || self.is_above_ceiling(budget) {
             return Ok(plain);
         }
         self.promise(budget)?;
@@ -111,6 +111,15 @@ impl Matcher {
             }
             _ => mask,
         }
+    }
+
+    /// Whether a budget is known to be more than any allowed token asks for. Nothing need be promised then: what was known after each
+    /// of the tokens is found again.
+    fn is_above_ceiling(&self, budget: usize) -> bool {
+        if budget == 0 || !self.path.place().is_outside() || self.is_bounded() {
+            return false;
+        }
+        self.compiled.snapshot().completion_ceiling(self.path.at()).is_some_and(|ceiling| ceiling < budget)
     }
 
     /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does.

@@ -110,6 +110,47 @@ fn walks_end_in_time_where_tables_are_dropped_again_and_again() {
     }
 }
 
+/// What a mask has within a budget is what is said of its tokens one by one, whatever names came, on a real vocabulary.
+#[test]
+fn masks_within_budgets_in_strings_have_the_tokens_that_may_come() {
+    let text = r#"{"type": "object", "required": ["a"],
+        "properties": {"a": {"type": "string"}, "b": {"type": "string", "maxLength": 6}}}"#;
+    let vocabulary = vocabulary();
+    for closed in [false, true] {
+        let mut schema: Value = serde_json::from_str(text).unwrap();
+        if closed {
+            schema["additionalProperties"] = false.into();
+        }
+        let compiled = compiled(&schema.to_string(), Limits::default());
+        let prefixes = [
+            r#"{"a": "x"#,
+            r#"{"a"#,
+            r#"{"a": "x", "b": "y"#,
+            r#"{"a": "x", "z"#,
+            r#"{"a": "x", "z": "y"#,
+            r#"{"a": "x", "z": "y", "q"#,
+        ];
+        for prefix in prefixes {
+            let mut matcher = compiled.matcher();
+            if closed && prefix.contains('z') {
+                continue;
+            }
+            matcher.accept_bytes(prefix.as_bytes()).unwrap();
+            let least = matcher.distance().unwrap().known().unwrap();
+            for budget in [least, least + 1, least + 2, least + 3, least + 6, least + 40] {
+                let mask = matcher.fork().mask_within(budget).unwrap();
+                let quotes = vocabulary.tokens().filter(|(_, bytes)| bytes.contains(&b'"')).step_by(7);
+                let others = vocabulary.tokens().step_by(401);
+                for (token, _) in quotes.chain(others) {
+                    let may_come = matcher.fork().may_come_within(token, budget).unwrap();
+                    let what = format!("{token:?} after {prefix} within {budget} tokens, {least} at least");
+                    assert_eq!(mask.contains(token), may_come, "{what}");
+                }
+            }
+        }
+    }
+}
+
 /// A thought of any tokens, or of text, then a special token, then a JSON text of the schema.
 fn after_a_thought(schema: &str, of_text: bool) -> CompiledGrammar {
     let schema = json_schema::compile(schema, &json_schema::Options::default()).unwrap();

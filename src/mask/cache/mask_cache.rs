@@ -88,6 +88,8 @@ pub(crate) struct Snapshot {
     masks: AppendVec<OnceLock<Arc<TokenMask>>>,
     /// Per configuration: the place in a mask file and one more, or 0.
     base_states: AppendVec<AtomicU32>,
+    /// Per configuration: its [ceiling](MaskCache::completion_ceiling) and one more, or 0.
+    ceilings: AppendVec<AtomicU32>,
     /// Bytes of all that was made for the grammar, as of the last time that something was.
     bytes: AtomicUsize,
 }
@@ -157,6 +159,13 @@ impl Snapshot {
         place.map_or(BaseState::NONE, BaseState::of)
     }
 
+    /// The [ceiling](MaskCache::completion_ceiling) of a configuration.
+    #[inline]
+    pub(crate) fn completion_ceiling(&self, at: Located) -> Option<usize> {
+        let ceiling = self.ceilings.get(self.id(at)?.index())?.load(Ordering::Acquire);
+        ceiling.checked_sub(1).map(|ceiling| ceiling as usize)
+    }
+
     /// Bytes of tables and masks.
     pub(crate) fn memory_usage(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
@@ -192,6 +201,7 @@ fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
         transitions: Arc::clone(tables.transitions()),
         masks: AppendVec::default(),
         base_states: AppendVec::default(),
+        ceilings: AppendVec::default(),
         bytes: AtomicUsize::new(0),
     })
 }
@@ -357,6 +367,7 @@ impl MaskCache {
             + self.marks.memory_usage()
             + self.snapshot.masks.memory_usage()
             + self.snapshot.base_states.memory_usage()
+            + self.snapshot.ceilings.memory_usage()
             + self.reentry.memory_usage()
     }
 
@@ -410,12 +421,15 @@ impl MaskCache {
     /// The most tokens that are known to be needed after any token that a configuration allows, if that is known and
     /// whatever names came.
     pub(crate) fn completion_ceiling(&self, configuration: ConfigurationId) -> Option<usize> {
-        self.completions.ceilings.get(&configuration).copied()
+        self.snapshot.completion_ceiling(self.located(configuration))
     }
 
     /// Keeps a [ceiling](MaskCache::completion_ceiling).
     pub(crate) fn keep_completion_ceiling(&mut self, configuration: ConfigurationId, ceiling: usize) {
-        self.completions.ceilings.insert(configuration, ceiling);
+        // one that is too great to be written down is found out again
+        if let Some(kept) = u32::try_from(ceiling).ok().and_then(|ceiling| ceiling.checked_add(1)) {
+            self.snapshot.ceilings.entry(configuration.index()).store(kept, Ordering::Release);
+        }
     }
 
     /// The tokens that a configuration allows by where they lead, if that was kept.

@@ -112,8 +112,6 @@ pub(in crate::mask) struct With<'a> {
 pub(crate) struct Completions {
     estimates: Estimates,
     known: FxHashMap<ConfigurationId, Known>,
-    /// The most tokens that are needed after any allowed one.
-    pub(in crate::mask) ceilings: FxHashMap<ConfigurationId, usize>,
     pub(in crate::mask) kept: Kept,
     /// Places that searches have examined.
     pub(in crate::mask) searched: usize,
@@ -125,7 +123,6 @@ impl Completions {
     pub(in crate::mask) fn forget_tables(&mut self) {
         self.estimates.forget_tables();
         self.known = FxHashMap::default();
-        self.ceilings = FxHashMap::default();
         self.kept = Kept::default();
         self.bytes = 0;
     }
@@ -135,7 +132,6 @@ impl Completions {
         self.bytes
             + self.estimates.memory_usage()
             + self.known.capacity() * (size_of::<(ConfigurationId, Known)>() + 1)
-            + self.ceilings.capacity() * 17
             + self.kept.memory_usage()
     }
 
