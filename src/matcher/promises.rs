@@ -16,8 +16,10 @@ pub(super) struct Promises {
     leads: Option<(usize, Arc<Leads>)>,
 }
 
-/// Tokens, each with a completion after it.
-type Leads = [(TokenId, Arc<[TokenId]>)];
+/// A token with a completion after it.
+pub(super) type Lead = (TokenId, Arc<[TokenId]>);
+
+type Leads = [Lead];
 
 #[derive(Debug)]
 struct Promise {

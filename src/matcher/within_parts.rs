@@ -6,6 +6,7 @@
 
 use super::keys::Cursor;
 use super::parts::Reading;
+use super::promises::Lead;
 use super::within::Alike;
 use super::{Matcher, PathCx};
 use crate::automaton::ConfigurationId;
@@ -123,7 +124,7 @@ impl Matcher {
         &mut self,
         plain: &TokenMask,
         rest: usize,
-    ) -> Result<(Vec<TokenId>, Vec<(TokenId, Arc<[TokenId]>)>)> {
+    ) -> Result<(Vec<TokenId>, Vec<Lead>)> {
         let classes = self.with_readings(|with, readings| with.classes(readings, plain))?;
         let has_names = self.compiled.automaton().has_names();
         let (mut allowed, mut leads) = (Vec::new(), Vec::new());
