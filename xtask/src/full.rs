@@ -1,5 +1,6 @@
 //! What takes hours and is run by hand, before a release or after a change to the engine: `cargo xtask full [STEP...]`.
 
+use crate::bindings;
 use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
 use crate::soak;
@@ -37,13 +38,14 @@ const TESTS: [(&str, &str, &str, Variables); 4] = [
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("properties", || tests("properties")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
     ("tokenizers", tokenizers),
     ("loom", loom),
+    ("wheel", bindings::wheel),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("mask-files", || fuzz::inputs(LYING_FILES.0, LYING_FILES.1)),
     ("address-sanitizer", || FUZZING.run()),

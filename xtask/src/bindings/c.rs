@@ -35,11 +35,6 @@ const PROGRAMS: [Program; 6] = [
 /// Warnings are errors: a header that warns is no header.
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// Builds the libraries with the features that dependencies have in the tests, so that all but the libraries themselves is built
-/// by the tests already. That a test is named makes them so; it is the smallest.
-const BUILD: [&str; 7] =
-    ["build", "--workspace", "--lib", "--test", "memory", "--features", "ort,hnsw,qdrant"];
-
 /// What valgrind takes for an error. Memory that is still reachable is none: the list of limits; nor is what valgrind takes for
 /// possibly lost, as hash tables and the queues of threads hold pointers into the middle of their memory.
 const VALGRIND: [&str; 5] = [
@@ -66,7 +61,7 @@ pub fn check() -> Result {
     if committed != header()? {
         return Err(format!("{HEADER} is not what the source says: write it with `cargo xtask header`"));
     }
-    command::run(&mut cargo(&BUILD))?;
+    command::run(&mut cargo(&super::BUILD))?;
     let prefix = target().join("c");
     install::copy(&target().join("debug"), &prefix)?;
     instructions::valgrind()?;

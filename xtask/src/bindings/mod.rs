@@ -6,9 +6,15 @@ mod python;
 
 pub use c::bless;
 pub use install::install;
+pub use python::wheel;
 
 use crate::command::Result;
 use crate::steps::{self, Step};
+
+/// Builds the libraries of all bindings with the features that dependencies have in the tests, so that all but the libraries
+/// themselves is built by the tests already. That a test is named makes them so; it is the smallest.
+const BUILD: [&str; 7] =
+    ["build", "--workspace", "--lib", "--test", "memory", "--features", "ort,hnsw,qdrant"];
 
 const STEPS: [Step; 2] = [("c", c::check), ("python", python::check)];
 

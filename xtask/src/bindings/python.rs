@@ -1,11 +1,12 @@
-//! The Python package: built, installed into a virtual environment, and tested there.
+//! The Python package: put together of what the workspace has built, and tested in a virtual environment.
 //!
-//! The wheel for tests is of the profile `dev`, so that what the tests of the workspace have built of the dependencies is used
-//! again, and arithmetic is checked. The one to ship is of the profile `wheel` (`pip install ./bindings/python`).
+//! Its library is of the profile `dev` and has the features of the tests, so that no dependency is built for it alone, and
+//! arithmetic is checked. The wheel to ship is of the profile `wheel` (`pip install ./bindings/python`); `cargo xtask full wheel`
+//! builds and tests it.
 
-use crate::command::{self, Result, command, root, succeeds};
+use crate::command::{self, Result, cargo, command, root, succeeds};
 use crate::setup;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What builds and tests the package, in a virtual environment of its own.
 const PACKAGES: [&str; 9] = [
@@ -20,24 +21,71 @@ const PACKAGES: [&str; 9] = [
     "typing_extensions==4.16.0",
 ];
 
+const MANIFEST: &str = "bindings/python/Cargo.toml";
+
+/// The part of the package that is written in Python.
+const SOURCES: &str = "bindings/python/python/grammata";
+
 /// The virtual environment, below the folder of what is built.
 const FOLDER: &str = "target/python";
 
-/// Builds the wheel, installs it, runs the tests, and checks the types of the package and its stubs.
+/// What the extension module is called where it is built, and in the package.
+const MODULE: (&str, &str) = if cfg!(windows) {
+    ("grammata_python.dll", "_native.pyd")
+} else if cfg!(target_os = "macos") {
+    ("libgrammata_python.dylib", "_native.abi3.so")
+} else {
+    ("libgrammata_python.so", "_native.abi3.so")
+};
+
+/// Puts the package together, runs its tests, and checks its types and its stubs.
 pub fn check() -> Result {
+    let python = environment()?;
+    command::run(&mut cargo(&super::BUILD))?;
+    let site = root().join(FOLDER).join("site");
+    assemble(&python, &site)?;
+    for arguments in [
+        &["-m", "pytest", "-q", "bindings/python"][..],
+        &["-m", "mypy", "--strict", "bindings/python/python/grammata"],
+        &["-m", "mypy.stubtest", "grammata._native"],
+    ] {
+        command::run(command(&python, arguments).env("PYTHONPATH", &site).env("MYPYPATH", &site))?;
+    }
+    Ok(())
+}
+
+/// Makes a folder that has what installing the wheel would put there.
+fn assemble(python: &Path, site: &Path) -> Result {
+    let text = |e: std::io::Error| format!("{}: {e}", site.display());
+    // the only package there is the one that is put together now
+    let _ = std::fs::remove_dir_all(site);
+    let package = site.join("grammata");
+    std::fs::create_dir_all(&package).map_err(text)?;
+    for entry in std::fs::read_dir(root().join(SOURCES)).map_err(text)?.flatten() {
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), package.join(entry.file_name())).map_err(text)?;
+        }
+    }
+    let built = root().join("target/debug").join(MODULE.0);
+    std::fs::copy(&built, package.join(MODULE.1)).map_err(|e| format!("{}: {e}", built.display()))?;
+    let metadata = ["-m", "maturin", "pep517", "write-dist-info", "--metadata-directory"];
+    command::run(
+        command(python, &metadata).arg(site).args(["--manifest-path", MANIFEST, "--interpreter"]).arg(python),
+    )
+}
+
+/// Builds the wheel to ship, installs it, and runs the tests with it.
+pub fn wheel() -> Result {
     let python = environment()?;
     let wheels = format!("{FOLDER}/wheels");
     // the only wheel there is the one that is built now
     let _ = std::fs::remove_dir_all(root().join(&wheels));
-    let build =
-        ["-m", "maturin", "build", "--profile", "dev", "--manifest-path", "bindings/python/Cargo.toml"];
-    command::run(command(&python, &build).args(["--out", &wheels, "--interpreter"]).arg(&python))?;
+    let build = ["-m", "maturin", "build", "--manifest-path", MANIFEST, "--out", &wheels, "--interpreter"];
+    command::run(command(&python, &build).arg(&python))?;
     let install =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
     command::run(command(&python, &install).args(["--no-index", "--find-links", &wheels, "grammata"]))?;
-    command::run(&mut command(&python, &["-m", "pytest", "-q", "bindings/python"]))?;
-    command::run(&mut command(&python, &["-m", "mypy", "--strict", "bindings/python/python/grammata"]))?;
-    command::run(&mut command(&python, &["-m", "mypy.stubtest", "grammata._native"]))
+    command::run(&mut command(&python, &["-m", "pytest", "-q", "bindings/python"]))
 }
 
 /// The Python of the virtual environment with all packages; makes it if it is missing.
