@@ -152,8 +152,9 @@ pub(crate) fn write(
                 continue;
             };
             count += 1;
-            writeln!(journal, "{}\t{}\t{bytes}\t{states}", schema.id, time.as_nanos())
-                .map_err(|e| e.to_string())?;
+            // in one piece: other processes write to the same file
+            let line = format!("{}\t{}\t{bytes}\t{states}\n", schema.id, time.as_nanos());
+            journal.write_all(line.as_bytes()).map_err(|e| e.to_string())?;
         }
     }
     Ok(count)
