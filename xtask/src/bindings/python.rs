@@ -4,6 +4,7 @@
 //! arithmetic is checked. The wheel to ship is of the profile `wheel` (`pip install ./bindings/python`); `cargo xtask full wheel`
 //! builds and tests it.
 
+use super::install::target;
 use crate::command::{self, Result, cargo, command, root, succeeds};
 use crate::setup;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ fn assemble(python: &Path, site: &Path) -> Result {
             std::fs::copy(entry.path(), package.join(entry.file_name())).map_err(text)?;
         }
     }
-    let built = root().join("target/debug").join(MODULE.0);
+    let built = target().join("debug").join(MODULE.0);
     std::fs::copy(&built, package.join(MODULE.1)).map_err(|e| format!("{}: {e}", built.display()))?;
     let metadata = ["-m", "maturin", "pep517", "write-dist-info", "--metadata-directory"];
     command::run(
